@@ -1,0 +1,35 @@
+"""What exact computation says of a game: optimum, value and score of any policy."""
+
+from .induction import equilibrium
+from .policies import Policy, PolicyFunction, PolicyLike, policy_names
+from .score import Blunder, Score, score
+from .solver import (
+    Evaluation,
+    Solution,
+    best_response,
+    evaluate,
+    exploitability,
+    occupancy,
+    solve,
+)
+from .task import Task, as_task
+
+__all__ = [
+    "Blunder",
+    "Evaluation",
+    "Policy",
+    "PolicyFunction",
+    "PolicyLike",
+    "Score",
+    "Solution",
+    "Task",
+    "as_task",
+    "best_response",
+    "equilibrium",
+    "evaluate",
+    "exploitability",
+    "occupancy",
+    "policy_names",
+    "score",
+    "solve",
+]

@@ -1,0 +1,106 @@
+"""Backward and forward induction over all positions of a game, one policy a seat.
+
+With V(i, s) the value to one chosen seat when player i is to move in state s, and Q(i, s, a) the
+expected value of an action, which ``Game.backward`` computes from later values:
+
+* a fixed policy pi_i gives V(i, s) = sum over a of pi_i(a | s) Q(i, s, a);
+* the chosen player, if free, takes the maximum;
+* the other player of a zero-sum game, if free, takes the minimum.
+
+Without a free opponent this is the Bellman equation of a decision process; with two free players
+it is the minimax equation, whose solution is an equilibrium.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from ..games import Array, BoolArray, Game, IntArray
+from .policies import DeterministicPolicy, Policy
+
+#: Float values of actions that differ by no more are equal; errors of a sweep are near 1e-15.
+TIE = 1e-12
+
+
+def sweep_back(
+    game: Game, seat: int, policies: Mapping[int, Policy], exact: bool = False
+) -> tuple[Array, dict[int, IntArray]]:
+    """Compute the value of every position, and the choices of the players who are free.
+
+    Args:
+        game: the rules.
+        seat: whose payoffs are meant.
+        policies: fixed policies by seat; the seats left out choose what is best for them. If two
+            choose, ``game`` has to be zero-sum.
+        exact: compute with integers and fractions.
+
+    Returns:
+        Values, shape (player to move, state), scaled by ``game.denominators`` if exact; and the
+        smallest optimal action in every state, shape (state,), for each free seat.
+    """
+    values = np.zeros((game.num_players, game.num_states), dtype=object if exact else np.float64)
+    free = [other for other in range(game.num_players) if other not in policies]
+    if len(free) > 1 and not game.zero_sum:
+        raise ValueError(f"{game.name} is not zero-sum, so at most one player can be free")
+    choices = {other: np.zeros(game.num_states, dtype=np.int64) for other in free}
+    for mover, states, expected in game.backward(values, seat):
+        if mover in policies:
+            expected = with_illegal(game, states, expected)
+            values[mover, states] = policies[mover].expectation(states, expected)
+            continue
+        sign = 1 if mover == seat else -1
+        best, optimal = maximize(sign * expected, game.mask(states))
+        values[mover, states] = sign * best
+        choices[mover][states] = optimal.argmax(axis=1)
+    return values, choices
+
+
+def maximize(expected: Array, mask: BoolArray) -> tuple[Array, BoolArray]:
+    """Give the largest legal entry of each row, and which entries are as large (up to ``TIE``)."""
+    legal = np.where(mask, expected, -np.inf)
+    best: Array = legal.max(axis=1)
+    tie = 0 if expected.dtype == object else TIE
+    return best, (legal >= (best - tie)[:, None]).astype(bool)
+
+
+def with_illegal(game: Game, states: IntArray, expected: Array) -> Array:
+    """Value illegal actions (state, action) at the worst payoff, as the environments do."""
+    worst: Array = np.full(len(states), game.payoff_range[0])
+    if expected.dtype == object:
+        worst = game.denominators(states) * Fraction(game.payoff_range[0])
+    return np.where(game.mask(states), expected, worst[:, None])
+
+
+def spread(policy: Policy, states: IntArray, mass: Array) -> Array:
+    """Distribute the mass of each state over its actions: shape (state, action)."""
+    probabilities = policy.probabilities(states)
+    if mass.dtype == object:
+        exact = [[Fraction(p) for p in row] for row in probabilities.tolist()]
+        probabilities = np.array(exact, dtype=object)
+        probabilities = probabilities / probabilities.sum(axis=1, keepdims=True)
+    weights: Array = mass[:, None] * probabilities
+    return weights
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """Mutual best responses of all players.
+
+    Attributes:
+        values: shape (player to move, state), value to seat 0; scaled if exact.
+        policies: the policy of each seat.
+    """
+
+    values: Array
+    policies: tuple[Policy, ...]
+
+
+@lru_cache(maxsize=16)
+def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
+    """Solve a zero-sum game for both players by minimax."""
+    values, choices = sweep_back(game, 0, {}, exact)
+    policies = [DeterministicPolicy(choices[i], game.num_actions) for i in range(game.num_players)]
+    return Equilibrium(values, tuple(policies))

@@ -1,0 +1,193 @@
+"""Policies: what a player does in every state of one seat.
+
+Policies come as names, tables, action lists or callables, and end as a ``Policy``, which exact
+computation asks for expectations and the environments for samples.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, TypeAlias, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from ..games import Array, BoolArray, FloatArray, Game, IntArray
+from . import greed
+
+#: A policy on observations: (observations (state, component), masks (state, action)) to
+#: probabilities (state, action) or actions (state,).
+PolicyFunction: TypeAlias = Callable[[IntArray, BoolArray], npt.NDArray[Any]]
+#: What users may give for a policy; a name is resolved by ``Task``.
+PolicyLike: TypeAlias = Union[str, "Policy", npt.NDArray[Any], PolicyFunction]
+
+SUM_TOLERANCE = 1e-5  # float32 networks; the probabilities are normalised once accepted
+
+
+class Policy(ABC):
+    """A probability law over the legal actions in every state."""
+
+    @abstractmethod
+    def probabilities(self, states: IntArray) -> Array:
+        """Give the probability of each action, shape (state, action)."""
+
+    @abstractmethod
+    def expectation(self, states: IntArray, numbers: Array) -> Array:
+        """Average numbers (state, action) over the action; exact if they are."""
+
+    def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw an action in each state."""
+        cumulative = np.cumsum(self.probabilities(states), axis=1)
+        drawn = rng.random(len(states)) * cumulative[:, -1]
+        actions: IntArray = (cumulative <= drawn[:, None]).sum(axis=1)
+        return actions
+
+
+class DeterministicPolicy(Policy):
+    """One action in each state.
+
+    Args:
+        actions: shape (state,).
+        num_actions: size of the action space.
+    """
+
+    def __init__(self, actions: IntArray, num_actions: int) -> None:
+        self.actions = actions
+        self.num_actions = num_actions
+
+    def probabilities(self, states: IntArray) -> Array:
+        """Give 1 to the action chosen, 0 to all others."""
+        return (np.arange(self.num_actions) == self.actions[states][:, None]).astype(float)
+
+    def expectation(self, states: IntArray, numbers: Array) -> Array:
+        """Pick the number of the action chosen."""
+        return numbers[np.arange(len(states)), self.actions[states]]
+
+    def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
+        """Give the action chosen; draws nothing."""
+        return self.actions[states]
+
+
+class UniformPolicy(Policy):
+    """Every legal action with the same probability: the policy "random"."""
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
+
+    def probabilities(self, states: IntArray) -> Array:
+        """Give 1 / number of legal actions to each of them."""
+        mask = self._game.mask(states)
+        return mask / mask.sum(axis=1, keepdims=True)
+
+    def expectation(self, states: IntArray, numbers: Array) -> Array:
+        """Take the mean over the legal actions."""
+        mask = self._game.mask(states)
+        total = (mask * numbers).sum(axis=1)
+        if numbers.dtype == object:
+            counts = [Fraction(1, int(count)) for count in mask.sum(axis=1)]
+            return total * np.array(counts, dtype=object)
+        return total / mask.sum(axis=1)
+
+
+class StochasticPolicy(Policy):
+    """Probabilities in a table.
+
+    Args:
+        table: shape (state, action); rows sum to one.
+    """
+
+    def __init__(self, table: FloatArray) -> None:
+        self.table = table
+
+    def probabilities(self, states: IntArray) -> Array:
+        """Give the rows of the table."""
+        return self.table[states]
+
+    def expectation(self, states: IntArray, numbers: Array) -> Array:
+        """Average with the rows of the table, as the exact fractions that its floats are."""
+        table = self.table[states]
+        if numbers.dtype == object:
+            exact = np.array([[Fraction(p) for p in row] for row in table.tolist()], dtype=object)
+            return (exact * np.where(table > 0, numbers, 0)).sum(axis=1) / exact.sum(axis=1)
+        return np.einsum("sa,sa->s", table, np.where(table > 0, numbers, 0.0))
+
+
+def tabulate(
+    policy: npt.NDArray[Any] | PolicyFunction, game: Game, seat: int, masked: bool = True
+) -> Policy:
+    """Turn a table, a list of actions or a callable into a checked ``Policy``.
+
+    Args:
+        policy: probabilities, shape (state, action); or actions, integers of shape (state,); or
+            a function from (observations, masks) of all states to either.
+        game: the game that is played.
+        seat: the seat that the policy plays, which a callable is shown.
+        masked: whether the policy must keep to the legal actions.
+
+    Raises:
+        ValueError: if the shape is wrong, an entry is not a probability or not an action, or
+            probabilities do not sum to one.
+    """
+    states = np.arange(game.num_states)
+    mask = game.mask(states)
+    if callable(policy):
+        policy = policy(game.observe(states, seat), mask)
+    table = np.asarray(policy)
+    if table.ndim == 1 and np.issubdtype(table.dtype, np.integer):
+        return _actions(table.astype(np.int64), mask if masked else np.ones_like(mask))
+    if table.shape != mask.shape:
+        raise ValueError(
+            f"policy must be a table of shape {mask.shape} (state, action) or integers of shape "
+            f"({game.num_states},), got {table.dtype} of shape {table.shape}"
+        )
+    return _probabilities(table.astype(np.float64), mask if masked else np.ones_like(mask))
+
+
+def _actions(actions: IntArray, mask: BoolArray) -> Policy:
+    if actions.shape != mask.shape[:1]:
+        raise ValueError(
+            f"policy must have one action for each of {len(mask)} states, got {len(actions)}"
+        )
+    in_range = (actions >= 0) & (actions < mask.shape[1])
+    legal = in_range & mask[np.arange(len(mask)), np.where(in_range, actions, 0)]
+    if not legal.all():
+        state = int(np.argmin(legal))
+        raise ValueError(f"policy must choose legal actions, got {actions[state]} in state {state}")
+    return DeterministicPolicy(actions, mask.shape[1])
+
+
+def _probabilities(table: FloatArray, mask: BoolArray) -> Policy:
+    if not np.isfinite(table).all():
+        state, action = np.argwhere(~np.isfinite(table))[0]
+        raise ValueError(
+            f"policy must be finite, got {table[state, action]} in state {state}, action {action}"
+        )
+    if (table < 0).any():
+        state, action = np.argwhere(table < 0)[0]
+        raise ValueError(
+            f"policy must not be negative, got {table[state, action]} in state {state}, "
+            f"action {action}"
+        )
+    sums = table.sum(axis=1)
+    if (np.abs(sums - 1) > SUM_TOLERANCE).any():
+        state = int(np.argmax(np.abs(sums - 1)))
+        raise ValueError(
+            f"policy must have probabilities that sum to 1, got {sums[state]:.6g} in state {state}"
+        )
+    if (table[~mask] > 0).any():
+        state, action = np.argwhere((table > 0) & ~mask)[0]
+        raise ValueError(
+            f"policy must leave illegal actions alone, got {table[state, action]:.6g} in state "
+            f"{state}, action {action}"
+        )
+    return StochasticPolicy(table / sums[:, None])
+
+
+def source_policies(game: Game) -> dict[str, Callable[..., IntArray]]:
+    """Give the policies that a game's source describes, by name."""
+    return {"Greed": greed.POLICIES}.get(game.name, {})
+
+
+def policy_names(game: Game) -> list[str]:
+    """List the names by which policies of a game are known."""
+    return ["optimal", "random", *source_policies(game)]

@@ -1,0 +1,164 @@
+"""The exact score of a policy: how far it is from the optimum, and where it loses that.
+
+The regret of a policy pi is V* - V(pi) = sum over states s and actions a of
+
+    occupancy of s under pi  x  pi(a | s)  x  (V*(s) - Q*(s, a)),
+
+the performance-difference identity (Kakade and Langford 2002, Lemma 6.1), whose terms are the
+costs of single decisions.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..games import FloatArray, IntArray
+from .induction import with_illegal
+from .policies import DeterministicPolicy, Policy, PolicyLike
+from .solver import agent_policy, evaluate, occupancy, solve
+from .task import Task, as_task, label
+
+
+@dataclass(frozen=True)
+class Blunder:
+    """A decision that costs something.
+
+    Attributes:
+        observation: what the agent sees, shape (component,).
+        action: what it does.
+        best_action: the smallest optimal action.
+        value: expected payoff after ``action`` if play is optimal from then on.
+        best_value: the same after ``best_action``.
+        occupancy: probability that a game meets this observation and the agent does ``action``.
+        cost: what that takes from the expected payoff, ``occupancy * (best_value - value)``.
+    """
+
+    observation: IntArray
+    action: int
+    best_action: int
+    value: float
+    best_value: float
+    occupancy: float
+    cost: float
+
+
+@dataclass(frozen=True)
+class Score:
+    """What exact computation says of a policy.
+
+    Attributes:
+        policy: name of the policy.
+        deterministic: whether it always does the same in a state.
+        masked: whether it is held to the legal actions; if not, an illegal one ends the game
+            with the worst payoff.
+        task: game, seat and opponents.
+        value: expected payoff of the policy.
+        optimum: that of the best response to the same opponents.
+        random: that of the uniform policy over legal actions.
+    """
+
+    policy: str
+    deterministic: bool
+    masked: bool
+    task: Task = field(repr=False)
+    value: float
+    optimum: float
+    random: float
+    _policy: Policy = field(repr=False)
+
+    @property
+    def regret(self) -> float:
+        """What the policy gives away: optimum - value."""
+        return self.optimum - self.value
+
+    @property
+    def normalized(self) -> float:
+        """(value - random) / (optimum - random); 1 if these two agree, as nothing can be lost."""
+        span = self.optimum - self.random
+        return (self.value - self.random) / span if span > 0 else 1.0
+
+    def blunders(self, count: int | None = 10) -> list[Blunder]:
+        """List the costliest decisions, costliest first.
+
+        Args:
+            count: how many at most; None lists every decision that costs anything, and their
+                costs sum to the regret.
+        """
+        met, costs = self._costs
+        order = np.argsort(-costs, axis=None, kind="stable")[: np.count_nonzero(costs)]
+        states, actions = np.unravel_index(order[:count], costs.shape)
+        solution, game = solve(self.task), self.task.game
+        expected = with_illegal(game, states, solution.table[states])
+        rows = zip(
+            game.observe(states, self.task.seat),
+            actions.tolist(),
+            solution.policy.sample(states, np.random.default_rng()).tolist(),
+            expected[np.arange(len(states)), actions].tolist(),
+            solution.values[self.task.seat, states].tolist(),
+            met[states, actions].tolist(),
+            costs[states, actions].tolist(),
+            strict=True,
+        )
+        return [Blunder(*row) for row in rows]
+
+    @cached_property
+    def _costs(self) -> tuple[FloatArray, FloatArray]:
+        """Occupancy and cost of every decision, each of shape (state, action)."""
+        solution, game = solve(self.task), self.task.game
+        states = np.arange(game.num_states)
+        met = occupancy(self._policy, self.task)[:, None] * self._policy.probabilities(states)
+        expected = with_illegal(game, states, solution.table)
+        losses = solution.values[self.task.seat][:, None] - expected
+        return met, np.where(met > 0, met * np.maximum(losses, 0.0), 0.0)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give everything but the blunders in JSON's types."""
+        return {
+            "policy": self.policy,
+            "deterministic": self.deterministic,
+            "masked": self.masked,
+            "game": repr(self.task.game),
+            "seat": self.task.seat,
+            "opponents": {str(seat): name for seat, name in self.task.labels.items()},
+            "value": self.value,
+            "optimum": self.optimum,
+            "random": self.random,
+            "regret": self.regret,
+            "normalized": self.normalized,
+        }
+
+
+def score(policy: PolicyLike, env: Any, *, name: str | None = None, masked: bool = True) -> Score:
+    """Score a policy exactly, by computation over every state.
+
+    Args:
+        policy: a name, a table (state, action), actions (state,), or a callable on
+            (observations, masks). "optimal" is the best response to the opponents of ``env``.
+        env: an environment of this project, or a ``Task``.
+        name: what to call the policy.
+        masked: whether the policy is held to the legal actions (see ``Score``).
+
+    Raises:
+        ValueError: if the policy does not fit the game.
+    """
+    task = as_task(env)
+    chosen = agent_policy(policy, task, masked)
+    return Score(
+        policy=name or label(policy),
+        deterministic=isinstance(chosen, DeterministicPolicy),
+        masked=masked,
+        task=task,
+        value=float(evaluate(chosen, task).value),
+        optimum=float(solve(task).value),
+        random=random_value(task),
+        _policy=chosen,
+    )
+
+
+def random_value(task: Task) -> float:
+    """Compute the value of the uniform policy over legal actions."""
+    if not hasattr(task, "_random_value"):
+        task._random_value = float(evaluate("random", task).value)
+    return task._random_value

@@ -1,0 +1,197 @@
+"""Exact answers for one agent: its optimum, the value of a policy, where it goes, who beats it.
+
+All functions take an environment of this project or a ``Task``. Values are in the game's payoff
+(a win is 1, a tie 1/2, a loss 0, unless the game says otherwise) and, for an agent whose
+opponents move first, conditioned on its getting to move at all.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..games import Array, BoolArray, Game, IntArray
+from .induction import maximize, spread, sweep_back
+from .policies import DeterministicPolicy, Policy, PolicyLike, tabulate
+from .task import Task, as_task, resolve
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Values of a policy.
+
+    Attributes:
+        task: what the policy was evaluated on.
+        policy: the agent's policy.
+        values: value to the agent, shape (player to move, state); if ``task`` is exact, integers
+            or fractions to be divided by ``task.game.denominators``.
+    """
+
+    task: Task
+    policy: Policy
+    values: Array
+
+    @cached_property
+    def value(self) -> float | Fraction:
+        """Expected payoff from the agent's first move on; a fraction if exact."""
+        return self._expected(self.values[self.task.seat], self.task.initial)
+
+    @cached_property
+    def value_before_play(self) -> float | Fraction:
+        """Expected payoff before anyone moves, early ends of the game included."""
+        states, probabilities = self.task.game.initial_law()
+        initial = np.zeros_like(self.values[0])
+        initial[states] = probabilities
+        return self._expected(self.values[0], initial)
+
+    def _expected(self, values: Array, initial: Array) -> float | Fraction:
+        if not self.task.is_exact:
+            return float(initial @ values)
+        states = np.flatnonzero(initial)
+        scale = self.task.game.denominators(states)
+        terms = zip(initial[states], values[states], scale, strict=True)
+        return sum((Fraction(p) * Fraction(v) / d for p, v, d in terms), Fraction(0))
+
+    @cached_property
+    def table(self) -> Array:
+        """Value of each action of the agent if the policy is followed afterwards.
+
+        Shape (state, action); illegal actions are -inf.
+        """
+        game = self.task.game
+        expected = np.full((game.num_states, game.num_actions), -np.inf, dtype=self.values.dtype)
+        for mover, states, numbers in game.backward(self.values, self.task.seat):
+            if mover == self.task.seat:
+                expected[states] = np.where(game.mask(states), numbers, -np.inf)
+        return expected
+
+    def action_values(self, observation: npt.ArrayLike) -> Array:
+        """Give the values of all actions at one observation, shape (action,); illegal are -inf."""
+        state = self._state(observation)
+        row = self.table[state[0]]
+        if not self.task.is_exact:
+            return row
+        scale = self.task.game.denominators(state)[0]
+        unscaled = [x if x == -np.inf else Fraction(x) / scale for x in row]
+        return np.array(unscaled, dtype=object)
+
+    def _state(self, observation: npt.ArrayLike) -> IntArray:
+        wanted, sizes = np.asarray(observation), self.task.game.observation_sizes
+        if wanted.shape != (len(sizes),) or not np.all((wanted >= 0) & (wanted < sizes)):
+            names = ", ".join(self.task.game.observation_names)
+            raise ValueError(
+                f"observation must be ({names}) below {sizes}, got {np.asarray(observation)}"
+            )
+        return self.task.game.encode(wanted[None])
+
+
+@dataclass(frozen=True)
+class Solution(Evaluation):
+    """Values of an optimal policy, which takes the smallest of the optimal actions."""
+
+    def optimal_actions(self, observation: npt.ArrayLike) -> IntArray:
+        """Give all optimal actions at one observation, in growing order."""
+        state = self._state(observation)
+        _, optimal = maximize(self.table[state], self.task.game.mask(state))
+        return np.flatnonzero(optimal[0])
+
+    @cached_property
+    def optimal(self) -> BoolArray:
+        """Say which actions are optimal, shape (state, action)."""
+        mask = self.task.game.mask(np.arange(self.task.game.num_states))
+        return maximize(self.table, mask)[1]
+
+
+def solve(env: Any, exact: bool = False) -> Solution:
+    """Find the agent's best response to the opponents of ``env`` (the Bellman equation).
+
+    Args:
+        env: an environment of this project, or a ``Task``.
+        exact: compute with integers; values are fractions.
+    """
+    task = as_task(env)
+    if exact:
+        task = task.exact()
+    elif hasattr(task, "_solution"):
+        solution: Solution = task._solution
+        return solution
+    values, choices = sweep_back(task.game, task.seat, task.policies, exact)
+    policy = DeterministicPolicy(choices[task.seat], task.game.num_actions)
+    solution = Solution(task, policy, values)
+    task._solution = solution
+    return solution
+
+
+def evaluate(policy: PolicyLike, env: Any, exact: bool = False) -> Evaluation:
+    """Compute the value of a policy in every position (the Kolmogorov equation).
+
+    Args:
+        policy: a name, a table (state, action), actions (state,), or a callable on
+            (observations, masks). "optimal" is the best response to the opponents of ``env``.
+        env: an environment of this project, or a ``Task``.
+        exact: compute with fractions; probabilities are taken as the exact numbers their floats
+            are.
+    """
+    task = as_task(env).exact() if exact else as_task(env)
+    chosen = agent_policy(policy, task)
+    values, _ = sweep_back(task.game, task.seat, {**task.policies, task.seat: chosen}, exact)
+    return Evaluation(task, chosen, values)
+
+
+def agent_policy(policy: PolicyLike, task: Task, masked: bool = True) -> Policy:
+    """Resolve a policy of the agent, for whom "optimal" is the best response it can give."""
+    if isinstance(policy, str) and policy == "optimal":
+        return solve(task, exact=task.is_exact).policy
+    if not masked and not isinstance(policy, str | Policy):
+        return tabulate(policy, task.game, task.seat, masked=False)
+    return resolve(policy, task.game, task.seat, task.is_exact)
+
+
+def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
+    """Compute how likely a game meets each state with the agent to move (Fokker-Planck).
+
+    Returns:
+        Probabilities, shape (state,); a state is met at most once in a game.
+    """
+    task = as_task(env).exact() if exact else as_task(env)
+    policies = {**task.policies, task.seat: agent_policy(policy, task)}
+    mass = np.zeros((task.game.num_players, task.game.num_states), dtype=task.initial.dtype)
+    mass[task.seat] = task.initial
+    for mover, states, weights in task.game.forward(mass):
+        weights[:] = spread(policies[mover], states, mass[mover, states]) * task.game.mask(states)
+    return mass[task.seat]
+
+
+def best_response(policy: PolicyLike, env: Any, exact: bool = False) -> Solution:
+    """Find the best that the other player of a two-player game can do against a policy.
+
+    ``policy`` plays the seat of ``env``; the opponents of ``env`` play no part. As for an
+    opponent, "optimal" is the equilibrium.
+    """
+    task = as_task(env)
+    _require_two_players(task.game)
+    return solve(Task(task.game, 1 - task.seat, {task.seat: policy}, exact), exact)
+
+
+def exploitability(policy: PolicyLike, env: Any, exact: bool = False) -> float | Fraction:
+    """Compute how much a policy loses, as against an equilibrium, to the best response to it.
+
+    It is the mean over the policy's seats of what the best response earns beyond what the game
+    is worth to it (half of NashConv); zero for an equilibrium and positive for all else.
+    """
+    game = as_task(env).game
+    _require_two_players(game)
+    gains = []
+    for seat in (0, 1):
+        against_policy = solve(Task(game, 1 - seat, {seat: policy}, exact), exact)
+        against_equilibrium = solve(Task(game, 1 - seat, "optimal", exact), exact)
+        gains.append(against_policy.value_before_play - against_equilibrium.value_before_play)
+    return sum(gains) / 2
+
+
+def _require_two_players(game: Game) -> None:
+    if game.num_players != 2 or not game.zero_sum:
+        raise ValueError(f"game must be zero-sum with two players, got {game!r}")

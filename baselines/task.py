@@ -1,0 +1,139 @@
+"""What an agent faces: a game, a seat, and fixed policies for all other players."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..games import Array, Game
+from .induction import equilibrium, spread
+from .policies import (
+    DeterministicPolicy,
+    Policy,
+    PolicyLike,
+    UniformPolicy,
+    policy_names,
+    source_policies,
+    tabulate,
+)
+
+
+class Task:
+    """A game for one agent: everything else that happens is chance.
+
+    Args:
+        game: the rules.
+        seat: the agent's seat; seat 0 moves first.
+        opponents: policy of every other seat, or one policy for all of them. "optimal" is the
+            equilibrium.
+        exact: whether named opponents are computed without rounding.
+
+    Attributes:
+        policies: the other players' policies by seat.
+        labels: what to call them.
+
+    Raises:
+        ValueError: if the seat does not exist or an opponent is not a policy of the game.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        seat: int = 0,
+        opponents: PolicyLike | Mapping[int, PolicyLike] = "optimal",
+        exact: bool = False,
+    ) -> None:
+        if isinstance(seat, bool) or seat not in range(game.num_players):
+            raise ValueError(f"seat must be from 0 to {game.num_players - 1}, got {seat!r}")
+        others = [other for other in range(game.num_players) if other != seat]
+        if not isinstance(opponents, Mapping):
+            opponents = dict.fromkeys(others, opponents)
+        self.game = game
+        self.seat = int(seat)
+        self.is_exact = exact
+        self._opponents = {other: opponents[other] for other in others}
+        self.policies = {
+            other: resolve(policy, game, other, exact) for other, policy in self._opponents.items()
+        }
+        self.labels = {other: label(policy) for other, policy in self._opponents.items()}
+
+    def __repr__(self) -> str:
+        return f"Task({self.game!r}, seat={self.seat}, opponents={self.labels})"
+
+    def exact(self) -> "Task":
+        """Give the same task with named opponents computed without rounding."""
+        return self if self.is_exact else Task(self.game, self.seat, self._opponents, exact=True)
+
+    @cached_property
+    def initial(self) -> Array:
+        """Law of the agent's first state, shape (state,): fractions if exact.
+
+        Games that the others end before the agent ever moves are left out, as the environments
+        replay them.
+        """
+        first = np.zeros(self.game.num_states, dtype=object if self.is_exact else np.float64)
+        if self.seat == 0:
+            states, probabilities = self.game.initial_law()
+            first[states] = probabilities
+            return first
+        mass = start_mass(self.game, self.is_exact)
+        for mover, states, weights in self.game.forward(mass):
+            if mover == self.seat:  # its first move: the mass goes no further
+                first[states] = mass[mover, states]
+            else:
+                weights[:] = spread(self.policies[mover], states, mass[mover, states])
+        if not first.any():
+            raise ValueError(f"seat must be one that gets to move, got {self.seat}")
+        normalized: Array = first / first.sum()
+        return normalized
+
+
+def start_mass(game: Game, exact: bool = False) -> Array:
+    """Give the probability mass before the first move, shape (player to move, state)."""
+    mass = np.zeros((game.num_players, game.num_states), dtype=object if exact else np.float64)
+    states, probabilities = game.initial_law()
+    mass[0, states] = probabilities
+    return mass
+
+
+def resolve(policy: PolicyLike, game: Game, seat: int, exact: bool = False) -> Policy:
+    """Turn what a user gives for a policy into a checked ``Policy`` for one seat.
+
+    Raises:
+        ValueError: if the name is unknown or the policy does not fit the game.
+    """
+    if isinstance(policy, Policy):
+        return policy
+    if not isinstance(policy, str):
+        return tabulate(policy, game, seat)
+    if policy == "optimal":
+        return equilibrium(game, exact).policies[seat]
+    if policy == "random":
+        return UniformPolicy(game)
+    if policy in source_policies(game):
+        return DeterministicPolicy(source_policies(game)[policy](game), game.num_actions)
+    known = ", ".join(repr(name) for name in policy_names(game))
+    raise ValueError(
+        f"opponent or policy must be {known}, a table or a callable, got {policy!r}"
+    )
+
+
+def label(policy: PolicyLike) -> str:
+    """Name a policy for people."""
+    if isinstance(policy, str):
+        return policy
+    return str(getattr(policy, "__name__", type(policy).__name__))
+
+
+def as_task(env: Any) -> Task:
+    """Give the task behind a task, an environment or a vector environment of this project.
+
+    Raises:
+        TypeError: if there is none.
+    """
+    bare = getattr(env, "unwrapped", env)
+    task = bare if isinstance(bare, Task) else getattr(bare, "task", None)
+    if not isinstance(task, Task):
+        raise TypeError(f"env must be an exactdice environment, got {env!r}")
+    return task

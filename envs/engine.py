@@ -1,0 +1,157 @@
+"""One engine plays any number of games at once; all environment classes drive it.
+
+A lane is one game of the agent against its opponents. The engine knows the rewards and plays the
+opponents; resetting lanes, and when, is up to the class that drives it. All draws of all lanes
+come from one generator in a fixed order, so that the classes play the same games from a seed.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from ..baselines import Task, solve
+from ..baselines.induction import with_illegal
+from ..games import GAMES, BoolArray, FloatArray, IntArray, at_least
+
+
+RewardMode = Literal["outcome", "regret", "shaped"]
+
+
+class Outcome(NamedTuple):
+    """What a step did to the lanes that made it."""
+
+    rewards: FloatArray  # (lane,)
+    over: BoolArray  # (lane,)
+    payoffs: FloatArray  # (lane,) payoff of the game to the agent, zero until it is over
+    illegal: BoolArray  # (lane,) whether the action was illegal, which ends the game
+
+
+class Engine:
+    """A batch of games.
+
+    Args:
+        task: what the agent faces.
+        num_lanes: number of games.
+        reward: "outcome" pays the game's payoff at its end; "regret" pays Q*(s, a) - V*(s) for
+            each move, so that every policy has the same expected return as with "outcome", less
+            V* of the start, and luck pays nothing; "shaped" adds V*(s') - V*(s) to the outcome
+            (V* is 0 once the game is over), for the same expected return less V* of the start.
+
+    Attributes:
+        states: state of each lane, shape (lane,); at the end of a game it stays what the agent
+            saw last.
+
+    Raises:
+        ValueError: if ``reward`` is unknown or ``num_lanes`` is below 1.
+    """
+
+    def __init__(self, task: Task, num_lanes: int, reward: RewardMode = "outcome") -> None:
+        if reward not in get_args(RewardMode):
+            known = ", ".join(repr(mode) for mode in get_args(RewardMode))
+            raise ValueError(f"reward must be one of {known}, got {reward!r}")
+        self.task = task
+        self.game = task.game
+        self.num_lanes = at_least("num_envs", num_lanes, 1)
+        self.reward = reward
+        self.states = np.zeros(num_lanes, dtype=np.int64)
+        if reward != "outcome":
+            solution = solve(task)
+            self._potential: FloatArray = solution.values[task.seat]
+        if reward == "regret":
+            every = np.arange(self.game.num_states)
+            expected = with_illegal(self.game, every, solution.table)
+            self._advantages: FloatArray = expected - self._potential[:, None]
+
+    def observations(self) -> IntArray:
+        """Give the observation of each lane, shape (lane, component), in fresh memory."""
+        return self.game.observe(self.states, self.task.seat)
+
+    def masks(self) -> BoolArray:
+        """Give the legal actions of each lane, shape (lane, action), in fresh memory."""
+        return self.game.mask(self.states)
+
+    def reset(self, lanes: IntArray, rng: np.random.Generator) -> None:
+        """Start new games in some lanes, playing opponents who move before the agent.
+
+        Games that end before the agent's first move are replayed.
+        """
+        states, probabilities = self.game.initial_law()
+        starts = np.cumsum(probabilities.astype(np.float64))
+        while len(lanes):
+            drawn = np.searchsorted(starts, rng.random(len(lanes)) * starts[-1], side="right")
+            seats = np.zeros(len(lanes), dtype=np.int64)
+            over = self._play_opponents(lanes, seats, states[drawn], rng)[1]
+            lanes = lanes[over]
+
+    def step(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> Outcome:
+        """Make one move in each of some lanes and let the opponents reply.
+
+        Args:
+            lanes: which lanes, shape (move,).
+            actions: one action a lane, shape (move,).
+            rng: source of all chance.
+        """
+        before = self.states[lanes]
+        legal = self.game.mask(before)[np.arange(len(lanes)), actions]
+        payoffs = np.full(len(lanes), self.game.payoff_range[0])
+        over = np.ones(len(lanes), dtype=bool)
+        movers = np.full(int(legal.sum()), self.task.seat)
+        move = self.game.sample(movers, before[legal], actions[legal], rng)
+        goes_on = np.flatnonzero(legal)[~move.over]
+        payoffs[legal] = move.payoffs[:, self.task.seat]
+        over[goes_on] = False
+        payoffs[goes_on], over[goes_on] = self._play_opponents(
+            lanes[goes_on], move.seats[~move.over], move.states[~move.over], rng
+        )
+        rewards = self.rewards(before, actions, payoffs, self.states[lanes], over)
+        return Outcome(rewards, over, payoffs, ~legal)
+
+    def _play_opponents(
+        self, lanes: IntArray, seats: IntArray, states: IntArray, rng: np.random.Generator
+    ) -> tuple[FloatArray, BoolArray]:
+        """Play lanes on until the agent is to move or the game is over: (payoffs, over)."""
+        seats, states = seats.copy(), states.copy()
+        payoffs = np.zeros(len(lanes))
+        over = np.zeros(len(lanes), dtype=bool)
+        for seat in self._others_in_turn(seats, over):
+            waiting = np.flatnonzero((seats == seat) & ~over)
+            actions = self.task.policies[seat].sample(states[waiting], rng)
+            move = self.game.sample(seats[waiting], states[waiting], actions, rng)
+            seats[waiting], states[waiting] = move.seats, move.states
+            payoffs[waiting], over[waiting] = move.payoffs[:, self.task.seat], move.over
+        self.states[lanes[~over]] = states[~over]
+        return payoffs, over
+
+    def _others_in_turn(self, seats: IntArray, over: BoolArray) -> Iterator[int]:
+        """Yield a seat that is to move in some lane, until the agent is to move in all."""
+        while (waiting := (seats != self.task.seat) & ~over).any():
+            yield int(seats[np.argmax(waiting)])
+
+    def rewards(
+        self,
+        before: IntArray,
+        actions: IntArray,
+        payoffs: FloatArray,
+        after: IntArray,
+        over: BoolArray,
+    ) -> FloatArray:
+        """Reward moves from states ``before`` to states ``after``, each of shape (move,)."""
+        if self.reward == "outcome":
+            return payoffs
+        if self.reward == "regret":
+            return self._advantages[before, actions]
+        return payoffs + np.where(over, 0.0, self._potential[after]) - self._potential[before]
+
+
+def make_task(game: str, seat: int, opponent: Any, sizes: dict[str, Any]) -> Task:
+    """Build a task from the keywords of an environment.
+
+    Raises:
+        TypeError: if a keyword is not one of the game's.
+    """
+    try:
+        rules = GAMES[game](**sizes)
+    except TypeError as error:
+        raise TypeError(f"{game}: {error}") from None
+    return Task(rules, seat, opponent)

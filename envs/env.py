@@ -1,0 +1,135 @@
+"""The environment of one game, by the Gymnasium API."""
+
+from typing import Any, ClassVar, SupportsInt
+
+import gymnasium as gym
+import numpy as np
+
+from ..games import BoolArray, FloatArray, IntArray
+from .engine import Engine, Outcome, RewardMode, make_task
+from .transitions import Transitions, tabulate_transitions
+
+
+class GameEnv(gym.Env[IntArray, SupportsInt]):
+    """One agent in one seat of a dice game against fixed opponents.
+
+    Observations are ``MultiDiscrete`` (what each component means is in the game's
+    ``observation_names``), actions ``Discrete``. ``info["action_mask"]``, int8 of shape
+    (action,), says which actions are legal after every reset and step. An illegal action ends
+    the episode with the worst outcome and ``info["illegal_action"] = True``. When the game is
+    over, ``info["outcome"]`` holds its payoff and the observation stays the one before.
+
+    Args:
+        game: name of the game.
+        seat: the agent's seat; seat 0 moves first. Opponents who move before the agent are played
+            by ``reset``, and games that they end are replayed.
+        opponent: a policy's name, a table (state, action), actions (state,), or a callable on
+            (observations, masks).
+        reward: "outcome", "regret" or "shaped" (see ``Engine``).
+        render_mode: None, "ansi" (a text) or "human" (the text is printed).
+        sizes: keywords of the game, such as ``max_score``.
+
+    Attributes:
+        task: what the agent faces; exact computation starts from it.
+
+    Raises:
+        ValueError: if an argument is out of range, naming it.
+        TypeError: if a keyword is not one of the game's.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "human"], "render_fps": 4}
+
+    def __init__(
+        self,
+        game: str,
+        seat: int = 0,
+        opponent: Any = "optimal",
+        reward: RewardMode = "outcome",
+        render_mode: str | None = None,
+        **sizes: Any,
+    ) -> None:
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise ValueError(f"render_mode must be None, 'ansi' or 'human', got {render_mode!r}")
+        self.task = make_task(game, seat, opponent, sizes)
+        self.render_mode = render_mode
+        self._engine = Engine(self.task, 1, reward)
+        self.observation_space, self.action_space = spaces(self.task.game)
+        self._lane = np.array([0])
+        self._over = True
+        self._story = ""
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[IntArray, dict[str, Any]]:
+        """Start a new game."""
+        super().reset(seed=seed, options=options)
+        self._engine.reset(self._lane, self.np_random)
+        self._over = False
+        observation = self._engine.observations()[0]
+        self._tell(self.task.game.describe(observation))
+        return observation, self._info()
+
+    def step(self, action: SupportsInt) -> tuple[IntArray, float, bool, bool, dict[str, Any]]:
+        """Make one move; the opponents reply.
+
+        Raises:
+            ValueError: if the action is outside the action space.
+            RuntimeError: if the game is over.
+        """
+        if self._over:
+            raise RuntimeError("the game is over: call reset before step")
+        chosen = np.array([int(action)])
+        if not 0 <= chosen[0] < self.task.game.num_actions:
+            raise ValueError(
+                f"action must be from 0 to {self.task.game.num_actions - 1}, got {action!r}"
+            )
+        outcome = self._engine.step(self._lane, chosen, self.np_random)
+        self._over = bool(outcome.over[0])
+        observation = self._engine.observations()[0]
+        done = self.task.game.describe_action(int(chosen[0]))
+        after = f"game over, payoff {outcome.payoffs[0]:g}"
+        self._tell(f"{done} -> {after if self._over else self.task.game.describe(observation)}")
+        return observation, float(outcome.rewards[0]), self._over, False, self._info(outcome)
+
+    def action_masks(self) -> BoolArray:
+        """Say which actions are legal, bool of shape (action,), as MaskablePPO asks for it."""
+        return self._engine.masks()[0]
+
+    def render(self) -> str | None:  # type: ignore[override]
+        """Give the last event as a text if the mode is "ansi"."""
+        return self._story if self.render_mode == "ansi" else None
+
+    @property
+    def P(self) -> Transitions:  # noqa: N802  the name that planners read
+        """The agent's transition law by Gymnasium's toy-text convention, built on demand.
+
+        ``P[state][action]`` lists (probability, next state, reward, terminated). Rewards are
+        those of the reward mode.
+
+        Raises:
+            ValueError: if the game is too large to list.
+        """
+        return tabulate_transitions(self._engine)
+
+    @property
+    def initial_state_distrib(self) -> FloatArray:
+        """Law of the agent's first state, shape (state,)."""
+        return np.asarray(self.task.initial)
+
+    def _info(self, outcome: Outcome | None = None) -> dict[str, Any]:
+        info: dict[str, Any] = {"action_mask": self.action_masks().astype(np.int8)}
+        if outcome is not None and self._over:
+            info["outcome"] = float(outcome.payoffs[0])
+            if outcome.illegal[0]:
+                info["illegal_action"] = True
+        return info
+
+    def _tell(self, story: str) -> None:
+        self._story = story
+        if self.render_mode == "human":
+            print(story)  # noqa: T201  that is what this mode is for
+
+
+def spaces(game: Any) -> tuple[gym.spaces.MultiDiscrete, gym.spaces.Discrete]:
+    """Give the observation and action space of a game."""
+    return gym.spaces.MultiDiscrete(game.observation_sizes), gym.spaces.Discrete(game.num_actions)

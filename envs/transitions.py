@@ -1,0 +1,92 @@
+"""The agent's transition law as a dictionary, the form that textbook planners read."""
+
+from collections import defaultdict
+from typing import TypeAlias
+
+import numpy as np
+
+from .engine import Engine
+
+Transitions: TypeAlias = dict[int, dict[int, list[tuple[float, int, float, bool]]]]
+
+LIMIT = 20_000  # (state, action) pairs
+
+
+def tabulate_transitions(engine: Engine) -> Transitions:
+    """List where each of the agent's moves leads once the opponents have replied.
+
+    Returns:
+        ``P[state][action] = [(probability, next state, reward, terminated), ...]``; where the
+        game ends, the next state is the state itself, as in ``step``.
+
+    Raises:
+        ValueError: if the game has more than ``LIMIT`` pairs of state and action.
+    """
+    game = engine.game
+    pairs = game.num_states * game.num_actions
+    if pairs > LIMIT:
+        raise ValueError(
+            f"P needs at most {LIMIT} pairs of state and action, got {pairs}: use exactdice.solve, "
+            "which needs no table, or a smaller game"
+        )
+    mask = game.mask(np.arange(game.num_states))
+    replies: dict[tuple[int, int], dict[tuple[int, float], float]] = {}
+    return {
+        state: {
+            action: _move(engine, state, action, bool(mask[state, action]), replies)
+            for action in range(game.num_actions)
+        }
+        for state in range(game.num_states)
+    }
+
+
+#: Law of what follows until the agent moves again: (agent's next state or -1, payoff) -> chance.
+_Law: TypeAlias = dict[tuple[int, float], float]
+
+
+def _move(
+    engine: Engine, state: int, action: int, legal: bool, replies: dict[tuple[int, int], _Law]
+) -> list[tuple[float, int, float, bool]]:
+    law = {(-1, engine.game.payoff_range[0]): 1.0}
+    if legal:
+        law = _after(engine, engine.task.seat, state, action, replies)
+    following, payoffs = (np.array(column) for column in zip(*law, strict=True))
+    over = following < 0
+    after = np.where(over, state, following)
+    before, actions = np.full(len(law), state), np.full(len(law), action)
+    rewards = engine.rewards(before, actions, payoffs, after, over)
+    rows = zip(law.values(), after.tolist(), rewards.tolist(), over.tolist(), strict=True)
+    return list(rows)
+
+
+def _after(
+    engine: Engine, seat: int, state: int, action: int, replies: dict[tuple[int, int], _Law]
+) -> _Law:
+    """Follow one move of any player until the agent is to move or the game is over."""
+    law: _Law = defaultdict(float)
+    probabilities, move = engine.game.transitions(seat, state, action)
+    for index, probability in enumerate(probabilities.tolist()):
+        payoff = float(move.payoffs[index, engine.task.seat])
+        mover, following = int(move.seats[index]), int(move.states[index])
+        if move.over[index]:
+            law[-1, payoff] += probability
+        elif mover == engine.task.seat:
+            law[following, 0.0] += probability
+        else:
+            for end, chance in _reply(engine, mover, following, replies).items():
+                law[end] += probability * chance
+    return law
+
+
+def _reply(
+    engine: Engine, seat: int, state: int, replies: dict[tuple[int, int], _Law]
+) -> _Law:
+    """Let another player move by its policy."""
+    if (seat, state) not in replies:
+        law: _Law = defaultdict(float)
+        chances = engine.task.policies[seat].probabilities(np.array([state]))[0]
+        for action in np.flatnonzero(chances).tolist():
+            for end, chance in _after(engine, seat, state, action, replies).items():
+                law[end] += float(chances[action]) * chance
+        replies[seat, state] = law
+    return replies[seat, state]

@@ -1,0 +1,154 @@
+"""Many games at once, by Gymnasium's vector API."""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+
+from ..games import BoolArray, FloatArray, IntArray
+from .engine import Engine, Outcome, RewardMode, make_task
+from .env import spaces
+
+
+class GameVectorEnv(VectorEnv[IntArray, IntArray, BoolArray]):
+    """As ``GameEnv``, with a leading axis of games that are played in lockstep.
+
+    Every key k of the infos has a mask _k. In the mode SAME_STEP the end of an episode shows up
+    as ``final_obs`` and ``final_info``; in DISABLED, ended games have to be reset by
+    ``options={"reset_mask": ...}`` before the next step.
+
+    Args:
+        game: name of the game.
+        num_envs: number of games, at least 1.
+        autoreset_mode: when an ended game starts anew, a ``gymnasium.vector.AutoresetMode`` or
+            its value ("NextStep", "SameStep", "Disabled").
+        seat: see ``GameEnv``, as for the arguments below.
+        opponent: a policy.
+        reward: the reward mode.
+        render_mode: must be None.
+        sizes: keywords of the game.
+    """
+
+    def __init__(
+        self,
+        game: str,
+        num_envs: int = 1,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        seat: int = 0,
+        opponent: Any = "optimal",
+        reward: RewardMode = "outcome",
+        render_mode: None = None,
+        **sizes: Any,
+    ) -> None:
+        if render_mode is not None:
+            raise ValueError(f"render_mode must be None for a vector, got {render_mode!r}")
+        self.task = make_task(game, seat, opponent, sizes)
+        self._engine = Engine(self.task, num_envs, reward)
+        self.num_envs = num_envs
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
+        self.render_mode = None
+        self.single_observation_space, self.single_action_space = spaces(self.task.game)
+        self.observation_space = gym.vector.utils.batch_space(
+            self.single_observation_space, num_envs
+        )
+        self.action_space = gym.vector.utils.batch_space(self.single_action_space, num_envs)
+        self._over = np.ones(num_envs, dtype=bool)
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[IntArray, dict[str, Any]]:
+        """Start new games, in all lanes or where ``options["reset_mask"]`` says.
+
+        Args:
+            seed: one integer for the generator that serves all lanes.
+            options: may hold ``reset_mask``, bool of shape (num_envs,).
+
+        Raises:
+            ValueError: if ``seed`` is a list or ``reset_mask`` is not such an array.
+        """
+        if seed is not None and not isinstance(seed, int | np.integer):
+            raise ValueError(f"seed must be one integer, as all games share one generator, got {seed!r}")
+        super().reset(seed=None if seed is None else int(seed))
+        wanted = np.ones(self.num_envs, dtype=bool)
+        if options is not None and "reset_mask" in options:
+            wanted = np.asarray(options["reset_mask"])
+            if wanted.shape != (self.num_envs,) or wanted.dtype != bool or not wanted.any():
+                raise ValueError(
+                    f"reset_mask must be bool of shape ({self.num_envs},) with one True at least, "
+                    f"got {wanted!r}"
+                )
+        self._engine.reset(np.flatnonzero(wanted), self.np_random)
+        self._over[wanted] = False
+        return self._engine.observations(), self._infos(wanted)
+
+    def step(
+        self, actions: IntArray
+    ) -> tuple[IntArray, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
+        """Make one move in every game.
+
+        Raises:
+            ValueError: if an action is outside the action space.
+            RuntimeError: if a game is over that has to be reset by hand.
+        """
+        actions = check_actions(actions, self.num_envs, self.task.game.num_actions)
+        resetting = self._over.copy()
+        if resetting.any() and self.autoreset_mode is AutoresetMode.DISABLED:
+            raise RuntimeError(f"games {np.flatnonzero(resetting).tolist()} are over: reset them")
+        playing = np.flatnonzero(~resetting)
+        self._engine.reset(np.flatnonzero(resetting), self.np_random)
+        outcome = self._engine.step(playing, actions[playing], self.np_random)
+        rewards, over = np.zeros(self.num_envs), np.zeros(self.num_envs, dtype=bool)
+        rewards[playing], over[playing] = outcome.rewards, outcome.over
+        ends = self._ends(playing, outcome)
+        self._over = over.copy()
+        everyone = np.ones(self.num_envs, dtype=bool)
+        if over.any() and self.autoreset_mode is AutoresetMode.SAME_STEP:
+            final = {**self._infos(over), **ends}
+            final_obs = np.full(self.num_envs, None, dtype=object)
+            observations = self._engine.observations()
+            for lane in np.flatnonzero(over):
+                final_obs[lane] = observations[lane]
+            self._engine.reset(np.flatnonzero(over), self.np_random)
+            self._over[:] = False
+            ends = {"final_obs": final_obs, "final_info": final}
+            ends |= {"_final_obs": over.copy(), "_final_info": over.copy()}
+        infos = {**self._infos(everyone), **ends}
+        return self._engine.observations(), rewards, over, np.zeros_like(over), infos
+
+    def action_masks(self) -> BoolArray:
+        """Say which actions are legal, bool of shape (num_envs, action)."""
+        return self._engine.masks()
+
+    def _infos(self, wanted: BoolArray) -> dict[str, Any]:
+        masks = self.action_masks().astype(np.int8)
+        masks[~wanted] = 0
+        return {"action_mask": masks, "_action_mask": wanted.copy()}
+
+    def _ends(self, playing: IntArray, outcome: Outcome) -> dict[str, Any]:
+        """Collect what the infos say of games that have just ended."""
+        infos: dict[str, Any] = {}
+        if outcome.over.any():
+            over, outcomes = np.zeros(self.num_envs, dtype=bool), np.zeros(self.num_envs)
+            over[playing], outcomes[playing] = outcome.over, outcome.payoffs
+            infos |= {"outcome": outcomes, "_outcome": over}
+        if outcome.illegal.any():
+            illegal = np.zeros(self.num_envs, dtype=bool)
+            illegal[playing] = outcome.illegal
+            infos |= {"illegal_action": illegal, "_illegal_action": illegal.copy()}
+        return infos
+
+
+def check_actions(actions: Any, num_envs: int, num_actions: int) -> IntArray:
+    """Return the actions as integers of shape (num_envs,).
+
+    Raises:
+        ValueError: if the shape is wrong or an action is outside the action space.
+    """
+    checked = np.asarray(actions)
+    if checked.shape != (num_envs,) or not np.issubdtype(checked.dtype, np.integer):
+        raise ValueError(f"actions must be {num_envs} integers, got {actions!r}")
+    if checked.min() < 0 or checked.max() >= num_actions:
+        raise ValueError(f"actions must be from 0 to {num_actions - 1}, got {actions!r}")
+    return checked.astype(np.int64)

@@ -1,0 +1,53 @@
+"""Laws of the sum of fair dice, as exact counts and as probabilities.
+
+The number of ways in which n dice with s sides show the sum t is the coefficient of x^t in
+(x + x^2 + ... + x^s)^n (Addis 2023, Lemma 1). It is built up one die at a time: a convolution
+adds non-negative numbers only, so the float version loses no digits, unlike the alternating sum
+of Theorem 1.
+"""
+
+import numpy as np
+
+from .game import FloatArray, at_least
+
+
+def sum_counts(dice: int, sides: int) -> list[int]:
+    """Count the ordered rolls of ``dice`` dice that show each sum.
+
+    Returns:
+        ``dice * sides + 1`` integers; entry t counts the rolls with sum t, out of sides**dice.
+
+    Raises:
+        ValueError: if ``dice`` is negative or ``sides`` is below 1.
+    """
+    at_least("dice", dice, 0)
+    at_least("sides", sides, 1)
+    counts = [1]
+    for _ in range(dice):
+        longer = [0] * (len(counts) + sides)
+        for total, count in enumerate(counts):
+            for face in range(1, sides + 1):
+                longer[total + face] += count
+        counts = longer
+    return counts
+
+
+def sum_laws(max_dice: int, sides: int) -> FloatArray:
+    """Tabulate the law of the sum of 0, 1, ..., ``max_dice`` dice.
+
+    Returns:
+        Probabilities, shape (max_dice + 1, max_dice * sides + 1): row n, column t is the
+        probability that n dice show the sum t (Addis 2023, Theorem 1).
+
+    Raises:
+        ValueError: if ``max_dice`` is negative or ``sides`` is below 1.
+    """
+    at_least("max_dice", max_dice, 0)
+    at_least("sides", sides, 1)
+    laws = np.zeros((max_dice + 1, max_dice * sides + 1))  # (dice, sum)
+    laws[0, 0] = 1.0
+    for dice in range(1, max_dice + 1):
+        for face in range(1, sides + 1):
+            laws[dice, face:] += laws[dice - 1, :-face]
+        laws[dice] /= sides
+    return laws

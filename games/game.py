@@ -1,0 +1,246 @@
+"""What every game is: positions, moves, chance, and expectation in both directions.
+
+A *position* is a player to move and a *state*: an integer that stands for all that player sees.
+A move is made of an action, a chance outcome drawn from a law with finitely many outcomes, and a
+deterministic rule that says where that leads. Games are finite and acyclic: the positions fall
+into stages, and every move leads to a later stage or ends the game, when each player is paid.
+
+Exact computation needs two operators, each the adjoint of the other:
+
+* ``backward`` visits the stages last to first and turns values of later positions into the
+  expected value of every action (the Kolmogorov equation);
+* ``forward`` visits them first to last and turns weights on (position, action) into the
+  probability mass of later positions (the Fokker-Planck equation).
+
+The versions here enumerate every outcome and serve any game; a game with structure overrides
+them with something faster that must agree.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+Array: TypeAlias = npt.NDArray[Any]  # floats, or Python integers and fractions in exact computation
+
+
+class Move(NamedTuple):
+    """Where a batch of moves leads, one entry a move."""
+
+    seats: IntArray  # (move,) player to move next
+    states: IntArray  # (move,) state next; meaningless where the game is over
+    payoffs: FloatArray  # (move, player), zero until the game is over
+    over: BoolArray  # (move,)
+
+
+class Stage(NamedTuple):
+    """Positions of one player that no move connects, with a number for each of their actions."""
+
+    seat: int  # player to move
+    states: IntArray  # (state,)
+    actions: Array  # (state, action): expected values (backward) or weights (forward)
+
+
+class Game(ABC):
+    """A finite acyclic game of chance and perfect information.
+
+    Attributes:
+        num_players: number of seats; seat 0 moves first.
+        num_states: states are 0, ..., num_states - 1, for every seat.
+        num_actions: actions are 0, ..., num_actions - 1.
+        observation_sizes: number of values of each component of an observation.
+        payoff_range: smallest and largest payoff of a player.
+        zero_sum: whether the payoffs of two players always add up to the same total, so that
+            what one wins the other loses.
+        laws: probabilities, shape (law, outcome); ``law`` says which row governs a move.
+    """
+
+    name: ClassVar[str]
+    num_players: int
+    num_states: int
+    num_actions: int
+    observation_sizes: tuple[int, ...]
+    observation_names: tuple[str, ...]
+    payoff_range: tuple[float, float]
+    zero_sum: bool
+    laws: FloatArray
+
+    # ------------------------------------------------------------------ rules
+
+    @abstractmethod
+    def observe(self, states: IntArray, seat: int) -> IntArray:
+        """Give the observation of each state, shape (state, component)."""
+
+    @abstractmethod
+    def encode(self, observations: IntArray) -> IntArray:
+        """Invert ``observe``: the state of each observation, shape (observation,)."""
+
+    @abstractmethod
+    def mask(self, states: IntArray) -> BoolArray:
+        """Say which actions are legal, shape (state, action); at least one is, in every state."""
+
+    @abstractmethod
+    def initial_law(self) -> tuple[IntArray, Array]:
+        """Give the states in which seat 0 may start, and their probabilities (fractions)."""
+
+    @abstractmethod
+    def law(self, states: IntArray, actions: IntArray) -> IntArray:
+        """Give the row of ``laws`` from which each move's outcome is drawn."""
+
+    @abstractmethod
+    def advance(
+        self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
+    ) -> Move:
+        """Apply the rules to a batch of legal moves whose chance outcomes are known."""
+
+    @abstractmethod
+    def stages(self) -> Sequence[tuple[int, IntArray]]:
+        """List (seat, states) in an order such that every move leads to a later stage."""
+
+    @abstractmethod
+    def describe(self, observation: IntArray) -> str:
+        """Put an observation into words, for people."""
+
+    @abstractmethod
+    def describe_action(self, action: int) -> str:
+        """Put an action into words, for people."""
+
+    def __eq__(self, other: object) -> bool:
+        """Call two games equal if their rules and sizes are, as ``repr`` shows them."""
+        return type(self) is type(other) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        """Hash the rules and sizes."""
+        return hash(repr(self))
+
+    # ------------------------------------------------------- chance, one way
+
+    def sample(
+        self, seats: IntArray, states: IntArray, actions: IntArray, rng: np.random.Generator
+    ) -> Move:
+        """Draw the outcome of each move with one uniform number a move, and apply the rules."""
+        rows = self.law(states, actions)
+        return self.advance(seats, states, actions, self._inverse_laws.draw(rows, rng))
+
+    def transitions(self, seat: int, state: int, action: int) -> tuple[FloatArray, Move]:
+        """Enumerate one move: the probabilities of its possible outcomes, and their effects."""
+        row = int(self.law(np.array([state]), np.array([action]))[0])
+        outcomes = np.flatnonzero(self.laws[row])
+        batch = [np.full(len(outcomes), entry) for entry in (seat, state, action)]
+        return self.laws[row, outcomes], self.advance(*batch, outcomes)
+
+    @property
+    def _inverse_laws(self) -> "InverseLaws":
+        if not hasattr(self, "_cached_inverse_laws"):
+            self._cached_inverse_laws = InverseLaws(self.laws)
+        return self._cached_inverse_laws
+
+    # ------------------------------------------------ expectation, both ways
+
+    def denominators(self, states: IntArray) -> Array:
+        """Give the integers by which exact values are scaled during ``backward``."""
+        return np.ones(len(states), dtype=object)
+
+    def backward(self, values: Array, seat: int) -> Iterator[Stage]:
+        """Visit the stages last to first with the expected value of every action.
+
+        The caller stores the value of each stage's states in ``values`` before it asks for the
+        next stage. Illegal actions have meaningless entries.
+
+        Args:
+            values: shape (player to move, state), value *to ``seat``*, read where a move can
+                lead. With dtype object the computation is exact and values are multiplied by
+                ``denominators``.
+            seat: whose payoffs are meant.
+        """
+        exact = values.dtype == object
+        for mover, states in reversed(self.stages()):
+            expected = np.zeros((len(states), self.num_actions), dtype=values.dtype)
+            for pair, action, chance, move in self._enumerate(mover, states, exact):
+                payoffs = move.payoffs[:, seat]
+                later = values[move.seats, np.where(move.over, 0, move.states)]
+                results = np.where(move.over, _fractions(payoffs) if exact else payoffs, later)
+                np.add.at(expected, (pair, action), chance * results)
+            yield Stage(mover, states, expected)
+
+    def forward(self, mass: Array) -> Iterator[Stage]:
+        """Visit the stages first to last, moving probability mass along.
+
+        The caller fills each stage's ``actions`` with the weight of every (state, action),
+        usually the mass of the state times a policy, before it asks for the next stage.
+
+        Args:
+            mass: shape (player to move, state), complete for a stage when it is visited; with
+                dtype object the computation is exact.
+        """
+        exact = mass.dtype == object
+        for mover, states in self.stages():
+            weights = np.zeros((len(states), self.num_actions), dtype=mass.dtype)
+            yield Stage(mover, states, weights)
+            for pair, action, chance, move in self._enumerate(mover, states, exact):
+                goes_on = ~move.over
+                target = (move.seats[goes_on], move.states[goes_on])
+                np.add.at(mass, target, (chance * weights[pair, action])[goes_on])
+
+    def _enumerate(
+        self, seat: int, states: IntArray, exact: bool
+    ) -> Iterator[tuple[IntArray, IntArray, Array, Move]]:
+        """List every legal move from a stage, one outcome at a time."""
+        pair, action = np.nonzero(self.mask(states))
+        rows = self.law(states[pair], action)
+        seats = np.full(len(pair), seat)
+        for outcome in range(self.laws.shape[1]):
+            chance: Array = self.laws[rows, outcome]
+            possible = chance > 0
+            batch = (array[possible] for array in (seats, states[pair], action))
+            outcomes = np.full(int(possible.sum()), outcome)
+            if exact:
+                chance = self.exact_laws()[rows, outcome]
+            move = self.advance(*batch, outcomes)
+            yield pair[possible], action[possible], chance[possible], move
+
+    def exact_laws(self) -> Array:
+        """Give ``laws`` as fractions, for exact computation by enumeration."""
+        raise NotImplementedError(f"{self.name} has no exact laws")
+
+
+class InverseLaws:
+    """Draws outcomes by inverting cumulative laws, a whole batch in one binary search.
+
+    Row r of the flattened table holds r + P(outcome <= k), so that r + u falls among its entries.
+    """
+
+    def __init__(self, laws: FloatArray) -> None:
+        self._num_outcomes = laws.shape[1]
+        cumulative = np.cumsum(laws, axis=1)
+        self._last = laws.shape[1] - 1 - np.argmax(laws[:, ::-1] > 0, axis=1)  # (law,)
+        self._flat = (np.arange(len(laws))[:, None] + cumulative).ravel()
+
+    def draw(self, rows: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw one outcome for each row, shape (row,)."""
+        found = np.searchsorted(self._flat, rows + rng.random(len(rows)), side="right")
+        # r + u may round up to r + 1, or past a cumulative sum that rounded to less than one.
+        return np.minimum(found - rows * self._num_outcomes, self._last[rows])
+
+
+def _fractions(numbers: FloatArray) -> Array:
+    return np.array([Fraction(number) for number in numbers.tolist()], dtype=object)
+
+
+def at_least(name: str, value: int, minimum: int) -> int:
+    """Return ``value`` if it is an integer of at least ``minimum``.
+
+    Raises:
+        ValueError: naming the argument, the requirement and what came.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise ValueError(f"{name} must be an integer, got {value!r}")
+    if value < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, got {value}")
+    return int(value)

@@ -1,0 +1,261 @@
+"""Greed: roll any number of dice in one go, come close to the limit, never above it.
+
+Source: Chance Addis, *A Guide to Optimal Play in Greed* (2023).
+
+The mover has score p, the other player o, the limit is M and the dice have s sides. The mover
+rolls n >= 0 dice and adds their sum; above M the mover is bust and has lost. Rolling no dice
+gives the other player one last turn, after which the higher score wins and equal scores tie. A
+win pays 1, a tie 1/2, a loss 0 (section 1.1), so that V(p, o) and 1 - V(o, p) are the two
+players' ratings of one position (section 6).
+
+With W_n(p, o) the rating of a mover who still has n dice in the air,
+
+    W_0(p, o) = 1 - V(o, p)      W_n(p, o) = 1/s * sum over f = 1..s of W_{n-1}(p + f, o)
+
+and W = 0 above M. In the last turn W_0 is the final comparison instead. W_n with n >= 1 is the
+value of the action n, and W_{n-1}(p + f, o) is an action value of a state met before on the way
+down from p + o = 2M, so that all actions of a state cost O(s) each and the game O(M^3), where
+sums over the pmf of the total (equation 4) cost O(M^4). Only the last s anti-diagonals (last
+turn: rows) are kept, and the player's own score is implied by the opponent's, which no roll
+changes.
+
+Every W_n(p, o) is an integer over 2 s^(2M-p-o): exact values are computed as those integers.
+"""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .dice import sum_laws
+from .game import Array, BoolArray, Game, IntArray, Move, Stage, at_least
+
+
+class Greed(Game):
+    """The rules of Greed for two players.
+
+    A state is (mover's score, other's score, last turn?), an action the number of dice to roll.
+
+    Args:
+        max_score: the limit M, at least 1 point.
+        sides: faces of each die, at least 1.
+        max_dice: the most dice a player may roll. None allows, in each state, the numbers up to
+            floor(2 (M - p) / (s + 1)) + 1, among which there is always an optimal one
+            (section 7; sound because n + 1 dice are no likelier than n to show any sum up to
+            n (s + 1) / 2, and no rating is negative).
+
+    Raises:
+        ValueError: if an argument is not an integer in its range.
+    """
+
+    name: ClassVar[str] = "Greed"
+    num_players = 2
+    observation_names = ("own score", "other score", "last turn?")
+    payoff_range = (0.0, 1.0)
+    zero_sum = True
+
+    def __init__(self, max_score: int = 100, sides: int = 6, max_dice: int | None = None) -> None:
+        self.max_score = at_least("max_score", max_score, 1)
+        self.sides = at_least("sides", sides, 1)
+        self.max_dice = max_dice if max_dice is None else at_least("max_dice", max_dice, 0)
+        self.num_scores = self.max_score + 1
+        self.num_states = 2 * self.num_scores**2
+        self.observation_sizes = (self.num_scores, self.num_scores, 2)
+        own = np.arange(self.num_scores)
+        if self.max_dice is None:
+            self.dice_allowed = 2 * (self.max_score - own) // (self.sides + 1) + 1  # (own score,)
+        else:
+            self.dice_allowed = np.full(self.num_scores, self.max_dice)
+        self.num_actions = int(self.dice_allowed[0]) + 1
+        self.laws = sum_laws(self.num_actions - 1, self.sides)
+
+    def __repr__(self) -> str:
+        return f"Greed(max_score={self.max_score}, sides={self.sides}, max_dice={self.max_dice})"
+
+    # ------------------------------------------------------------------ rules
+
+    def observe(self, states: IntArray, seat: int) -> IntArray:
+        """Give (own score, other score, last turn?) of each state; the seats see alike."""
+        return np.stack(self._scores(states), axis=-1)
+
+    def encode(self, observations: IntArray) -> IntArray:
+        """Give the state of each observation."""
+        own, other, last = np.moveaxis(np.asarray(observations, dtype=np.int64), -1, 0)
+        return (last * self.num_scores + own) * self.num_scores + other
+
+    def _scores(self, states: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        rest, other = np.divmod(states, self.num_scores)
+        last, own = np.divmod(rest, self.num_scores)
+        return own, other, last
+
+    def mask(self, states: IntArray) -> BoolArray:
+        """Allow the numbers of dice up to ``dice_allowed`` for the mover's score."""
+        own = states // self.num_scores % self.num_scores
+        return np.arange(self.num_actions) <= self.dice_allowed[own][..., None]
+
+    def initial_law(self) -> tuple[IntArray, Array]:
+        """Start at 0 : 0."""
+        return np.array([0]), np.array([1], dtype=object)
+
+    def law(self, states: IntArray, actions: IntArray) -> IntArray:
+        """Draw the sum of as many dice as the action says."""
+        return actions
+
+    def final_halves(self, own: IntArray, other: IntArray) -> IntArray:
+        """Count the half points of who has ``own`` when the game ends: 0, 1 or 2."""
+        result: IntArray = np.where(own > self.max_score, 0, 1 + np.sign(own - other))
+        return result
+
+    def advance(
+        self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
+    ) -> Move:
+        """Add the dice to the mover's score and pass the turn, or end the game."""
+        own, other, last = self._scores(states)
+        own = own + outcomes
+        over = (own > self.max_score) | (last == 1)
+        halves = np.where(over, self.final_halves(own, other), 0)
+        payoffs = np.empty((len(states), 2))
+        index = np.arange(len(states))
+        payoffs[index, seats] = halves / 2
+        payoffs[index, 1 - seats] = np.where(over, 2 - halves, 0) / 2
+        ends = (actions == 0).astype(np.int64)
+        states = self.encode(np.stack([other, np.where(over, 0, own), ends], axis=-1))
+        return Move(1 - seats, states, payoffs, over)
+
+    def stages(self) -> Sequence[tuple[int, IntArray]]:
+        """List the normal states by growing sum of scores, then the last turns."""
+        diagonals = [self._diagonal(total)[1] for total in range(2 * self.max_score + 1)]
+        rows = np.arange(self.num_scores**2, self.num_states).reshape(self.num_scores, -1)
+        return [(seat, states) for states in [*diagonals, *rows] for seat in (0, 1)]
+
+    def _diagonal(self, total: int) -> tuple[slice, IntArray]:
+        """Give the opponent's scores on the anti-diagonal p + o = total, and its states."""
+        window = slice(max(0, total - self.max_score), min(total, self.max_score) + 1)
+        other = np.arange(window.start, window.stop)
+        return window, (total - other) * self.num_scores + other
+
+    def describe(self, observation: IntArray) -> str:
+        """Say the score."""
+        own, other, last = (int(number) for number in observation)
+        return f"{own} : {other}{', last turn' if last else ''}"
+
+    def describe_action(self, action: int) -> str:
+        """Say how many dice are rolled."""
+        if action == 0:
+            return "stop"
+        return f"roll {action} {'die' if action == 1 else 'dice'}"
+
+    # ------------------------------------------------ expectation, both ways
+
+    def denominators(self, states: IntArray) -> Array:
+        """Give 2 s^(2M-p-o), a multiple of the denominator of every action value."""
+        own, other, _ = self._scores(states)
+        powers = [2 * self.sides**k for k in range(2 * self.max_score + 1)]
+        return np.array(powers, dtype=object)[2 * self.max_score - own - other]
+
+    def backward(self, values: Array, seat: int) -> Iterator[Stage]:
+        """Visit the stages last to first in O(M^3), a die at a time (module docstring).
+
+        The recursion runs in the mover's own rating, in which a bust is 0; it is turned into the
+        value to ``seat`` on the way out and back on the way in.
+        """
+        yield from self._last_turns_backward(seat, values.dtype)
+        last_turn = self.num_scores**2
+        air = _DiceInTheAir(2, self, values.dtype, direction=1)
+        for total in range(2 * self.max_score, -1, -1):
+            window, states = self._diagonal(total)
+            swapped = states[::-1]  # swapping the two scores reverses the order on a diagonal
+            one = 2 * self._half(states, values.dtype)
+            rolled = air.land(total, window)[:, :-1]  # (mover, dice - 1, state)
+            stop = one - _to_mover(values[:, swapped + last_turn], seat, one)[::-1]
+            ratings = np.concatenate([stop[:, None], rolled], axis=1)  # (mover, dice, state)
+            for mover in (0, 1):
+                to_seat = ratings[mover] if mover == seat else one - ratings[mover]
+                yield Stage(mover, states, to_seat.T)
+            ratings[:, 0] = one - _to_mover(values[:, swapped], seat, one)[::-1]
+            air.store(total, window, ratings)
+
+    def _last_turns_backward(self, seat: int, dtype: np.dtype[Any]) -> Iterator[Stage]:
+        air = _DiceInTheAir(1, self, dtype, direction=1)
+        other, everyone = np.arange(self.num_scores), slice(0, self.num_scores)
+        for own in range(self.max_score, -1, -1):
+            states = (self.num_scores + own) * self.num_scores + other
+            half = self._half(states, dtype)
+            compared = self.final_halves(np.full_like(other, own), other) * half
+            rolled = air.land(own, everyone)[0, :-1]
+            ratings = np.concatenate([compared[None], rolled])  # (dice, state)
+            for mover in (0, 1):
+                yield Stage(mover, states, (ratings if mover == seat else 2 * half - ratings).T)
+            air.store(own, everyone, ratings[None])
+
+    def forward(self, mass: Array) -> Iterator[Stage]:
+        """Visit the stages first to last in O(M^3): the adjoint of ``backward``."""
+        last_turn = self.num_scores**2
+        air = _DiceInTheAir(2, self, mass.dtype, direction=-1)
+        for total in range(2 * self.max_score + 1):
+            window, states = self._diagonal(total)
+            swapped = states[::-1]
+            landed = air.land(total, window)[:, 1:]  # (mover, dice still in the air, state)
+            mass[:, swapped] += landed[::-1, 0]
+            weights = np.zeros((2, len(states), self.num_actions), dtype=mass.dtype)
+            for mover in (0, 1):
+                yield Stage(mover, states, weights[mover])
+            mass[:, swapped + last_turn] += weights[::-1, :, 0]
+            in_the_air = weights.transpose(0, 2, 1)  # (mover, dice, state)
+            in_the_air[:, 1:-1] += landed[:, 1:]
+            air.store(total, window, in_the_air)
+        for row in np.arange(last_turn, 2 * last_turn).reshape(self.num_scores, -1):
+            for mover in (0, 1):
+                weights = np.zeros((len(row), self.num_actions), dtype=mass.dtype)
+                yield Stage(mover, row, weights)
+
+    def _half(self, states: IntArray, dtype: np.dtype[Any]) -> Array:
+        """Give the number that stands for half a win: 1/2, or s^(2M-p-o) in exact values."""
+        if dtype == object:
+            return self.denominators(states) // 2
+        return np.full(len(states), 0.5)
+
+
+class _DiceInTheAir:
+    """Numbers by (player, dice in the air, opponent's score) at the last s steps of a sweep.
+
+    A step is a sum of scores or, in the last turn, the mover's score. Backward (direction 1) the
+    numbers are ratings, and a die in the air moves a rating from step k + f to step k; forward
+    (direction -1) they are probabilities, moved from step k - f to step k.
+    """
+
+    def __init__(self, players: int, game: Greed, dtype: np.dtype[Any], direction: int) -> None:
+        sides = game.sides
+        self._steps = np.zeros((sides, players, game.num_actions, game.num_scores), dtype=dtype)
+        self._direction = direction
+        faces = range(1, sides + 1)
+        if dtype != object:
+            self._weights = np.full(sides, 1 / sides)
+        elif direction == 1:  # the scale changes by s^f between the steps, and 1/s is the law
+            self._weights = np.array([sides ** (face - 1) for face in faces], dtype=object)
+        else:
+            self._weights = np.array([Fraction(1, sides) for _ in faces], dtype=object)
+
+    def land(self, step: int, window: slice) -> Array:
+        """Average over the faces of one die that lands: shape (player, dice, score in window)."""
+        if self._direction == -1:
+            weights = self._weights  # all equal
+        else:
+            weights = np.roll(self._weights, step + 1)  # face f has to meet step + f
+        rest = self._steps[..., window]
+        total: Array = np.tensordot(weights, rest, axes=1)
+        return total
+
+    def store(self, step: int, window: slice, numbers: Array) -> None:
+        """Remember a step's numbers in place of those s steps ago; all others are zero."""
+        slot = self._steps[step % len(self._steps)]
+        slot[...] = 0
+        slot[..., window] = numbers
+
+
+def _to_mover(values: Array, seat: int, one: Array) -> Array:
+    """Turn values (player to move, state) to ``seat`` into values to the player to move."""
+    values = values.copy()
+    values[1 - seat] = one - values[1 - seat]
+    return values
