@@ -57,6 +57,7 @@ class Score:
         value: expected payoff of the policy.
         optimum: that of the best response to the same opponents.
         random: that of the uniform policy over legal actions.
+        agent: the policy itself.
     """
 
     policy: str
@@ -66,7 +67,7 @@ class Score:
     value: float
     optimum: float
     random: float
-    _policy: Policy = field(repr=False)
+    agent: Policy = field(repr=False)
 
     @property
     def regret(self) -> float:
@@ -108,7 +109,7 @@ class Score:
         """Occupancy and cost of every decision, each of shape (state, action)."""
         solution, game = solve(self.task), self.task.game
         states = np.arange(game.num_states)
-        met = occupancy(self._policy, self.task)[:, None] * self._policy.probabilities(states)
+        met = occupancy(self.agent, self.task)[:, None] * self.agent.probabilities(states)
         expected = with_illegal(game, states, solution.table)
         losses = solution.values[self.task.seat][:, None] - expected
         return met, np.where(met > 0, met * np.maximum(losses, 0.0), 0.0)
@@ -153,12 +154,13 @@ def score(policy: PolicyLike, env: Any, *, name: str | None = None, masked: bool
         value=float(evaluate(chosen, task).value),
         optimum=float(solve(task).value),
         random=random_value(task),
-        _policy=chosen,
+        agent=chosen,
     )
 
 
 def random_value(task: Task) -> float:
     """Compute the value of the uniform policy over legal actions."""
-    if not hasattr(task, "_random_value"):
-        task._random_value = float(evaluate("random", task).value)
-    return task._random_value
+    if "random" not in task.memo:
+        task.memo["random"] = float(evaluate("random", task).value)
+    value: float = task.memo["random"]
+    return value

@@ -112,16 +112,14 @@ def solve(env: Any, exact: bool = False) -> Solution:
         env: an environment of this project, or a ``Task``.
         exact: compute with integers; values are fractions.
     """
-    task = as_task(env)
-    if exact:
-        task = task.exact()
-    elif hasattr(task, "_solution"):
-        solution: Solution = task._solution
-        return solution
-    values, choices = sweep_back(task.game, task.seat, task.policies, exact)
+    task = as_task(env).exact() if exact else as_task(env)
+    if "solution" in task.memo:
+        known: Solution = task.memo["solution"]
+        return known
+    values, choices = sweep_back(task.game, task.seat, task.policies, task.is_exact)
     policy = DeterministicPolicy(choices[task.seat], task.game.num_actions)
     solution = Solution(task, policy, values)
-    task._solution = solution
+    task.memo["solution"] = solution
     return solution
 
 

@@ -56,6 +56,7 @@ class Task:
         self.policies = {
             other: resolve(policy, game, other, exact) for other, policy in self._opponents.items()
         }
+        self.memo: dict[str, Any] = {}  # what exact computation has found out already
         self.labels = {other: label(policy) for other, policy in self._opponents.items()}
 
     def __repr__(self) -> str:
@@ -114,9 +115,7 @@ def resolve(policy: PolicyLike, game: Game, seat: int, exact: bool = False) -> P
     if policy in source_policies(game):
         return DeterministicPolicy(source_policies(game)[policy](game), game.num_actions)
     known = ", ".join(repr(name) for name in policy_names(game))
-    raise ValueError(
-        f"opponent or policy must be {known}, a table or a callable, got {policy!r}"
-    )
+    raise ValueError(f"opponent or policy must be {known}, a table or a callable, got {policy!r}")
 
 
 def label(policy: PolicyLike) -> str:

@@ -5,6 +5,7 @@ opponents; resetting lanes, and when, is up to the class that drives it. All dra
 come from one generator in a fixed order, so that the classes play the same games from a seed.
 """
 
+import inspect
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -13,7 +14,6 @@ import numpy as np
 from ..baselines import Task, solve
 from ..baselines.induction import with_illegal
 from ..games import GAMES, BoolArray, FloatArray, IntArray, at_least
-
 
 RewardMode = Literal["outcome", "regret", "shaped"]
 
@@ -144,14 +144,16 @@ class Engine:
         return payoffs + np.where(over, 0.0, self._potential[after]) - self._potential[before]
 
 
-def make_task(game: str, seat: int, opponent: Any, sizes: dict[str, Any]) -> Task:
+def make_task(game: str, seat: int = 0, opponent: Any = "optimal", **sizes: Any) -> Task:
     """Build a task from the keywords of an environment.
 
     Raises:
         TypeError: if a keyword is not one of the game's.
+        ValueError: if a value is out of range.
     """
-    try:
-        rules = GAMES[game](**sizes)
-    except TypeError as error:
-        raise TypeError(f"{game}: {error}") from None
-    return Task(rules, seat, opponent)
+    known = inspect.signature(GAMES[game]).parameters
+    unknown = [name for name in sizes if name not in known]
+    if unknown:
+        keywords = ", ".join(["seat", "opponent", *known])
+        raise TypeError(f"{game} takes the keywords {keywords}, got {', '.join(unknown)}")
+    return Task(GAMES[game](**sizes), seat, opponent)

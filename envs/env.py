@@ -1,6 +1,6 @@
 """The environment of one game, by the Gymnasium API."""
 
-from typing import Any, ClassVar, SupportsInt
+from typing import Any, SupportsInt
 
 import gymnasium as gym
 import numpy as np
@@ -37,7 +37,10 @@ class GameEnv(gym.Env[IntArray, SupportsInt]):
         TypeError: if a keyword is not one of the game's.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "human"], "render_fps": 4}
+    metadata: dict[str, Any] = {  # noqa: RUF012  the base class declares it for instances
+        "render_modes": ["ansi", "human"],
+        "render_fps": 4,
+    }
 
     def __init__(
         self,
@@ -50,7 +53,7 @@ class GameEnv(gym.Env[IntArray, SupportsInt]):
     ) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(f"render_mode must be None, 'ansi' or 'human', got {render_mode!r}")
-        self.task = make_task(game, seat, opponent, sizes)
+        self.task = make_task(game, seat, opponent, **sizes)
         self.render_mode = render_mode
         self._engine = Engine(self.task, 1, reward)
         self.observation_space, self.action_space = spaces(self.task.game)
@@ -95,7 +98,7 @@ class GameEnv(gym.Env[IntArray, SupportsInt]):
         """Say which actions are legal, bool of shape (action,), as MaskablePPO asks for it."""
         return self._engine.masks()[0]
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         """Give the last event as a text if the mode is "ansi"."""
         return self._story if self.render_mode == "ansi" else None
 

@@ -78,9 +78,7 @@ def _after(
     return law
 
 
-def _reply(
-    engine: Engine, seat: int, state: int, replies: dict[tuple[int, int], _Law]
-) -> _Law:
+def _reply(engine: Engine, seat: int, state: int, replies: dict[tuple[int, int], _Law]) -> _Law:
     """Let another player move by its policy."""
     if (seat, state) not in replies:
         law: _Law = defaultdict(float)

@@ -11,7 +11,7 @@ from .engine import Engine, Outcome, RewardMode, make_task
 from .env import spaces
 
 
-class GameVectorEnv(VectorEnv[IntArray, IntArray, BoolArray]):
+class GameVectorEnv(VectorEnv[IntArray, IntArray, Any]):
     """As ``GameEnv``, with a leading axis of games that are played in lockstep.
 
     Every key k of the infos has a mask _k. In the mode SAME_STEP the end of an episode shows up
@@ -43,7 +43,7 @@ class GameVectorEnv(VectorEnv[IntArray, IntArray, BoolArray]):
     ) -> None:
         if render_mode is not None:
             raise ValueError(f"render_mode must be None for a vector, got {render_mode!r}")
-        self.task = make_task(game, seat, opponent, sizes)
+        self.task = make_task(game, seat, opponent, **sizes)
         self._engine = Engine(self.task, num_envs, reward)
         self.num_envs = num_envs
         self.autoreset_mode = AutoresetMode(autoreset_mode)
@@ -69,7 +69,9 @@ class GameVectorEnv(VectorEnv[IntArray, IntArray, BoolArray]):
             ValueError: if ``seed`` is a list or ``reset_mask`` is not such an array.
         """
         if seed is not None and not isinstance(seed, int | np.integer):
-            raise ValueError(f"seed must be one integer, as all games share one generator, got {seed!r}")
+            raise ValueError(
+                f"seed must be one integer, as all games share one generator, got {seed!r}"
+            )
         super().reset(seed=None if seed is None else int(seed))
         wanted = np.ones(self.num_envs, dtype=bool)
         if options is not None and "reset_mask" in options:

@@ -132,8 +132,8 @@ class Game(ABC):
         """Enumerate one move: the probabilities of its possible outcomes, and their effects."""
         row = int(self.law(np.array([state]), np.array([action]))[0])
         outcomes = np.flatnonzero(self.laws[row])
-        batch = [np.full(len(outcomes), entry) for entry in (seat, state, action)]
-        return self.laws[row, outcomes], self.advance(*batch, outcomes)
+        seats, states, actions = (np.full(len(outcomes), entry) for entry in (seat, state, action))
+        return self.laws[row, outcomes], self.advance(seats, states, actions, outcomes)
 
     @property
     def _inverse_laws(self) -> "InverseLaws":
@@ -198,7 +198,7 @@ class Game(ABC):
         for outcome in range(self.laws.shape[1]):
             chance: Array = self.laws[rows, outcome]
             possible = chance > 0
-            batch = (array[possible] for array in (seats, states[pair], action))
+            batch = seats[possible], states[pair][possible], action[possible]
             outcomes = np.full(int(possible.sum()), outcome)
             if exact:
                 chance = self.exact_laws()[rows, outcome]

@@ -144,7 +144,7 @@ class Greed(Game):
         """Say how many dice are rolled."""
         if action == 0:
             return "stop"
-        return f"roll {action} {'die' if action == 1 else 'dice'}"
+        return f"{action} {'die' if action == 1 else 'dice'}"
 
     # ------------------------------------------------ expectation, both ways
 
@@ -212,7 +212,7 @@ class Greed(Game):
 
     def _half(self, states: IntArray, dtype: np.dtype[Any]) -> Array:
         """Give the number that stands for half a win: 1/2, or s^(2M-p-o) in exact values."""
-        if dtype == object:
+        if dtype.hasobject:
             return self.denominators(states) // 2
         return np.full(len(states), 0.5)
 
@@ -228,9 +228,8 @@ class _DiceInTheAir:
     def __init__(self, players: int, game: Greed, dtype: np.dtype[Any], direction: int) -> None:
         sides = game.sides
         self._steps = np.zeros((sides, players, game.num_actions, game.num_scores), dtype=dtype)
-        self._direction = direction
         faces = range(1, sides + 1)
-        if dtype != object:
+        if not dtype.hasobject:
             self._weights = np.full(sides, 1 / sides)
         elif direction == 1:  # the scale changes by s^f between the steps, and 1/s is the law
             self._weights = np.array([sides ** (face - 1) for face in faces], dtype=object)
@@ -239,13 +238,9 @@ class _DiceInTheAir:
 
     def land(self, step: int, window: slice) -> Array:
         """Average over the faces of one die that lands: shape (player, dice, score in window)."""
-        if self._direction == -1:
-            weights = self._weights  # all equal
-        else:
-            weights = np.roll(self._weights, step + 1)  # face f has to meet step + f
-        rest = self._steps[..., window]
-        total: Array = np.tensordot(weights, rest, axes=1)
-        return total
+        # Backward, face f has to meet step + f; forward, the weights are all alike.
+        weights = np.roll(self._weights, step + 1)
+        return np.tensordot(weights, self._steps[..., window], axes=1)
 
     def store(self, step: int, window: slice, numbers: Array) -> None:
         """Remember a step's numbers in place of those s steps ago; all others are zero."""

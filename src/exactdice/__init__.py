@@ -12,6 +12,7 @@ from .baselines import (
     Score,
     Solution,
     Task,
+    as_task,
     best_response,
     evaluate,
     exploitability,
@@ -24,7 +25,12 @@ register()
 
 
 def score(
-    model: Any, env: Any, *, deterministic: bool = True, masked: bool = True, name: str | None = None
+    model: Any,
+    env: Any,
+    *,
+    deterministic: bool = True,
+    masked: bool = True,
+    name: str | None = None,
 ) -> Score:
     """Score an agent or policy exactly, by computation over every state.
 
@@ -44,7 +50,7 @@ def score(
         from .agents.adapter import ModelPolicy
 
         name = name or type(model).__name__
-        model = ModelPolicy(model, deterministic, masked)
+        model = ModelPolicy(model, as_task(env).game, deterministic, masked)
     return _baselines.score(model, env, name=name, masked=masked)
 
 

@@ -1,0 +1,44 @@
+# make setup    .venv with everything, pinned
+# make train    the main job
+# make test     lint, types, layers, tests
+# make slow     the tests that train networks
+# make bench    timings, as ratios
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: setup train test slow bench lint
+
+setup: .venv/installed
+
+# The editable install links files one by one: a new file needs a new install.
+.venv/installed: pyproject.toml constraints.txt .venv/modules
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt setuptools torch
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-build-isolation \
+		--editable '.[dev]' --config-settings editable_mode=strict
+	touch $@
+
+.venv/modules: FORCE
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	find agents baselines envs games src -name '*.py' -o -name '*.json' | sort > $@.new
+	cmp --silent $@.new $@ && rm $@.new || mv $@.new $@
+
+FORCE:
+
+train: setup
+	$(BIN)/python train.py
+
+lint: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/python -m pytest -m 'not slow'
+
+slow: setup
+	$(BIN)/python -m pytest -m slow --timeout 1800
+
+bench: setup
+	$(BIN)/python benchmarks/solving.py

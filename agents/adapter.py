@@ -1,0 +1,95 @@
+"""Networks as policies that exact computation understands."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch as th
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.policies import ActorCriticPolicy
+from stable_baselines3.dqn.policies import DQNPolicy
+
+from ..games import Array, BoolArray, Game, IntArray
+
+BATCH = 8192  # observations a forward pass
+
+
+class ModelPolicy:
+    """What a stable-baselines3 model does at any observations.
+
+    Args:
+        model: PPO, MaskablePPO, A2C, DQN or a subclass of one.
+        game: the rules, which have to be those that the model was trained for.
+        deterministic: whether it takes its likeliest action; otherwise it draws from its law,
+            which for DQN is epsilon-greedy with the model's exploration rate.
+        masked: whether it is held to the legal actions.
+
+    Raises:
+        ValueError: if the model's spaces are not those of the game.
+        TypeError: if the model is of another kind.
+    """
+
+    def __init__(
+        self, model: BaseAlgorithm, game: Game, deterministic: bool = True, masked: bool = True
+    ) -> None:
+        seen = tuple(getattr(model.observation_space, "nvec", ()))
+        actions = getattr(model.action_space, "n", None)
+        if seen != game.observation_sizes or actions != game.num_actions:
+            raise ValueError(
+                f"model must be trained for observations {game.observation_sizes} and "
+                f"{game.num_actions} actions ({game!r}), got one for {model.observation_space} "
+                f"and {model.action_space}"
+            )
+        if not isinstance(model.policy, ActorCriticPolicy | MaskableActorCriticPolicy | DQNPolicy):
+            raise TypeError(f"model must have an actor-critic or DQN policy, got {model.policy!r}")
+        self._policy = model.policy
+        self._epsilon = float(getattr(model, "exploration_rate", 0.0))
+        self._deterministic = deterministic
+        self._masked = masked
+
+    def __call__(self, observations: IntArray, masks: BoolArray) -> Array:
+        """Give actions (state,) if deterministic, else probabilities (state, action).
+
+        Raises:
+            ValueError: if the network gives NaN.
+        """
+        legal = masks if self._masked else np.ones_like(masks)
+        preferences = np.concatenate(list(self._preferences(observations)))
+        if np.isnan(preferences).any():
+            state = int(np.argmax(np.isnan(preferences).any(axis=1)))
+            raise ValueError(
+                f"model must give numbers, got NaN at observation {observations[state].tolist()}"
+            )
+        preferences = np.where(legal, preferences, -np.inf)
+        best: IntArray = preferences.argmax(axis=1)
+        if self._deterministic:
+            return best
+        if isinstance(self._policy, DQNPolicy):
+            greedy = np.arange(masks.shape[1]) == best[:, None]
+            uniform = legal / legal.sum(axis=1, keepdims=True)
+            return (1 - self._epsilon) * greedy + self._epsilon * uniform
+        weights = np.exp(preferences - preferences.max(axis=1, keepdims=True))
+        probabilities: Array = weights / weights.sum(axis=1, keepdims=True)
+        return probabilities
+
+    def _preferences(self, observations: IntArray) -> Iterator[Array]:
+        """Give logits or action values of batches of observations, in double precision."""
+        was_training = self._policy.training
+        self._policy.set_training_mode(False)
+        with th.no_grad():
+            for start in range(0, len(observations), BATCH):
+                batch = th.as_tensor(
+                    observations[start : start + BATCH], device=self._policy.device
+                )
+                yield _network(self._policy, batch).double().cpu().numpy()
+        self._policy.set_training_mode(was_training)
+
+
+def _network(policy: Any, batch: th.Tensor) -> th.Tensor:
+    if isinstance(policy, DQNPolicy):
+        values: th.Tensor = policy.q_net(batch)
+        return values
+    features = policy.extract_features(batch, policy.pi_features_extractor)
+    logits: th.Tensor = policy.action_net(policy.mlp_extractor.forward_actor(features))
+    return logits

@@ -1,0 +1,118 @@
+"""The options of a training run."""
+
+import dataclasses
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from ..baselines import Task
+from ..envs import RewardMode
+from ..envs.engine import make_task
+
+Algorithm = Literal["ppo", "dqn"]
+
+
+class RunError(ValueError):
+    """A run folder that cannot be used, and why."""
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """Train an agent and score it exactly against the optimum."""
+
+    game: Literal["Greed"] = "Greed"
+    """Game to play."""
+
+    env: dict[str, int | str] = field(default_factory=dict)
+    """Keyword arguments of the environment, as pairs: --env max_score 50 opponent random."""
+
+    algorithm: Algorithm = "ppo"
+    """Learning algorithm: ppo (MaskablePPO) or dqn (DQN with masks)."""
+
+    steps: int | None = None
+    """Agent moves to train for. Default: 4 million for ppo, 1.5 million for ppo with the regret
+    reward, 3 million for dqn."""
+
+    seed: int = 0
+    """Seed of all randomness: network, exploration and dice."""
+
+    num_envs: int | None = None
+    """Games played at once. Default: 1024 for ppo, 256 for dqn."""
+
+    reward: RewardMode = "outcome"
+    """outcome: the game's result. regret: what the move gives away. shaped: the outcome plus the
+    change of the optimal value."""
+
+    device: str = "cpu"
+    """Device of the network, as PyTorch names it; the networks are too small to gain from a GPU."""
+
+    eval_interval: int = 100_000
+    """Steps between exact scores."""
+
+    stop_at: float | None = None
+    """Stop early at this normalised score (1 is the optimum)."""
+
+    run_folder: Path | None = None
+    """Folder for everything that is saved; it must not exist. Default: runs/<game>-<algorithm>-<n>
+    with the first free number."""
+
+    resume: Path | None = None
+    """Run folder of an interrupted run to continue, with its own options and no others."""
+
+    def __post_init__(self) -> None:
+        """Check what can be checked without building anything.
+
+        Raises:
+            ValueError: naming the option, the requirement and the value.
+        """
+        for name in ("steps", "num_envs", "eval_interval"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"{name} must be at least 1, got {value}")
+        if not 0 <= self.seed < 2**32:
+            raise ValueError(f"seed must be from 0 to 2**32 - 1, got {self.seed}")
+        if self.stop_at is not None and not self.stop_at <= 1:
+            raise ValueError(f"stop_at must be at most 1, the optimum, got {self.stop_at}")
+        others = [name for name in _changed(self) if name != "resume"]
+        if self.resume is not None and others:
+            raise ValueError(
+                f"resume must be the only option, as the run keeps its own, got {', '.join(others)}"
+            )
+
+    @property
+    def total_steps(self) -> int:
+        """Steps to train for, the default resolved."""
+        if self.steps is not None:
+            return self.steps
+        if self.algorithm == "dqn":
+            return 3_000_000
+        return 1_500_000 if self.reward == "regret" else 4_000_000
+
+    @property
+    def lanes(self) -> int:
+        """Games at once, the default resolved."""
+        return self.num_envs or {"ppo": 1024, "dqn": 256}[self.algorithm]
+
+    def to_json(self) -> dict[str, Any]:
+        """Give what a run folder keeps: all options but where the run is."""
+        options = dataclasses.asdict(self)
+        return {name: options[name] for name in options if name not in ("run_folder", "resume")}
+
+
+def task_from_options(game: str, env: dict[str, int | str]) -> Task:
+    """Build a task from a game's name and keyword arguments as the command line gives them.
+
+    Raises:
+        ValueError: if a keyword is unknown or out of range.
+    """
+    try:
+        return make_task(game, **env)  # type: ignore[arg-type]
+    except TypeError as error:
+        raise ValueError(f"env must hold keywords of the game: {error}") from None
+
+
+def _changed(config: TrainConfig) -> list[str]:
+    """List the options that are not at their defaults."""
+    names = [entry.name for entry in dataclasses.fields(config)]
+    default = {entry.name: entry.default for entry in dataclasses.fields(config)} | {"env": {}}
+    return [name for name in names if getattr(config, name) != default[name]]

@@ -1,0 +1,83 @@
+"""Building models: one place for their hyperparameters."""
+
+from typing import Any
+
+import torch as th
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.base_class import BaseAlgorithm
+
+from .config import Algorithm, TrainConfig, task_from_options
+from .dqn import MaskedDQN, MaskedDQNPolicy
+from .vec_env import GameVecEnv
+
+# Gamma is 1 because an episode is a game and only its sum of rewards counts; the learning rates
+# fall to zero so that the last policy is the best one; observations are one-hot encoded by
+# stable-baselines3.
+HYPERPARAMETERS: dict[Algorithm, dict[str, Any]] = {
+    "ppo": {
+        "n_steps": 8,
+        "batch_size": 2048,
+        "n_epochs": 2,
+        "gamma": 1.0,
+        "gae_lambda": 0.95,
+        "ent_coef": 0.01,
+        "policy_kwargs": {"net_arch": [128, 128]},
+    },
+    "dqn": {
+        "buffer_size": 1_000_000,
+        "learning_starts": 10_000,
+        "batch_size": 2048,
+        "gamma": 1.0,
+        "train_freq": 4,
+        "gradient_steps": 4,
+        "target_update_interval": 10_000,
+        "exploration_fraction": 0.3,
+        "exploration_final_eps": 0.05,
+        "policy_kwargs": {"net_arch": [128, 128]},
+    },
+}
+LEARNING_RATE: dict[Algorithm, float] = {"ppo": 3e-3, "dqn": 1e-3}
+
+
+def make_env(config: TrainConfig) -> GameVecEnv:
+    """Build the training environment of a run.
+
+    Raises:
+        ValueError: if a keyword of the environment is unknown or out of range.
+    """
+    task = task_from_options(config.game, config.env)
+    return GameVecEnv(task, config.lanes, config.reward)
+
+
+def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
+    """Build an untrained model for a run.
+
+    Raises:
+        ValueError: if the device does not exist.
+    """
+    initial = LEARNING_RATE[config.algorithm]
+    options: dict[str, Any] = {
+        "learning_rate": lambda remaining: initial * remaining,
+        "seed": config.seed,
+        "device": check_device(config.device),
+        **HYPERPARAMETERS[config.algorithm],
+    }
+    if config.algorithm == "dqn":
+        return MaskedDQN(MaskedDQNPolicy, env, **options)
+    return MaskablePPO("MlpPolicy", env, **options)
+
+
+def check_device(device: str) -> str:
+    """Return the device if a tensor can be put there.
+
+    Raises:
+        ValueError: if PyTorch does not know it or does not have it.
+    """
+    try:
+        th.zeros(1, device="cpu" if device == "auto" else device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(
+            f"device must be one that PyTorch can use, got {device!r}: {reason}"
+        ) from None
+    return device

@@ -1,0 +1,141 @@
+"""The main job: train an agent, watch its exact regret fall, and say what is left of it."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from stable_baselines3.common.callbacks import BaseCallback
+
+from ..baselines import Score
+from . import runs
+from .callback import ExactEvalCallback
+from .config import TrainConfig
+from .models import make_env, make_model
+
+
+class ProgressCallback(BaseCallback):
+    """Moves the bar."""
+
+    def __init__(self, progress: Progress, total: int, done: int) -> None:
+        super().__init__()
+        self._progress = progress
+        self._bar = progress.add_task("", total=total, completed=done, score="")
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_end(self) -> None:
+        self._progress.update(self._bar, completed=self.num_timesteps)
+
+    def show(self, steps: int, score: Score) -> None:
+        """Show a score beside the bar, or on a line of its own where there is no terminal."""
+        text = f"regret {score.regret:.5f}, normalised score {score.normalized:.4f}"
+        self._progress.update(self._bar, completed=steps, score=text)
+        if not self._progress.console.is_terminal:
+            self._progress.console.print(f"{steps:>10,} steps: {text}")
+
+
+def train(config: TrainConfig, console: Console | None = None) -> Score | None:
+    """Run a training job, new or resumed.
+
+    Returns:
+        The exact score of the final model, or None if the run was interrupted and saved.
+
+    Raises:
+        RunError: if the run folder cannot be used.
+        ValueError: if an option is out of range.
+    """
+    console = console or Console()
+    resuming = config.resume is not None
+    if config.resume is not None:
+        folder, config = config.resume, runs.read_config(config.resume)
+    env = make_env(config)
+    model = make_model(config, env)
+    log = runs.restore_checkpoint(folder, model) if resuming else None
+    if not resuming:
+        folder = runs.create(config)
+    console.print(f"{config.algorithm} on {env.task!r}, {config.reward} reward -> {folder}")
+    columns = (
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[score]}"),
+    )
+    with Progress(*columns, console=console) as progress:
+        bar = ProgressCallback(progress, config.total_steps, model.num_timesteps)
+        exact = ExactEvalCallback(
+            env.task, config.eval_interval, folder, config.stop_at, on_score=bar.show
+        )
+        if log is not None:
+            exact.log = log
+        with _stop_on_interrupt(exact, console):
+            model.learn(
+                config.total_steps - model.num_timesteps,
+                callback=[exact, bar],
+                reset_num_timesteps=not resuming,
+            )
+        if exact.interrupted_at is not None:
+            console.print(
+                f"interrupted and saved after {exact.interrupted_at:,} steps; continue with\n"
+                f"    python train.py --resume {folder}"
+            )
+            return None
+        final = exact.evaluate()
+    runs.write_with(folder / "final_model.zip", model.save)
+    best = max(exact.log["normalized"])
+    summary = {"steps": model.num_timesteps, **final.as_dict(), "best_normalized": best}
+    runs.write_json(folder / "score.json", summary)
+    report(final, console, folder)
+    return final
+
+
+@contextmanager
+def _stop_on_interrupt(exact: ExactEvalCallback, console: Console) -> Iterator[None]:
+    """Have the first Ctrl-C end the run at the next point where it can be saved."""
+
+    def ask(_signal: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, before)
+        exact.stop = True
+        console.print("stopping: one moment to save (Ctrl-C again to lose what is not saved)")
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def report(score: Score, console: Console, folder: Path | None = None) -> None:
+    """Print the exact score and the costliest decisions."""
+    kind = "deterministic" if score.deterministic else "stochastic"
+    held = "masked" if score.masked else "not masked"
+    opponents = ", ".join(score.task.labels.values())
+    title = f"{score.policy} ({kind}, {held}), seat {score.task.seat}, against: {opponents}"
+    table = Table("value", "optimum", "random", "regret", "normalised score", title=title)
+    numbers = (score.value, score.optimum, score.random, score.regret, score.normalized)
+    table.add_row(*(f"{number:.6f}" for number in numbers))
+    console.print(table)
+    blunders = score.blunders(10)
+    if blunders:
+        costly = Table(title="costliest decisions")
+        for column in ("at", "does", "best", "value", "best value", "met", "cost"):
+            costly.add_column(column, no_wrap=True)
+        game = score.task.game
+        for blunder in blunders:
+            costly.add_row(
+                game.describe(blunder.observation),
+                game.describe_action(blunder.action),
+                game.describe_action(blunder.best_action),
+                f"{blunder.value:.4f}",
+                f"{blunder.best_value:.4f}",
+                f"{100 * blunder.occupancy:.2f} %",
+                f"{blunder.cost:.6f}",
+            )
+        console.print(costly)
+    if folder is not None:
+        console.print(f"saved in {folder}")

@@ -1,0 +1,302 @@
+"""Chance Addis, *A Guide to Optimal Play in Greed* (2023), claim by claim.
+
+Its figures are pictures without numbers in the text and are not listed. Statements over all
+games are checked in every game with M <= ``MAX_SCORE`` and s <= ``MAX_SIDES``, in exact
+arithmetic.
+"""
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+
+from ...games import Array, Greed, IntArray
+from ...games.dice import sum_counts
+from ..greed import terminal_search
+from ..induction import equilibrium
+from .claims import Claim, agreement, rounds_to
+
+TITLE = "Greed: Chance Addis, A Guide to Optimal Play in Greed (2023)"
+MAX_SCORE, MAX_SIDES = 25, 8
+RANGE = f"every game with M <= {MAX_SCORE}, s <= {MAX_SIDES}"
+LAWS = [(n, s) for n in range(1, 13) for s in range(1, MAX_SIDES + 1)]
+LAW_RANGE = f"n <= 12, s <= {MAX_SIDES}"
+
+
+def claims() -> list[Claim]:
+    """Check everything."""
+    checks = (_rules, _laws, _last_turns, _normal_turns, _going_first)
+    return [claim for check in checks for claim in check()]
+
+
+def _rules() -> Iterator[Claim]:
+    game = Greed(10, 3)
+    yield Claim(
+        "section 1.1 (the other transcription, 000)", "a loser's rating is 1", "0", "garbled",
+        "garbled", "this transcription (001) has 0",
+    )  # fmt: skip
+    states = 2 * (10 + 1) ** 2
+    yield Claim(
+        "section 2", "two boards of (M + 1) x (M + 1) states", f"{game.num_states} for M = 10",
+        agreement(game.num_states == states), "agrees",
+    )  # fmt: skip
+    move = _advance(game, [5, 8, 0], 2, 4)
+    yield Claim(
+        "section 2", "(5, 8, 0), two dice, sum 4 -> (8, 9, 0)", str(move),
+        agreement(move == (8, 9, 0)), "agrees",
+    )  # fmt: skip
+
+
+def _laws() -> Iterator[Claim]:
+    theorem = all(
+        sum_counts(n, s) == [_theorem_1(n, s, t) for t in range(n * s + 1)] for n, s in LAWS
+    )
+    yield Claim(
+        "section 3, Theorem 1", "pmf of the sum of n dice, by an alternating sum",
+        "the same integers as by convolution", agreement(theorem), "agrees", LAW_RANGE,
+    )  # fmt: skip
+    yield Claim(
+        "section 3, Lemma 2", "the coefficient of x^t has binomial(k - sk - 1, n - 1)",
+        "binomial(t - sk - 1, n - 1)", agreement(False), "differs",
+        "t does not occur in the printed term, which for k = 0 is binomial(-1, n - 1); its proof "
+        "mixes k and l; Theorem 1 is right",
+    )  # fmt: skip
+    means = all(_moment(n, s, 1) == Fraction(n * (s + 1), 2) for n, s in LAWS)
+    yield Claim(
+        "section 5, Lemma 3", "E[T] = n (s + 1) / 2", "the same", agreement(means), "agrees",
+        LAW_RANGE,
+    )  # fmt: skip
+    variance = {(n, s): _moment(n, s, 2) - _moment(n, s, 1) ** 2 for n, s in LAWS}
+    one_die = all(variance[law] == Fraction(law[1] ** 2 - 1, 12) for law in LAWS)
+    yield Claim(
+        "section 5, Lemma 4", "Var[T] = (s^2 - 1) / 12", f"{variance[2, 6]} for n = 2, s = 6",
+        agreement(one_die), "differs", "the lemma lost its n, as 35/12 is for one die",
+    )  # fmt: skip
+    all_dice = all(variance[n, s] == Fraction(n * (s**2 - 1), 12) for n, s in LAWS)
+    yield Claim(
+        "section 5, Lemma 4, last line of the proof", "Var[T] = n (s^2 - 1) / 12", "the same",
+        agreement(all_dice), "agrees", LAW_RANGE,
+    )  # fmt: skip
+
+
+def _last_turns() -> Iterator[Claim]:
+    games = [LastTurns(m, s) for m in range(1, MAX_SCORE + 1) for s in range(1, MAX_SIDES + 1)]
+    rows: list[tuple[str, str, str, Callable[[LastTurns], bool]]] = [
+        ("section 4, equation (1)", "rating of n dice as a sum over the pmf",
+         "the same as by the recursion over single dice", LastTurns.equation_1_holds),
+        ("section 5, forfeit", "who is ahead in the last turn wins by rolling 0 dice",
+         "rating 1", LastTurns.forfeit_wins),
+        ("section 5, certain victory", "some n wins for sure if its sums all lie in (o, M]",
+         "rating 1 there", LastTurns.certain_victory_wins),
+        ("section 5, Conjecture 1",
+         "above mean p + E[T] > (o + M) / 2 the rating falls as n grows",
+         "true: it never rises", LastTurns.conjecture_1_holds),
+        ("section 5, Conjecture 2", "the rating is unimodal in n", "true", LastTurns.is_unimodal),
+        ("section 5, the algorithm", "searching from n > (M + o - 2p) / (s + 1) finds an optimum",
+         "true", LastTurns.algorithm_is_optimal),
+    ]  # fmt: skip
+    for place, printed, exact, holds in rows:
+        failing = [f"M = {game.limit}, s = {game.sides}" for game in games if not holds(game)]
+        note = f"{RANGE}, every state" + (f"; fails first at {failing[0]}" if failing else "")
+        yield Claim(place, printed, exact, agreement(not failing), "agrees", note)
+
+
+class LastTurns:
+    """Exact ratings in the last turns of a game, any number of dice up to M allowed.
+
+    Attributes:
+        ratings: 2 s^M times the rating, Python integers, shape (own, other, dice).
+    """
+
+    def __init__(self, limit: int, sides: int) -> None:
+        self.limit, self.sides = limit, sides
+        self.game = Greed(limit, sides, max_dice=limit)
+        size = self.game.num_scores
+        self.own, self.other = np.indices((size, size))
+        ratings = np.zeros((size, size, limit + 1), dtype=object)
+        for mover, states, expected in self.game.backward(_zeros(self.game), seat=0):
+            own, other, last = self.game.observe(states, 0).T
+            if not last.all():
+                break
+            if mover == 0:  # scaled by 2 s^(2M-p-o), of which s^(M-p) would do
+                powers = [sides ** int(p + o) for p, o in zip(own, other, strict=True)]
+                ratings[own, other] = expected * np.array(powers, dtype=object)[:, None]
+        self.one = 2 * sides ** (2 * limit)
+        self.ratings = ratings
+
+    def equation_1_holds(self) -> bool:
+        """Compare the recursion with the sum over the pmf."""
+        for dice in range(min(self.limit, 4) + 1):
+            counts = sum_counts(dice, self.sides)
+            for own in range(self.limit + 1):
+                for other in range(self.limit + 1):
+                    halves = sum(
+                        count * (2 * (own + total > other) + (own + total == other))
+                        for total, count in enumerate(counts)
+                        if own + total <= self.limit
+                    )
+                    exact = Fraction(int(self.ratings[own, other, dice]), self.one)
+                    if exact != Fraction(halves, 2 * self.sides**dice):
+                        return False
+        return True
+
+    def forfeit_wins(self) -> bool:
+        """Look at every state with p > o."""
+        return bool(np.all(self.ratings[..., 0][self.own > self.other] == self.one))
+
+    def certain_victory_wins(self) -> bool:
+        """Look at every state and n whose smallest sum beats o and whose largest is at most M."""
+        dice = np.arange(self.limit + 1)
+        beats = self.own[..., None] + dice > self.other[..., None]
+        safe = self.own[..., None] + dice * self.sides <= self.limit
+        return bool(np.all(self.ratings[beats & safe] == self.one))
+
+    def conjecture_1_holds(self) -> bool:
+        """Look for a rise from n to n + 1 with the mean of n above the middle."""
+        dice = np.arange(self.limit)
+        mean = 2 * self.own[..., None] + dice * (self.sides + 1)
+        above = mean > (self.other + self.limit)[..., None]
+        return not np.any(above & (self.ratings[..., 1:] > self.ratings[..., :-1]))
+
+    def is_unimodal(self) -> bool:
+        """Look for a rise after a fall."""
+        rises = self.ratings[..., 1:] > self.ratings[..., :-1]
+        fell = np.logical_or.accumulate(self.ratings[..., 1:] < self.ratings[..., :-1], axis=-1)
+        return not np.any(rises[..., 1:] & fell[..., :-1])
+
+    def algorithm_is_optimal(self) -> bool:
+        """Compare the choices of the algorithm of section 5 with the best of all n."""
+        dice, _ = terminal_search(self.game)
+        chosen = np.take_along_axis(self.ratings, dice[..., None], axis=-1)[..., 0]
+        return bool(np.all(chosen == self.ratings.max(axis=-1)))
+
+
+def _normal_turns() -> Iterator[Claim]:
+    game = Greed(10, 3)
+    reached = sorted({_advance(game, [2, 6, 0], 2, total)[:2] for total in range(2, 7)})
+    printed = [(6, 4), (6, 5), (6, 6), (6, 7)]
+    yield Claim(
+        "section 6", f"two dice at (2, 6), M = 10, s = 3, lead to {printed}", f"{reached}",
+        agreement(reached == printed), "differs", "the sum 6 of two three-sided dice is missing",
+    )  # fmt: skip
+    values = equilibrium(game, exact=True).values[1]
+    scale = game.denominators(np.arange(game.num_states))
+    unweighted = sum(
+        Fraction(values[state]) / scale[state]
+        for state in (int(game.encode(np.array([0, total, 0]))) for total in range(2, 7))
+    )
+    yield Claim(
+        "section 6, equation (4)", "rating of n > 0 dice: sum of 1 - rating over the totals",
+        f"{float(unweighted):.4f} for two dice at (0, 0), M = 10, s = 3: no probability",
+        agreement(unweighted <= 1), "differs", "the pmf of the total is left out",
+    )  # fmt: skip
+    yield Claim(
+        "section 6, under equation (4)", "the next state's last-turn flag is 0 if n = 1, else 0",
+        "1 if n = 0, else 0", agreement(_advance(game, [5, 5, 0], 0, 0)[2] == 0), "differs",
+        "the prose of section 1.1 has it right",
+    )  # fmt: skip
+    order = {
+        (seat, int(state)): rank
+        for rank, (seat, states) in enumerate(game.stages())
+        for state in states
+    }
+    yield Claim(
+        "section 7", "in the order of growing p + o no move leads back", "true",
+        agreement(all(_leads_on(game, order, seat, state) for seat, state in order)), "agrees",
+        "every move of M = 10, s = 3, the last turns put behind all others",
+    )  # fmt: skip
+    yield from _section_7_bound()
+
+
+def _section_7_bound() -> Iterator[Claim]:
+    reach = {n: [t for t in range(n, 3 * n + 1) if t <= 10] for n in (6, 7)}
+    yield Claim(
+        "section 7", "all n above 2 (M - p) / (s + 1) have exactly the same next states",
+        f"6 dice reach {reach[6]}, 7 dice {reach[7]} (M = 10, s = 3, p = 0)",
+        agreement(reach[6] == reach[7]), "differs",
+        "the cutoff is sound for another reason: n + 1 dice are no likelier than n to show any "
+        "sum up to n (s + 1) / 2",
+    )  # fmt: skip
+    games = [(m, s) for m in range(1, MAX_SCORE + 1) for s in range(1, MAX_SIDES + 1)]
+    sound = all(_value(Greed(m, s)) == _value(Greed(m, s, max_dice=m)) for m, s in games)
+    yield Claim(
+        "section 7, the bound", "n up to the first above 2 (M - p) / (s + 1) are enough",
+        "true: the value of the game stays the same", agreement(sound), "agrees", RANGE,
+    )  # fmt: skip
+    behind = np.array([0, 1, 1])
+    none, one = (_value(game, behind) for game in (Greed(1, 2, max_dice=0), Greed(1, 2)))
+    yield Claim(
+        "section 7, the bound read as n <= 2 (M - p) / (s + 1)", "the cutoff loses no optimum",
+        f"M = 1, s = 2, last turn at 0 : 1: {none} with it, {one} without",
+        agreement(none == one), "differs", "the reading allows no die there",
+    )  # fmt: skip
+
+
+def _going_first() -> Iterator[Claim]:
+    value = _value(Greed(10, 3))
+    yield Claim(
+        "section 8", "going first has a rating of 0.54 for M = 10, s = 3",
+        f"{value} = {float(value):.6f}", agreement(rounds_to(value, "0.54")), "differs",
+        "no reading of the rules that we tried gives 0.54",
+    )  # fmt: skip
+    yield Claim(
+        "section 8", "going first is very slightly advantageous for M = 10, s = 3",
+        f"by {float(value - Fraction(1, 2)):.6f}", agreement(value > Fraction(1, 2)), "agrees",
+    )  # fmt: skip
+    yield Claim(
+        "section 8", "going first improves winning against losing by about 4 %",
+        f"by {float(2 * value - 1):.4%}", agreement(rounds_to(2 * value - 1, "0.04")), "differs",
+    )  # fmt: skip
+    underdog = min((_value(Greed(m, s)), m, s) for m in range(1, 41) for s in range(1, 13))
+    always = all(_value(Greed(m, 2)) < Fraction(1, 2) for m in range(3, 41))
+    yield Claim(
+        "section 8", "whether going first has a benefit",
+        f"not always: worst is {underdog[0]} at M = {underdog[1]}, s = {underdog[2]}",
+        agreement(underdog[0] >= Fraction(1, 2) or not always), "differs",
+        "every game with M <= 40, s <= 12; with s = 2 the first player is the underdog for every "
+        "M from 3 to 40",
+    )  # fmt: skip
+
+
+def _theorem_1(dice: int, sides: int, total: int) -> int:
+    """Count by the alternating sum of Theorem 1, without its factor 1 / s^n."""
+    terms = (
+        (-1) ** k * comb(dice, k) * comb(total - sides * k - 1, dice - 1)
+        for k in range((total - dice) // sides + 1)
+    )
+    return sum(terms) if total >= dice else 0
+
+
+def _moment(dice: int, sides: int, power: int) -> Fraction:
+    counts = sum_counts(dice, sides)
+    return Fraction(sum(n * total**power for total, n in enumerate(counts)), sides**dice)
+
+
+def _advance(game: Greed, observation: list[int], dice: int, total: int) -> tuple[int, ...]:
+    """Give the observation of the next player after a roll."""
+    seat, state, action, outcome = (
+        np.array([number]) for number in (0, int(game.encode(np.array(observation))), dice, total)
+    )
+    move = game.advance(seat, state, action, outcome)
+    return tuple(int(number) for number in game.observe(move.states, 1)[0])
+
+
+def _leads_on(game: Greed, order: dict[tuple[int, int], int], seat: int, state: int) -> bool:
+    for action in np.flatnonzero(game.mask(np.array([state]))[0]).tolist():
+        _, move = game.transitions(seat, state, action)
+        following: IntArray = move.states[~move.over]
+        if any(order[1 - seat, int(after)] <= order[seat, state] for after in following):
+            return False
+    return True
+
+
+def _value(game: Greed, observation: IntArray | None = None) -> Fraction:
+    """Solve for the first player's rating at the start or at an observation."""
+    state = game.encode(np.zeros((1, 3), int) if observation is None else observation[None])
+    value = equilibrium(game, exact=True).values[0, state][0]
+    return Fraction(value, game.denominators(state)[0])
+
+
+def _zeros(game: Greed) -> Array:
+    return np.zeros((2, game.num_states), dtype=object)

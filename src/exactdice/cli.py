@@ -1,0 +1,121 @@
+"""The command line: ``exactdice train | score | solve | reproduce``."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import tyro
+
+from .agents.config import TrainConfig, task_from_options
+from .baselines import solve
+
+
+@dataclass(frozen=True)
+class ScoreConfig:
+    """Score a trained run, or a policy by name, exactly."""
+
+    policy: tyro.conf.Positional[str]
+    """Run folder, or the name of a policy of --game, such as random."""
+
+    game: Literal["Greed"] = "Greed"
+    """Game of a policy given by name."""
+
+    env: dict[str, int | str] = field(default_factory=dict)
+    """Keyword arguments of the environment for a policy given by name: --env max_score 50."""
+
+    model: Literal["final", "best"] = "final"
+    """Which model of a run."""
+
+    stochastic: bool = False
+    """Let a model draw from its law rather than take its likeliest action."""
+
+
+@dataclass(frozen=True)
+class SolveConfig:
+    """Solve a game exactly and print its optimum."""
+
+    game: Literal["Greed"] = "Greed"
+    """Game to solve."""
+
+    env: dict[str, int | str] = field(default_factory=dict)
+    """Keyword arguments of the environment: --env max_score 50 sides 6 opponent random seat 1."""
+
+    exact: bool = False
+    """Print the value as a fraction, computed with integers."""
+
+
+@dataclass(frozen=True)
+class ReproduceConfig:
+    """Print every number and claim of a source beside the exact one, with a verdict.
+
+    The exit code is 0 if every verdict is as recorded, else 1.
+    """
+
+    source: tyro.conf.Positional[Literal["greed"]]
+    """Which source."""
+
+
+Command = (
+    Annotated[TrainConfig, tyro.conf.subcommand("train")]
+    | Annotated[ScoreConfig, tyro.conf.subcommand("score")]
+    | Annotated[SolveConfig, tyro.conf.subcommand("solve")]
+    | Annotated[ReproduceConfig, tyro.conf.subcommand("reproduce")]
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit; a user's mistake is one line on stderr and exit code 2."""
+    try:
+        command = tyro.cli(Command, prog="exactdice", args=arguments)
+        sys.exit(_run(command))
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _run(command: Any) -> int:
+    if isinstance(command, TrainConfig):
+        from .agents.train import train
+
+        train(command)
+        return 0
+    if isinstance(command, ScoreConfig):
+        return _score(command)
+    if isinstance(command, SolveConfig):
+        return _solve(command)
+    from .baselines.reproduce import reproduce
+
+    return reproduce(command.source)
+
+
+def _score(command: ScoreConfig) -> int:
+    from rich.console import Console
+
+    from . import score
+    from .agents.train import report
+
+    if Path(command.policy).is_dir():
+        from .agents.runs import load_model
+
+        model, env = load_model(Path(command.policy), command.model)
+        result = score(model, env, deterministic=not command.stochastic)
+    else:
+        result = score(command.policy, task_from_options(command.game, command.env))
+    report(result, Console())
+    return 0
+
+
+def _solve(command: SolveConfig) -> int:
+    task = task_from_options(command.game, command.env)
+    solution = solve(task, exact=command.exact)
+    print(f"{task!r}: optimal value {solution.value}")
+    likeliest = task.game.observe(np.argmax(task.initial, keepdims=True), task.seat)[0]
+    actions = solution.optimal_actions(likeliest)
+    words = " or ".join(task.game.describe_action(int(action)) for action in actions)
+    print(f"at {task.game.describe(likeliest)}: {words}")
+    return 0
