@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -128,7 +129,7 @@ def report(score: Score, console: Console, folder: Path | None = None) -> None:
         game = score.task.game
         for blunder in blunders:
             costly.add_row(
-                game.describe(blunder.observation),
+                game.describe(np.array(blunder.observation)),
                 game.describe_action(blunder.action),
                 game.describe_action(blunder.best_action),
                 f"{blunder.value:.4f}",

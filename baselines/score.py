@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..games import FloatArray, IntArray
+from ..games import FloatArray
 from .induction import with_illegal
 from .policies import DeterministicPolicy, Policy, PolicyLike
 from .solver import agent_policy, evaluate, occupancy, solve
@@ -26,7 +26,7 @@ class Blunder:
     """A decision that costs something.
 
     Attributes:
-        observation: what the agent sees, shape (component,).
+        observation: what the agent sees.
         action: what it does.
         best_action: the smallest optimal action.
         value: expected payoff after ``action`` if play is optimal from then on.
@@ -35,7 +35,7 @@ class Blunder:
         cost: what that takes from the expected payoff, ``occupancy * (best_value - value)``.
     """
 
-    observation: IntArray
+    observation: tuple[int, ...]
     action: int
     best_action: int
     value: float
@@ -93,7 +93,7 @@ class Score:
         solution, game = solve(self.task), self.task.game
         expected = with_illegal(game, states, solution.table[states])
         rows = zip(
-            game.observe(states, self.task.seat),
+            map(tuple, game.observe(states, self.task.seat).tolist()),
             actions.tolist(),
             solution.policy.sample(states, np.random.default_rng()).tolist(),
             expected[np.arange(len(states)), actions].tolist(),

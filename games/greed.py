@@ -196,14 +196,14 @@ class Greed(Game):
         for total in range(2 * self.max_score + 1):
             window, states = self._diagonal(total)
             swapped = states[::-1]
-            landed = air.land(total, window)[:, 1:]  # (mover, dice still in the air, state)
-            mass[:, swapped] += landed[::-1, 0]
+            landed = air.land(total, window)  # (mover, dice before one landed, state)
+            mass[:, swapped] += landed[::-1, 1:2].sum(axis=1)  # the last die landed, if any
             weights = np.zeros((2, len(states), self.num_actions), dtype=mass.dtype)
             for mover in (0, 1):
                 yield Stage(mover, states, weights[mover])
             mass[:, swapped + last_turn] += weights[::-1, :, 0]
             in_the_air = weights.transpose(0, 2, 1)  # (mover, dice, state)
-            in_the_air[:, 1:-1] += landed[:, 1:]
+            in_the_air[:, 1:-1] += landed[:, 2:]
             air.store(total, window, in_the_air)
         for row in np.arange(last_turn, 2 * last_turn).reshape(self.num_scores, -1):
             for mover in (0, 1):

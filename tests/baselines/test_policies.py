@@ -1,0 +1,156 @@
+"""What may be given for a policy, and the paper's own ways to play."""
+
+import numpy as np
+import pytest
+
+import exactdice
+from exactdice.baselines import Task, policy_names
+from exactdice.baselines.greed import if_else, terminal, terminal_rating, terminal_search
+from exactdice.baselines.policies import DeterministicPolicy, StochasticPolicy, UniformPolicy
+from exactdice.games import Greed
+
+GAME = Greed(10, 3)
+TASK = Task(GAME)
+STATES = np.arange(GAME.num_states)
+MASK = GAME.mask(STATES)
+
+
+def uniform():
+    return MASK / MASK.sum(axis=1, keepdims=True)
+
+
+def test_names_tables_actions_and_callables_mean_the_same():
+    actions = if_else(GAME)
+    table = np.eye(GAME.num_actions)[actions]
+    values = {
+        exactdice.evaluate(policy, TASK).value
+        for policy in ("if_else", actions, table, lambda observations, masks: actions)
+    }
+    assert max(values) - min(values) < 1e-15
+    random = exactdice.evaluate("random", TASK).value
+    for policy in (uniform(), lambda observations, masks: masks / masks.sum(1, keepdims=True)):
+        assert exactdice.evaluate(policy, TASK).value == pytest.approx(random, abs=1e-15)
+
+
+def test_a_callable_sees_observations_and_masks():
+    def spy(observations, masks):
+        assert (observations == GAME.observe(STATES, 0)).all()
+        assert (masks == MASK).all()
+        return np.zeros(len(masks), dtype=int)
+
+    exactdice.evaluate(spy, TASK)
+
+
+def broken(change):
+    table = uniform()
+    change(table)
+    return table
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        ("greedy", "'optimal', 'random', 'if_else', 'terminal', a table or a callable, got 'gr"),
+        (np.ones((3, 3)), r"table of shape \(242, 7\) .* got float64 of shape \(3, 3\)"),
+        (np.zeros(5, dtype=int), "one action for each of 242 states, got 5"),
+        (np.full(242, 6), "legal actions, got 6 in state 11"),
+        (np.full(242, -1), "legal actions, got -1 in state 0"),
+        (broken(lambda t: t.__setitem__((4, 1), np.nan)), "finite, got nan in state 4, action 1"),
+        (broken(lambda t: t.__setitem__((4, 1), -0.5)), "not be negative, got -0.5 in state 4"),
+        (broken(lambda t: t.__imul__(0.5)), "sum to 1, got 0.5 in state 0"),
+        (np.full((242, 7), 1 / 7), "illegal actions alone, got 0.142857 in state 11"),
+        (lambda observations, masks: np.ones(2), r"got float64 of shape \(2,\)"),
+    ],
+    ids=["name", "shape", "length", "illegal", "range", "nan", "negative", "sum", "mask", "call"],
+)
+def test_bad_policies_are_explained(policy, message):
+    with pytest.raises(ValueError, match=message):
+        exactdice.evaluate(policy, TASK)
+    with pytest.raises(ValueError, match=message):
+        Task(GAME, 0, policy)
+
+
+@pytest.mark.parametrize("seat", [2, -1, True])
+def test_a_seat_has_to_exist(seat):
+    with pytest.raises(ValueError, match=f"seat must be from 0 to 1, got {seat}"):
+        Task(GAME, seat)
+
+
+def test_a_seat_has_to_get_to_move():
+    always_bust = Greed(1, 6, max_dice=2)
+    two_dice = np.full(always_bust.num_states, 2)
+    with pytest.raises(ValueError, match="seat must be one that gets to move, got 1"):
+        _ = Task(always_bust, 1, two_dice).initial
+
+
+def test_only_tasks_and_environments_can_be_solved():
+    with pytest.raises(TypeError, match="env must be an exactdice environment, got 'Greed'"):
+        exactdice.solve("Greed")
+
+
+@pytest.mark.parametrize("name", ["random", "if_else", "terminal"])
+@pytest.mark.parametrize("size", [(10, 3), (1, 1), (7, 12), (30, 2)])
+def test_the_named_policies_are_legal_in_every_state(name, size):
+    game = Greed(*size)
+    states = np.arange(game.num_states)
+    policy = Task(game, 1, name).policies[0]
+    assert not (policy.probabilities(states) * ~game.mask(states)).any()
+    assert name in policy_names(game)
+
+
+@pytest.mark.parametrize(
+    ("observation", "dice"),
+    [
+        ([60, 50, 1], 0),  # ahead in the last turn
+        ([50, 70, 1], 10),  # 35 points to the middle, 10 dice of 3.5
+        ([99, 100, 1], 1),
+        ([95, 80, 0], 0),  # comfortably ahead
+        ([0, 0, 0], 16),  # 16 dice cannot exceed 100
+        ([95, 96, 0], 1),
+        ([95, 95, 0], 0),
+    ],
+)
+def test_the_if_else_chain_follows_its_documented_thresholds(observation, dice):
+    game = Greed(100, 6)
+    assert if_else(game)[game.encode(np.array(observation))] == dice
+
+
+def test_the_algorithm_of_section_5_is_optimal_in_every_last_turn_of_the_default_game():
+    game = Greed(100, 6)
+    solution = exactdice.solve(Task(game))
+    _, ratings = terminal_search(game)
+    last = solution.values[0][game.num_states // 2 :]
+    np.testing.assert_allclose(ratings.ravel(), last, atol=1e-12)
+
+
+def test_equation_1_agrees_with_the_recursion():
+    table = exactdice.evaluate("random", TASK).table[GAME.num_states // 2 :]
+    for dice in range(GAME.num_actions):
+        legal = MASK[GAME.num_states // 2 :, dice]
+        ratings = terminal_rating(GAME, dice).ravel()
+        np.testing.assert_allclose(ratings[legal], table[legal, dice], atol=1e-14)
+
+
+def test_the_terminal_player_stops_when_no_roll_improves_what_it_holds():
+    game = Greed(20, 3)
+    actions = terminal(game).reshape(2, 21, 21)
+    _, ratings = terminal_search(game)
+    own, other = 20, 5
+    assert actions[0, own, other] == 0
+    assert 1 - ratings[other, own] > 0.5
+
+
+@pytest.mark.parametrize("kind", ["actions", "table", "random"])
+def test_samples_follow_the_probabilities(kind):
+    actions = if_else(GAME)
+    policies = {
+        "actions": DeterministicPolicy(actions, GAME.num_actions),
+        "table": StochasticPolicy(np.random.default_rng(0).dirichlet(np.ones(7), 242)),
+        "random": UniformPolicy(GAME),
+    }
+    policy, draws = policies[kind], 20_000
+    for state in (0, 57, 241):
+        drawn = policy.sample(np.full(draws, state), np.random.default_rng(1))
+        law = policy.probabilities(np.array([state]))[0]
+        seen = np.bincount(drawn, minlength=7) / draws
+        assert np.all(np.abs(seen - law) <= 6 * np.sqrt(law * (1 - law) / draws))

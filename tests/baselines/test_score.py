@@ -1,0 +1,120 @@
+"""Scores: regret and its decomposition, against simulation and by identities."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import exactdice
+from exactdice.baselines import Task
+from exactdice.games import Greed
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_the_optimal_policy_has_no_regret(seat):
+    env = gym.make("exactdice/Greed-v0", seat=seat)
+    score = exactdice.score("optimal", env)
+    assert abs(score.regret) < 1e-12
+    assert score.normalized == pytest.approx(1, abs=1e-12)
+    assert sum(blunder.cost for blunder in score.blunders(None)) < 1e-12
+    assert exactdice.score("random", env).normalized == 0
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("policy", ["random", "if_else", "terminal"])
+def test_blunders_sum_to_the_regret(policy, seat):
+    """The performance-difference identity on the default game."""
+    score = exactdice.score(policy, Task(Greed(), seat))
+    blunders = score.blunders(None)
+    assert sum(blunder.cost for blunder in blunders) == pytest.approx(score.regret, abs=1e-10)
+    costs = [blunder.cost for blunder in blunders]
+    assert costs == sorted(costs, reverse=True)
+    assert score.blunders(10) == blunders[:10]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 12), st.integers(1, 6), st.integers(0, 2**32), st.booleans())
+def test_blunders_of_any_table_sum_to_its_regret(limit, sides, seed, masked):
+    game = Greed(limit, sides)
+    legal = game.mask(np.arange(game.num_states))
+    table = np.random.default_rng(seed).random(legal.shape) * (legal if masked else 1)
+    table /= table.sum(axis=1, keepdims=True)
+    score = exactdice.score(table, Task(game, 0, "random"), masked=masked)
+    assert score.regret >= -1e-12
+    total = sum(blunder.cost for blunder in score.blunders(None))
+    assert total == pytest.approx(score.regret, abs=1e-10)
+
+
+def test_a_blunder_says_what_happened():
+    env = gym.make("exactdice/Greed-v0", max_score=10, sides=3)
+    table = exactdice.solve(env).policy.actions.copy()
+    table[0] = 3  # the opening move, which is always met
+    (blunder,) = exactdice.score(table, env).blunders()
+    assert blunder.observation == (0, 0, 0)
+    assert (blunder.action, blunder.best_action, blunder.occupancy) == (3, 1, 1)
+    assert blunder.best_value == exactdice.solve(env).value
+    assert blunder.cost == pytest.approx(blunder.best_value - blunder.value, abs=1e-15)
+
+
+def test_an_unmasked_policy_pays_for_illegal_actions():
+    env = gym.make("exactdice/Greed-v0", max_score=10, sides=3)
+    table = np.zeros((242, 7))
+    table[:, 6] = 1  # legal at 0 : 0 only, where it is nearly certain to lose
+    score = exactdice.score(table, env, masked=False)
+    assert 0 < score.value < 0.2
+    assert not score.masked
+    with pytest.raises(ValueError, match="illegal actions alone, got 1 in state"):
+        exactdice.score(table, env)
+
+
+def test_a_score_states_its_terms():
+    env = gym.make("exactdice/Greed-v0", max_score=10, sides=3, seat=1, opponent="if_else")
+    terms = exactdice.score("random", env).as_dict()
+    assert terms["policy"] == "random"
+    assert terms["opponents"] == {"0": "if_else"}
+    assert (terms["seat"], terms["deterministic"], terms["masked"]) == (1, False, True)
+    assert exactdice.score("optimal", env).as_dict()["deterministic"]
+
+
+def test_where_nothing_can_be_lost_the_normalized_score_is_one():
+    score = exactdice.score("random", Task(Greed(1, 1, max_dice=0)))
+    assert score.regret == 0
+    assert score.normalized == 1
+
+
+def simulate(env_id, policy, games, **keywords):
+    """Play the same number of games in every lane of a vector; return their outcomes."""
+    lanes = 2000
+    env = gym.make_vec(env_id, num_envs=lanes, autoreset_mode="SameStep", **keywords)
+    observations, _ = env.reset(seed=5)
+    rng = np.random.default_rng(6)
+    wanted, played = games // lanes, np.zeros(lanes, dtype=int)
+    outcomes = []
+    while played.min() < wanted:
+        states = env.unwrapped.task.game.encode(observations)
+        actions = policy.sample(states, rng)
+        observations, _, over, _, infos = env.step(actions)
+        counted = over & (played < wanted)
+        if counted.any():
+            outcomes.append(infos["final_info"]["outcome"][counted])
+        played += over
+    return np.concatenate(outcomes)
+
+
+@pytest.mark.parametrize(
+    ("policy", "keywords"),
+    [
+        ("random", {}),
+        ("if_else", {}),
+        ("terminal", {"seat": 1}),
+        ("random", {"seat": 1, "opponent": "random", "max_score": 20}),
+        ("if_else", {"opponent": "terminal", "max_score": 30, "sides": 4, "max_dice": 5}),
+    ],
+)
+def test_exact_values_agree_with_simulation(policy, keywords):
+    env = gym.make("exactdice/Greed-v0", **keywords)
+    score = exactdice.score(policy, env)
+    outcomes = simulate("exactdice/Greed-v0", score.agent, 200_000, **keywords)
+    error = outcomes.std() / np.sqrt(len(outcomes))
+    assert abs(outcomes.mean() - score.value) < 4.5 * error

@@ -1,0 +1,225 @@
+"""Exact solving and evaluation of Greed: published values, enumeration, identities."""
+
+from fractions import Fraction
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from by_hand import ByHand, section_7, totals
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import exactdice
+from exactdice.baselines import Task, equilibrium
+from exactdice.games import Game, Greed
+
+SMALL = [(1, 1), (1, 6), (2, 2), (3, 2), (4, 3), (5, 4), (6, 2), (7, 12)]
+
+
+def first_player(limit, sides):
+    return exactdice.solve(Task(Greed(limit, sides)), exact=True).value
+
+
+def test_known_exact_values():
+    """The errata of the paper: "Going first has a rating of 0.54" is wrong."""
+    assert first_player(10, 3) == Fraction(14352595, 28697814)
+    assert first_player(7, 12) == Fraction(5, 12)  # the worst game with M <= 40, s <= 12
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "opening"),
+    [(100, "0.51384173304062", 24), (200, "0.51470147459460", 50), (500, "0.515231187", 130)],
+)
+def test_known_float_values(limit, value, opening):
+    solution = exactdice.solve(Task(Greed(limit, 6)))
+    digits = len(value) - 2
+    assert abs(solution.value - float(value)) < max(10**-digits, 1e-12)
+    assert solution.policy.actions[0] == opening
+
+
+@pytest.mark.parametrize(("limit", "sides"), SMALL)
+def test_equilibrium_agrees_with_enumeration(limit, sides):
+    game = Greed(limit, sides)
+    hand = ByHand(limit, sides, section_7(limit, sides))
+    exact = equilibrium(game, exact=True).values
+    approximate = equilibrium(game).values
+    scale = game.denominators(np.arange(game.num_states))
+    observations = game.observe(np.arange(game.num_states), 0).tolist()
+    for state, (own, other, last) in enumerate(observations):
+        rating = hand.rating(0, own, other, last)
+        assert Fraction(exact[0, state], scale[state]) == rating
+        assert Fraction(exact[1, state], scale[state]) == 1 - rating
+        assert approximate[0, state] == pytest.approx(float(rating), abs=1e-14)
+
+
+def every_state(solution):
+    """Exact state values of the agent as floats."""
+    game = solution.task.game
+    scale = game.denominators(np.arange(game.num_states))
+    values = solution.values[solution.task.seat]
+    return np.array([float(Fraction(v) / d) for v, d in zip(values, scale, strict=True)])
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("opponent", ["optimal", "random", "if_else", "terminal"])
+def test_float_and_exact_agree_to_1e_12(opponent, seat):
+    task = Task(Greed(14, 6), seat, opponent)
+    for name in ("optimal", "random", "if_else", "terminal"):
+        exact = exactdice.evaluate(name, task, exact=True)
+        approximate = exactdice.evaluate(name, task)
+        assert abs(float(exact.value) - approximate.value) < 1e-12
+        assert np.abs(every_state(exact) - approximate.values[seat]).max() < 1e-12
+        met = exactdice.occupancy(name, task), exactdice.occupancy(name, task, exact=True)
+        assert np.abs(met[0] - met[1].astype(float)).max() < 1e-12
+
+
+def test_float_and_exact_agree_on_the_default_game_and_on_its_ties():
+    """The exact game has 5,172 last-turn and 2 normal states with several best actions."""
+    task = Task(Greed(100, 6))
+    exact, approximate = exactdice.solve(task, exact=True), exactdice.solve(task)
+    assert abs(float(exact.value) - approximate.value) < 1e-12
+    assert np.abs(every_state(exact) - approximate.values[0]).max() < 1e-12
+    assert (exact.optimal == approximate.optimal).all()
+    assert (exact.policy.actions == approximate.policy.actions).all()
+    last = task.game.observe(np.arange(task.game.num_states), 0)[:, 2] == 1
+    several = exact.optimal.sum(axis=1) > 1
+    assert (several & last).sum() == 5172
+    assert (several & ~last).sum() == 2
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize(("limit", "sides"), [(3, 2), (4, 3), (6, 2)])
+def test_best_response_to_a_stochastic_opponent_agrees_with_enumeration(limit, sides, seat):
+    game = Greed(limit, sides)
+    allowed = section_7(limit, sides)
+
+    def uniform(observation):
+        count = allowed(observation[0]) + 1
+        return dict.fromkeys(range(count), Fraction(1, count))
+
+    policies = (None, uniform) if seat == 0 else (uniform, None)
+    hand = ByHand(limit, sides, allowed, policies)
+    solution = exactdice.solve(Task(game, seat, "random"), exact=True)
+    whole = hand.rating(0, 0, 0, 0)
+    assert solution.value_before_play == (whole if seat == 0 else 1 - whole)
+    if seat == 1:  # conditioned on the first player's not going bust in the first move
+        bust = sum(
+            p / (allowed(0) + 1)
+            for n in range(allowed(0) + 1)
+            for total, p in totals(n, sides).items()
+            if total > limit
+        )
+        assert solution.value == (1 - whole - bust) / (1 - bust)
+
+
+GAMES = st.builds(Greed, st.integers(1, 15), st.integers(1, 8), st.none() | st.integers(0, 6))
+
+
+@settings(max_examples=40, deadline=None)
+@given(GAMES, st.integers(0, 1), st.sampled_from(["optimal", "random", "if_else", "terminal"]))
+def test_no_policy_beats_the_optimum_and_all_values_are_probabilities(game, seat, opponent):
+    try:
+        task = Task(game, seat, opponent)
+        solution = exactdice.solve(task)
+        value = solution.value
+    except ValueError:
+        assert seat == 1  # a first player who always goes bust leaves no move to the second
+        return
+    assert -1e-12 <= value <= 1 + 1e-12
+    for name in ("random", "if_else", "terminal"):
+        evaluation = exactdice.evaluate(name, task)
+        assert evaluation.value <= value + 1e-12
+        assert np.all(evaluation.values[seat] <= solution.values[seat] + 1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(GAMES, st.integers(0, 2**32))
+def test_duality(game, seed):
+    """Occupancy times immediate payoff is the value: <u, rho> of the 421 paper, section 3.3."""
+    rng = np.random.default_rng(seed)
+    table = rng.random((game.num_states, game.num_actions)) * game.mask(np.arange(game.num_states))
+    table /= table.sum(axis=1, keepdims=True)
+    task = Task(game, 0, "random")
+    met = exactdice.occupancy(table, task)
+    mass = np.zeros((2, game.num_states))
+    mass[0, 0] = 1
+    paid, uniform = 0.0, task.policies[1]
+    immediate = {
+        (mover, int(stage_states[row])): expected[row]
+        for mover, stage_states, expected in game.backward(np.zeros_like(mass), 0)
+        for row in range(len(stage_states))
+    }
+    for mover, states, weights in game.forward(mass):
+        law = table[states] if mover == 0 else uniform.probabilities(states)
+        weights[:] = mass[mover, states][:, None] * law
+        rows = np.array([immediate[mover, int(state)] for state in states])
+        paid += (weights * np.where(game.mask(states), rows, 0)).sum()
+    assert paid == pytest.approx(exactdice.evaluate(table, task).value, abs=1e-12)
+    np.testing.assert_allclose(met, mass[0], atol=1e-14)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_the_equilibrium_cannot_be_exploited_and_all_else_can(seat):
+    task = Task(Greed(20, 4), seat)
+    assert exactdice.exploitability("optimal", task) == pytest.approx(0, abs=1e-12)
+    assert exactdice.exploitability("optimal", task, exact=True) == 0
+    for name in ("random", "if_else", "terminal"):
+        exact = exactdice.exploitability(name, task, exact=True)
+        assert exact > 0
+        assert exactdice.exploitability(name, task) == pytest.approx(float(exact), abs=1e-12)
+
+
+def test_the_default_equilibrium_cannot_be_exploited():
+    assert abs(exactdice.exploitability("optimal", Task(Greed()))) < 1e-12
+
+
+def test_best_response_is_what_the_policy_leaves_to_the_other_player():
+    task = Task(Greed(20, 4), 0)
+    reply = exactdice.best_response("if_else", task)
+    together = Task(task.game, 0, reply.policy)
+    value = exactdice.evaluate("if_else", together).value
+    assert reply.value_before_play == pytest.approx(1 - value, abs=1e-12)
+
+
+def test_the_solution_answers_questions_about_single_observations():
+    env = gym.make("exactdice/Greed-v0", max_score=10, sides=3)
+    solution, exact = exactdice.solve(env), exactdice.solve(env, exact=True)
+    values = solution.action_values([0, 0, 0])
+    assert values.max() == solution.value
+    assert exact.action_values([0, 0, 0])[1] == Fraction(14352595, 28697814)
+    assert solution.optimal_actions([0, 0, 0]).tolist() == [1]
+    assert solution.optimal_actions([9, 5, 1]).tolist() == [0]
+    assert np.isneginf(solution.action_values([10, 5, 0])[2:]).all()
+    assert np.isneginf(float(exact.action_values([10, 5, 0])[-1]))
+    with pytest.raises(ValueError, match=r"observation must be \(own score, other score, last"):
+        solution.action_values([0, 0])
+    with pytest.raises(ValueError, match="below"):
+        solution.optimal_actions([11, 0, 0])
+
+
+def test_playing_optimally_ties_are_broken_towards_fewer_dice():
+    solution = exactdice.solve(Task(Greed(100, 6)))
+    assert (solution.policy.actions == solution.optimal.argmax(axis=1)).all()
+
+
+def test_two_players_who_choose_need_a_zero_sum_game():
+    class Cooperative(Greed):
+        zero_sum = False
+
+    with pytest.raises(ValueError, match="not zero-sum"):
+        equilibrium(Cooperative(3, 2))
+    with pytest.raises(ValueError, match="game must be zero-sum with two players"):
+        exactdice.exploitability("random", Task(Cooperative(3, 2), 0, "random"))
+
+
+def test_games_solve_without_a_recursion_of_their_own():
+    """What a new game gets for free: the enumeration in ``Game``."""
+
+    class Plain(Greed):
+        backward, forward = Game.backward, Game.forward
+
+    plain, quick = Task(Plain(6, 3), 1), Task(Greed(6, 3), 1)
+    assert exactdice.solve(plain).value == pytest.approx(exactdice.solve(quick).value, abs=1e-14)
+    np.testing.assert_allclose(
+        exactdice.occupancy("optimal", plain), exactdice.occupancy("optimal", quick), atol=1e-14
+    )

@@ -1,0 +1,211 @@
+"""The rules of Greed, and its recursion against enumeration that shares no code with it."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from by_hand import ByHand, section_7
+
+from exactdice.games import Game, Greed, Move
+
+SMALL = [(1, 1), (1, 6), (2, 2), (3, 2), (4, 3), (5, 4), (6, 2)]
+
+
+def play(game, observation, action, outcome, seat=0):
+    states = game.encode(np.array([observation]))
+    return game.advance(np.array([seat]), states, np.array([action]), np.array([outcome]))
+
+
+def test_the_papers_example_of_a_roll():  # section 2
+    game = Greed(10, 3)
+    move = play(game, [5, 8, 0], action=2, outcome=4)
+    assert game.observe(move.states, 1).tolist() == [[8, 9, 0]]
+    assert not move.over[0]
+    assert move.seats[0] == 1
+
+
+def test_no_dice_give_the_other_player_a_last_turn():  # section 1.1
+    game = Greed(10, 3)
+    move = play(game, [5, 8, 0], action=0, outcome=0)
+    assert game.observe(move.states, 1).tolist() == [[8, 5, 1]]
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "last", "total", "payoff"),
+    [(9, 0, 0, 2, 0), (9, 0, 1, 2, 0), (5, 8, 1, 4, 1), (5, 8, 1, 3, 0.5), (5, 8, 1, 2, 0)],
+    ids=["bust", "bust in the last turn", "win", "tie", "loss"],
+)
+@pytest.mark.parametrize("seat", [0, 1])
+def test_the_end_pays_what_section_1_says(own, other, last, total, payoff, seat):
+    move = play(Greed(10, 3), [own, other, last], action=2, outcome=total, seat=seat)
+    assert move.over[0]
+    assert move.payoffs[0, seat] == payoff
+    assert move.payoffs[0].sum() == 1
+
+
+@pytest.mark.parametrize(("limit", "sides"), SMALL)
+def test_observations_and_states_are_inverse(limit, sides):
+    game = Greed(limit, sides)
+    states = np.arange(game.num_states)
+    observations = game.observe(states, 0)
+    assert (observations < game.observation_sizes).all()
+    assert (game.encode(observations) == states).all()
+
+
+def test_the_default_allows_section_7s_numbers_of_dice_and_max_dice_overrides_them():
+    allowed = section_7(10, 3)
+    for game, most in [(Greed(10, 3), allowed), (Greed(10, 3, max_dice=4), lambda own: 4)]:
+        states = np.arange(game.num_states)
+        own = game.observe(states, 0)[:, 0]
+        assert game.mask(states).sum(axis=1).tolist() == [most(p) + 1 for p in own]
+
+
+def random_policy(game, rng):
+    """Random probabilities over legal actions: table and by-hand form."""
+    states = np.arange(game.num_states)
+    weights = rng.integers(0, 4, (game.num_states, game.num_actions)) * game.mask(states)
+    weights[:, 0] += 1
+    table = [[Fraction(int(w), int(row.sum())) for w in row] for row in weights]
+    keys = [tuple(row) for row in game.observe(states, 0).tolist()]
+    return np.array(table, dtype=object), dict(zip(keys, map(as_law, table), strict=True)).get
+
+
+def as_law(row):
+    return {n: p for n, p in enumerate(row) if p}
+
+
+@pytest.mark.parametrize("max_dice", [None, 2])
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize(("limit", "sides"), SMALL)
+def test_backward_agrees_with_enumeration_in_every_action(limit, sides, seat, max_dice):
+    game = Greed(limit, sides, max_dice)
+    rng = np.random.default_rng(0)
+    tables, laws = zip(*(random_policy(game, rng) for _ in range(2)), strict=True)
+    hand = ByHand(limit, sides, lambda own: int(game.dice_allowed[own]), laws)
+    values = np.zeros((2, game.num_states), dtype=object)
+    floats = np.zeros((2, game.num_states))
+    visited = set()
+    both = zip(game.backward(values, seat), game.backward(floats, seat), strict=True)
+    for (mover, states, exact), (_, _, approximate) in both:
+        mask, scale = game.mask(states), game.denominators(states)
+        for row, (own, other, last) in enumerate(game.observe(states, mover).tolist()):
+            visited.add((mover, int(states[row])))
+            for n in np.flatnonzero(mask[row]).tolist():
+                rating = hand.action(mover, own, other, last, n)
+                to_seat = rating if mover == seat else 1 - rating
+                assert Fraction(exact[row, n], scale[row]) == to_seat
+                assert approximate[row, n] == pytest.approx(float(to_seat), abs=1e-13)
+        values[mover, states] = (tables[mover][states] * exact).sum(axis=1)
+        floats[mover, states] = (tables[mover][states].astype(float) * approximate).sum(axis=1)
+    assert len(visited) == 2 * game.num_states
+
+
+@pytest.mark.parametrize(("limit", "sides"), SMALL)
+def test_forward_agrees_with_enumeration_in_every_state(limit, sides):
+    game = Greed(limit, sides)
+    rng = np.random.default_rng(1)
+    tables, laws = zip(*(random_policy(game, rng) for _ in range(2)), strict=True)
+    hand = ByHand(limit, sides, lambda own: int(game.dice_allowed[own]), laws)
+    for dtype in (object, float):
+        mass = np.zeros((2, game.num_states), dtype=dtype)
+        mass[0, 0] = 1
+        for mover, states, weights in game.forward(mass):
+            weights[:] = mass[mover, states][:, None] * tables[mover][states].astype(dtype)
+        for player in (0, 1):
+            met = hand.met(player)
+            exact = [met[tuple(row)] for row in game.observe(np.arange(game.num_states), 0)]
+            if dtype is object:
+                assert mass[player].tolist() == exact
+            else:
+                np.testing.assert_allclose(mass[player], np.array(exact, float), atol=1e-14)
+
+
+@pytest.mark.parametrize(("limit", "sides", "max_dice"), [(7, 3, None), (5, 4, 5), (4, 1, None)])
+def test_the_recursion_agrees_with_the_enumeration_that_serves_any_game(limit, sides, max_dice):
+    """Also shows that ``advance`` and ``law``, which the environments use, are the same rules."""
+    game = Greed(limit, sides, max_dice)
+    rng = np.random.default_rng(2)
+    later = rng.random((2, game.num_states))
+    weights = rng.random((2, game.num_states, game.num_actions))
+    for seat in (0, 1):
+        quick, plain = (sweep(method, game, later.copy(), seat) for method in (Greed, Game))
+        mask = game.mask(np.arange(game.num_states))
+        np.testing.assert_allclose(quick[:, mask], plain[:, mask], atol=1e-14)
+    masses = []
+    for method in (Greed, Game):
+        mass = np.zeros((2, game.num_states))
+        for mover, states, moved in method.forward(game, mass):
+            moved[:] = weights[mover, states] * game.mask(states)
+        masses.append(mass)
+    np.testing.assert_allclose(*masses, atol=1e-12)
+
+
+def sweep(method, game, values, seat):
+    """Collect the action values for given values of later positions."""
+    expected = np.zeros((2, game.num_states, game.num_actions))
+    for mover, states, actions in method.backward(game, values, seat):
+        expected[mover, states] = actions
+    return expected
+
+
+def test_forward_is_the_adjoint_of_backward():
+    """<weights, backward(values)> - <weights, immediate> = <forward(weights), values>."""
+    game = Greed(20, 3)
+    rng = np.random.default_rng(3)
+    mask = game.mask(np.arange(game.num_states))
+    weights = rng.random((2, game.num_states, game.num_actions)) * mask
+    values = rng.random((2, game.num_states))
+    immediate = sweep(Greed, game, np.zeros_like(values), 0)
+    mass = np.zeros((2, game.num_states))
+    for mover, states, moved in game.forward(mass):
+        moved[:] = weights[mover, states]
+    gained = (weights * (sweep(Greed, game, values, 0) - immediate)).sum()
+    assert gained == pytest.approx((mass * values).sum(), rel=1e-12)
+
+
+def test_sampling_follows_the_law_of_every_number_of_dice():
+    game = Greed(8, 3)
+    rng = np.random.default_rng(4)
+    draws = 20_000
+    for dice in range(game.num_actions):
+        batch = (np.full(draws, number) for number in (0, 0, dice))
+        move = game.sample(*batch, rng)
+        totals = np.where(move.over, 9, game.observe(move.states, 1)[:, 1])
+        law = np.append(game.laws[dice, :9], game.laws[dice, 9:].sum())
+        seen = np.bincount(totals, minlength=10) / draws
+        assert np.all(np.abs(seen - law) <= 6 * np.sqrt(law * (1 - law) / draws))
+        assert not seen[law == 0].any()
+
+
+def test_sampling_survives_the_largest_uniform_number():
+    class Top:
+        def random(self, size):
+            return np.full(size, np.nextafter(1, 0))
+
+    game = Greed(100, 6)
+    dice = np.arange(game.num_actions)
+    zeros = np.zeros_like(dice)
+    outcomes = game._inverse_laws.draw(dice, Top())
+    assert (game.laws[dice, outcomes] > 0).all()
+    assert isinstance(game.sample(zeros, zeros, dice, Top()), Move)
+
+
+def test_equal_games_are_equal():
+    assert Greed(10, 3) == Greed(10, 3)
+    assert hash(Greed(10, 3)) == hash(Greed(10, 3))
+    assert Greed(10, 3) != Greed(10, 3, max_dice=9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"max_score": 0}, "max_score must be at least 1, got 0"),
+        ({"max_score": 10.0}, r"max_score must be an integer, got 10\.0"),
+        ({"sides": 0}, "sides must be at least 1, got 0"),
+        ({"sides": True}, "sides must be an integer, got True"),
+        ({"max_dice": -1}, "max_dice must be at least 0, got -1"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Greed(**arguments)
