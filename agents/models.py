@@ -6,6 +6,7 @@ import torch as th
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.base_class import BaseAlgorithm
 
+from ..envs import RewardMode
 from .config import Algorithm, TrainConfig, task_from_options
 from .dqn import MaskedDQN, MaskedDQNPolicy
 from .vec_env import GameVecEnv
@@ -20,7 +21,6 @@ HYPERPARAMETERS: dict[Algorithm, dict[str, Any]] = {
         "n_epochs": 2,
         "gamma": 1.0,
         "gae_lambda": 0.95,
-        "ent_coef": 0.01,
         "policy_kwargs": {"net_arch": [128, 128]},
     },
     "dqn": {
@@ -37,6 +37,9 @@ HYPERPARAMETERS: dict[Algorithm, dict[str, Any]] = {
     },
 }
 LEARNING_RATE: dict[Algorithm, float] = {"ppo": 3e-3, "dqn": 1e-3}
+# The weight of the entropy holds against advantages scaled to one. The regret reward has so little
+# noise that a small weight lets the policy settle before it has tried the better actions.
+ENTROPY: dict[RewardMode, float] = {"outcome": 0.01, "regret": 0.2, "shaped": 0.01}
 
 
 def make_env(config: TrainConfig) -> GameVecEnv:
@@ -64,7 +67,7 @@ def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
     }
     if config.algorithm == "dqn":
         return MaskedDQN(MaskedDQNPolicy, env, **options)
-    return MaskablePPO("MlpPolicy", env, **options)
+    return MaskablePPO("MlpPolicy", env, ent_coef=ENTROPY[config.reward], **options)
 
 
 def check_device(device: str) -> str:

@@ -27,7 +27,11 @@ TIE = 1e-13
 
 
 def sweep_back(
-    game: Game, seat: int, policies: Mapping[int, Policy], exact: bool = False
+    game: Game,
+    seat: int,
+    policies: Mapping[int, Policy],
+    exact: bool = False,
+    worst: bool = False,
 ) -> tuple[Array, dict[int, IntArray]]:
     """Compute the value of every position, and the choices of the players who are free.
 
@@ -37,6 +41,7 @@ def sweep_back(
         policies: fixed policies by seat; the seats left out choose what is best for them. If two
             choose, ``game`` has to be zero-sum.
         exact: compute with integers and fractions.
+        worst: free players choose what is worst for them.
 
     Returns:
         Values, shape (player to move, state), scaled by ``game.denominators`` if exact; and the
@@ -52,7 +57,7 @@ def sweep_back(
             expected = with_illegal(game, states, expected)
             values[mover, states] = policies[mover].expectation(states, expected)
             continue
-        sign = 1 if mover == seat else -1
+        sign = 1 if (mover == seat) != worst else -1
         best, optimal = maximize(sign * expected, game.mask(states))
         values[mover, states] = sign * best
         choices[mover][states] = optimal.argmax(axis=1)

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-
-import exactdice
 from exactdice.baselines import Task, policy_names
 from exactdice.baselines.greed import if_else, terminal, terminal_rating, terminal_search
 from exactdice.baselines.policies import DeterministicPolicy, StochasticPolicy, UniformPolicy
 from exactdice.games import Greed
+
+import exactdice
 
 GAME = Greed(10, 3)
 TASK = Task(GAME)

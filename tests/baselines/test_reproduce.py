@@ -1,7 +1,6 @@
 """The paper's claims, verdict by verdict."""
 
 import pytest
-
 from exactdice.baselines.reproduce import Claim, greed, reproduce
 from exactdice.baselines.reproduce.claims import report
 from exactdice.games import Greed

@@ -3,12 +3,12 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from exactdice.baselines import Task
+from exactdice.games import Greed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exactdice
-from exactdice.baselines import Task
-from exactdice.games import Greed
 
 
 @pytest.mark.parametrize("seat", [0, 1])

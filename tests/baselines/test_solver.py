@@ -6,12 +6,12 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from by_hand import ByHand, section_7, totals
+from exactdice.baselines import Task, equilibrium
+from exactdice.games import Game, Greed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exactdice
-from exactdice.baselines import Task, equilibrium
-from exactdice.games import Game, Greed
 
 SMALL = [(1, 1), (1, 6), (2, 2), (3, 2), (4, 3), (5, 4), (6, 2), (7, 12)]
 

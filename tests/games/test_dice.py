@@ -6,10 +6,9 @@ from math import comb
 
 import numpy as np
 import pytest
+from exactdice.games.dice import sum_counts, sum_laws
 from hypothesis import given
 from hypothesis import strategies as st
-
-from exactdice.games.dice import sum_counts, sum_laws
 
 
 @given(st.integers(0, 5), st.integers(1, 6))

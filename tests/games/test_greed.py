@@ -5,7 +5,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from by_hand import ByHand, section_7
-
 from exactdice.games import Game, Greed, Move
 
 SMALL = [(1, 1), (1, 6), (2, 2), (3, 2), (4, 3), (5, 4), (6, 2)]

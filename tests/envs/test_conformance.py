@@ -1,0 +1,384 @@
+"""What every registered environment has to fulfil; a new game gets all of this for free."""
+
+import copy
+import multiprocessing
+import pickle
+import warnings
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from exactdice.agents.vec_env import GameVecEnv
+from exactdice.baselines.induction import sweep_back
+from exactdice.envs import REFERENCE, GameEnv
+from exactdice.games import GAMES
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
+from stable_baselines3.common import env_checker
+
+import exactdice
+
+#: Sizes small enough to list P, by game.
+SMALL = {"Greed": {"max_score": 5, "sides": 3}}
+SEATS = [(name, seat) for name in GAMES for seat in (0, 1)]
+REWARDS = ["outcome", "regret", "shaped"]
+
+
+def make(name, **keywords):
+    return gym.make(f"exactdice/{name}-v0", **keywords)
+
+
+def make_small(name, **keywords):
+    return make(name, **SMALL[name], **keywords)
+
+
+@pytest.fixture(params=list(GAMES))
+def name(request):
+    return request.param
+
+
+def test_every_game_is_registered_and_has_a_small_size():
+    ids = {spec_id for spec_id in gym.registry if spec_id.startswith("exactdice/")}
+    assert ids == {f"exactdice/{name}-v0" for name in GAMES} == set(REFERENCE)
+    assert set(SMALL) == set(GAMES)
+
+
+@pytest.mark.parametrize("reward", REWARDS)
+@pytest.mark.parametrize("seat", [0, 1])
+def test_the_checkers_of_gymnasium_and_stable_baselines3_find_nothing(name, seat, reward):
+    env = make(name, seat=seat, reward=reward)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(env.unwrapped)
+        env_checker.check_env(env.unwrapped)
+        env_checker.check_env(env)
+
+
+def test_the_reference_values_are_the_solvers(name):
+    env = make(name)
+    reference = REFERENCE[env.spec.id]
+    task = env.unwrapped.task
+    lowest, _ = sweep_back(task.game, task.seat, task.policies, worst=True)
+    assert reference["optimum"] == pytest.approx(exactdice.solve(env).value, abs=1e-12)
+    assert reference["random"] == pytest.approx(exactdice.score("random", env).value, abs=1e-12)
+    assert reference["worst"] == pytest.approx(task.initial @ lowest[task.seat], abs=1e-12)
+    assert env.spec.reward_threshold == reference["optimum"]
+
+
+def _spawned(env_id, queue):
+    env = gym.make(env_id)
+    env.reset(seed=3)
+    queue.put(env.step(2)[0].tolist())
+
+
+def test_a_spawned_process_can_make_it_by_its_prefixed_id(name):
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    env_id = f"exactdice:exactdice/{name}-v0"
+    process = context.Process(target=_spawned, args=(env_id, queue))
+    process.start()
+    there = queue.get(timeout=60)
+    process.join()
+    env = gym.make(env_id)
+    env.reset(seed=3)
+    assert env.step(2)[0].tolist() == there
+
+
+def test_the_spec_survives_json_and_the_environment_pickling_and_copying(name):
+    env = make_small(name, opponent="random", seat=1, reward="regret")
+    env.reset(seed=1)
+    again = gym.make(gym.envs.registration.EnvSpec.from_json(env.spec.to_json()))
+    assert again.unwrapped.task.game == env.unwrapped.task.game
+    assert again.unwrapped.task.labels == {0: "random"}
+    for clone in (pickle.loads(pickle.dumps(env.unwrapped)), copy.deepcopy(env.unwrapped)):
+        assert_same_play(clone, copy.deepcopy(env.unwrapped))
+
+
+def legal_action(mask, rng):
+    return int(rng.choice(np.flatnonzero(mask)))
+
+
+def assert_same_play(left, right, steps=20):
+    rng = np.random.default_rng(0)
+    over = False
+    for _ in range(steps):
+        if over:
+            assert left.reset()[0].tolist() == right.reset()[0].tolist()
+        action = legal_action(left.action_masks(), rng)
+        one, two = left.step(action), right.step(action)
+        assert one[0].tolist() == two[0].tolist()
+        assert one[1:4] == two[1:4]
+        over = one[2]
+
+
+def test_a_seed_fixes_the_games(name):
+    left, right = make(name).unwrapped, make(name).unwrapped
+    left.reset(seed=9)
+    right.reset(seed=9)
+    assert_same_play(left, right, 200)
+
+
+def random_actions(masks, rng, wild=0.05):
+    """Mostly legal actions, now and then any."""
+    legal = np.array([legal_action(mask, rng) for mask in masks])
+    anything = rng.integers(0, masks.shape[1], len(masks))
+    return np.where(rng.random(len(masks)) < wild, anything, legal)
+
+
+@pytest.mark.parametrize("reward", REWARDS)
+@pytest.mark.parametrize(("name", "seat"), SEATS)
+@pytest.mark.parametrize("lanes", [1, 7])
+def test_vector_and_sb3_play_the_same_games(name, seat, reward, lanes):
+    vector = gym.make_vec(
+        f"exactdice/{name}-v0", lanes, seat=seat, reward=reward, autoreset_mode="SameStep"
+    )
+    other = GameVecEnv(make(name, seat=seat).unwrapped.task, lanes, reward)
+    other.seed(4)
+    observations, infos = vector.reset(seed=4)
+    assert (observations == other.reset()).all()
+    rng = np.random.default_rng(5)
+    for _ in range(300):
+        masks = infos["action_mask"].astype(bool)
+        assert (masks == np.stack(other.env_method("action_masks"))).all()
+        actions = random_actions(masks, rng)
+        observations, rewards, over, truncated, infos = vector.step(actions)
+        other_observations, other_rewards, dones, other_infos = other.step(actions)
+        assert (observations == other_observations).all()
+        assert (rewards.astype(np.float32) == other_rewards).all()
+        assert (over == dones).all()
+        assert not truncated.any()
+        for lane in np.flatnonzero(over):
+            final, info = infos["final_info"], other_infos[lane]
+            assert (infos["final_obs"][lane] == info["terminal_observation"]).all()
+            assert final["outcome"][lane] == info["outcome"]
+            assert not info["TimeLimit.truncated"]
+            illegal = "illegal_action" in final and final["illegal_action"][lane]
+            assert illegal == info.get("illegal_action", False)
+
+
+@pytest.mark.parametrize("reward", REWARDS)
+@pytest.mark.parametrize(("name", "seat"), SEATS)
+def test_one_lane_plays_the_games_of_the_scalar_environment(name, seat, reward):
+    scalar = make(name, seat=seat, reward=reward).unwrapped
+    same = GameVecEnv(scalar.task, 1, reward)
+    same.seed(6)
+    following = gym.make_vec(f"exactdice/{name}-v0", 1, seat=seat, reward=reward)
+    observation, _ = scalar.reset(seed=6)
+    assert (observation == same.reset()[0]).all()
+    assert (observation == following.reset(seed=6)[0][0]).all()
+    rng = np.random.default_rng(7)
+    for _ in range(300):
+        action = random_actions(scalar.action_masks()[None], rng)
+        observation, reward_now, over, _, info = scalar.step(action[0])
+        others, rewards, dones, infos = same.step(action)
+        nexts, next_rewards, next_over, _, next_infos = following.step(action)
+        assert (nexts[0] == observation).all()
+        assert (next_rewards[0], next_over[0]) == (reward_now, over)
+        assert (rewards[0], dones[0]) == (np.float32(reward_now), over)
+        if over:
+            assert infos[0]["outcome"] == info["outcome"] == next_infos["outcome"][0]
+            assert infos[0]["episode"]["l"] >= 1
+            observation, _ = scalar.reset()
+            nexts, next_rewards, next_over, _, _ = following.step(action)  # resets, ignores action
+            assert (nexts[0] == observation).all()
+            assert (next_rewards[0], next_over[0]) == (0, False)
+        assert (others[0] == observation).all()
+
+
+def test_ended_games_are_reset_by_hand_where_autoreset_is_disabled(name):
+    env = gym.make_vec(f"exactdice/{name}-v0", 5, autoreset_mode=AutoresetMode.DISABLED)
+    env.reset(seed=8)
+    over = np.zeros(5, dtype=bool)
+    while not over.any() or over.all():
+        env.reset()
+        over = env.step(random_actions(env.unwrapped.action_masks(), np.random.default_rng()))[2]
+    ended = np.flatnonzero(over).tolist()
+    with pytest.raises(RuntimeError, match=rf"games \[{', '.join(map(str, ended))}\] are over"):
+        env.step(np.zeros(5, dtype=int))
+    before = env.unwrapped._engine.observations()
+    observations, infos = env.reset(options={"reset_mask": over})
+    assert (observations[~over] == before[~over]).all()
+    assert (infos["_action_mask"] == over).all()
+    env.step(np.zeros(5, dtype=int))
+    for mask in (np.ones(4, dtype=bool), np.ones(5), np.zeros(5, dtype=bool)):
+        with pytest.raises(ValueError, match=r"reset_mask must be bool of shape \(5,\)"):
+            env.reset(options={"reset_mask": mask})
+
+
+def test_infos_are_fresh_and_have_masks(name):
+    env = make(name).unwrapped
+    observation, info = env.reset(seed=1)
+    kept = observation.copy(), info["action_mask"].copy()
+    assert info["action_mask"].dtype == np.int8
+    assert env.action_space.sample(mask=info["action_mask"]) in env.action_space
+    env.step(legal_action(info["action_mask"], np.random.default_rng(0)))
+    assert (observation == kept[0]).all()
+    assert (info["action_mask"] == kept[1]).all()
+    vector = gym.make_vec(f"exactdice/{name}-v0", 3)
+    infos = vector.reset(seed=1)[1]
+    for _ in range(20):
+        infos = vector.step(random_actions(infos["action_mask"], np.random.default_rng(1)))[4]
+        for key in infos:
+            assert key.startswith("_") or infos[f"_{key}"].shape == (3,)
+
+
+def test_an_illegal_action_ends_the_episode_with_the_worst_outcome(name):
+    env = make(name).unwrapped
+    rng = np.random.default_rng(2)
+    _, info = env.reset(seed=2)
+    for _ in range(2000):
+        illegal = np.flatnonzero(info["action_mask"] == 0)
+        action = illegal[0] if len(illegal) else legal_action(info["action_mask"], rng)
+        _, reward, over, _, info = env.step(action)
+        if len(illegal):
+            assert over
+            assert info["illegal_action"]
+            assert reward == info["outcome"] == env.task.game.payoff_range[0]
+            return
+        if over:
+            _, info = env.reset()
+    pytest.skip("the game has no illegal actions on this path")
+
+
+@pytest.mark.parametrize(("name", "seat"), SEATS)
+@pytest.mark.parametrize("opponent", ["optimal", "random"])
+def test_every_reward_mode_has_the_same_expected_return_up_to_the_start(name, seat, opponent):
+    """Checked on P, for a random policy: a sum over all states without any sampling."""
+    returns = {}
+    for reward in REWARDS:
+        env = make_small(name, seat=seat, opponent=opponent, reward=reward).unwrapped
+        returns[reward] = expected_return(env)
+    optimum = exactdice.solve(env).value
+    value = exactdice.score("random", env).value
+    assert returns["outcome"] == pytest.approx(value, abs=1e-12)
+    assert returns["regret"] == pytest.approx(value - optimum, abs=1e-12)
+    assert returns["shaped"] == pytest.approx(value - optimum, abs=1e-12)
+
+
+def expected_return(env):
+    """Evaluate the uniform policy by following P from the initial law until nothing is left."""
+    transitions, mass = env.P, env.initial_state_distrib.copy()
+    mask = env.task.game.mask(np.arange(len(mass)))
+    total = 0.0
+    while mass.sum() > 1e-15:
+        following = np.zeros_like(mass)
+        for state in np.flatnonzero(mass):
+            for action in np.flatnonzero(mask[state]):
+                for chance, after, reward, over in transitions[state][action]:
+                    weight = mass[state] / mask[state].sum() * chance
+                    total += weight * reward
+                    following[after] += 0 if over else weight
+        mass = following
+    return total
+
+
+@pytest.mark.parametrize(("name", "seat"), SEATS)
+def test_planners_that_read_p_find_the_optimum(name, seat):
+    """Value iteration as in textbooks, on P and initial_state_distrib alone."""
+    env = make_small(name, seat=seat).unwrapped
+    transitions = env.P
+    values = np.zeros(len(transitions))
+    for _ in range(100):
+        before = values.copy()
+        for state, actions in transitions.items():
+            values[state] = max(
+                sum(p * (reward + (0 if over else before[after])) for p, after, reward, over in law)
+                for law in actions.values()
+            )
+        if np.abs(values - before).max() == 0:
+            break
+    assert env.initial_state_distrib @ values == pytest.approx(exactdice.solve(env).value, abs=1e-9)
+
+
+@pytest.mark.parametrize("reward", REWARDS)
+@pytest.mark.parametrize(("name", "seat"), SEATS)
+def test_step_obeys_p_for_every_state_and_action(name, seat, reward):
+    """The law, the reward and the end: no outcome outside P, and frequencies within 6 sigma."""
+    env = make_small(name, seat=seat, opponent="random", reward=reward).unwrapped
+    lanes = 4000
+    engine = GameVecEnv(env.task, lanes, reward).engine
+    rng = np.random.default_rng(11)
+    everyone = np.arange(lanes)
+    for state, actions in env.P.items():
+        for action, listed in actions.items():
+            law = {}
+            for chance, after, paid, over in listed:
+                key = (after, round(paid, 12), over)
+                law[key] = law.get(key, 0) + chance
+            assert sum(law.values()) == pytest.approx(1, abs=1e-12)
+            engine.states[:] = state
+            outcome = engine.step(everyone, np.full(lanes, action), rng)
+            paid = np.round(outcome.rewards, 12).tolist()
+            seen = list(zip(engine.states.tolist(), paid, outcome.over.tolist(), strict=True))
+            assert set(seen) <= set(law)
+            for key, chance in law.items():
+                error = 6 * np.sqrt(chance * (1 - chance) / lanes) + 1e-9
+                assert abs(seen.count(key) / lanes - chance) <= error
+
+
+def test_resets_follow_the_initial_law(name):
+    env = make_small(name, seat=1, opponent="random").unwrapped
+    lanes = 20_000
+    vector = GameVecEnv(env.task, lanes)
+    vector.seed(0)
+    states = env.task.game.encode(vector.reset())
+    seen = np.bincount(states, minlength=env.task.game.num_states) / lanes
+    law = env.initial_state_distrib
+    assert np.all(np.abs(seen - law) <= 6 * np.sqrt(law * (1 - law) / lanes))
+
+
+def test_large_games_refuse_to_list_p(name):
+    with pytest.raises(ValueError, match="P needs at most 20000 pairs of state and action, got"):
+        _ = make(name).unwrapped.P
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "message"),
+    [
+        ({"reward": "score"}, ValueError, "reward must be one of 'outcome', 'regret', 'shaped', g"),
+        ({"render_mode": "rgb"}, ValueError, "render_mode must be None, 'ansi' or 'human', got"),
+        ({"seat": 2}, ValueError, "seat must be from 0 to 1, got 2"),
+        ({"opponent": "greedy"}, ValueError, "'optimal', 'random', .* got 'greedy'"),
+        ({"opponent": np.ones((2, 2))}, ValueError, r"table of shape .* got float64 of shape"),
+        ({"colour": "red"}, TypeError, "takes the keywords seat, opponent, .*, got colour"),
+    ],
+)
+def test_bad_keywords_are_named(name, keywords, error, message):
+    with pytest.raises(error, match=message):
+        GameEnv(name, **keywords)
+
+
+def test_bad_actions_and_calls_out_of_turn_are_named(name):
+    env = make(name).unwrapped
+    with pytest.raises(RuntimeError, match="the game is over: call reset before step"):
+        env.step(0)
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match="action must be from 0 to .*, got -1"):
+        env.step(-1)
+    vector = gym.make_vec(f"exactdice/{name}-v0", 3).unwrapped
+    vector.reset(seed=0)
+    with pytest.raises(ValueError, match="actions must be 3 integers, got"):
+        vector.step(np.zeros(2, dtype=int))
+    with pytest.raises(ValueError, match="actions must be from 0 to"):
+        vector.step(np.array([0, 0, 1000]))
+    with pytest.raises(ValueError, match="seed must be one integer"):
+        vector.reset(seed=[1, 2, 3])
+    with pytest.raises(ValueError, match="num_envs must be at least 1, got 0"):
+        gym.make_vec(f"exactdice/{name}-v0", 0)
+    with pytest.raises(ValueError, match="render_mode must be None for a vector, got 'ansi'"):
+        gym.make_vec(f"exactdice/{name}-v0", 2, render_mode="ansi")
+
+
+def test_render_tells_the_last_event(name, capsys):
+    env = make(name, render_mode="ansi")
+    env.reset(seed=0)
+    assert env.render() == env.unwrapped.task.game.describe(env.unwrapped._engine.observations()[0])
+    over = False
+    while not over:
+        action = legal_action(env.unwrapped.action_masks(), np.random.default_rng(0))
+        _, _, over, _, info = env.step(action)
+    assert env.render().endswith(f"game over, payoff {info['outcome']:g}")
+    assert not capsys.readouterr().out
+    talking = make(name, render_mode="human")
+    talking.reset(seed=0)
+    assert capsys.readouterr().out
