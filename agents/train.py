@@ -7,6 +7,7 @@ from pathlib import Path
 from types import FrameType
 
 import numpy as np
+from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -117,26 +118,31 @@ def report(score: Score, console: Console, folder: Path | None = None) -> None:
     held = "masked" if score.masked else "not masked"
     opponents = ", ".join(score.task.labels.values())
     title = f"{score.policy} ({kind}, {held}), seat {score.task.seat}, against: {opponents}"
-    table = Table("value", "optimum", "random", "regret", "normalised score", title=title)
+    table = Table(
+        "value",
+        "optimum",
+        "random",
+        "regret",
+        "normalised score",
+        title=title,
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
     numbers = (score.value, score.optimum, score.random, score.regret, score.normalized)
     table.add_row(*(f"{number:.6f}" for number in numbers))
     console.print(table)
-    blunders = score.blunders(10)
-    if blunders:
-        costly = Table(title="costliest decisions")
-        for column in ("at", "does", "best", "value", "best value", "met", "cost"):
-            costly.add_column(column, no_wrap=True)
-        game = score.task.game
-        for blunder in blunders:
-            costly.add_row(
-                game.describe(np.array(blunder.observation)),
-                game.describe_action(blunder.action),
-                game.describe_action(blunder.best_action),
-                f"{blunder.value:.4f}",
-                f"{blunder.best_value:.4f}",
-                f"{100 * blunder.occupancy:.2f} %",
-                f"{blunder.cost:.6f}",
-            )
-        console.print(costly)
+    costly = Table(title="costliest decisions", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in ("at", "does (value)", "best (value)", "met", "cost"):
+        costly.add_column(column, no_wrap=True)
+    game = score.task.game
+    for blunder in score.blunders(10):
+        costly.add_row(
+            game.describe(np.array(blunder.observation)),
+            f"{game.describe_action(blunder.action)} ({blunder.value:.4f})",
+            f"{game.describe_action(blunder.best_action)} ({blunder.best_value:.4f})",
+            f"{blunder.occupancy:.2%}",
+            f"{blunder.cost:.6f}",
+        )
+    console.print(costly if costly.row_count else "no decision costs anything")
     if folder is not None:
         console.print(f"saved in {folder}")

@@ -10,7 +10,7 @@ import numpy as np
 import tyro
 
 from .agents.config import TrainConfig, task_from_options
-from .baselines import solve
+from .baselines import policy_names, solve
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,14 @@ def _score(command: ScoreConfig) -> int:
         model, env = load_model(Path(command.policy), command.model)
         result = score(model, env, deterministic=not command.stochastic)
     else:
-        result = score(command.policy, task_from_options(command.game, command.env))
+        task = task_from_options(command.game, command.env)
+        names = policy_names(task.game)
+        if command.policy not in names:
+            known = ", ".join(names)
+            raise ValueError(
+                f"policy must be a run folder or one of {known}, got {command.policy!r}"
+            )
+        result = score(command.policy, task)
     report(result, Console())
     return 0
 

@@ -1,0 +1,97 @@
+"""The command line, as a user meets it: right input, wrong input, no traceback."""
+
+import json
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from exactdice.agents.config import TrainConfig
+
+ROOT = Path(__file__).parent.parent
+COMMAND = [str(Path(sys.executable).with_name("exactdice"))]
+SMALL = ["--env", "max_score", "10", "sides", "3"]
+QUICK = [*SMALL, "--steps", "2000", "--num-envs", "256", "--eval-interval", "1000"]
+
+
+def run(*arguments, cwd=None, command=COMMAND):
+    return subprocess.run([*command, *arguments], capture_output=True, text=True, cwd=cwd)
+
+
+def test_help_documents_every_option_of_the_main_job():
+    result = run("--help", command=[sys.executable, str(ROOT / "train.py")])
+    assert result.returncode == 0
+    text = " ".join(result.stdout.replace("│", " ").split())
+    for option in fields(TrainConfig):
+        assert f"--{option.name.replace('_', '-')}" in text
+    assert "Train an agent and score it exactly against the optimum" in text
+
+
+def test_the_main_job_trains_scores_and_saves(tmp_path):
+    result = run(*QUICK, "--run-folder", "mine", cwd=tmp_path,
+                 command=[sys.executable, str(ROOT / "train.py")])  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    for word in ("optimum", "random", "regret", "normalised score", "costliest", "saved in mine"):
+        assert word in result.stdout
+    saved = json.loads((tmp_path / "mine/score.json").read_text())
+    assert f"{saved['value']:.6f}" in result.stdout
+    again = run(*QUICK, "--run-folder", "mine", cwd=tmp_path,
+                command=[sys.executable, str(ROOT / "train.py")])  # fmt: skip
+    assert again.returncode == 2
+    assert "run_folder must not exist, got mine" in again.stderr
+    scored = run("score", "mine", "--model", "best", "--stochastic", cwd=tmp_path)
+    assert scored.returncode == 0, scored.stderr
+    assert "MaskablePPO (stochastic, masked), seat 0, against: optimal" in scored.stdout
+
+
+def test_solve_prints_the_exact_fraction():
+    result = run("solve", *SMALL, "--exact")
+    assert "14352595/28697814" in result.stdout
+    assert "at 0 : 0: 1 die" in result.stdout
+    several = run("solve", "--env", "max_score", "4", "sides", "2", "seat", "1")
+    assert several.returncode == 0
+
+
+def test_score_prints_policies_by_name():
+    result = run("score", "if_else", *SMALL, "opponent", "random", "seat", "1")
+    assert "if_else (deterministic, masked), seat 1, against: random" in result.stdout
+    assert "no decision costs anything" in run("score", "optimal", *SMALL).stdout
+
+
+def test_reproduce_ends_well():
+    result = run("reproduce", "greed")
+    assert result.returncode == 0
+    assert "0 not as recorded" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "--env", "max_score", "0"], "error: max_score must be at least 1, got 0"),
+        (["train", "--env", "sides", "0"], "error: sides must be at least 1, got 0"),
+        (["train", "--env", "max_dice", "-1"], "error: max_dice must be at least 0, got -1"),
+        (["train", "--env", "max_score", "ten"], "max_score must be an integer, got 'ten'"),
+        (["train", "--env", "opponent", "bob"], "'optimal', 'random', 'if_else', 'terminal'"),
+        (["train", "--env", "seat", "5"], "error: seat must be from 0 to 1, got 5"),
+        (["train", "--env", "colour", "red"], "takes the keywords seat, opponent, max_score"),
+        (["train", "--steps", "0"], "steps must be at least 1, got 0"),
+        (["train", "--device", "abacus"], "device must be one that PyTorch can use, got 'abacus'"),
+        (["train", "--resume", "nowhere"], "error: run folder must hold a config.json, got nowh"),
+        (["train", "--resume", "x", "--seed", "1"], "resume must be the only option"),
+        (["train", "--steps", "many"], "invalid literal for int() with base 10: 'many'"),
+        (["train", "--game", "Chess"], "Chess"),
+        (["train", "--env", "max_score"], "Failed to parse key-value pairs"),
+        (["score", "nobody"], "error: policy must be a run folder or one of optimal, random, if_"),
+        (["score", "."], "error: run folder must hold a config.json, got ."),
+        (["reproduce", "chess"], "chess"),
+        (["fly"], "fly"),
+    ],
+)
+def test_a_mistake_gets_a_message_and_no_traceback(tmp_path, arguments, message):
+    result = run(*arguments, cwd=tmp_path)
+    assert result.returncode == 2
+    said = " ".join((result.stdout + result.stderr).replace("│", " ").split())
+    assert message in said
+    assert "Traceback" not in said
+    assert not list(tmp_path.iterdir())
