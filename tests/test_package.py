@@ -45,7 +45,10 @@ def modules():
 
 
 def test_every_module_in_the_folders_is_in_the_wheel(installed, tmp_path):
-    code = "import importlib, sys\nfor name in sys.argv[1:]: print(importlib.import_module(name).__file__)"
+    code = (
+        "import importlib, sys\n"
+        "for name in sys.argv[1:]: print(importlib.import_module(name).__file__)"
+    )
     found = python("-c", code, *modules(), path=installed, cwd=tmp_path).split()
     assert len(found) == len(set(found)) >= 20
     assert all(Path(file).is_relative_to(installed) for file in found)
