@@ -96,17 +96,36 @@ class Equilibrium:
     """Mutual best responses of all players.
 
     Attributes:
-        values: shape (player to move, state), value to seat 0; scaled if exact.
+        values: for each seat the values to it, shape (player to move, state); scaled if exact.
         policies: the policy of each seat.
     """
 
-    values: Array
+    values: tuple[Array, Array]
     policies: tuple[Policy, ...]
 
 
 @lru_cache(maxsize=16)
 def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
     """Solve a zero-sum game for both players by minimax."""
-    values, choices = sweep_back(game, 0, {}, exact)
-    policies = [DeterministicPolicy(choices[i], game.num_actions) for i in range(game.num_players)]
-    return Equilibrium(values, tuple(policies))
+    if not game.symmetric:
+        values, choices = sweep_back(game, 0, {}, exact)
+        policies = [DeterministicPolicy(choices[i], game.num_actions) for i in sorted(choices)]
+        return Equilibrium((values, _complement(game, values)), tuple(policies))
+    own = np.zeros((1, game.num_states), dtype=object if exact else np.float64)
+    choice = np.zeros(game.num_states, dtype=np.int64)
+    for _, states, expected in game.backward(own, 0):
+        own[0, states], optimal = maximize(expected, game.mask(states))
+        choice[states] = optimal.argmax(axis=1)
+    policy = DeterministicPolicy(choice, game.num_actions)
+    others = _complement(game, own)
+    both = np.concatenate([own, others]), np.concatenate([others, own])
+    return Equilibrium(both, (policy, policy))
+
+
+def _complement(game: Game, values: Array) -> Array:
+    """Turn values to one player of a zero-sum game into values to the other."""
+    total = sum(game.payoff_range)
+    if values.dtype != object:
+        return total - values
+    scale = game.denominators(np.arange(game.num_states))
+    return scale * (int(total) if total == int(total) else Fraction(total)) - values

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..games import Array, BoolArray, Game, IntArray
-from .induction import maximize, spread, sweep_back
+from .induction import equilibrium, maximize, spread, sweep_back
 from .policies import DeterministicPolicy, Policy, PolicyLike, tabulate
 from .task import Task, as_task, resolve
 
@@ -116,9 +116,13 @@ def solve(env: Any, exact: bool = False) -> Solution:
     if "solution" in task.memo:
         known: Solution = task.memo["solution"]
         return known
-    values, choices = sweep_back(task.game, task.seat, task.policies, task.is_exact)
-    policy = DeterministicPolicy(choices[task.seat], task.game.num_actions)
-    solution = Solution(task, policy, values)
+    if task.faces_equilibrium:  # to which the best response is the equilibrium itself
+        both = equilibrium(task.game, task.is_exact)
+        solution = Solution(task, both.policies[task.seat], both.values[task.seat])
+    else:
+        values, choices = sweep_back(task.game, task.seat, task.policies, task.is_exact)
+        policy = DeterministicPolicy(choices[task.seat], task.game.num_actions)
+        solution = Solution(task, policy, values)
     task.memo["solution"] = solution
     return solution
 

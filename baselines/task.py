@@ -62,6 +62,12 @@ class Task:
     def __repr__(self) -> str:
         return f"Task({self.game!r}, seat={self.seat}, opponents={self.labels})"
 
+    @property
+    def faces_equilibrium(self) -> bool:
+        """Whether the only opponent plays the equilibrium of a zero-sum game."""
+        named = [isinstance(p, str) and p == "optimal" for p in self._opponents.values()]
+        return self.game.zero_sum and named == [True]
+
     def exact(self) -> "Task":
         """Give the same task with named opponents computed without rounding."""
         return self if self.is_exact else Task(self.game, self.seat, self._opponents, exact=True)

@@ -58,6 +58,9 @@ class Game(ABC):
         payoff_range: smallest and largest payoff of a player.
         zero_sum: whether the payoffs of two players always add up to the same total, so that
             what one wins the other loses.
+        symmetric: whether the game is zero-sum for two players and a state means the same to
+            both, so that ``backward`` also takes values of one row, those of either player to
+            itself.
         laws: probabilities, shape (law, outcome); ``law`` says which row governs a move.
     """
 
@@ -69,6 +72,7 @@ class Game(ABC):
     observation_names: tuple[str, ...]
     payoff_range: tuple[float, float]
     zero_sum: bool
+    symmetric: bool = False
     laws: FloatArray
 
     # ------------------------------------------------------------------ rules

@@ -54,6 +54,7 @@ class Greed(Game):
     observation_names = ("own score", "other score", "last turn?")
     payoff_range = (0.0, 1.0)
     zero_sum = True
+    symmetric = True
 
     def __init__(self, max_score: int = 100, sides: int = 6, max_dice: int | None = None) -> None:
         self.max_score = at_least("max_score", max_score, 1)
@@ -160,9 +161,9 @@ class Greed(Game):
         The recursion runs in the mover's own rating, in which a bust is 0; it is turned into the
         value to ``seat`` on the way out and back on the way in.
         """
-        yield from self._last_turns_backward(seat, values.dtype)
+        yield from self._last_turns_backward(len(values), seat, values.dtype)
         last_turn = self.num_scores**2
-        air = _DiceInTheAir(2, self, values.dtype, direction=1)
+        air = _DiceInTheAir(len(values), self, values.dtype, direction=1)
         for total in range(2 * self.max_score, -1, -1):
             window, states = self._diagonal(total)
             swapped = states[::-1]  # swapping the two scores reverses the order on a diagonal
@@ -170,13 +171,15 @@ class Greed(Game):
             rolled = air.land(total, window)[:, :-1]  # (mover, dice - 1, state)
             stop = one - _to_mover(values[:, swapped + last_turn], seat, one)[::-1]
             ratings = np.concatenate([stop[:, None], rolled], axis=1)  # (mover, dice, state)
-            for mover in (0, 1):
+            for mover in range(len(values)):
                 to_seat = ratings[mover] if mover == seat else one - ratings[mover]
                 yield Stage(mover, states, to_seat.T)
             ratings[:, 0] = one - _to_mover(values[:, swapped], seat, one)[::-1]
             air.store(total, window, ratings)
 
-    def _last_turns_backward(self, seat: int, dtype: np.dtype[Any]) -> Iterator[Stage]:
+    def _last_turns_backward(
+        self, players: int, seat: int, dtype: np.dtype[Any]
+    ) -> Iterator[Stage]:
         air = _DiceInTheAir(1, self, dtype, direction=1)
         other, everyone = np.arange(self.num_scores), slice(0, self.num_scores)
         for own in range(self.max_score, -1, -1):
@@ -185,7 +188,7 @@ class Greed(Game):
             compared = self.final_halves(np.full_like(other, own), other) * half
             rolled = air.land(own, everyone)[0, :-1]
             ratings = np.concatenate([compared[None], rolled])  # (dice, state)
-            for mover in (0, 1):
+            for mover in range(players):
                 yield Stage(mover, states, (ratings if mover == seat else 2 * half - ratings).T)
             air.store(own, everyone, ratings[None])
 
@@ -240,7 +243,10 @@ class _DiceInTheAir:
         """Average over the faces of one die that lands: shape (player, dice, score in window)."""
         # Backward, face f has to meet step + f; forward, the weights are all alike.
         weights = np.roll(self._weights, step + 1)
-        return np.tensordot(weights, self._steps[..., window], axes=1)
+        total: Array = weights[0] * self._steps[0, ..., window]
+        for weight, numbers in zip(weights[1:], self._steps[1:], strict=True):
+            total += weight * numbers[..., window]
+        return total
 
     def store(self, step: int, window: slice, numbers: Array) -> None:
         """Remember a step's numbers in place of those s steps ago; all others are zero."""
@@ -251,6 +257,8 @@ class _DiceInTheAir:
 
 def _to_mover(values: Array, seat: int, one: Array) -> Array:
     """Turn values (player to move, state) to ``seat`` into values to the player to move."""
+    if len(values) == 1:  # the players mirror each other
+        return values
     values = values.copy()
     values[1 - seat] = one - values[1 - seat]
     return values

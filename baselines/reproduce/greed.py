@@ -180,7 +180,7 @@ def _normal_turns() -> Iterator[Claim]:
         "section 6", f"two dice at (2, 6), M = 10, s = 3, lead to {printed}", f"{reached}",
         agreement(reached == printed), "differs", "the sum 6 of two three-sided dice is missing",
     )  # fmt: skip
-    values = equilibrium(game, exact=True).values[1]
+    values = equilibrium(game, exact=True).values[0][1]
     scale = game.denominators(np.arange(game.num_states))
     unweighted = sum(
         Fraction(values[state]) / scale[state]
@@ -294,7 +294,7 @@ def _leads_on(game: Greed, order: dict[tuple[int, int], int], seat: int, state: 
 def _value(game: Greed, observation: IntArray | None = None) -> Fraction:
     """Solve for the first player's rating at the start or at an observation."""
     state = game.encode(np.zeros((1, 3), int) if observation is None else observation[None])
-    value = equilibrium(game, exact=True).values[0, state][0]
+    value = equilibrium(game, exact=True).values[0][0, state][0]
     return Fraction(value, game.denominators(state)[0])
 
 

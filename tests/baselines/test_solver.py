@@ -41,8 +41,8 @@ def test_known_float_values(limit, value, opening):
 def test_equilibrium_agrees_with_enumeration(limit, sides):
     game = Greed(limit, sides)
     hand = ByHand(limit, sides, section_7(limit, sides))
-    exact = equilibrium(game, exact=True).values
-    approximate = equilibrium(game).values
+    exact = equilibrium(game, exact=True).values[0]
+    approximate = equilibrium(game).values[0]
     scale = game.denominators(np.arange(game.num_states))
     observations = game.observe(np.arange(game.num_states), 0).tolist()
     for state, (own, other, last) in enumerate(observations):
@@ -58,6 +58,25 @@ def every_state(solution):
     scale = game.denominators(np.arange(game.num_states))
     values = solution.values[solution.task.seat]
     return np.array([float(Fraction(v) / d) for v, d in zip(values, scale, strict=True)])
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("seat", [0, 1])
+def test_the_short_cuts_through_symmetry_and_equilibrium_change_nothing(seat, exact):
+    """One row of values against two, and the equilibrium against a best response to it."""
+
+    class TwoRows(Greed):
+        symmetric = False
+
+    quick, plain = (equilibrium(kind(9, 3), exact) for kind in (Greed, TwoRows))
+    both = Task(Greed(9, 3), seat, exact=exact), Task(TwoRows(9, 3), seat, plain.policies[0])
+    assert [task.faces_equilibrium for task in both] == [True, False]
+    for one, two in zip(quick.values, plain.values, strict=True):
+        np.testing.assert_allclose(one.astype(float), two.astype(float), rtol=1e-13)
+    short, long = (exactdice.solve(task, exact) for task in both)
+    assert float(short.value) == pytest.approx(float(long.value), abs=1e-14)
+    assert (short.policy.actions == long.policy.actions).all()
+    assert (quick.policies[0].actions == plain.policies[1].actions).all()
 
 
 @pytest.mark.parametrize("seat", [0, 1])
@@ -204,7 +223,7 @@ def test_playing_optimally_ties_are_broken_towards_fewer_dice():
 
 def test_two_players_who_choose_need_a_zero_sum_game():
     class Cooperative(Greed):
-        zero_sum = False
+        zero_sum = symmetric = False
 
     with pytest.raises(ValueError, match="not zero-sum"):
         equilibrium(Cooperative(3, 2))
@@ -216,7 +235,7 @@ def test_games_solve_without_a_recursion_of_their_own():
     """What a new game gets for free: the enumeration in ``Game``."""
 
     class Plain(Greed):
-        backward, forward = Game.backward, Game.forward
+        backward, forward, symmetric = Game.backward, Game.forward, False
 
     plain, quick = Task(Plain(6, 3), 1), Task(Greed(6, 3), 1)
     assert exactdice.solve(plain).value == pytest.approx(exactdice.solve(quick).value, abs=1e-14)
