@@ -2,7 +2,7 @@
 # make train    the main job
 # make test     lint, types, layers, tests
 # make slow     the tests that train networks
-# make bench    timings, as ratios
+# make bench    timings, as ratios within one run
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -42,3 +42,5 @@ slow: setup
 
 bench: setup
 	$(BIN)/python benchmarks/solving.py
+	$(BIN)/python benchmarks/scoring.py
+	$(BIN)/python benchmarks/stepping.py
