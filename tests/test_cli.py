@@ -1,6 +1,7 @@
 """The command line, as a user meets it: right input, wrong input, no traceback."""
 
 import json
+import signal
 import subprocess
 import sys
 from dataclasses import fields
@@ -45,6 +46,37 @@ def test_the_main_job_trains_scores_and_saves(tmp_path):
     assert "MaskablePPO (stochastic, masked), seat 0, against: optimal" in scored.stdout
 
 
+def test_ctrl_c_saves_and_says_how_to_resume(tmp_path):
+    job = [sys.executable, str(ROOT / "train.py")]
+    slow = [*SMALL, "--steps", "30000", "--num-envs", "64", "--eval-interval", "500"]
+    running = subprocess.Popen(
+        [*job, *slow, "--run-folder", "mine"], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    )
+    while "steps: regret" not in running.stdout.readline():
+        assert running.poll() is None
+    running.send_signal(signal.SIGINT)
+    said = running.communicate()[0]
+    assert running.returncode == 130
+    assert "python train.py --resume mine" in said
+    resumed = run("--resume", "mine", cwd=tmp_path, command=job)
+    assert resumed.returncode == 0, resumed.stderr
+    whole = run(*slow, "--run-folder", "whole", cwd=tmp_path, command=job)
+    assert whole.returncode == 0
+    ends = [json.loads((tmp_path / name / "score.json").read_text()) for name in ("mine", "whole")]
+    assert ends[0] == ends[1]
+
+
+def test_plot_draws_runs(tmp_path):
+    run("train", *QUICK, "--run-folder", "mine", cwd=tmp_path)
+    result = run("plot", "mine", "--picture", "curves.svg", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "Greed: PPO, outcome reward" in (tmp_path / "curves.svg").read_text()
+    (tmp_path / "mine/evaluations.npz").write_bytes(b"PK nothing")
+    assert "must hold the scores of a run" in run("plot", "mine", cwd=tmp_path).stderr
+    (tmp_path / "mine/evaluations.npz").unlink()
+    assert "must hold an evaluations.npz" in run("plot", "mine", cwd=tmp_path).stderr
+
+
 def test_solve_prints_the_exact_fraction():
     result = run("solve", *SMALL, "--exact")
     assert "14352595/28697814" in result.stdout
@@ -85,6 +117,8 @@ def test_reproduce_ends_well():
         (["score", "nobody"], "error: policy must be a run folder or one of optimal, random, if_"),
         (["score", "."], "error: run folder must hold a config.json, got ."),
         (["reproduce", "chess"], "chess"),
+        (["plot"], "runs must be one run folder at least, got none"),
+        (["plot", "."], "error: run folder must hold a config.json, got ."),
         (["fly"], "fly"),
     ],
 )

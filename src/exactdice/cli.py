@@ -1,4 +1,4 @@
-"""The command line: ``exactdice train | score | solve | reproduce``."""
+"""The command line: ``exactdice train | score | solve | reproduce | plot``."""
 
 import sys
 from collections.abc import Sequence
@@ -11,6 +11,9 @@ import tyro
 
 from .agents.config import TrainConfig, task_from_options
 from .baselines import policy_names, solve
+
+
+INTERRUPTED = 130  # the exit code of a command that was ended by Ctrl-C
 
 
 @dataclass(frozen=True)
@@ -58,11 +61,28 @@ class ReproduceConfig:
     """Which source."""
 
 
+@dataclass(frozen=True)
+class PlotConfig:
+    """Draw the exact learning curves of runs into one picture."""
+
+    runs: tyro.conf.Positional[tuple[Path, ...]]
+    """Run folders."""
+
+    picture: Path = Path("learning.png")
+    """File to write; its ending says the format, such as .png or .svg."""
+
+    def __post_init__(self) -> None:
+        """Check that there is something to draw."""
+        if not self.runs:
+            raise ValueError("runs must be one run folder at least, got none")
+
+
 Command = (
     Annotated[TrainConfig, tyro.conf.subcommand("train")]
     | Annotated[ScoreConfig, tyro.conf.subcommand("score")]
     | Annotated[SolveConfig, tyro.conf.subcommand("solve")]
     | Annotated[ReproduceConfig, tyro.conf.subcommand("reproduce")]
+    | Annotated[PlotConfig, tyro.conf.subcommand("plot")]
 )
 
 
@@ -71,23 +91,28 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         command = tyro.cli(Command, prog="exactdice", args=arguments)
         sys.exit(_run(command))
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
 
 
 def _run(command: Any) -> int:
     if isinstance(command, TrainConfig):
         from .agents.train import train
 
-        train(command)
-        return 0
+        return INTERRUPTED if train(command) is None else 0
     if isinstance(command, ScoreConfig):
         return _score(command)
     if isinstance(command, SolveConfig):
         return _solve(command)
+    if isinstance(command, PlotConfig):
+        from .agents.plot import plot_runs
+
+        plot_runs(command.runs, command.picture)
+        print(f"drawn in {command.picture}")
+        return 0
     from .baselines.reproduce import reproduce
 
     return reproduce(command.source)
