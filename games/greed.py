@@ -24,6 +24,7 @@ Every W_n(p, o) is an integer over 2 s^(2M-p-o): exact values are computed as th
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -152,8 +153,13 @@ class Greed(Game):
     def denominators(self, states: IntArray) -> Array:
         """Give 2 s^(2M-p-o), a multiple of the denominator of every action value."""
         own, other, _ = self._scores(states)
+        return self._powers[2 * self.max_score - own - other]
+
+    @cached_property
+    def _powers(self) -> Array:
+        """Hold 2 s^k for k = 0, ..., 2M."""
         powers = [2 * self.sides**k for k in range(2 * self.max_score + 1)]
-        return np.array(powers, dtype=object)[2 * self.max_score - own - other]
+        return np.array(powers, dtype=object)
 
     def backward(self, values: Array, seat: int) -> Iterator[Stage]:
         """Visit the stages last to first in O(M^3), a die at a time (module docstring).
@@ -174,8 +180,8 @@ class Greed(Game):
             for mover in range(len(values)):
                 to_seat = ratings[mover] if mover == seat else one - ratings[mover]
                 yield Stage(mover, states, to_seat.T)
-            ratings[:, 0] = one - _to_mover(values[:, swapped], seat, one)[::-1]
-            air.store(total, window, ratings)
+            landed = one - _to_mover(values[:, swapped], seat, one)[::-1]
+            air.store(total, window, np.concatenate([landed[:, None], rolled], axis=1))
 
     def _last_turns_backward(
         self, players: int, seat: int, dtype: np.dtype[Any]
