@@ -30,8 +30,7 @@ class TrainConfig:
     """Learning algorithm: ppo (MaskablePPO) or dqn (DQN with masks)."""
 
     steps: int | None = None
-    """Agent moves to train for. Default: 4 million for ppo, 1.5 million for ppo with the regret
-    reward, 3 million for dqn."""
+    """Agent moves to train for. Default: 4 million; 1.5 million for ppo with the regret reward."""
 
     seed: int = 0
     """Seed of all randomness: network, exploration and dice."""
@@ -84,9 +83,7 @@ class TrainConfig:
         """Steps to train for, the default resolved."""
         if self.steps is not None:
             return self.steps
-        if self.algorithm == "dqn":
-            return 3_000_000
-        return 1_500_000 if self.reward == "regret" else 4_000_000
+        return 1_500_000 if (self.algorithm, self.reward) == ("ppo", "regret") else 4_000_000
 
     @property
     def lanes(self) -> int:

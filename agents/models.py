@@ -20,7 +20,7 @@ HYPERPARAMETERS: dict[Algorithm, dict[str, Any]] = {
         "batch_size": 2048,
         "n_epochs": 2,
         "gamma": 1.0,
-        "gae_lambda": 0.95,
+        "gae_lambda": 0.8,
         "policy_kwargs": {"net_arch": [128, 128]},
     },
     "dqn": {
@@ -29,17 +29,19 @@ HYPERPARAMETERS: dict[Algorithm, dict[str, Any]] = {
         "batch_size": 2048,
         "gamma": 1.0,
         "train_freq": 4,
-        "gradient_steps": 4,
-        "target_update_interval": 10_000,
+        "gradient_steps": 2,
+        "target_update_interval": 5_000,
         "exploration_fraction": 0.3,
         "exploration_final_eps": 0.05,
         "policy_kwargs": {"net_arch": [128, 128]},
     },
 }
 LEARNING_RATE: dict[Algorithm, float] = {"ppo": 3e-3, "dqn": 1e-3}
-# The weight of the entropy holds against advantages scaled to one. The regret reward has so little
-# noise that a small weight lets the policy settle before it has tried the better actions.
-ENTROPY: dict[RewardMode, float] = {"outcome": 0.01, "regret": 0.2, "shaped": 0.01}
+# The weight of the entropy is relative to advantages scaled to unit deviation. With less of it a
+# policy can settle on a move before the noise of the dice has averaged out (with 0.02 for the
+# outcome reward, seeds 0 and 1 ended at 0.995 and 0.967); the less noise in the reward, the more of
+# it helps.
+ENTROPY: dict[RewardMode, float] = {"outcome": 0.05, "regret": 0.2, "shaped": 0.05}
 
 
 def make_env(config: TrainConfig) -> GameVecEnv:

@@ -1,9 +1,9 @@
 """The main job: train an agent, watch its exact regret fall, and say what is left of it."""
 
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
 
 import numpy as np
@@ -11,6 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 
 from ..baselines import Score
@@ -53,47 +54,53 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
         ValueError: if an option is out of range.
     """
     console = console or Console()
-    resuming = config.resume is not None
-    if config.resume is not None:
-        folder, config = config.resume, runs.read_config(config.resume)
+    folder = config.resume
+    if folder is not None:
+        config = runs.read_config(folder)
     env = make_env(config)
     model = make_model(config, env)
-    log = runs.restore_checkpoint(folder, model) if resuming else None
-    if not resuming:
+    exact = ExactEvalCallback(env.task, config.eval_interval, stop_at=config.stop_at)
+    if folder is None:
         folder = runs.create(config)
+    else:
+        exact.log = runs.restore_checkpoint(folder, model)
+    exact.folder = folder
     console.print(f"{config.algorithm} on {env.task!r}, {config.reward} reward -> {folder}")
+    _learn(config, model, exact, console)
+    if exact.interrupted_at is not None:
+        console.print(
+            f"interrupted and saved after {exact.interrupted_at:,} steps; continue with\n"
+            f"    python train.py --resume {folder}"
+        )
+        return None
+    final = exact.evaluate()
+    runs.write_with(folder / "final_model.zip", model.save)
+    best = max(exact.log["normalized"])
+    summary = {"steps": model.num_timesteps, **final.as_dict(), "best_normalized": best}
+    runs.write_json(folder / "score.json", summary)
+    report(final, console)
+    console.print(f"saved in {folder}")
+    return final
+
+
+def _learn(
+    config: TrainConfig, model: BaseAlgorithm, exact: ExactEvalCallback, console: Console
+) -> None:
+    """Train to the end, or to Ctrl-C, under a progress bar."""
     columns = (
         BarColumn(),
         TextColumn("{task.percentage:>3.0f} %"),
         TimeRemainingColumn(),
         TextColumn("{task.fields[score]}"),
     )
-    with Progress(*columns, console=console) as progress:
+    with Progress(*columns, console=console) as progress, _stop_on_interrupt(exact, console):
         bar = ProgressCallback(progress, config.total_steps, model.num_timesteps)
-        exact = ExactEvalCallback(
-            env.task, config.eval_interval, folder, config.stop_at, on_score=bar.show
+        exact.on_score = bar.show
+        model.learn(
+            config.total_steps - model.num_timesteps,
+            callback=[exact, bar],
+            reset_num_timesteps=model.num_timesteps == 0,
         )
-        if log is not None:
-            exact.log = log
-        with _stop_on_interrupt(exact, console):
-            model.learn(
-                config.total_steps - model.num_timesteps,
-                callback=[exact, bar],
-                reset_num_timesteps=not resuming,
-            )
-        if exact.interrupted_at is not None:
-            console.print(
-                f"interrupted and saved after {exact.interrupted_at:,} steps; continue with\n"
-                f"    python train.py --resume {folder}"
-            )
-            return None
-        final = exact.evaluate()
-    runs.write_with(folder / "final_model.zip", model.save)
-    best = max(exact.log["normalized"])
-    summary = {"steps": model.num_timesteps, **final.as_dict(), "best_normalized": best}
-    runs.write_json(folder / "score.json", summary)
-    report(final, console, folder)
-    return final
 
 
 @contextmanager
@@ -105,6 +112,9 @@ def _stop_on_interrupt(exact: ExactEvalCallback, console: Console) -> Iterator[N
         exact.stop = True
         console.print("stopping: one moment to save (Ctrl-C again to lose what is not saved)")
 
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals reach the main thread only
+        return
     before = signal.signal(signal.SIGINT, ask)
     try:
         yield
@@ -112,7 +122,7 @@ def _stop_on_interrupt(exact: ExactEvalCallback, console: Console) -> Iterator[N
         signal.signal(signal.SIGINT, before)
 
 
-def report(score: Score, console: Console, folder: Path | None = None) -> None:
+def report(score: Score, console: Console) -> None:
     """Print the exact score and the costliest decisions."""
     kind = "deterministic" if score.deterministic else "stochastic"
     held = "masked" if score.masked else "not masked"
@@ -144,5 +154,3 @@ def report(score: Score, console: Console, folder: Path | None = None) -> None:
             f"{blunder.cost:.6f}",
         )
     console.print(costly if costly.row_count else "no decision costs anything")
-    if folder is not None:
-        console.print(f"saved in {folder}")

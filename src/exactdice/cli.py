@@ -12,7 +12,6 @@ import tyro
 from .agents.config import TrainConfig, task_from_options
 from .baselines import policy_names, solve
 
-
 INTERRUPTED = 130  # the exit code of a command that was ended by Ctrl-C
 
 

@@ -5,6 +5,7 @@ import os
 import pickle
 import signal
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ import exactdice
 @pytest.mark.parametrize("reward", ["outcome", "regret", "shaped"])
 def test_a_run_leaves_its_configuration_scores_models_and_checkpoint(small, algorithm, reward):
     score = train.train(small(algorithm=algorithm, reward=reward))
-    folder = train.Path("runs", f"Greed-{algorithm}-1")
+    folder = Path("runs", f"Greed-{algorithm}-1")
     names = {"config.json", "evaluations.npz", "best_model.zip", "final_model.zip"}
     assert {path.name for path in folder.iterdir()} == names | {"checkpoint.pt", "score.json"}
     saved = json.loads((folder / "score.json").read_text())
@@ -56,13 +57,13 @@ def test_an_interrupted_run_resumes_and_ends_as_an_uninterrupted_one(
     small, monkeypatch, capsys, algorithm
 ):
     """To the last bit of every weight, every score in the log and every game still running."""
-    whole = train.train(small(algorithm=algorithm, run_folder=train.Path("whole")))
+    whole = train.train(small(algorithm=algorithm, run_folder=Path("whole")))
     with monkeypatch.context() as patch:
         interrupt_at(patch, 1000)
-        assert train.train(small(algorithm=algorithm, run_folder=train.Path("parts"))) is None
+        assert train.train(small(algorithm=algorithm, run_folder=Path("parts"))) is None
     assert "python train.py --resume parts" in capsys.readouterr().out
-    assert not train.Path("parts/final_model.zip").exists()
-    resumed = train.train(TrainConfig(resume=train.Path("parts")))
+    assert not Path("parts/final_model.zip").exists()
+    resumed = train.train(TrainConfig(resume=Path("parts")))
     assert resumed.value == whole.value
     for one, two in zip(weights("whole"), weights("parts"), strict=True):
         assert torch.equal(one, two)
@@ -72,12 +73,12 @@ def test_an_interrupted_run_resumes_and_ends_as_an_uninterrupted_one(
 
 
 def weights(name):
-    model, _ = runs.load_model(train.Path(name))
+    model, _ = runs.load_model(Path(name))
     return model.policy.state_dict().values()
 
 
 def test_a_killed_run_resumes_from_its_last_score(small, monkeypatch):
-    whole = train.train(small(run_folder=train.Path("whole")))
+    whole = train.train(small(run_folder=Path("whole")))
 
     def die(*_args):
         raise SystemExit("killed")
@@ -85,25 +86,25 @@ def test_a_killed_run_resumes_from_its_last_score(small, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(train.ProgressCallback, "_on_rollout_end", die)
         with pytest.raises(SystemExit):
-            train.train(small(run_folder=train.Path("killed")))
-    resumed = train.train(TrainConfig(resume=train.Path("killed")))
+            train.train(small(run_folder=Path("killed")))
+    resumed = train.train(TrainConfig(resume=Path("killed")))
     assert resumed.value == whole.value
 
 
 def test_a_run_stops_at_a_normalized_score_and_can_be_scored_again(small):
-    score = train.train(small(stop_at=0.0, run_folder=train.Path("run"), steps=100_000))
+    score = train.train(small(stop_at=0.0, run_folder=Path("run"), steps=100_000))
     assert score.normalized >= 0
-    assert json.loads(train.Path("run/score.json").read_text())["steps"] < 100_000
+    assert json.loads(Path("run/score.json").read_text())["steps"] < 100_000
 
 
 def test_runs_of_one_seed_are_equal_and_of_two_are_not(small):
     values = [train.train(small(seed=seed)).value for seed in (1, 1, 2)]
     assert values[0] == values[1] != values[2]
-    assert train.Path("runs/Greed-ppo-3").is_dir()
+    assert Path("runs/Greed-ppo-3").is_dir()
 
 
 def test_an_existing_folder_is_left_alone(small):
-    folder = train.Path("mine")
+    folder = Path("mine")
     folder.mkdir()
     (folder / "thesis.txt").write_text("precious")
     with pytest.raises(RunError, match="run_folder must not exist, got mine"):
@@ -115,8 +116,8 @@ def test_an_existing_folder_is_left_alone(small):
 
 @pytest.fixture
 def finished(small):
-    train.train(small(run_folder=train.Path("run")))
-    return train.Path("run")
+    train.train(small(run_folder=Path("run")))
+    return Path("run")
 
 
 @pytest.mark.parametrize("content", [b"", b"not a checkpoint", None])
@@ -152,8 +153,8 @@ def test_missing_files_are_named(finished, tmp_path):
 
 
 def test_a_model_of_another_size_is_refused(finished, small):
-    train.train(small(env={"max_score": 12, "sides": 3}, run_folder=train.Path("larger")))
-    (finished / "final_model.zip").write_bytes(train.Path("larger/final_model.zip").read_bytes())
+    train.train(small(env={"max_score": 12, "sides": 3}, run_folder=Path("larger")))
+    (finished / "final_model.zip").write_bytes(Path("larger/final_model.zip").read_bytes())
     with pytest.raises(RunError, match="must hold the weights of this run"):
         runs.load_model(finished)
 
@@ -176,7 +177,7 @@ def test_loading_runs_no_code_from_the_files(finished):
         runs.load_model(finished)
     with pytest.raises(RunError):
         train.train(TrainConfig(resume=finished))
-    assert not train.Path("exploded").exists()
+    assert not Path("exploded").exists()
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path):
@@ -200,7 +201,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path):
         ({"eval_interval": -5}, "eval_interval must be at least 1, got -5"),
         ({"seed": -1}, r"seed must be from 0 to 2\*\*32 - 1, got -1"),
         ({"stop_at": 1.5}, "stop_at must be at most 1, the optimum, got 1.5"),
-        ({"resume": train.Path("x"), "steps": 5}, "resume must be the only option.*got steps"),
+        ({"resume": Path("x"), "steps": 5}, "resume must be the only option.*got steps"),
     ],
 )
 def test_bad_options_are_named(options, message):
@@ -219,4 +220,4 @@ def test_bad_options_are_named(options, message):
 def test_a_run_that_cannot_start_leaves_no_folder(small, options, message):
     with pytest.raises(ValueError, match=message):
         train.train(small(**options))
-    assert not train.Path("runs").exists()
+    assert not Path("runs").exists()
