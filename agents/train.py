@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 import numpy as np
+import torch as th
 from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -44,7 +45,7 @@ class ProgressCallback(BaseCallback):
 
 
 def train(config: TrainConfig, console: Console | None = None) -> Score | None:
-    """Run a training job, new or resumed.
+    """Run a training job, new or resumed, on one thread of the processor.
 
     Returns:
         The exact score of the final model, or None if the run was interrupted and saved.
@@ -53,6 +54,9 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
         RunError: if the run folder cannot be used.
         ValueError: if an option is out of range.
     """
+    # The networks are too small to gain from more threads, and with one the order of every sum,
+    # hence the run, does not depend on how many cores there are.
+    th.set_num_threads(1)
     console = console or Console()
     folder = config.resume
     if folder is not None:
