@@ -19,7 +19,7 @@ from ..baselines import Score
 from . import runs
 from .callback import ExactEvalCallback
 from .config import TrainConfig
-from .models import make_env, make_model
+from .models import FallingEntropy, make_env, make_model
 
 
 class ProgressCallback(BaseCallback):
@@ -100,9 +100,12 @@ def _learn(
     with Progress(*columns, console=console) as progress, _stop_on_interrupt(exact, console):
         bar = ProgressCallback(progress, config.total_steps, model.num_timesteps)
         exact.on_score = bar.show
+        callbacks: list[BaseCallback] = [exact, bar]
+        if config.algorithm == "ppo":
+            callbacks.append(FallingEntropy(config.total_steps))
         model.learn(
             config.total_steps - model.num_timesteps,
-            callback=[exact, bar],
+            callback=callbacks,
             reset_num_timesteps=model.num_timesteps == 0,
         )
 
