@@ -102,7 +102,7 @@ def _learn(
         exact.on_score = bar.show
         callbacks: list[BaseCallback] = [exact, bar]
         if config.algorithm == "ppo":
-            callbacks.append(FallingEntropy(config.total_steps))
+            callbacks.append(FallingEntropy(config))
         model.learn(
             config.total_steps - model.num_timesteps,
             callback=callbacks,
