@@ -19,6 +19,7 @@ them with something faster that must agree.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -94,6 +95,10 @@ class Game(ABC):
         """Give the states in which seat 0 may start, and their probabilities (fractions)."""
 
     @abstractmethod
+    def exact_laws(self) -> Array:
+        """Give ``laws`` as fractions, for exact computation by enumeration."""
+
+    @abstractmethod
     def law(self, states: IntArray, actions: IntArray) -> IntArray:
         """Give the row of ``laws`` from which each move's outcome is drawn."""
 
@@ -139,11 +144,9 @@ class Game(ABC):
         seats, states, actions = (np.full(len(outcomes), entry) for entry in (seat, state, action))
         return self.laws[row, outcomes], self.advance(seats, states, actions, outcomes)
 
-    @property
+    @cached_property
     def _inverse_laws(self) -> "InverseLaws":
-        if not hasattr(self, "_cached_inverse_laws"):
-            self._cached_inverse_laws = InverseLaws(self.laws)
-        return self._cached_inverse_laws
+        return InverseLaws(self.laws)
 
     # ------------------------------------------------ expectation, both ways
 
@@ -164,9 +167,10 @@ class Game(ABC):
             seat: whose payoffs are meant.
         """
         exact = values.dtype == object
+        laws = self.exact_laws() if exact else self.laws
         for mover, states in reversed(self.stages()):
             expected = np.zeros((len(states), self.num_actions), dtype=values.dtype)
-            for pair, action, chance, move in self._enumerate(mover, states, exact):
+            for pair, action, chance, move in self._enumerate(mover, states, laws):
                 payoffs = move.payoffs[:, seat]
                 later = values[move.seats, np.where(move.over, 0, move.states)]
                 results = np.where(move.over, _fractions(payoffs) if exact else payoffs, later)
@@ -183,35 +187,28 @@ class Game(ABC):
             mass: shape (player to move, state), complete for a stage when it is visited; with
                 dtype object the computation is exact.
         """
-        exact = mass.dtype == object
+        laws = self.exact_laws() if mass.dtype == object else self.laws
         for mover, states in self.stages():
             weights = np.zeros((len(states), self.num_actions), dtype=mass.dtype)
             yield Stage(mover, states, weights)
-            for pair, action, chance, move in self._enumerate(mover, states, exact):
+            for pair, action, chance, move in self._enumerate(mover, states, laws):
                 goes_on = ~move.over
                 target = (move.seats[goes_on], move.states[goes_on])
                 np.add.at(mass, target, (chance * weights[pair, action])[goes_on])
 
     def _enumerate(
-        self, seat: int, states: IntArray, exact: bool
+        self, seat: int, states: IntArray, laws: Array
     ) -> Iterator[tuple[IntArray, IntArray, Array, Move]]:
         """List every legal move from a stage, one outcome at a time."""
         pair, action = np.nonzero(self.mask(states))
         rows = self.law(states[pair], action)
         seats = np.full(len(pair), seat)
         for outcome in range(self.laws.shape[1]):
-            chance: Array = self.laws[rows, outcome]
-            possible = chance > 0
+            possible = self.laws[rows, outcome] > 0
             batch = seats[possible], states[pair][possible], action[possible]
             outcomes = np.full(int(possible.sum()), outcome)
-            if exact:
-                chance = self.exact_laws()[rows, outcome]
             move = self.advance(*batch, outcomes)
-            yield pair[possible], action[possible], chance[possible], move
-
-    def exact_laws(self) -> Array:
-        """Give ``laws`` as fractions, for exact computation by enumeration."""
-        raise NotImplementedError(f"{self.name} has no exact laws")
+            yield pair[possible], action[possible], laws[rows, outcome][possible], move
 
 
 class InverseLaws:
@@ -222,7 +219,7 @@ class InverseLaws:
 
     def __init__(self, laws: FloatArray) -> None:
         self._num_outcomes = laws.shape[1]
-        cumulative = np.cumsum(laws, axis=1)
+        cumulative = np.minimum(np.cumsum(laws, axis=1), 1.0)
         self._last = laws.shape[1] - 1 - np.argmax(laws[:, ::-1] > 0, axis=1)  # (law,)
         self._flat = (np.arange(len(laws))[:, None] + cumulative).ravel()
 

@@ -29,7 +29,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .dice import sum_laws
+from .dice import sum_counts, sum_laws
 from .game import Array, BoolArray, Game, IntArray, Move, Stage, at_least
 
 
@@ -99,6 +99,14 @@ class Greed(Game):
     def initial_law(self) -> tuple[IntArray, Array]:
         """Start at 0 : 0."""
         return np.array([0]), np.array([1], dtype=object)
+
+    def exact_laws(self) -> Array:
+        """Give the laws of the sums as fractions."""
+        laws = np.full(self.laws.shape, Fraction(0), dtype=object)
+        for dice in range(self.num_actions):
+            for total, count in enumerate(sum_counts(dice, self.sides)):
+                laws[dice, total] = Fraction(count, self.sides**dice)
+        return laws
 
     def law(self, states: IntArray, actions: IntArray) -> IntArray:
         """Draw the sum of as many dice as the action says."""

@@ -231,14 +231,20 @@ def test_two_players_who_choose_need_a_zero_sum_game():
         exactdice.exploitability("random", Task(Cooperative(3, 2), 0, "random"))
 
 
-def test_games_solve_without_a_recursion_of_their_own():
-    """What a new game gets for free: the enumeration in ``Game``."""
+@pytest.mark.parametrize("exact", [False, True])
+def test_games_solve_without_a_recursion_of_their_own(exact):
+    """What a new game gets for free: the enumeration in ``Game``, in fractions too."""
 
     class Plain(Greed):
-        backward, forward, symmetric = Game.backward, Game.forward, False
+        backward, forward, denominators = Game.backward, Game.forward, Game.denominators
+        symmetric = False
 
-    plain, quick = Task(Plain(6, 3), 1), Task(Greed(6, 3), 1)
-    assert exactdice.solve(plain).value == pytest.approx(exactdice.solve(quick).value, abs=1e-14)
-    np.testing.assert_allclose(
-        exactdice.occupancy("optimal", plain), exactdice.occupancy("optimal", quick), atol=1e-14
-    )
+    plain, quick = Task(Plain(4, 3), 1, exact=exact), Task(Greed(4, 3), 1, exact=exact)
+    values = [exactdice.solve(task, exact).value for task in (plain, quick)]
+    met = [exactdice.occupancy("optimal", task, exact) for task in (plain, quick)]
+    if exact:
+        assert values[0] == values[1]
+        assert met[0].tolist() == met[1].tolist()
+    else:
+        assert values[0] == pytest.approx(values[1], abs=1e-14)
+        np.testing.assert_allclose(*met, atol=1e-14)
