@@ -3,13 +3,18 @@
 import dataclasses
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+import tyro
 
 from ..baselines import Task
 from ..envs import RewardMode
 from ..envs.engine import make_task
+from ..games import GAMES
 
 Algorithm = Literal["ppo", "dqn"]
+#: A name in ``GAMES``, shown as a choice by the command line.
+GameName = Annotated[str, tyro.conf.arg(metavar="{" + ",".join(GAMES) + "}")]
 
 
 class RunError(ValueError):
@@ -20,7 +25,7 @@ class RunError(ValueError):
 class TrainConfig:
     """Train an agent and score it exactly against the optimum."""
 
-    game: Literal["Greed"] = "Greed"
+    game: GameName = "Greed"
     """Game to play."""
 
     env: dict[str, int | str] = field(default_factory=dict)
@@ -64,6 +69,7 @@ class TrainConfig:
         Raises:
             ValueError: naming the option, the requirement and the value.
         """
+        check_game(self.game)
         for name in ("steps", "num_envs", "eval_interval"):
             value = getattr(self, name)
             if value is not None and value < 1:
@@ -96,12 +102,23 @@ class TrainConfig:
         return {name: options[name] for name in options if name not in ("run_folder", "resume")}
 
 
+def check_game(game: str) -> None:
+    """Check the name of a game.
+
+    Raises:
+        ValueError: if there is no such game.
+    """
+    if game not in GAMES:
+        raise ValueError(f"game must be one of {', '.join(GAMES)}, got {game!r}")
+
+
 def task_from_options(game: str, env: dict[str, int | str]) -> Task:
     """Build a task from a game's name and keyword arguments as the command line gives them.
 
     Raises:
-        ValueError: if a keyword is unknown or out of range.
+        ValueError: if the game or a keyword is unknown or a value out of range.
     """
+    check_game(game)
     try:
         return make_task(game, **env)  # type: ignore[arg-type]
     except TypeError as error:

@@ -69,7 +69,11 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
     else:
         exact.log = runs.restore_checkpoint(folder, model)
     exact.folder = folder
-    console.print(f"{config.algorithm} on {env.task!r}, {config.reward} reward -> {folder}")
+    opponents = ", ".join(env.task.labels.values())
+    console.print(
+        f"{config.algorithm} on {env.task.game!r}, seat {env.task.seat}, against {opponents}\n"
+        f"{config.reward} reward, {config.total_steps:,} steps, saving in {folder}"
+    )
     _learn(config, model, exact, console)
     if exact.interrupted_at is not None:
         console.print(

@@ -11,14 +11,15 @@ from math import comb
 
 import numpy as np
 
-from ...games import Array, Greed, IntArray
+from ...games import Greed, IntArray
 from ...games.dice import sum_counts
-from ..greed import terminal_search
 from ..induction import equilibrium
 from .claims import Claim, agreement, rounds_to
+from .greed_last_turns import LastTurns
 
 TITLE = "Greed: Chance Addis, A Guide to Optimal Play in Greed (2023)"
 MAX_SCORE, MAX_SIDES = 25, 8
+SIZES = [(m, s) for m in range(1, MAX_SCORE + 1) for s in range(1, MAX_SIDES + 1)]
 RANGE = f"every game with M <= {MAX_SCORE}, s <= {MAX_SIDES}"
 LAWS = [(n, s) for n in range(1, 13) for s in range(1, MAX_SIDES + 1)]
 LAW_RANGE = f"n <= 12, s <= {MAX_SIDES}"
@@ -45,6 +46,11 @@ def _rules() -> Iterator[Claim]:
     yield Claim(
         "section 2", "(5, 8, 0), two dice, sum 4 -> (8, 9, 0)", str(move),
         agreement(move == (8, 9, 0)), "agrees",
+    )  # fmt: skip
+    yield Claim(
+        "section 2", "a roll of t in the last turn (s0, s1, 1) leads to (s0, s1 + t, 1)",
+        "the mover's own score s0 grows, and the game is over", agreement(False), "differs",
+        "by the convention of the page, as in equation (1)",
     )  # fmt: skip
 
 
@@ -81,7 +87,7 @@ def _laws() -> Iterator[Claim]:
 
 
 def _last_turns() -> Iterator[Claim]:
-    games = [LastTurns(m, s) for m in range(1, MAX_SCORE + 1) for s in range(1, MAX_SIDES + 1)]
+    games = [LastTurns(m, s) for m, s in SIZES]
     rows: list[tuple[str, str, str, Callable[[LastTurns], bool]]] = [
         ("section 4, equation (1)", "rating of n dice as a sum over the pmf",
          "the same as by the recursion over single dice", LastTurns.equation_1_holds),
@@ -102,83 +108,30 @@ def _last_turns() -> Iterator[Claim]:
         yield Claim(place, printed, exact, agreement(not failing), "agrees", note)
 
 
-class LastTurns:
-    """Exact ratings in the last turns of a game, any number of dice up to M allowed.
-
-    Attributes:
-        ratings: 2 s^M times the rating, Python integers, shape (own, other, dice).
-    """
-
-    def __init__(self, limit: int, sides: int) -> None:
-        self.limit, self.sides = limit, sides
-        self.game = Greed(limit, sides, max_dice=limit)
-        size = self.game.num_scores
-        self.own, self.other = np.indices((size, size))
-        ratings = np.zeros((size, size, limit + 1), dtype=object)
-        for mover, states, expected in self.game.backward(_zeros(self.game), seat=0):
-            own, other, last = self.game.observe(states, 0).T
-            if not last.all():
-                break
-            if mover == 0:  # scaled by 2 s^(2M-p-o), of which s^(M-p) would do
-                powers = [sides ** int(p + o) for p, o in zip(own, other, strict=True)]
-                ratings[own, other] = expected * np.array(powers, dtype=object)[:, None]
-        self.one = 2 * sides ** (2 * limit)
-        self.ratings = ratings
-
-    def equation_1_holds(self) -> bool:
-        """Compare the recursion with the sum over the pmf."""
-        for dice in range(min(self.limit, 4) + 1):
-            counts = sum_counts(dice, self.sides)
-            for own in range(self.limit + 1):
-                for other in range(self.limit + 1):
-                    halves = sum(
-                        count * (2 * (own + total > other) + (own + total == other))
-                        for total, count in enumerate(counts)
-                        if own + total <= self.limit
-                    )
-                    exact = Fraction(int(self.ratings[own, other, dice]), self.one)
-                    if exact != Fraction(halves, 2 * self.sides**dice):
-                        return False
-        return True
-
-    def forfeit_wins(self) -> bool:
-        """Look at every state with p > o."""
-        return bool(np.all(self.ratings[..., 0][self.own > self.other] == self.one))
-
-    def certain_victory_wins(self) -> bool:
-        """Look at every state and n whose smallest sum beats o and whose largest is at most M."""
-        dice = np.arange(self.limit + 1)
-        beats = self.own[..., None] + dice > self.other[..., None]
-        safe = self.own[..., None] + dice * self.sides <= self.limit
-        return bool(np.all(self.ratings[beats & safe] == self.one))
-
-    def conjecture_1_holds(self) -> bool:
-        """Look for a rise from n to n + 1 with the mean of n above the middle."""
-        dice = np.arange(self.limit)
-        mean = 2 * self.own[..., None] + dice * (self.sides + 1)
-        above = mean > (self.other + self.limit)[..., None]
-        return not np.any(above & (self.ratings[..., 1:] > self.ratings[..., :-1]))
-
-    def is_unimodal(self) -> bool:
-        """Look for a rise after a fall."""
-        rises = self.ratings[..., 1:] > self.ratings[..., :-1]
-        fell = np.logical_or.accumulate(self.ratings[..., 1:] < self.ratings[..., :-1], axis=-1)
-        return not np.any(rises[..., 1:] & fell[..., :-1])
-
-    def algorithm_is_optimal(self) -> bool:
-        """Compare the choices of the algorithm of section 5 with the best of all n."""
-        dice, _ = terminal_search(self.game)
-        chosen = np.take_along_axis(self.ratings, dice[..., None], axis=-1)[..., 0]
-        return bool(np.all(chosen == self.ratings.max(axis=-1)))
-
-
 def _normal_turns() -> Iterator[Claim]:
     game = Greed(10, 3)
     reached = sorted({_advance(game, [2, 6, 0], 2, total)[:2] for total in range(2, 7)})
     printed = [(6, 4), (6, 5), (6, 6), (6, 7)]
     yield Claim(
         "section 6", f"two dice at (2, 6), M = 10, s = 3, lead to {printed}", f"{reached}",
-        agreement(reached == printed), "differs", "the sum 6 of two three-sided dice is missing",
+        agreement(reached == printed), "differs",
+        "the sum 6 of two three-sided dice is missing, and so are the weights p(5) and p(6)",
+    )  # fmt: skip
+    totals = {
+        float(payoffs)
+        for state in range(game.num_states)
+        for action in range(game.num_actions)
+        for move in [game.transitions(0, state, action)[1]]
+        for payoffs in move.payoffs[move.over].sum(axis=1)
+    }
+    yield Claim(
+        "section 6", "the two players' ratings add up to 1", "true: every end pays 1 in all",
+        agreement(totals == {1.0}), "agrees", "every end of every move of M = 10, s = 3",
+    )  # fmt: skip
+    never = all(_nobody_behind_stops(Greed(m, s)) for m, s in SIZES)
+    yield Claim(
+        "section 5, forfeit", "who is behind never stops in optimal play, as that rates 0",
+        "true: stopping rates 0 and some roll more", agreement(never), "agrees", RANGE,
     )  # fmt: skip
     values = equilibrium(game, exact=True).values[0][1]
     scale = game.denominators(np.arange(game.num_states))
@@ -218,8 +171,7 @@ def _section_7_bound() -> Iterator[Claim]:
         "the cutoff is sound for another reason: n + 1 dice are no likelier than n to show any "
         "sum up to n (s + 1) / 2",
     )  # fmt: skip
-    games = [(m, s) for m in range(1, MAX_SCORE + 1) for s in range(1, MAX_SIDES + 1)]
-    sound = all(_value(Greed(m, s)) == _value(Greed(m, s, max_dice=m)) for m, s in games)
+    sound = all(_value(Greed(m, s)) == _value(Greed(m, s, max_dice=m)) for m, s in SIZES)
     yield Claim(
         "section 7, the bound", "n up to the first above 2 (M - p) / (s + 1) are enough",
         "true: the value of the game stays the same", agreement(sound), "agrees", RANGE,
@@ -282,6 +234,15 @@ def _advance(game: Greed, observation: list[int], dice: int, total: int) -> tupl
     return tuple(int(number) for number in game.observe(move.states, 1)[0])
 
 
+def _nobody_behind_stops(game: Greed) -> bool:
+    """Look at the normal states in which the mover has less than the other player."""
+    own, other = np.tril_indices(game.num_scores, -1)[::-1]
+    states = game.encode(np.stack([own, other, np.zeros_like(own)], axis=-1))
+    stopped = game.encode(np.stack([other, own, np.ones_like(own)], axis=-1))
+    values = equilibrium(game, exact=True).values[0]
+    return bool(np.all(values[1, stopped] == 0) and np.all(values[0, states] > 0))
+
+
 def _leads_on(game: Greed, order: dict[tuple[int, int], int], seat: int, state: int) -> bool:
     for action in np.flatnonzero(game.mask(np.array([state]))[0]).tolist():
         _, move = game.transitions(seat, state, action)
@@ -296,7 +257,3 @@ def _value(game: Greed, observation: IntArray | None = None) -> Fraction:
     state = game.encode(np.zeros((1, 3), int) if observation is None else observation[None])
     value = equilibrium(game, exact=True).values[0][0, state][0]
     return Fraction(value, game.denominators(state)[0])
-
-
-def _zeros(game: Greed) -> Array:
-    return np.zeros((2, game.num_states), dtype=object)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import tyro
 
-from .agents.config import TrainConfig, task_from_options
+from .agents.config import GameName, TrainConfig, task_from_options
 from .baselines import policy_names, solve
 
 INTERRUPTED = 130  # the exit code of a command that was ended by Ctrl-C
@@ -22,7 +22,7 @@ class ScoreConfig:
     policy: tyro.conf.Positional[str]
     """Run folder, or the name of a policy of --game, such as random."""
 
-    game: Literal["Greed"] = "Greed"
+    game: GameName = "Greed"
     """Game of a policy given by name."""
 
     env: dict[str, int | str] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class ScoreConfig:
 class SolveConfig:
     """Solve a game exactly and print its optimum."""
 
-    game: Literal["Greed"] = "Greed"
+    game: GameName = "Greed"
     """Game to solve."""
 
     env: dict[str, int | str] = field(default_factory=dict)

@@ -3,6 +3,7 @@
 import pytest
 from exactdice.baselines.reproduce import Claim, greed, reproduce
 from exactdice.baselines.reproduce.claims import report
+from exactdice.baselines.reproduce.greed_last_turns import LastTurns
 from exactdice.games import Greed
 
 
@@ -23,7 +24,7 @@ def test_the_famous_number_is_refuted(claims):
 
 def test_the_checks_can_fail():
     """On ratings that violate them, the checks of the conjectures say so."""
-    turns = greed.LastTurns(6, 3)
+    turns = LastTurns(6, 3)
     assert turns.is_unimodal()
     assert turns.conjecture_1_holds()
     assert turns.algorithm_is_optimal()
@@ -31,11 +32,16 @@ def test_the_checks_can_fail():
     assert not turns.is_unimodal()
     assert not turns.conjecture_1_holds()
     assert not turns.algorithm_is_optimal()
-    assert not turns.equation_1_holds() or turns.limit > 4
+    turns.ratings[0, 3, 2] += 1
+    assert not turns.equation_1_holds()
+    turns.ratings[4, 3, 0] -= 1
+    assert not turns.forfeit_wins()
+    turns.ratings[0, 0, 1] -= 1  # one die beats 0 and cannot exceed 6
+    assert not turns.certain_victory_wins()
 
 
 def test_ratings_are_those_of_the_game():
-    turns = greed.LastTurns(4, 2)
+    turns = LastTurns(4, 2)
     assert turns.game == Greed(4, 2, max_dice=4)
     assert turns.ratings[3, 2, 0] == turns.one
     assert turns.ratings[3, 3, 1] * 2 == turns.one  # one die: 4 wins, 5 is a bust
