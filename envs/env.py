@@ -34,7 +34,7 @@ class GameEnv(gym.Env[IntArray, SupportsInt]):
 
     Raises:
         ValueError: if an argument is out of range, naming it.
-        TypeError: if a keyword is not one of the game's.
+        TypeError: if a keyword is not one of the game's or the render mode is unknown.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012  the base class declares it for instances
@@ -52,7 +52,8 @@ class GameEnv(gym.Env[IntArray, SupportsInt]):
         **sizes: Any,
     ) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
-            raise ValueError(f"render_mode must be None, 'ansi' or 'human', got {render_mode!r}")
+            # TypeError, as stable-baselines3's make_vec_env then tries again without it.
+            raise TypeError(f"render_mode must be None, 'ansi' or 'human', got {render_mode!r}")
         self.task = make_task(game, seat, opponent, **sizes)
         self.render_mode = render_mode
         self._engine = Engine(self.task, 1, reward)

@@ -11,8 +11,12 @@ from exactdice.agents.models import make_env, make_model
 from exactdice.agents.vec_env import GameVecEnv
 from exactdice.baselines import Task
 from exactdice.games import Greed
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.callbacks import StopTrainingOnRewardThreshold
+from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import VecMonitor
 
 import exactdice
@@ -160,6 +164,23 @@ def test_the_callback_works_with_stable_baselines3s_own(small, tmp_path):
     model.learn(3000, callback=exact)
     assert model.num_timesteps < 3000
     assert exact.best_mean_reward == exact.log["results"][0]
+
+
+@pytest.mark.filterwarnings("ignore:.*render_mode='rgb_array'")  # which make_vec_env tries first
+def test_the_libraries_own_vectors_and_wrappers_take_the_environments():
+    env_id, size = "exactdice:exactdice/Greed-v0", {"max_score": 20}
+    env = make_vec_env(env_id, 2, env_kwargs=size, seed=1)
+    model = MaskablePPO("MlpPolicy", env, n_steps=64, device="cpu", seed=0).learn(256)
+    mean, _ = evaluate_policy(model, env, 2000, warn=False)
+    score = exactdice.score(model, gym.make(env_id, **size))
+    assert abs(mean - score.value) < 5 * 0.5 / np.sqrt(2000)
+    for mode in ("NextStep", "SameStep"):
+        vector = RecordEpisodeStatistics(gym.make_vec(env_id, 8, autoreset_mode=mode, **size))
+        vector.reset(seed=1)
+        for _ in range(50):
+            infos = vector.step(np.full(8, 3))[-1]
+        assert len(vector.return_queue) > 50
+        assert "action_mask" in infos
 
 
 def test_the_vector_refuses_what_it_cannot_do():

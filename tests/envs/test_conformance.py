@@ -336,7 +336,7 @@ def test_large_games_refuse_to_list_p(name):
     ("keywords", "error", "message"),
     [
         ({"reward": "score"}, ValueError, "reward must be one of 'outcome', 'regret', 'shaped', g"),
-        ({"render_mode": "rgb"}, ValueError, "render_mode must be None, 'ansi' or 'human', got"),
+        ({"render_mode": "rgb"}, TypeError, "render_mode must be None, 'ansi' or 'human', got"),
         ({"seat": 2}, ValueError, "seat must be from 0 to 1, got 2"),
         ({"opponent": "greedy"}, ValueError, "'optimal', 'random', .* got 'greedy'"),
         ({"opponent": np.ones((2, 2))}, ValueError, r"table of shape .* got float64 of shape"),
