@@ -78,6 +78,14 @@ def test_importing_the_package_does_not_import_the_heavy_libraries():
     assert python("-c", code).strip() == "[]"
 
 
+def test_the_command_line_without_its_libraries_says_what_to_install():
+    code = "import sys; sys.modules['tyro'] = None; import exactdice.cli"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 1
+    assert result.stderr.startswith("error: the command line needs more libraries: pip install")
+    assert len(result.stderr.splitlines()) == 1
+
+
 def test_the_readme_code_runs():
     """The first Python block of the README, as printed."""
     text = (ROOT / "README.md").read_text()

@@ -7,7 +7,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import tyro
+
+try:
+    import tyro
+except ModuleNotFoundError:
+    sys.exit("error: the command line needs more libraries: pip install 'exactdice[agents]'")
 
 from .agents.config import GameName, TrainConfig, task_from_options
 from .baselines import policy_names, solve
