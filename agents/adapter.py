@@ -68,7 +68,8 @@ class ModelPolicy:
         if isinstance(self._policy, DQNPolicy):
             greedy = np.arange(masks.shape[1]) == best[:, None]
             uniform = legal / legal.sum(axis=1, keepdims=True)
-            return (1 - self._epsilon) * greedy + self._epsilon * uniform
+            mixed: Array = (1 - self._epsilon) * greedy + self._epsilon * uniform
+            return mixed
         weights = np.exp(preferences - preferences.max(axis=1, keepdims=True))
         probabilities: Array = weights / weights.sum(axis=1, keepdims=True)
         return probabilities

@@ -40,7 +40,8 @@ def if_else(game: Greed) -> IntArray:
         (own >= other, 0),
     ]
     conditions, choices = zip(*rules, strict=True)
-    return np.minimum(np.select(conditions, choices, default=1), game.dice_allowed[own])
+    dice: IntArray = np.minimum(np.select(conditions, choices, default=1), game.dice_allowed[own])
+    return dice
 
 
 def terminal(game: Greed) -> IntArray:

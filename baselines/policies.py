@@ -57,7 +57,8 @@ class DeterministicPolicy(Policy):
 
     def probabilities(self, states: IntArray) -> Array:
         """Give 1 to the action chosen, 0 to all others."""
-        return (np.arange(self.num_actions) == self.actions[states][:, None]).astype(float)
+        chosen: Array = (np.arange(self.num_actions) == self.actions[states][:, None]).astype(float)
+        return chosen
 
     def expectation(self, states: IntArray, numbers: Array) -> Array:
         """Pick the number of the action chosen."""
@@ -77,16 +78,17 @@ class UniformPolicy(Policy):
     def probabilities(self, states: IntArray) -> Array:
         """Give 1 / number of legal actions to each of them."""
         mask = self._game.mask(states)
-        return mask / mask.sum(axis=1, keepdims=True)
+        uniform: Array = mask / mask.sum(axis=1, keepdims=True)
+        return uniform
 
     def expectation(self, states: IntArray, numbers: Array) -> Array:
         """Take the mean over the legal actions."""
         mask = self._game.mask(states)
-        total = (mask * numbers).sum(axis=1)
-        if numbers.dtype == object:
-            counts = [Fraction(1, int(count)) for count in mask.sum(axis=1)]
-            return total * np.array(counts, dtype=object)
-        return total / mask.sum(axis=1)
+        counts: Array = mask.sum(axis=1)
+        if numbers.dtype == object:  # an integer over an integer would be a float
+            counts = np.array([Fraction(count) for count in counts.tolist()], dtype=object)
+        mean: Array = (mask * numbers).sum(axis=1) / counts
+        return mean
 
 
 class StochasticPolicy(Policy):
@@ -108,8 +110,10 @@ class StochasticPolicy(Policy):
         table = self.table[states]
         if numbers.dtype == object:
             exact = np.array([[Fraction(p) for p in row] for row in table.tolist()], dtype=object)
-            return (exact * np.where(table > 0, numbers, 0)).sum(axis=1) / exact.sum(axis=1)
-        return np.einsum("sa,sa->s", table, np.where(table > 0, numbers, 0.0))
+            mean: Array = (exact * np.where(table > 0, numbers, 0)).sum(axis=1) / exact.sum(axis=1)
+            return mean
+        expected: Array = np.einsum("sa,sa->s", table, np.where(table > 0, numbers, 0.0))
+        return expected
 
 
 def tabulate(

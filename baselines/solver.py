@@ -71,7 +71,7 @@ class Evaluation:
     def action_values(self, observation: npt.ArrayLike) -> Array:
         """Give the values of all actions at one observation, shape (action,); illegal are -inf."""
         state = self._state(observation)
-        row = self.table[state[0]]
+        row: Array = self.table[state[0]]
         if not self.task.is_exact:
             return row
         scale = self.task.game.denominators(state)[0]
@@ -164,7 +164,8 @@ def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
     mass[task.seat] = task.initial
     for mover, states, weights in task.game.forward(mass):
         weights[:] = spread(policies[mover], states, mass[mover, states]) * task.game.mask(states)
-    return mass[task.seat]
+    met: Array = mass[task.seat]
+    return met
 
 
 def best_response(policy: PolicyLike, env: Any, exact: bool = False) -> Solution:

@@ -97,7 +97,8 @@ class GameEnv(gym.Env[IntArray, SupportsInt]):
 
     def action_masks(self) -> BoolArray:
         """Say which actions are legal, bool of shape (action,), as MaskablePPO asks for it."""
-        return self._engine.masks()[0]
+        legal: BoolArray = self._engine.masks()[0]
+        return legal
 
     def render(self) -> str | None:
         """Give the last event as a text if the mode is "ansi"."""

@@ -227,7 +227,8 @@ class InverseLaws:
         """Draw one outcome for each row, shape (row,)."""
         found = np.searchsorted(self._flat, rows + rng.random(len(rows)), side="right")
         # r + u may round up to r + 1, or past a cumulative sum that rounded to less than one.
-        return np.minimum(found - rows * self._num_outcomes, self._last[rows])
+        outcomes: IntArray = np.minimum(found - rows * self._num_outcomes, self._last[rows])
+        return outcomes
 
 
 def _fractions(numbers: FloatArray) -> Array:

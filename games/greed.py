@@ -84,7 +84,8 @@ class Greed(Game):
     def encode(self, observations: IntArray) -> IntArray:
         """Give the state of each observation."""
         own, other, last = np.moveaxis(np.asarray(observations, dtype=np.int64), -1, 0)
-        return (last * self.num_scores + own) * self.num_scores + other
+        states: IntArray = (last * self.num_scores + own) * self.num_scores + other
+        return states
 
     def _scores(self, states: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         rest, other = np.divmod(states, self.num_scores)
@@ -161,7 +162,8 @@ class Greed(Game):
     def denominators(self, states: IntArray) -> Array:
         """Give 2 s^(2M-p-o), a multiple of the denominator of every action value."""
         own, other, _ = self._scores(states)
-        return self._powers[2 * self.max_score - own - other]
+        scale: Array = self._powers[2 * self.max_score - own - other]
+        return scale
 
     @cached_property
     def _powers(self) -> Array:
