@@ -11,6 +11,7 @@ from ..baselines import Score, Task, occupancy, score
 from ..games import FloatArray
 from .adapter import ModelPolicy
 from .runs import save_checkpoint, write_with
+from .vec_env import GameVecEnv
 
 #: Columns of the log; the first three are the keys of stable-baselines3's EvalCallback.
 LOG = ("timesteps", "results", "ep_lengths", "regret", "normalized")
@@ -22,8 +23,8 @@ class ExactEvalCallback(EventCallback):
     Args:
         task: what the agent is scored on.
         interval: agent moves between scores.
-        folder: run folder for ``evaluations.npz``, ``best_model.zip`` and, at every score,
-            ``checkpoint.pt``; None saves nothing.
+        folder: run folder for ``evaluations.npz``, ``best_model.zip`` and, if the model trains on
+            a bare ``GameVecEnv``, at every score ``checkpoint.pt``; None saves nothing.
         stop_at: normalised score at which training stops.
         on_score: called with (steps, score) after every score.
         callback_on_new_best: as in EvalCallback, such as StopTrainingOnRewardThreshold.
@@ -67,7 +68,8 @@ class ExactEvalCallback(EventCallback):
         due = self.num_timesteps // self.interval > last // self.interval
         if due:
             self.evaluate()
-        if self.folder is not None and (due or self.stop):
+        resumable = isinstance(self.model.get_env(), GameVecEnv)
+        if self.folder is not None and resumable and (due or self.stop):
             save_checkpoint(self.folder, self.model, self.log)
         if self.stop:
             self.interrupted_at = self.num_timesteps

@@ -96,6 +96,18 @@ def read_config(folder: Path) -> TrainConfig:
         raise RunError(f"{path} must be the configuration of a run, got: {error}") from None
 
 
+def read_unfinished_config(folder: Path) -> TrainConfig:
+    """Read the configuration of a run that is not finished.
+
+    Raises:
+        RunError: if it is finished, or the configuration cannot be read.
+    """
+    config = read_config(folder)
+    if (folder / "score.json").exists():
+        raise RunError(f"resume must be an unfinished run, got {folder}, which has a score.json")
+    return config
+
+
 def load_model(folder: Path, which: str = "final") -> tuple[BaseAlgorithm, GameVecEnv]:
     """Load the final or the best model of a run, and its training environment.
 

@@ -60,7 +60,7 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
     console = console or Console()
     folder = config.resume
     if folder is not None:
-        config = runs.read_config(folder)
+        config = runs.read_unfinished_config(folder)
     env = make_env(config)
     model = make_model(config, env)
     exact = ExactEvalCallback(env.task, config.eval_interval, stop_at=config.stop_at)

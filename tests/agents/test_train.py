@@ -120,8 +120,14 @@ def finished(small):
     return Path("run")
 
 
+def test_a_finished_run_is_not_resumed(finished):
+    with pytest.raises(RunError, match="resume must be an unfinished run, got run, which has a sc"):
+        train.train(TrainConfig(resume=finished))
+
+
 @pytest.mark.parametrize("content", [b"", b"not a checkpoint", None])
 def test_damaged_files_are_named_and_nothing_is_lost(finished, content):
+    (finished / "score.json").unlink()
     for name, use in (
         ("checkpoint.pt", lambda: train.train(TrainConfig(resume=finished))),
         ("final_model.zip", lambda: runs.load_model(finished)),
@@ -137,6 +143,7 @@ def test_damaged_files_are_named_and_nothing_is_lost(finished, content):
 
 
 def test_missing_files_are_named(finished, tmp_path):
+    (finished / "score.json").unlink()
     for name, use in (
         ("checkpoint.pt", lambda: train.train(TrainConfig(resume=finished))),
         ("best_model.zip", lambda: runs.load_model(finished, "best")),
@@ -165,6 +172,7 @@ class Bomb:
 
 
 def test_loading_runs_no_code_from_the_files(finished):
+    (finished / "score.json").unlink()
     for name in ("final_model.zip", "checkpoint.pt"):
         path = finished / name
         if name.endswith("pt"):
