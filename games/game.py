@@ -88,7 +88,10 @@ class Game(ABC):
 
     @abstractmethod
     def mask(self, states: IntArray) -> BoolArray:
-        """Say which actions are legal, shape (state, action); at least one is, in every state."""
+        """Say which actions are legal, shape (state, action).
+
+        At least one is, also in numbers that stand for no state, where all may be.
+        """
 
     @abstractmethod
     def initial_law(self) -> tuple[IntArray, Array]:

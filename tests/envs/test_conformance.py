@@ -43,6 +43,21 @@ def test_every_game_is_registered_and_has_a_small_size():
     assert set(SMALL) == set(GAMES)
 
 
+@pytest.mark.parametrize("seat", [0, 1])
+def test_states_observations_and_masks_fit_the_spaces(name, seat):
+    env = make_small(name, seat=seat).unwrapped
+    game = env.task.game
+    states = np.arange(game.num_states)
+    observations = game.observe(states, seat)
+    assert (game.encode(observations) == states).all()
+    assert all(observation in env.observation_space for observation in observations)
+    assert game.mask(states).shape == (len(states), env.action_space.n)
+    assert game.mask(states).any(axis=1).all()
+    assert len(game.observation_names) == len(game.observation_sizes) == observations.shape[1]
+    np.testing.assert_allclose(game.laws.sum(axis=1), 1, atol=1e-13)
+    np.testing.assert_allclose(game.exact_laws().astype(float), game.laws, atol=1e-14)
+
+
 @pytest.mark.parametrize("reward", REWARDS)
 @pytest.mark.parametrize("seat", [0, 1])
 def test_the_checkers_of_gymnasium_and_stable_baselines3_find_nothing(name, seat, reward):
