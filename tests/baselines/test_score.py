@@ -33,7 +33,7 @@ def test_blunders_sum_to_the_regret(policy, seat):
     assert score.blunders(10) == blunders[:10]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(1, 12), st.integers(1, 6), st.integers(0, 2**32), st.booleans())
 def test_blunders_of_any_table_sum_to_its_regret(limit, sides, seed, masked):
     game = Greed(limit, sides)

@@ -134,7 +134,7 @@ def test_best_response_to_a_stochastic_opponent_agrees_with_enumeration(limit, s
 GAMES = st.builds(Greed, st.integers(1, 15), st.integers(1, 8), st.none() | st.integers(0, 6))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(GAMES, st.integers(0, 1), st.sampled_from(["optimal", "random", "if_else", "terminal"]))
 def test_no_policy_beats_the_optimum_and_all_values_are_probabilities(game, seat, opponent):
     try:
@@ -151,7 +151,7 @@ def test_no_policy_beats_the_optimum_and_all_values_are_probabilities(game, seat
         assert np.all(evaluation.values[seat] <= solution.values[seat] + 1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(GAMES, st.integers(0, 2**32))
 def test_duality(game, seed):
     """Occupancy times immediate payoff is the value: <u, rho> of the 421 paper, section 3.3."""

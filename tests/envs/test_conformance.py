@@ -203,10 +203,11 @@ def test_one_lane_plays_the_games_of_the_scalar_environment(name, seat, reward):
 def test_ended_games_are_reset_by_hand_where_autoreset_is_disabled(name):
     env = gym.make_vec(f"exactdice/{name}-v0", 5, autoreset_mode=AutoresetMode.DISABLED)
     env.reset(seed=8)
+    rng = np.random.default_rng(8)
     over = np.zeros(5, dtype=bool)
     while not over.any() or over.all():
         env.reset()
-        over = env.step(random_actions(env.unwrapped.action_masks(), np.random.default_rng()))[2]
+        over = env.step(random_actions(env.unwrapped.action_masks(), rng))[2]
     ended = np.flatnonzero(over).tolist()
     with pytest.raises(RuntimeError, match=rf"games \[{', '.join(map(str, ended))}\] are over"):
         env.step(np.zeros(5, dtype=int))
