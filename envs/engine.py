@@ -43,7 +43,8 @@ class Engine:
             saw last.
 
     Raises:
-        ValueError: if ``reward`` is unknown or ``num_lanes`` is below 1.
+        ValueError: if ``reward`` is unknown, ``num_lanes`` is below 1, or the agent never gets to
+            move.
     """
 
     def __init__(self, task: Task, num_lanes: int, reward: RewardMode = "outcome") -> None:
@@ -55,6 +56,7 @@ class Engine:
         self.num_lanes = at_least("num_envs", num_lanes, 1)
         self.reward = reward
         self.states = np.zeros(num_lanes, dtype=np.int64)
+        _ = task.initial  # raises if the agent never gets to move; reset would replay for ever
         if reward != "outcome":
             solution = solve(task)
             self._potential: FloatArray = solution.values[task.seat]

@@ -1,5 +1,6 @@
 """What may be given for a policy, and the paper's own ways to play."""
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.baselines import Task, policy_names
@@ -81,6 +82,9 @@ def test_a_seat_has_to_get_to_move():
     two_dice = np.full(always_bust.num_states, 2)
     with pytest.raises(ValueError, match="seat must be one that gets to move, got 1"):
         _ = Task(always_bust, 1, two_dice).initial
+    sizes = {"max_score": 1, "max_dice": 2}
+    with pytest.raises(ValueError, match="seat must be one that gets to move, got 1"):
+        gym.make("exactdice/Greed-v0", **sizes, seat=1, opponent=two_dice)
 
 
 def test_only_tasks_and_environments_can_be_solved():
