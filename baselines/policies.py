@@ -25,7 +25,13 @@ SUM_TOLERANCE = 1e-5  # float32 networks; the probabilities are normalised once 
 
 
 class Policy(ABC):
-    """A probability law over the legal actions in every state."""
+    """A probability law over the legal actions in every state.
+
+    Attributes:
+        shape: number of states and of actions.
+    """
+
+    shape: tuple[int, int]
 
     @abstractmethod
     def probabilities(self, states: IntArray) -> Array:
@@ -53,11 +59,11 @@ class DeterministicPolicy(Policy):
 
     def __init__(self, actions: IntArray, num_actions: int) -> None:
         self.actions = actions
-        self.num_actions = num_actions
+        self.shape = (len(actions), num_actions)
 
     def probabilities(self, states: IntArray) -> Array:
         """Give 1 to the action chosen, 0 to all others."""
-        chosen: Array = (np.arange(self.num_actions) == self.actions[states][:, None]).astype(float)
+        chosen: Array = (np.arange(self.shape[1]) == self.actions[states][:, None]).astype(float)
         return chosen
 
     def expectation(self, states: IntArray, numbers: Array) -> Array:
@@ -74,6 +80,7 @@ class UniformPolicy(Policy):
 
     def __init__(self, game: Game) -> None:
         self._game = game
+        self.shape = (game.num_states, game.num_actions)
 
     def probabilities(self, states: IntArray) -> Array:
         """Give 1 / number of legal actions to each of them."""
@@ -100,6 +107,7 @@ class StochasticPolicy(Policy):
 
     def __init__(self, table: FloatArray) -> None:
         self.table = table
+        self.shape = (table.shape[0], table.shape[1])
 
     def probabilities(self, states: IntArray) -> Array:
         """Give the rows of the table."""

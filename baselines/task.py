@@ -111,6 +111,11 @@ def resolve(policy: PolicyLike, game: Game, seat: int, exact: bool = False) -> P
         ValueError: if the name is unknown or the policy does not fit the game.
     """
     if isinstance(policy, Policy):
+        if policy.shape != (game.num_states, game.num_actions):
+            raise ValueError(
+                f"policy must be for {game.num_states} states and {game.num_actions} actions "
+                f"({game!r}), got one for {policy.shape[0]} and {policy.shape[1]}"
+            )
         return policy
     if not isinstance(policy, str):
         return tabulate(policy, game, seat)

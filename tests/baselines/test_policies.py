@@ -59,10 +59,23 @@ def broken(change):
         (broken(lambda t: t.__setitem__((4, 1), np.nan)), "finite, got nan in state 4, action 1"),
         (broken(lambda t: t.__setitem__((4, 1), -0.5)), "not be negative, got -0.5 in state 4"),
         (broken(lambda t: t.__imul__(0.5)), "sum to 1, got 0.5 in state 0"),
+        (UniformPolicy(Greed(9, 3)), r"for 242 states and 7 actions .* got one for 200 and 6"),
         (np.full((242, 7), 1 / 7), "illegal actions alone, got 0.142857 in state 11"),
         (lambda observations, masks: np.ones(2), r"got float64 of shape \(2,\)"),
     ],
-    ids=["name", "shape", "length", "illegal", "range", "nan", "negative", "sum", "mask", "call"],
+    ids=[
+        "name",
+        "shape",
+        "length",
+        "illegal",
+        "range",
+        "nan",
+        "negative",
+        "sum",
+        "other game",
+        "mask",
+        "call",
+    ],
 )
 def test_bad_policies_are_explained(policy, message):
     with pytest.raises(ValueError, match=message):
