@@ -78,11 +78,15 @@ class TrainConfig:
             raise ValueError(f"seed must be from 0 to 2**32 - 1, got {self.seed}")
         if self.stop_at is not None and not self.stop_at <= 1:
             raise ValueError(f"stop_at must be at most 1, the optimum, got {self.stop_at}")
-        others = [name for name in _changed(self) if name != "resume"]
-        if self.resume is not None and others:
-            raise ValueError(
-                f"resume must be the only option, as the run keeps its own, got {', '.join(others)}"
-            )
+        if self.resume is not None:
+            fresh = TrainConfig()
+            names = [entry.name for entry in dataclasses.fields(self) if entry.name != "resume"]
+            others = [name for name in names if getattr(self, name) != getattr(fresh, name)]
+            if others:
+                raise ValueError(
+                    "resume must be the only option, as the run keeps its own, "
+                    f"got {', '.join(others)}"
+                )
 
     @property
     def total_steps(self) -> int:
@@ -123,10 +127,3 @@ def task_from_options(game: str, env: dict[str, int | str]) -> Task:
         return make_task(game, **env)  # type: ignore[arg-type]
     except TypeError as error:
         raise ValueError(f"env must hold keywords of the game: {error}") from None
-
-
-def _changed(config: TrainConfig) -> list[str]:
-    """List the options that are not at their defaults."""
-    names = [entry.name for entry in dataclasses.fields(config)]
-    default = {entry.name: entry.default for entry in dataclasses.fields(config)} | {"env": {}}
-    return [name for name in names if getattr(config, name) != default[name]]

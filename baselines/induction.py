@@ -54,7 +54,8 @@ def sweep_back(
     choices = {other: np.zeros(game.num_states, dtype=np.int64) for other in free}
     for mover, states, expected in game.backward(values, seat):
         if mover in policies:
-            expected = with_illegal(game, states, expected)
+            if mover == seat:  # others cannot be unmasked
+                expected = with_illegal(game, states, expected)
             values[mover, states] = policies[mover].expectation(states, expected)
             continue
         sign = 1 if (mover == seat) != worst else -1
@@ -82,12 +83,9 @@ def with_illegal(game: Game, states: IntArray, expected: Array) -> Array:
 
 def spread(policy: Policy, states: IntArray, mass: Array) -> Array:
     """Distribute the mass of each state over its actions: shape (state, action)."""
-    probabilities = policy.probabilities(states)
-    if mass.dtype == object:
-        exact = [[Fraction(p) for p in row] for row in probabilities.tolist()]
-        probabilities = np.array(exact, dtype=object)
-        probabilities = probabilities / probabilities.sum(axis=1, keepdims=True)
-    weights: Array = mass[:, None] * probabilities
+    exact = mass.dtype == object
+    law = policy.exact_probabilities(states) if exact else policy.probabilities(states)
+    weights: Array = mass[:, None] * law
     return weights
 
 
@@ -101,7 +99,7 @@ class Equilibrium:
     """
 
     values: tuple[Array, Array]
-    policies: tuple[Policy, ...]
+    policies: tuple[DeterministicPolicy, ...]
 
 
 @lru_cache(maxsize=16)

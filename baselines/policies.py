@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, Union
 import numpy as np
 import numpy.typing as npt
 
-from ..games import Array, BoolArray, FloatArray, Game, IntArray
+from ..games import Array, BoolArray, FloatArray, Game, IntArray, InverseLaws
 from . import greed
 
 #: A policy on observations: (observations (state, component), masks (state, action)) to
@@ -43,10 +43,14 @@ class Policy(ABC):
 
     def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw an action in each state."""
-        cumulative = np.cumsum(self.probabilities(states), axis=1)
-        drawn = rng.random(len(states)) * cumulative[:, -1]
-        actions: IntArray = (cumulative <= drawn[:, None]).sum(axis=1)
-        return actions
+        return InverseLaws(self.probabilities(states)).draw(np.arange(len(states)), rng)
+
+    def exact_probabilities(self, states: IntArray) -> Array:
+        """Give ``probabilities`` as the exact fractions that the floats are, normalised."""
+        floats = self.probabilities(states).tolist()
+        exact = np.array([[Fraction(p) for p in row] for row in floats], dtype=object)
+        normalized: Array = exact / exact.sum(axis=1, keepdims=True)
+        return normalized
 
 
 class DeterministicPolicy(Policy):
@@ -114,14 +118,11 @@ class StochasticPolicy(Policy):
         return self.table[states]
 
     def expectation(self, states: IntArray, numbers: Array) -> Array:
-        """Average with the rows of the table, as the exact fractions that its floats are."""
-        table = self.table[states]
-        if numbers.dtype == object:
-            exact = np.array([[Fraction(p) for p in row] for row in table.tolist()], dtype=object)
-            mean: Array = (exact * np.where(table > 0, numbers, 0)).sum(axis=1) / exact.sum(axis=1)
-            return mean
-        expected: Array = np.einsum("sa,sa->s", table, np.where(table > 0, numbers, 0.0))
-        return expected
+        """Average with the rows of the table."""
+        exact = numbers.dtype == object
+        law = self.exact_probabilities(states) if exact else self.table[states]
+        mean: Array = (law * numbers).sum(axis=1)
+        return mean
 
 
 def tabulate(

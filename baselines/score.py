@@ -95,7 +95,7 @@ class Score:
         rows = zip(
             map(tuple, game.observe(states, self.task.seat).tolist()),
             actions.tolist(),
-            solution.policy.sample(states, np.random.default_rng()).tolist(),
+            solution.policy.actions[states].tolist(),
             expected[np.arange(len(states)), actions].tolist(),
             solution.values[self.task.seat, states].tolist(),
             met[states, actions].tolist(),
@@ -144,7 +144,7 @@ def score(policy: PolicyLike, env: Any, *, name: str | None = None, masked: bool
     Raises:
         ValueError: if the policy does not fit the game.
     """
-    task = as_task(env)
+    task = as_task(env).with_exact(False)
     chosen = agent_policy(policy, task, masked)
     return Score(
         policy=name or label(policy),

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..games import Array, BoolArray, Game, IntArray
 from .induction import equilibrium, maximize, spread, sweep_back
 from .policies import DeterministicPolicy, Policy, PolicyLike, tabulate
-from .task import Task, as_task, resolve
+from .task import Task, as_task, resolve, start_mass
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,7 @@ class Evaluation:
     @cached_property
     def value_before_play(self) -> float | Fraction:
         """Expected payoff before anyone moves, early ends of the game included."""
-        states, probabilities = self.task.game.initial_law()
-        initial = np.zeros_like(self.values[0])
-        initial[states] = probabilities
-        return self._expected(self.values[0], initial)
+        return self._expected(self.values[0], start_mass(self.task.game, self.task.is_exact)[0])
 
     def _expected(self, values: Array, initial: Array) -> float | Fraction:
         if not self.task.is_exact:
@@ -92,6 +89,8 @@ class Evaluation:
 class Solution(Evaluation):
     """Values of an optimal policy, which takes the smallest of the optimal actions."""
 
+    policy: DeterministicPolicy
+
     def optimal_actions(self, observation: npt.ArrayLike) -> IntArray:
         """Give all optimal actions at one observation, in growing order."""
         state = self._state(observation)
@@ -112,7 +111,7 @@ def solve(env: Any, exact: bool = False) -> Solution:
         env: an environment of this project, or a ``Task``.
         exact: compute with integers; values are fractions.
     """
-    task = as_task(env).exact() if exact else as_task(env)
+    task = as_task(env).with_exact(exact)
     if "solution" in task.memo:
         known: Solution = task.memo["solution"]
         return known
@@ -137,7 +136,7 @@ def evaluate(policy: PolicyLike, env: Any, exact: bool = False) -> Evaluation:
         exact: compute with fractions; probabilities are taken as the exact numbers their floats
             are.
     """
-    task = as_task(env).exact() if exact else as_task(env)
+    task = as_task(env).with_exact(exact)
     chosen = agent_policy(policy, task)
     values, _ = sweep_back(task.game, task.seat, {**task.policies, task.seat: chosen}, exact)
     return Evaluation(task, chosen, values)
@@ -158,7 +157,7 @@ def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
     Returns:
         Probabilities, shape (state,); a state is met at most once in a game.
     """
-    task = as_task(env).exact() if exact else as_task(env)
+    task = as_task(env).with_exact(exact)
     policies = {**task.policies, task.seat: agent_policy(policy, task)}
     mass = np.zeros((task.game.num_players, task.game.num_states), dtype=task.initial.dtype)
     mass[task.seat] = task.initial

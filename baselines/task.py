@@ -68,9 +68,11 @@ class Task:
         named = [isinstance(p, str) and p == "optimal" for p in self._opponents.values()]
         return self.game.zero_sum and named == [True]
 
-    def exact(self) -> "Task":
-        """Give the same task with named opponents computed without rounding."""
-        return self if self.is_exact else Task(self.game, self.seat, self._opponents, exact=True)
+    def with_exact(self, exact: bool) -> "Task":
+        """Give the same task for exact or for float computation."""
+        return (
+            self if self.is_exact == exact else Task(self.game, self.seat, self._opponents, exact)
+        )
 
     @cached_property
     def initial(self) -> Array:
@@ -79,12 +81,11 @@ class Task:
         Games that the others end before the agent ever moves are left out, as the environments
         replay them.
         """
-        first = np.zeros(self.game.num_states, dtype=object if self.is_exact else np.float64)
-        if self.seat == 0:
-            states, probabilities = self.game.initial_law()
-            first[states] = probabilities
-            return first
         mass = start_mass(self.game, self.is_exact)
+        first: Array = mass[0]
+        if self.seat == 0:
+            return first
+        first = np.zeros_like(first)
         for mover, states, weights in self.game.forward(mass):
             if mover == self.seat:  # its first move: the mass goes no further
                 first[states] = mass[mover, states]

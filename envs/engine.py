@@ -13,7 +13,7 @@ import numpy as np
 
 from ..baselines import Task, solve
 from ..baselines.induction import with_illegal
-from ..games import GAMES, BoolArray, FloatArray, IntArray, at_least
+from ..games import GAMES, BoolArray, FloatArray, IntArray, InverseLaws, at_least
 
 RewardMode = Literal["outcome", "regret", "shaped"]
 
@@ -51,11 +51,13 @@ class Engine:
         if reward not in get_args(RewardMode):
             known = ", ".join(repr(mode) for mode in get_args(RewardMode))
             raise ValueError(f"reward must be one of {known}, got {reward!r}")
+        task = task.with_exact(False)
         self.task = task
         self.game = task.game
-        self.num_lanes = at_least("num_envs", num_lanes, 1)
         self.reward = reward
-        self.states = np.zeros(num_lanes, dtype=np.int64)
+        self.states = np.zeros(at_least("num_envs", num_lanes, 1), dtype=np.int64)
+        self._starts, probabilities = self.game.initial_law()
+        self._start_law = InverseLaws(probabilities.astype(np.float64)[None])
         _ = task.initial  # raises if the agent never gets to move; reset would replay for ever
         if reward != "outcome":
             solution = solve(task)
@@ -78,12 +80,10 @@ class Engine:
 
         Games that end before the agent's first move are replayed.
         """
-        states, probabilities = self.game.initial_law()
-        starts = np.cumsum(probabilities.astype(np.float64))
         while len(lanes):
-            drawn = np.searchsorted(starts, rng.random(len(lanes)) * starts[-1], side="right")
             seats = np.zeros(len(lanes), dtype=np.int64)
-            over = self._play_opponents(lanes, seats, states[drawn], rng)[1]
+            states = self._starts[self._start_law.draw(seats, rng)]
+            over = self._play_opponents(lanes, seats, states, rng)[1]
             lanes = lanes[over]
 
     def step(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> Outcome:

@@ -70,7 +70,8 @@ class GameEnv(gym.Env[IntArray, SupportsInt]):
         self._engine.reset(self._lane, self.np_random)
         self._over = False
         observation = self._engine.observations()[0]
-        self._tell(self.task.game.describe(observation))
+        if self.render_mode is not None:
+            self._tell(self.task.game.describe(observation))
         return observation, self._info()
 
     def step(self, action: SupportsInt) -> tuple[IntArray, float, bool, bool, dict[str, Any]]:
@@ -90,9 +91,10 @@ class GameEnv(gym.Env[IntArray, SupportsInt]):
         outcome = self._engine.step(self._lane, chosen, self.np_random)
         self._over = bool(outcome.over[0])
         observation = self._engine.observations()[0]
-        done = self.task.game.describe_action(int(chosen[0]))
-        after = f"game over, payoff {outcome.payoffs[0]:g}"
-        self._tell(f"{done} -> {after if self._over else self.task.game.describe(observation)}")
+        if self.render_mode is not None:
+            over = f"game over, payoff {outcome.payoffs[0]:g}"
+            after = over if self._over else self.task.game.describe(observation)
+            self._tell(f"{self.task.game.describe_action(int(chosen[0]))} -> {after}")
         return observation, float(outcome.rewards[0]), self._over, False, self._info(outcome)
 
     def action_masks(self) -> BoolArray:

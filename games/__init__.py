@@ -1,6 +1,16 @@
 """The games: rules and chance laws, free of reinforcement-learning types."""
 
-from .game import Array, BoolArray, FloatArray, Game, IntArray, Move, Stage, at_least
+from .game import (
+    Array,
+    BoolArray,
+    FloatArray,
+    Game,
+    IntArray,
+    InverseLaws,
+    Move,
+    Stage,
+    at_least,
+)
 from .greed import Greed
 
 #: Every game by name; ``exactdice/<name>-v0`` is its environment.
@@ -14,6 +24,7 @@ __all__ = [
     "Game",
     "Greed",
     "IntArray",
+    "InverseLaws",
     "Move",
     "Stage",
     "at_least",

@@ -217,6 +217,9 @@ class Game(ABC):
 class InverseLaws:
     """Draws outcomes by inverting cumulative laws, a whole batch in one binary search.
 
+    Args:
+        laws: probabilities, shape (law, outcome); rows sum to one up to rounding.
+
     Row r of the flattened table holds r + P(outcome <= k), so that r + u falls among its entries.
     """
 

@@ -117,7 +117,7 @@ def test_reproduce_ends_well():
         (["train", "--env", "max_score"], "Failed to parse key-value pairs"),
         (["score", "nobody"], "error: policy must be a run folder or one of optimal, random, if_"),
         (["score", "."], "error: run folder must hold a config.json, got ."),
-        (["reproduce", "chess"], "chess"),
+        (["reproduce", "chess"], "error: source must be one of greed, got 'chess'"),
         (["plot"], "runs must be one run folder at least, got none"),
         (["plot", "."], "error: run folder must hold a config.json, got ."),
         (["fly"], "fly"),

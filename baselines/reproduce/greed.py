@@ -7,11 +7,11 @@ arithmetic.
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from math import comb
+from math import comb, factorial, prod
 
 import numpy as np
 
-from ...games import Greed, IntArray
+from ...games import Greed, IntArray, Move
 from ...games.dice import sum_counts
 from ..induction import equilibrium
 from .claims import Claim, agreement, rounds_to
@@ -33,9 +33,10 @@ def claims() -> list[Claim]:
 
 def _rules() -> Iterator[Claim]:
     game = Greed(10, 3)
+    loss = _final_payoff(game, [3, 5, 1], 1, 1)
     yield Claim(
-        "section 1.1 (the other transcription, 000)", "a loser's rating is 1", "0", "garbled",
-        "garbled", "this transcription (001) has 0",
+        "section 1.1 (the other transcription, 000)", "a loser's rating is 1", f"{loss:g}",
+        "garbled" if loss != 1 else "agrees", "garbled", "this transcription (001) has 0",
     )  # fmt: skip
     states = 2 * (10 + 1) ** 2
     yield Claim(
@@ -47,10 +48,11 @@ def _rules() -> Iterator[Claim]:
         "section 2", "(5, 8, 0), two dice, sum 4 -> (8, 9, 0)", str(move),
         agreement(move == (8, 9, 0)), "agrees",
     )  # fmt: skip
+    payoff = _final_payoff(game, [3, 5, 1], 2, 4)
     yield Claim(
         "section 2", "a roll of t in the last turn (s0, s1, 1) leads to (s0, s1 + t, 1)",
-        "the mover's own score s0 grows, and the game is over", agreement(False), "differs",
-        "by the convention of the page, as in equation (1)",
+        f"the mover's own score s0 grows: at (3, 5, 1) a roll of 4 pays {payoff:g}",
+        agreement(payoff == (3 > 5 + 4)), "differs", "equation (1) has it right",
     )  # fmt: skip
 
 
@@ -62,11 +64,15 @@ def _laws() -> Iterator[Claim]:
         "section 3, Theorem 1", "pmf of the sum of n dice, by an alternating sum",
         "the same integers as by convolution", agreement(theorem), "agrees", LAW_RANGE,
     )  # fmt: skip
+    lemma = {
+        (n, s): [_lemma_2(n, s, t) for t in range(n * s + 1)] == sum_counts(n, s) for n, s in LAWS
+    }
     yield Claim(
         "section 3, Lemma 2", "the coefficient of x^t has binomial(k - sk - 1, n - 1)",
-        "binomial(t - sk - 1, n - 1)", agreement(False), "differs",
-        "t does not occur in the printed term, which for k = 0 is binomial(-1, n - 1); its proof "
-        "mixes k and l; Theorem 1 is right",
+        f"binomial(t - sk - 1, n - 1); for 2 dice with 6 sides and t = 7 the lemma counts "
+        f"{_lemma_2(2, 6, 7)} rolls of {sum_counts(2, 6)[7]}",
+        agreement(all(lemma.values())), "differs",
+        "t does not occur in the printed term; its proof mixes k and l; Theorem 1 is right",
     )  # fmt: skip
     means = all(_moment(n, s, 1) == Fraction(n * (s + 1), 2) for n, s in LAWS)
     yield Claim(
@@ -200,14 +206,15 @@ def _going_first() -> Iterator[Claim]:
         "section 8", "going first improves winning against losing by about 4 %",
         f"by {float(2 * value - 1):.4%}", agreement(rounds_to(2 * value - 1, "0.04")), "differs",
     )  # fmt: skip
-    underdog = min((_value(Greed(m, s)), m, s) for m in range(1, 41) for s in range(1, 13))
-    always = all(_value(Greed(m, 2)) < Fraction(1, 2) for m in range(3, 41))
+    values = {(m, s): _value(Greed(m, s)) for m in range(1, 41) for s in range(1, 13)}
+    (limit, sides), worst = min(values.items(), key=lambda item: item[1])
+    underdogs = [m for m in range(1, 41) if values[m, 2] < Fraction(1, 2)]
     yield Claim(
-        "section 8", "whether going first has a benefit",
-        f"not always: worst is {underdog[0]} at M = {underdog[1]}, s = {underdog[2]}",
-        agreement(underdog[0] >= Fraction(1, 2) or not always), "differs",
-        "every game with M <= 40, s <= 12; with s = 2 the first player is the underdog for every "
-        "M from 3 to 40",
+        "section 8", "going first is an advantage, if that is meant for all games",
+        f"not always: worst is {worst} at M = {limit}, s = {sides}",
+        agreement(worst >= Fraction(1, 2)), "differs",
+        f"every game with M <= 40, s <= 12; with s = 2 the first player is the underdog in "
+        f"{len(underdogs)} of them, M = {underdogs[0]} to {underdogs[-1]}",
     )  # fmt: skip
 
 
@@ -220,18 +227,42 @@ def _theorem_1(dice: int, sides: int, total: int) -> int:
     return sum(terms) if total >= dice else 0
 
 
+def _lemma_2(dice: int, sides: int, total: int) -> Fraction:
+    """Count by Lemma 2 as printed, its binomial taken for any integer above."""
+    terms = (
+        (-1) ** k * comb(dice, k) * _binomial(k - sides * k - 1, dice - 1)
+        for k in range((total - dice) // sides + 1)
+    )
+    return sum(terms, Fraction(0)) if total >= dice else Fraction(0)
+
+
+def _binomial(above: int, below: int) -> Fraction:
+    """Give above (above - 1) ... (above - below + 1) / below!, also for a negative number above."""
+    return Fraction(prod(above - i for i in range(below)), factorial(below))
+
+
 def _moment(dice: int, sides: int, power: int) -> Fraction:
     counts = sum_counts(dice, sides)
     return Fraction(sum(n * total**power for total, n in enumerate(counts)), sides**dice)
 
 
-def _advance(game: Greed, observation: list[int], dice: int, total: int) -> tuple[int, ...]:
-    """Give the observation of the next player after a roll."""
+def _roll(game: Greed, observation: list[int], dice: int, total: int) -> Move:
+    """Roll some dice that show a total."""
     seat, state, action, outcome = (
         np.array([number]) for number in (0, int(game.encode(np.array(observation))), dice, total)
     )
-    move = game.advance(seat, state, action, outcome)
-    return tuple(int(number) for number in game.observe(move.states, 1)[0])
+    return game.advance(seat, state, action, outcome)
+
+
+def _advance(game: Greed, observation: list[int], dice: int, total: int) -> tuple[int, ...]:
+    """Give the observation of the next player after a roll."""
+    states = _roll(game, observation, dice, total).states
+    return tuple(int(number) for number in game.observe(states, 1)[0])
+
+
+def _final_payoff(game: Greed, observation: list[int], dice: int, total: int) -> float:
+    """Give what a last roll pays to who rolls."""
+    return float(_roll(game, observation, dice, total).payoffs[0, 0])
 
 
 def _nobody_behind_stops(game: Greed) -> bool:

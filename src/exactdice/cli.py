@@ -15,6 +15,7 @@ except ModuleNotFoundError:
 
 from .agents.config import GameName, TrainConfig, task_from_options
 from .baselines import policy_names, solve
+from .baselines.reproduce import SOURCES, reproduce
 
 INTERRUPTED = 130  # the exit code of a command that was ended by Ctrl-C
 
@@ -53,6 +54,10 @@ class SolveConfig:
     """Print the value as a fraction, computed with integers."""
 
 
+#: A name in ``SOURCES``, shown as a choice.
+SourceName = Annotated[str, tyro.conf.arg(metavar="{" + ",".join(SOURCES) + "}")]
+
+
 @dataclass(frozen=True)
 class ReproduceConfig:
     """Print every number and claim of a source beside the exact one, with a verdict.
@@ -60,7 +65,7 @@ class ReproduceConfig:
     The exit code is 0 if every verdict is as recorded, else 1.
     """
 
-    source: tyro.conf.Positional[Literal["greed"]]
+    source: tyro.conf.Positional[SourceName]
     """Which source."""
 
 
@@ -116,8 +121,6 @@ def _run(command: Any) -> int:
         plot_runs(command.runs, command.picture)
         print(f"drawn in {command.picture}")
         return 0
-    from .baselines.reproduce import reproduce
-
     return reproduce(command.source)
 
 

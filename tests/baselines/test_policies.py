@@ -171,3 +171,12 @@ def test_samples_follow_the_probabilities(kind):
         law = policy.probabilities(np.array([state]))[0]
         seen = np.bincount(drawn, minlength=7) / draws
         assert np.all(np.abs(seen - law) <= 6 * np.sqrt(law * (1 - law) / draws))
+
+
+def test_samples_survive_the_largest_uniform_number():
+    class Top:
+        def random(self, size):
+            return np.full(size, np.nextafter(1, 0))
+
+    policy = StochasticPolicy(np.tile([0.1, 0.2, 0.7, 0.0], (9, 1)))
+    assert policy.sample(np.arange(9), Top()).tolist() == [2] * 9

@@ -192,6 +192,19 @@ def test_the_default_equilibrium_cannot_be_exploited():
     assert abs(exactdice.exploitability("optimal", Task(Greed()))) < 1e-12
 
 
+def test_what_is_asked_for_decides_about_fractions_not_the_task():
+    """An exact task asked for floats gives the floats of the same task in floats."""
+    exact, floats = (Task(Greed(9, 3), 1, "random", exact=exact) for exact in (True, False))
+    for ask in (exactdice.solve, lambda task: exactdice.evaluate("if_else", task)):
+        assert type(ask(exact).value) is float
+        assert ask(exact).value == ask(floats).value
+    assert exactdice.occupancy("random", exact).dtype == float
+    assert (
+        exactdice.score("if_else", exact).as_dict() == exactdice.score("if_else", floats).as_dict()
+    )
+    assert isinstance(exactdice.solve(floats, exact=True).value, Fraction)
+
+
 def test_best_response_is_what_the_policy_leaves_to_the_other_player():
     task = Task(Greed(20, 4), 0)
     reply = exactdice.best_response("if_else", task)
