@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..games import FloatArray
-from .induction import with_illegal
+from .induction import TIE, with_illegal
 from .policies import DeterministicPolicy, Policy, PolicyLike
 from .solver import agent_policy, evaluate, occupancy, solve
 from .task import Task, as_task, label
@@ -112,7 +112,7 @@ class Score:
         met = occupancy(self.agent, self.task)[:, None] * self.agent.probabilities(states)
         expected = with_illegal(game, states, solution.table)
         losses = solution.values[self.task.seat][:, None] - expected
-        return met, np.where(met > 0, met * np.maximum(losses, 0.0), 0.0)
+        return met, met * np.where(losses > TIE, losses, 0.0)  # as far as actions are told apart
 
     def as_dict(self) -> dict[str, Any]:
         """Give everything but the blunders in JSON's types."""

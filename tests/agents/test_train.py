@@ -188,15 +188,16 @@ def test_loading_runs_no_code_from_the_files(finished):
     assert not Path("exploded").exists()
 
 
-def test_a_write_that_fails_leaves_the_old_file(tmp_path):
+def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "file"
     runs.write(path, b"old")
 
-    def fail(_buffer):
+    def fail(_file):
         raise OSError("disk full")
 
+    monkeypatch.setattr(runs.os, "fsync", fail)  # the new content is written, but not safely
     with pytest.raises(OSError, match="disk full"):
-        runs.write_with(path, fail)
+        runs.write(path, b"new")
     assert path.read_bytes() == b"old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
 
