@@ -1,7 +1,8 @@
 """What exact computation says of a game: optimum, value and score of any policy."""
 
 from .induction import equilibrium
-from .policies import Policy, PolicyFunction, PolicyLike, policy_names
+from .names import policy_names
+from .policies import Policy, PolicyFunction, PolicyLike
 from .score import Blunder, Score, score
 from .solver import (
     Evaluation,

@@ -7,8 +7,10 @@ expected value of an action, which ``Game.backward`` computes from later values:
 * the chosen player, if free, takes the maximum;
 * the other player of a zero-sum game, if free, takes the minimum.
 
-Without a free opponent this is the Bellman equation of a decision process; with two free players
-it is the minimax equation, whose solution is an equilibrium.
+Without a free opponent this is the Bellman equation of a decision process. If all players are free
+and each takes what is best for itself, the result is an equilibrium: of a zero-sum game the minimax
+solution, of any other game the one in which ties are broken towards the smallest action, which then
+may matter to the others.
 """
 
 from collections.abc import Mapping
@@ -51,7 +53,7 @@ def sweep_back(
     free = [other for other in range(game.num_players) if other not in policies]
     if len(free) > 1 and not game.zero_sum:
         raise ValueError(f"{game.name} is not zero-sum, so at most one player can be free")
-    choices = {other: np.zeros(game.num_states, dtype=np.int64) for other in free}
+    choices = {other: np.full(game.num_states, -1) for other in free}
     for mover, states, expected in game.backward(values, seat):
         if mover in policies:
             if mover == seat:  # others cannot be unmasked
@@ -62,7 +64,14 @@ def sweep_back(
         best, optimal = maximize(sign * expected, game.mask(states))
         values[mover, states] = sign * best
         choices[mover][states] = optimal.argmax(axis=1)
-    return values, choices
+    return values, {other: _everywhere(game, choice) for other, choice in choices.items()}
+
+
+def _everywhere(game: Game, choice: IntArray) -> IntArray:
+    """Put the first legal action where only other players move, so that tables are complete."""
+    rest = np.flatnonzero(choice < 0)
+    choice[rest] = game.mask(rest).argmax(axis=1)
+    return choice
 
 
 def maximize(expected: Array, mask: BoolArray) -> tuple[Array, BoolArray]:
@@ -77,7 +86,7 @@ def with_illegal(game: Game, states: IntArray, expected: Array) -> Array:
     """Value illegal actions (state, action) at the worst payoff, as the environments do."""
     worst: Array = np.full(len(states), game.payoff_range[0])
     if expected.dtype == object:
-        worst = game.denominators(states) * Fraction(game.payoff_range[0])
+        worst = game.denominators(states) * game.exact_payoffs(np.array(game.payoff_range[:1]))
     return np.where(game.mask(states), expected, worst[:, None])
 
 
@@ -91,24 +100,48 @@ def spread(policy: Policy, states: IntArray, mass: Array) -> Array:
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """Mutual best responses of all players.
+    """Mutual best responses of all players, in every position of the game.
 
     Attributes:
         values: for each seat the values to it, shape (player to move, state); scaled if exact.
         policies: the policy of each seat.
     """
 
-    values: tuple[Array, Array]
+    values: tuple[Array, ...]
     policies: tuple[DeterministicPolicy, ...]
 
 
 @lru_cache(maxsize=16)
 def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
-    """Solve a zero-sum game for both players by minimax."""
-    if not game.symmetric:
+    """Solve a game for all players; equally good actions give way to the smallest."""
+    if game.symmetric:
+        return _symmetric_equilibrium(game, exact)
+    if game.zero_sum or game.num_players == 1:
         values, choices = sweep_back(game, 0, {}, exact)
-        policies = [DeterministicPolicy(choices[i], game.num_actions) for i in sorted(choices)]
-        return Equilibrium((values, _complement(game, values)), tuple(policies))
+        every = (values, _complement(game, values)) if game.zero_sum else (values,)
+    else:
+        every, choices = _sweep_together(game, exact)
+    policies = [DeterministicPolicy(choices[i], game.num_actions) for i in sorted(choices)]
+    return Equilibrium(every, tuple(policies))
+
+
+def _sweep_together(game: Game, exact: bool) -> tuple[tuple[Array, ...], dict[int, IntArray]]:
+    """Let every player maximise its own value, all players' values side by side."""
+    seats = range(game.num_players)
+    shape = (game.num_players, game.num_states)
+    values = tuple(np.zeros(shape, dtype=object if exact else np.float64) for _ in seats)
+    choices = {seat: np.full(game.num_states, -1) for seat in seats}
+    sweeps = [game.backward(values[seat], seat) for seat in seats]
+    for stages in zip(*sweeps, strict=True):
+        mover, states, own = stages[stages[0].seat]
+        _, optimal = maximize(own, game.mask(states))
+        chosen = choices[mover][states] = optimal.argmax(axis=1)
+        for seat, (_, _, expected) in enumerate(stages):
+            values[seat][mover, states] = expected[np.arange(len(states)), chosen]
+    return values, {seat: _everywhere(game, choice) for seat, choice in choices.items()}
+
+
+def _symmetric_equilibrium(game: Game, exact: bool) -> Equilibrium:
     own = np.zeros((1, game.num_states), dtype=object if exact else np.float64)
     choice = np.zeros(game.num_states, dtype=np.int64)
     for _, states, expected in game.backward(own, 0):

@@ -13,12 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..games import Array, BoolArray, FloatArray, Game, IntArray, InverseLaws
-from . import greed
 
 #: A policy on observations: (observations (state, component), masks (state, action)) to
 #: probabilities (state, action) or actions (state,).
 PolicyFunction: TypeAlias = Callable[[IntArray, BoolArray], npt.NDArray[Any]]
-#: What users may give for a policy; a name is resolved by ``Task``.
+#: What users may give for a policy; ``names.resolve`` makes a ``Policy`` of it.
 PolicyLike: TypeAlias = Union[str, "Policy", npt.NDArray[Any], PolicyFunction]
 
 SUM_TOLERANCE = 1e-5  # float32 networks; the probabilities are normalised once accepted
@@ -194,13 +193,3 @@ def _probabilities(table: FloatArray, mask: BoolArray) -> Policy:
             f"{state}, action {action}"
         )
     return StochasticPolicy(table / sums[:, None])
-
-
-def source_policies(game: Game) -> dict[str, Callable[..., IntArray]]:
-    """Give the policies that a game's source describes, by name."""
-    return {"Greed": greed.POLICIES}.get(game.name, {})
-
-
-def policy_names(game: Game) -> list[str]:
-    """List the names by which policies of a game are known."""
-    return ["optimal", "random", *source_policies(game)]

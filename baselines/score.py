@@ -16,9 +16,10 @@ import numpy as np
 
 from ..games import FloatArray
 from .induction import TIE, with_illegal
+from .names import label
 from .policies import DeterministicPolicy, Policy, PolicyLike
 from .solver import agent_policy, evaluate, occupancy, solve
-from .task import Task, as_task, label
+from .task import Task, as_task
 
 
 @dataclass(frozen=True)

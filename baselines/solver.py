@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from ..games import Array, BoolArray, Game, IntArray
 from .induction import equilibrium, maximize, spread, sweep_back
+from .names import resolve
 from .policies import DeterministicPolicy, Policy, PolicyLike, tabulate
-from .task import Task, as_task, resolve, start_mass
+from .task import Task, as_task, start_mass
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,7 @@ def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
     policies = {**task.policies, task.seat: agent_policy(policy, task)}
     mass = np.zeros((task.game.num_players, task.game.num_states), dtype=task.initial.dtype)
     mass[task.seat] = task.initial
-    for mover, states, weights in task.game.forward(mass):
+    for mover, states, weights in task.game.forward(mass, task.seat):
         weights[:] = spread(policies[mover], states, mass[mover, states]) * task.game.mask(states)
     met: Array = mass[task.seat]
     return met

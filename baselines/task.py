@@ -1,22 +1,15 @@
 """What an agent faces: a game, a seat, and fixed policies for all other players."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..games import Array, Game
-from .induction import equilibrium, spread
-from .policies import (
-    DeterministicPolicy,
-    Policy,
-    PolicyLike,
-    UniformPolicy,
-    policy_names,
-    source_policies,
-    tabulate,
-)
+from .induction import spread
+from .names import EQUILIBRIUM, label, resolve
+from .policies import PolicyLike
 
 
 class Task:
@@ -25,8 +18,8 @@ class Task:
     Args:
         game: the rules.
         seat: the agent's seat; seat 0 moves first.
-        opponents: policy of every other seat, or one policy for all of them. "optimal" is the
-            equilibrium.
+        opponents: one policy for all other seats, or a policy for each of them, in the order of
+            the seats or by seat. "optimal" is the equilibrium.
         exact: whether named opponents are computed without rounding.
 
     Attributes:
@@ -41,14 +34,22 @@ class Task:
         self,
         game: Game,
         seat: int = 0,
-        opponents: PolicyLike | Mapping[int, PolicyLike] = "optimal",
+        opponents: PolicyLike | Sequence[PolicyLike] | Mapping[int, PolicyLike] = "optimal",
         exact: bool = False,
     ) -> None:
         if isinstance(seat, bool) or seat not in range(game.num_players):
             raise ValueError(f"seat must be from 0 to {game.num_players - 1}, got {seat!r}")
         others = [other for other in range(game.num_players) if other != seat]
+        if isinstance(opponents, list | tuple):
+            if len(opponents) != len(others):
+                raise ValueError(
+                    f"opponents must be one policy or {len(others)}, got {len(opponents)}"
+                )
+            opponents = dict(zip(others, opponents, strict=True))
         if not isinstance(opponents, Mapping):
             opponents = dict.fromkeys(others, opponents)
+        if set(opponents) != set(others):
+            raise ValueError(f"opponents must be for the seats {others}, got {sorted(opponents)}")
         self.game = game
         self.seat = int(seat)
         self.is_exact = exact
@@ -64,9 +65,8 @@ class Task:
 
     @property
     def faces_equilibrium(self) -> bool:
-        """Whether the only opponent plays the equilibrium of a zero-sum game."""
-        named = [isinstance(p, str) and p == "optimal" for p in self._opponents.values()]
-        return self.game.zero_sum and named == [True]
+        """Whether all other players, if there are any, play the equilibrium."""
+        return all(isinstance(p, str) and p in EQUILIBRIUM for p in self._opponents.values())
 
     def with_exact(self, exact: bool) -> "Task":
         """Give the same task for exact or for float computation."""
@@ -86,7 +86,7 @@ class Task:
         if self.seat == 0:
             return first
         first = np.zeros_like(first)
-        for mover, states, weights in self.game.forward(mass):
+        for mover, states, weights in self.game.forward(mass, self.seat):
             if mover == self.seat:  # its first move: the mass goes no further
                 first[states] = mass[mover, states]
             else:
@@ -103,38 +103,6 @@ def start_mass(game: Game, exact: bool = False) -> Array:
     states, probabilities = game.initial_law()
     mass[0, states] = probabilities
     return mass
-
-
-def resolve(policy: PolicyLike, game: Game, seat: int, exact: bool = False) -> Policy:
-    """Turn what a user gives for a policy into a checked ``Policy`` for one seat.
-
-    Raises:
-        ValueError: if the name is unknown or the policy does not fit the game.
-    """
-    if isinstance(policy, Policy):
-        if policy.shape != (game.num_states, game.num_actions):
-            raise ValueError(
-                f"policy must be for {game.num_states} states and {game.num_actions} actions "
-                f"({game!r}), got one for {policy.shape[0]} and {policy.shape[1]}"
-            )
-        return policy
-    if not isinstance(policy, str):
-        return tabulate(policy, game, seat)
-    if policy == "optimal":
-        return equilibrium(game, exact).policies[seat]
-    if policy == "random":
-        return UniformPolicy(game)
-    if policy in source_policies(game):
-        return DeterministicPolicy(source_policies(game)[policy](game), game.num_actions)
-    known = ", ".join(repr(name) for name in policy_names(game))
-    raise ValueError(f"opponent or policy must be {known}, a table or a callable, got {policy!r}")
-
-
-def label(policy: PolicyLike) -> str:
-    """Name a policy for people."""
-    if isinstance(policy, str):
-        return policy
-    return str(getattr(policy, "__name__", type(policy).__name__))
 
 
 def as_task(env: Any) -> Task:

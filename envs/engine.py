@@ -100,11 +100,12 @@ class Engine:
         over = np.ones(len(lanes), dtype=bool)
         movers = np.full(int(legal.sum()), self.task.seat)
         move = self.game.sample(movers, before[legal], actions[legal], rng)
-        goes_on = np.flatnonzero(legal)[~move.over]
+        playing = ~move.over[:, self.task.seat]
+        goes_on = np.flatnonzero(legal)[playing]
         payoffs[legal] = move.payoffs[:, self.task.seat]
         over[goes_on] = False
         payoffs[goes_on], over[goes_on] = self._play_opponents(
-            lanes[goes_on], move.seats[~move.over], move.states[~move.over], rng
+            lanes[goes_on], move.seats[playing], move.states[playing], rng
         )
         rewards = self.rewards(before, actions, payoffs, self.states[lanes], over)
         return Outcome(rewards, over, payoffs, ~legal)
@@ -121,7 +122,8 @@ class Engine:
             actions = self.task.policies[seat].sample(states[waiting], rng)
             move = self.game.sample(seats[waiting], states[waiting], actions, rng)
             seats[waiting], states[waiting] = move.seats, move.states
-            payoffs[waiting], over[waiting] = move.payoffs[:, self.task.seat], move.over
+            payoffs[waiting] = move.payoffs[:, self.task.seat]
+            over[waiting] = move.over[:, self.task.seat]
         self.states[lanes[~over]] = states[~over]
         return payoffs, over
 
@@ -146,16 +148,33 @@ class Engine:
         return payoffs + np.where(over, 0.0, self._potential[after]) - self._potential[before]
 
 
-def make_task(game: str, seat: int = 0, opponent: Any = "optimal", **sizes: Any) -> Task:
+def make_task(game: str, seat: int = 0, **keywords: Any) -> Task:
     """Build a task from the keywords of an environment.
+
+    Args:
+        game: name of the game.
+        seat: the agent's seat.
+        keywords: those of the game, and its ``opponent_keyword``: a policy, a list of policies,
+            or, as text, several names with commas between them.
 
     Raises:
         TypeError: if a keyword is not one of the game's.
         ValueError: if a value is out of range.
     """
-    known = inspect.signature(GAMES[game]).parameters
-    unknown = [name for name in sizes if name not in known]
+    rules = GAMES[game]
+    opponents = keywords.pop(rules.opponent_keyword, None)
+    known = inspect.signature(rules).parameters
+    unknown = [name for name in keywords if name not in known]
     if unknown:
-        keywords = ", ".join(["seat", "opponent", *known])
-        raise TypeError(f"{game} takes the keywords {keywords}, got {', '.join(unknown)}")
-    return Task(GAMES[game](**sizes), seat, opponent)
+        names = ", ".join(["seat", rules.opponent_keyword, *known])
+        raise TypeError(f"{game} takes the keywords {names}, got {', '.join(unknown)}")
+    played = rules(**keywords)
+    if opponents is None:
+        return Task(played, seat, rules.default_opponent)
+    if played.num_players == 1:
+        raise ValueError(
+            f"{rules.opponent_keyword} must be left out, as there is one player, got {opponents!r}"
+        )
+    if rules.opponent_keyword == "opponents" and isinstance(opponents, str) and "," in opponents:
+        opponents = opponents.split(",")
+    return Task(played, seat, opponents)

@@ -23,11 +23,11 @@ class GameEnv(gym.Env[IntArray, SupportsInt]):
         game: name of the game.
         seat: the agent's seat; seat 0 moves first. Opponents who move before the agent are played
             by ``reset``, and games that they end are replayed.
-        opponent: a policy's name, a table (state, action), actions (state,), or a callable on
-            (observations, masks).
         reward: "outcome", "regret" or "shaped" (see ``Engine``).
         render_mode: None, "ansi" (a text) or "human" (the text is printed).
-        sizes: keywords of the game, such as ``max_score``.
+        keywords: those of the game, such as ``max_score``; and ``opponent`` (in the lowest-score
+            game ``opponents``): a policy's name, a table (state, action), actions (state,), or a
+            callable on (observations, masks).
 
     Attributes:
         task: what the agent faces; exact computation starts from it.
@@ -46,15 +46,14 @@ class GameEnv(gym.Env[IntArray, SupportsInt]):
         self,
         game: str,
         seat: int = 0,
-        opponent: Any = "optimal",
         reward: RewardMode = "outcome",
         render_mode: str | None = None,
-        **sizes: Any,
+        **keywords: Any,
     ) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
             # TypeError, as stable-baselines3's make_vec_env then tries again without it.
             raise TypeError(f"render_mode must be None, 'ansi' or 'human', got {render_mode!r}")
-        self.task = make_task(game, seat, opponent, **sizes)
+        self.task = make_task(game, seat, **keywords)
         self.render_mode = render_mode
         self._engine = Engine(self.task, 1, reward)
         self.observation_space, self.action_space = spaces(self.task.game)

@@ -68,7 +68,7 @@ def _after(
     for index, probability in enumerate(probabilities.tolist()):
         payoff = float(move.payoffs[index, engine.task.seat])
         mover, following = int(move.seats[index]), int(move.states[index])
-        if move.over[index]:
+        if move.over[index, engine.task.seat]:
             law[-1, payoff] += probability
         elif mover == engine.task.seat:
             law[following, 0.0] += probability

@@ -24,10 +24,9 @@ class GameVectorEnv(VectorEnv[IntArray, IntArray, Any]):
         autoreset_mode: when an ended game starts anew, a ``gymnasium.vector.AutoresetMode`` or
             its value ("NextStep", "SameStep", "Disabled").
         seat: see ``GameEnv``, as for the arguments below.
-        opponent: a policy.
         reward: the reward mode.
         render_mode: must be None.
-        sizes: keywords of the game.
+        keywords: those of the game and its opponents.
     """
 
     def __init__(
@@ -36,14 +35,13 @@ class GameVectorEnv(VectorEnv[IntArray, IntArray, Any]):
         num_envs: int = 1,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         seat: int = 0,
-        opponent: Any = "optimal",
         reward: RewardMode = "outcome",
         render_mode: None = None,
-        **sizes: Any,
+        **keywords: Any,
     ) -> None:
         if render_mode is not None:
             raise ValueError(f"render_mode must be None for a vector, got {render_mode!r}")
-        self.task = make_task(game, seat, opponent, **sizes)
+        self.task = make_task(game, seat, **keywords)
         self._engine = Engine(self.task, num_envs, reward)
         self.num_envs = num_envs
         self.autoreset_mode = AutoresetMode(autoreset_mode)

@@ -1,5 +1,6 @@
 """The games: rules and chance laws, free of reinforcement-learning types."""
 
+from .four_two_one import FourTwoOne
 from .game import (
     Array,
     BoolArray,
@@ -12,20 +13,31 @@ from .game import (
     at_least,
 )
 from .greed import Greed
+from .lowest_score import LowestScore
+from .shut_the_box import ShutTheBox
+from .turns import Leg, Turn, TurnGame
 
 #: Every game by name; ``exactdice/<name>-v0`` is its environment.
-GAMES: dict[str, type[Game]] = {game.name: game for game in (Greed,)}
+GAMES: dict[str, type[Game]] = {
+    game.name: game for game in (Greed, LowestScore, ShutTheBox, FourTwoOne)
+}
 
 __all__ = [
     "GAMES",
     "Array",
     "BoolArray",
     "FloatArray",
+    "FourTwoOne",
     "Game",
     "Greed",
     "IntArray",
     "InverseLaws",
+    "Leg",
+    "LowestScore",
     "Move",
+    "ShutTheBox",
     "Stage",
+    "Turn",
+    "TurnGame",
     "at_least",
 ]

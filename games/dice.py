@@ -1,10 +1,13 @@
-"""Laws of the sum of fair dice, as exact counts and as probabilities.
+"""Laws of fair dice, as exact counts and as probabilities: sums, and which faces are shown.
 
 The number of ways in which n dice with s sides show the sum t is the coefficient of x^t in
 (x + x^2 + ... + x^s)^n (Addis 2023, Lemma 1). It is built up one die at a time: a convolution
 adds non-negative numbers only, so the float version loses no digits, unlike the alternating sum
 of Theorem 1.
 """
+
+from itertools import combinations_with_replacement
+from math import factorial, prod
 
 import numpy as np
 
@@ -51,3 +54,26 @@ def sum_laws(max_dice: int, sides: int) -> FloatArray:
             laws[dice, face:] += laws[dice - 1, :-face]
         laws[dice] /= sides
     return laws
+
+
+def combinations(dice: int, faces: int) -> list[tuple[int, ...]]:
+    """List what some dice can show, whichever die shows it: faces in growing order.
+
+    Returns:
+        Combinations in lexicographic order.
+
+    Raises:
+        ValueError: if ``dice`` is negative or ``faces`` is below 1.
+    """
+    at_least("dice", dice, 0)
+    at_least("faces", faces, 1)
+    return list(combinations_with_replacement(range(1, faces + 1), dice))
+
+
+def redundancy(combination: tuple[int, ...]) -> int:
+    """Count the ordered rolls that show a combination: a multinomial coefficient.
+
+    Albarede 2024, section 2.1, equation (1).
+    """
+    repeats = (combination.count(face) for face in set(combination))
+    return factorial(len(combination)) // prod(factorial(count) for count in repeats)

@@ -3,7 +3,13 @@
 A *position* is a player to move and a *state*: an integer that stands for all that player sees.
 A move is made of an action, a chance outcome drawn from a law with finitely many outcomes, and a
 deterministic rule that says where that leads. Games are finite and acyclic: the positions fall
-into stages, and every move leads to a later stage or ends the game, when each player is paid.
+into stages, and every move leads to a later stage or ends the game.
+
+The game is over for a player once its payoff is settled, whether or not others play on: who is
+beaten in a round of four need not watch the rest. A state tells the player to move all it needs;
+what has become of the others it does not hold, so that a value *to a player*, in a position where
+another is to move, means: if the game is not over for the player. That is why both operators
+below are for one player.
 
 Exact computation needs two operators, each the adjoint of the other:
 
@@ -36,8 +42,8 @@ class Move(NamedTuple):
 
     seats: IntArray  # (move,) player to move next
     states: IntArray  # (move,) state next; meaningless where the game is over
-    payoffs: FloatArray  # (move, player), zero until the game is over
-    over: BoolArray  # (move,)
+    payoffs: FloatArray  # (move, player), zero until the game is over for the player
+    over: BoolArray  # (move, player), whether the player's payoff is settled
 
 
 class Stage(NamedTuple):
@@ -52,6 +58,9 @@ class Game(ABC):
     """A finite acyclic game of chance and perfect information.
 
     Attributes:
+        name: what the game is called in ids.
+        opponent_keyword: what environments call the other players' policies.
+        default_opponent: what they play unless told otherwise.
         num_players: number of seats; seat 0 moves first.
         num_states: states are 0, ..., num_states - 1, for every seat.
         num_actions: actions are 0, ..., num_actions - 1.
@@ -66,6 +75,8 @@ class Game(ABC):
     """
 
     name: ClassVar[str]
+    opponent_keyword: ClassVar[str] = "opponent"
+    default_opponent: ClassVar[str] = "optimal"
     num_players: int
     num_states: int
     num_actions: int
@@ -153,8 +164,12 @@ class Game(ABC):
 
     # ------------------------------------------------ expectation, both ways
 
+    def exact_payoffs(self, payoffs: FloatArray) -> Array:
+        """Give the fractions that payoffs stand for; here, those that the floats are."""
+        return np.array([Fraction(payoff) for payoff in payoffs.tolist()], dtype=object)
+
     def denominators(self, states: IntArray) -> Array:
-        """Give the integers by which exact values are scaled during ``backward``."""
+        """Give the positive integers by which exact values are scaled during ``backward``."""
         return np.ones(len(states), dtype=object)
 
     def backward(self, values: Array, seat: int) -> Iterator[Stage]:
@@ -174,13 +189,14 @@ class Game(ABC):
         for mover, states in reversed(self.stages()):
             expected = np.zeros((len(states), self.num_actions), dtype=values.dtype)
             for pair, action, chance, move in self._enumerate(mover, states, laws):
-                payoffs = move.payoffs[:, seat]
-                later = values[move.seats, np.where(move.over, 0, move.states)]
-                results = np.where(move.over, _fractions(payoffs) if exact else payoffs, later)
+                payoffs, over = move.payoffs[:, seat], move.over[:, seat]
+                later = values[move.seats, np.where(over, 0, move.states)]
+                paid = self.exact_payoffs(payoffs) if exact else payoffs
+                results = np.where(over, paid, later)
                 np.add.at(expected, (pair, action), chance * results)
             yield Stage(mover, states, expected)
 
-    def forward(self, mass: Array) -> Iterator[Stage]:
+    def forward(self, mass: Array, seat: int) -> Iterator[Stage]:
         """Visit the stages first to last, moving probability mass along.
 
         The caller fills each stage's ``actions`` with the weight of every (state, action),
@@ -189,13 +205,14 @@ class Game(ABC):
         Args:
             mass: shape (player to move, state), complete for a stage when it is visited; with
                 dtype object the computation is exact.
+            seat: for whom the game is not over where mass goes on.
         """
         laws = self.exact_laws() if mass.dtype == object else self.laws
         for mover, states in self.stages():
             weights = np.zeros((len(states), self.num_actions), dtype=mass.dtype)
             yield Stage(mover, states, weights)
             for pair, action, chance, move in self._enumerate(mover, states, laws):
-                goes_on = ~move.over
+                goes_on = ~move.over[:, seat]
                 target = (move.seats[goes_on], move.states[goes_on])
                 np.add.at(mass, target, (chance * weights[pair, action])[goes_on])
 
@@ -235,10 +252,6 @@ class InverseLaws:
         # r + u may round up to r + 1, or past a cumulative sum that rounded to less than one.
         outcomes: IntArray = np.minimum(found - rows * self._num_outcomes, self._last[rows])
         return outcomes
-
-
-def _fractions(numbers: FloatArray) -> Array:
-    return np.array([Fraction(number) for number in numbers.tolist()], dtype=object)
 
 
 def at_least(name: str, value: int, minimum: int) -> int:

@@ -132,7 +132,7 @@ class Greed(Game):
         payoffs[index, 1 - seats] = np.where(over, 2 - halves, 0) / 2
         ends = (actions == 0).astype(np.int64)
         states = self.encode(np.stack([other, np.where(over, 0, own), ends], axis=-1))
-        return Move(1 - seats, states, payoffs, over)
+        return Move(1 - seats, states, payoffs, np.stack([over, over], axis=-1))
 
     def stages(self) -> Sequence[tuple[int, IntArray]]:
         """List the normal states by growing sum of scores, then the last turns."""
@@ -208,7 +208,7 @@ class Greed(Game):
                 yield Stage(mover, states, (ratings if mover == seat else 2 * half - ratings).T)
             air.store(own, everyone, ratings[None])
 
-    def forward(self, mass: Array) -> Iterator[Stage]:
+    def forward(self, mass: Array, seat: int) -> Iterator[Stage]:
         """Visit the stages first to last in O(M^3): the adjoint of ``backward``."""
         last_turn = self.num_scores**2
         air = _DiceInTheAir(2, self, mass.dtype, direction=-1)

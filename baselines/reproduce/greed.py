@@ -128,7 +128,7 @@ def _normal_turns() -> Iterator[Claim]:
         for state in range(game.num_states)
         for action in range(game.num_actions)
         for move in [game.transitions(0, state, action)[1]]
-        for payoffs in move.payoffs[move.over].sum(axis=1)
+        for payoffs in move.payoffs[move.over[:, 0]].sum(axis=1)
     }
     yield Claim(
         "section 6", "the two players' ratings add up to 1", "true: every end pays 1 in all",
@@ -277,7 +277,7 @@ def _nobody_behind_stops(game: Greed) -> bool:
 def _leads_on(game: Greed, order: dict[tuple[int, int], int], seat: int, state: int) -> bool:
     for action in np.flatnonzero(game.mask(np.array([state]))[0]).tolist():
         _, move = game.transitions(seat, state, action)
-        following: IntArray = move.states[~move.over]
+        following: IntArray = move.states[~move.over[:, 0]]
         if any(order[1 - seat, int(after)] <= order[seat, state] for after in following):
             return False
     return True

@@ -168,7 +168,7 @@ def test_duality(game, seed):
         for mover, stage_states, expected in game.backward(np.zeros_like(mass), 0)
         for row in range(len(stage_states))
     }
-    for mover, states, weights in game.forward(mass):
+    for mover, states, weights in game.forward(mass, task.seat):
         law = table[states] if mover == 0 else uniform.probabilities(states)
         weights[:] = mass[mover, states][:, None] * law
         rows = np.array([immediate[mover, int(state)] for state in states])

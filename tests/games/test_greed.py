@@ -19,7 +19,7 @@ def test_the_papers_example_of_a_roll():  # section 2
     game = Greed(10, 3)
     move = play(game, [5, 8, 0], action=2, outcome=4)
     assert game.observe(move.states, 1).tolist() == [[8, 9, 0]]
-    assert not move.over[0]
+    assert not move.over[0, 0]
     assert move.seats[0] == 1
 
 
@@ -37,7 +37,7 @@ def test_no_dice_give_the_other_player_a_last_turn():  # section 1.1
 @pytest.mark.parametrize("seat", [0, 1])
 def test_the_end_pays_what_section_1_says(own, other, last, total, payoff, seat):
     move = play(Greed(10, 3), [own, other, last], action=2, outcome=total, seat=seat)
-    assert move.over[0]
+    assert move.over[0, 0]
     assert move.payoffs[0, seat] == payoff
     assert move.payoffs[0].sum() == 1
 
@@ -108,7 +108,7 @@ def test_forward_agrees_with_enumeration_in_every_state(limit, sides):
     for dtype in (object, float):
         mass = np.zeros((2, game.num_states), dtype=dtype)
         mass[0, 0] = 1
-        for mover, states, weights in game.forward(mass):
+        for mover, states, weights in game.forward(mass, 0):
             weights[:] = mass[mover, states][:, None] * tables[mover][states].astype(dtype)
         for player in (0, 1):
             met = hand.met(player)
@@ -133,7 +133,7 @@ def test_the_recursion_agrees_with_the_enumeration_that_serves_any_game(limit, s
     masses = []
     for method in (Greed, Game):
         mass = np.zeros((2, game.num_states))
-        for mover, states, moved in method.forward(game, mass):
+        for mover, states, moved in method.forward(game, mass, 0):
             moved[:] = weights[mover, states] * game.mask(states)
         masses.append(mass)
     np.testing.assert_allclose(*masses, atol=1e-12)
@@ -156,7 +156,7 @@ def test_forward_is_the_adjoint_of_backward():
     values = rng.random((2, game.num_states))
     immediate = sweep(Greed, game, np.zeros_like(values), 0)
     mass = np.zeros((2, game.num_states))
-    for mover, states, moved in game.forward(mass):
+    for mover, states, moved in game.forward(mass, 0):
         moved[:] = weights[mover, states]
     gained = (weights * (sweep(Greed, game, values, 0) - immediate)).sum()
     assert gained == pytest.approx((mass * values).sum(), rel=1e-12)
@@ -169,7 +169,7 @@ def test_sampling_follows_the_law_of_every_number_of_dice():
     for dice in range(game.num_actions):
         batch = (np.full(draws, number) for number in (0, 0, dice))
         move = game.sample(*batch, rng)
-        totals = np.where(move.over, 9, game.observe(move.states, 1)[:, 1])
+        totals = np.where(move.over[:, 0], 9, game.observe(move.states, 1)[:, 1])
         law = np.append(game.laws[dice, :9], game.laws[dice, 9:].sum())
         seen = np.bincount(totals, minlength=10) / draws
         assert np.all(np.abs(seen - law) <= 6 * np.sqrt(law * (1 - law) / draws))

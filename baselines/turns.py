@@ -1,0 +1,88 @@
+"""One turn against chance, for any utilities of its results: the building block of policies.
+
+Columns are utilities: many problems on one turn are solved side by side.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from ..games import Array, IntArray, Turn, TurnGame
+from .induction import maximize
+
+
+@dataclass(frozen=True)
+class TurnValues:
+    """Expected utilities in a turn.
+
+    Attributes:
+        turn: what is played.
+        ends: utility of each result, shape (result, column).
+        nodes: expected utility in each node, shape (node, column).
+        choices: action taken in each node, shape (node, column).
+    """
+
+    turn: Turn
+    ends: Array
+    nodes: Array
+    choices: IntArray
+
+    @cached_property
+    def positions(self) -> Array:
+        """Expected utility before each position's roll, shape (position, column)."""
+        turn = self.turn
+        laws = exact_probabilities(turn) if self.nodes.dtype == object else turn.probabilities
+        values: Array = (laws[turn.laws][..., None] * self.nodes[turn.nodes]).sum(axis=1)
+        return values
+
+
+def exact_probabilities(turn: Turn) -> Array:
+    """Give the laws of a turn's rolls as fractions, shape (law, outcome)."""
+    totals = turn.rolls.sum(axis=1)
+    fractions: Array = turn.rolls * np.array([[Fraction(1, total)] for total in totals])
+    return fractions
+
+
+def solve_turn(turn: Turn, ends: Array) -> TurnValues:
+    """Maximise every utility; of equally good actions the smallest is taken.
+
+    Args:
+        turn: what is played.
+        ends: utility of each result, shape (result, column); exact if of dtype object.
+    """
+    return _sweep(turn, ends, None)
+
+
+def follow_choices(turn: Turn, ends: Array, choices: IntArray) -> TurnValues:
+    """Evaluate given actions, shape (node, column), by every utility."""
+    return _sweep(turn, ends, choices)
+
+
+def _sweep(turn: Turn, ends: Array, choices: IntArray | None) -> TurnValues:
+    shape = (turn.num_nodes, ends.shape[1])
+    values = np.zeros(shape, dtype=ends.dtype)
+    taken = np.zeros(shape, dtype=np.int64) if choices is None else choices
+    for nodes, expected in turn.backward(ends, values, ends[0].copy()):
+        actions = expected.transpose(0, 2, 1).reshape(-1, expected.shape[1])
+        if choices is None:
+            legal = np.repeat(turn.after[nodes] >= 0, shape[1], axis=0)
+            taken[nodes] = maximize(actions, legal)[1].argmax(axis=1).reshape(-1, shape[1])
+        best = actions[np.arange(len(actions)), taken[nodes].ravel()]
+        values[nodes] = best.reshape(-1, shape[1])
+    if ends.dtype == object:  # scaled layer by layer
+        for layer, (_, nodes) in enumerate(turn.slices):
+            values[nodes] = values[nodes] * Fraction(1, prod(turn.units[layer + 1 :]))
+    return TurnValues(turn, ends, values, taken)
+
+
+def in_every_context(game: TurnGame, choices: list[IntArray]) -> IntArray:
+    """Turn choices of each leg, shape (node,) or (node, context), into actions of all states."""
+    columns = [len(leg.contexts) for leg in game.legs]
+    tables = [
+        choice.ravel() if choice.ndim == 2 else np.repeat(choice, contexts)
+        for choice, contexts in zip(choices, columns, strict=True)
+    ]
+    return np.concatenate(tables)

@@ -1,0 +1,333 @@
+"""421: cast three dice up to three times, put aside what you like, make a high combination.
+
+Source: Pierre Albarede, *Fate stochastic management and policy benchmark in 421* (2024); equation
+and section numbers are its.
+
+A player casts D dice with F faces up to J times. After every cast it accumulates any of the dice
+just cast; the others are cast again. The round ends when all dice are accumulated, at the latest
+by the last cast. A *combination* is a set of faces with repetition, in growing order here. The
+first player may stop early (the round lasts J_1 <= J casts); next players cast exactly J_1 times
+and may not complete their combination earlier (9, 10).
+
+A utility u_j(d) is a number for each result d and number of casts j (33). With utility="set" two
+players play a set: the first freely, the second with the first one's number of casts and knowing
+its result; the higher combination by (54) wins.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from itertools import chain
+from itertools import combinations as choose
+from math import isfinite
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from .dice import combinations, redundancy
+from .game import Array, IntArray, at_least
+from .turns import Leg, Turn, TurnGame
+
+Combination: TypeAlias = tuple[int, ...]
+#: A name, a function of (combination, casts made), or a table (combination, casts made - 1).
+Utility: TypeAlias = str | Callable[[Combination, int], Any] | npt.ArrayLike
+Tie = Literal["half", "lost"]
+
+
+class FourTwoOne(TurnGame):
+    """The rules of 421.
+
+    A state is (faces accumulated, faces cast, casts made) and, in a set, (casts imposed, rank of
+    the result to beat). An action says which of the dice just cast, in growing order, are
+    accumulated: ``subsets[action]``. Of dice that show the same face the first ones go. Smaller
+    actions take fewer dice, and of as many dice the lexicographically smaller faces: the order in
+    which section 5.2 breaks ties.
+
+    Args:
+        dice: D, at least 1.
+        faces: F, at least 2.
+        casts: J, the most casts of a round, at least 1.
+        utility: "transfer" (Table 5; three dice with at least four faces), "sum" of the faces,
+            "goal:123" (1 for a combination, else 0), "goals:123,224,345" (1 for each of several),
+            a function of (combination, casts made), a table of shape (combination, casts) with
+            combinations as in ``combinations``, or "set" (two players, three dice).
+        duration: None for a first player; for a next player, the casts it has to make.
+        tie: in a set, whether equal combinations pay "half" or are "lost" by the second player.
+
+    Attributes:
+        subsets: which dice each action accumulates, counted from 0.
+        combinations: all results, faces in growing order, in lexicographic order.
+        utilities: fractions, shape (combination, casts); None in a set.
+        ranks: with three dice, the place of each combination in (54), 0 the lowest.
+
+    Raises:
+        ValueError: if an argument is not in its range.
+    """
+
+    name: ClassVar[str] = "FourTwoOne"
+
+    def __init__(
+        self,
+        dice: int = 3,
+        faces: int = 6,
+        casts: int = 3,
+        utility: Utility = "transfer",
+        duration: int | None = None,
+        tie: Tie = "half",
+    ) -> None:
+        self.dice = at_least("dice", dice, 1)
+        self.faces = at_least("faces", faces, 2)
+        self.casts = at_least("casts", casts, 1)
+        self.duration = duration if duration is None else at_least("duration", duration, 1)
+        if self.duration is not None and self.duration > self.casts:
+            raise ValueError(f"duration must be at most casts = {casts}, got {duration}")
+        if tie not in get_args(Tie):
+            raise ValueError(f"tie must be 'half' or 'lost', got {tie!r}")
+        self.tie = tie
+        every_size = (choose(range(self.dice), size) for size in range(self.dice + 1))
+        self.subsets = list(chain.from_iterable(every_size))
+        self.combinations = combinations(self.dice, self.faces)
+        self.ranks = hierarchy(self.faces) if self.dice == 3 else None
+        self.utilities: Array | None = None
+        known: list[tuple[str, int]] = []
+        if isinstance(utility, str) and utility == "set":
+            legs = self._set()
+            known = [
+                ("casts imposed", self.casts + 1),
+                ("rank to beat", len(self.combinations) + 1),
+            ]
+        else:
+            self.utilities = self._utilities(utility)
+            legs = [self._round(self.utilities)]
+        self._utility = repr(utility) if isinstance(utility, str) else _digest(self.utilities)
+        faces_seen = self.faces + 1
+        observed = [
+            *[(f"accumulated {i + 1}", faces_seen) for i in range(self.dice - 1)],
+            *[(f"cast {i + 1}", faces_seen) for i in range(self.dice)],
+            ("casts made", self.casts + 1),
+            *known,
+        ]
+        super().__init__(legs, 2 if known else 1, observed)
+
+    def __repr__(self) -> str:
+        tie = f", tie={self.tie!r}" if self.utilities is None else ""
+        return (
+            f"FourTwoOne(dice={self.dice}, faces={self.faces}, casts={self.casts}, "
+            f"utility={self._utility}, duration={self.duration}{tie})"
+        )
+
+    # ------------------------------------------------------------------ the turn
+
+    def turn(self, casts: int, imposed: bool) -> Turn:
+        """Lay out a round of at most, or exactly, some casts.
+
+        Positions are (casts made, faces accumulated). Results are the combinations; if the player
+        is free to stop, those after one cast, then those after two, and so on.
+        """
+        held = [faces for size in range(self.dice) for faces in combinations(size, self.faces)]
+        positions = [(0, ())] + [(made, faces) for made in range(1, casts) for faces in held]
+        numbers = {position: number for number, position in enumerate(positions)}
+        results = {faces: number for number, faces in enumerate(self.combinations)}
+        shown = [combinations(dice, self.faces) for dice in range(self.dice, 0, -1)]
+        rolls = np.zeros((self.dice, len(shown[0])), dtype=object)
+        for law, cast in enumerate(shown):
+            rolls[law, : len(cast)] = [redundancy(faces) for faces in cast]
+        laws = np.array([len(faces) for _, faces in positions])
+        nodes = np.full((len(positions), rolls.shape[1]), -1)
+        after, seen = [], []
+        for number, (made, faces) in enumerate(positions):
+            for outcome, cast in enumerate(shown[len(faces)]):
+                nodes[number, outcome] = len(after)
+                row = [-1] * len(self.subsets)
+                for action, taken in self.options(cast):
+                    total = tuple(sorted(faces + taken))
+                    if len(total) < self.dice and made + 1 < casts:
+                        row[action] = numbers[made + 1, total]
+                    elif len(total) == self.dice and (made + 1 == casts or not imposed):
+                        stops = 0 if imposed else made * len(results)
+                        row[action] = len(positions) + stops + results[total]
+                after.append(row)
+                padding = [0] * (self.dice - 1 - len(faces))
+                seen.append([*faces, *padding, *cast, *[0] * len(faces), made + 1])
+        return Turn(
+            rolls,
+            np.array([made for made, _ in positions]),
+            laws,
+            nodes,
+            np.array(after),
+            np.array(seen),
+            len(results) * (1 if imposed else casts),
+        )
+
+    def options(self, cast: Combination) -> Iterator[tuple[int, Combination]]:
+        """List the actions after a cast, and the faces that each accumulates."""
+        listed = set()
+        for action, dice in enumerate(self.subsets):
+            if all(die < len(cast) for die in dice):
+                taken = tuple(cast[die] for die in dice)
+                if taken not in listed:
+                    listed.add(taken)
+                    yield action, taken
+
+    # ------------------------------------------------------------------ the round and the set
+
+    def _round(self, utilities: Array) -> Leg:
+        """One player alone."""
+        if self.duration is None:
+            turn, paid = self.turn(self.casts, imposed=False), utilities.T.ravel()
+        else:
+            turn = self.turn(self.duration, imposed=True)
+            paid = utilities[:, self.duration - 1]
+        paid = paid[:, None, None]
+        everyone = np.ones(paid.shape, dtype=bool)
+        nothing = np.zeros((1, 0), dtype=np.int64)
+        return Leg(0, turn, nothing, np.full((len(paid), 1), -1), paid, everyone)
+
+    def _set(self) -> list[Leg]:
+        """Two players: the second one's turn depends on the casts, its context on the result."""
+        if self.ranks is None:
+            raise ValueError(
+                f"utility 'set' needs dice = 3, as ranks are of three, got {self.dice}"
+            )
+        if self.duration is not None:
+            raise ValueError(f"duration must be None in a set, got {self.duration}")
+        number = len(self.combinations)
+        free = self.turn(self.casts, imposed=False)
+        following = 1 + np.arange(free.num_results)[:, None]
+        unpaid = np.full((free.num_results, 1, 2), Fraction(0), dtype=object)
+        none = np.array([[0, number]])
+        legs = [Leg(0, free, none, following, unpaid, np.zeros(unpaid.shape, dtype=bool))]
+        halves = 1 + np.sign(self.ranks[:, None] - self.ranks)  # (own result, result to beat)
+        tied = Fraction(1, 2) if self.tie == "half" else Fraction(0)
+        second = np.array([Fraction(0), tied, Fraction(1)], dtype=object)[halves]
+        payoffs = np.stack([1 - second, second], axis=-1)
+        for casts in range(1, self.casts + 1):
+            known = np.stack([np.full(number, casts), self.ranks], axis=1)
+            ended, everyone = np.full(halves.shape, -1), np.ones(payoffs.shape, dtype=bool)
+            legs.append(Leg(1, self.turn(casts, imposed=True), known, ended, payoffs, everyone))
+        return legs
+
+    # ------------------------------------------------------------------ utilities
+
+    def _utilities(self, utility: Utility) -> Array:
+        """Tabulate a utility as fractions, shape (combination, casts)."""
+        if isinstance(utility, str):
+            values = [[value] * self.casts for value in self._named_utility(utility)]
+        elif callable(utility):
+            made = range(1, self.casts + 1)
+            values = [[utility(faces, casts) for casts in made] for faces in self.combinations]
+        else:
+            table = np.asarray(utility, dtype=object)
+            shape = (len(self.combinations), self.casts)
+            if table.shape != shape:
+                raise ValueError(
+                    f"utility must be a table of shape {shape} (combination, casts), got {table.shape}"
+                )
+            values = table.tolist()
+        return np.array([[_fraction(value) for value in row] for row in values], dtype=object)
+
+    def _named_utility(self, utility: str) -> list[int]:
+        kind, _, goals = utility.partition(":")
+        if utility == "sum":
+            return [sum(faces) for faces in self.combinations]
+        if utility == "transfer":
+            if self.dice != 3:
+                raise ValueError(f"utility 'transfer' needs dice = 3, got {self.dice}")
+            return [tokens(faces) for faces in self.combinations]
+        if kind in ("goal", "goals") and goals:
+            wanted = [self.parse(goal) for goal in goals.split(",")]
+            if kind == "goals" or len(wanted) == 1:
+                return [wanted.count(faces) for faces in self.combinations]
+        raise ValueError(
+            "utility must be 'transfer', 'sum', 'goal:<faces>', 'goals:<faces>,<faces>', 'set', a "
+            f"function or a table, got {utility!r}"
+        )
+
+    def parse(self, goal: str) -> Combination:
+        """Read a combination written as digits, such as 421.
+
+        Raises:
+            ValueError: if it is no combination of this game.
+        """
+        faces = tuple(sorted(int(digit) for digit in goal if digit in "123456789"))
+        if faces not in self.combinations or len(goal) != self.dice:
+            raise ValueError(
+                f"goal must be {self.dice} digits from 1 to {self.faces}, got {goal!r}"
+            )
+        return faces
+
+    # ------------------------------------------------------------------ words
+
+    def describe(self, observation: IntArray) -> str:
+        """Say what is accumulated and what was cast."""
+        numbers = [int(number) for number in observation]
+        held = "".join(str(face) for face in numbers[: self.dice - 1] if face) or "nothing"
+        cast = "".join(str(face) for face in numbers[self.dice - 1 : 2 * self.dice - 1] if face)
+        made, *known = numbers[2 * self.dice - 1 :]
+        to_beat = ""
+        if known and known[0]:
+            assert self.ranks is not None
+            result = self.combinations[int(np.flatnonzero(self.ranks == known[1])[0])]
+            to_beat = f" of {known[0]}, {''.join(map(str, reversed(result)))} to beat"
+        return f"{held} accumulated, cast {cast}; cast {made}{to_beat}"
+
+    def describe_action(self, action: int) -> str:
+        """Say which dice are accumulated."""
+        dice = [str(die + 1) for die in self.subsets[action]]
+        return f"accumulate die {' '.join(dice)}" if dice else "accumulate nothing"
+
+
+def tokens(faces: Combination) -> int:
+    """Give the tokens that a highest combination of three dice transfers (Table 5)."""
+    if faces == (1, 2, 4):
+        return 10
+    if faces == (1, 1, 1):
+        return 7
+    if faces[:2] == (1, 1) or faces[0] == faces[2]:
+        return faces[2]
+    if faces[0] + 2 == faces[1] + 1 == faces[2]:
+        return 2
+    return 1
+
+
+def hierarchy(faces: int) -> IntArray:
+    """Rank the combinations of three dice by (54), 0 the lowest, in lexicographic order.
+
+    421, then 111, then f11 and fff by falling f, then the sequences and the others, each by the
+    number that their falling faces form.
+    """
+
+    def height(combination: Combination) -> tuple[int, Sequence[int]]:
+        worth = tokens(combination)
+        paired = combination[:2] == (1, 1)
+        if worth == 10 and combination == (1, 2, 4):
+            return 5, ()
+        if combination == (1, 1, 1):
+            return 4, ()
+        if paired or combination[0] == combination[2]:
+            return 3, (combination[2], paired)
+        return (2 if worth == 2 else 1), combination[::-1]
+
+    order = sorted(combinations(3, faces), key=height)
+    places = {combination: place for place, combination in enumerate(order)}
+    return np.array([places[combination] for combination in combinations(3, faces)])
+
+
+def _fraction(value: Any) -> Fraction:
+    """Read a number exactly."""
+    try:
+        number = value if isinstance(value, Fraction) else Fraction(value)
+    except TypeError:  # numpy's numbers
+        number = Fraction(float(value)) if isfinite(value) else None
+    except (ValueError, OverflowError):
+        number = None
+    if number is None:
+        raise ValueError(f"utility must be finite numbers, got {value!r}")
+    return number
+
+
+def _digest(utilities: Array | None) -> str:
+    """Name a utility by its numbers."""
+    text = repr([] if utilities is None else utilities.tolist())
+    return f"<table {hashlib.sha256(text.encode()).hexdigest()[:12]}>"

@@ -1,0 +1,217 @@
+"""The lowest-score game: keep dice one roll at a time; the lowest total wins the round.
+
+Source: the notebook *Dice Game*. Each player in turn rolls all its dice, keeps at least one, rolls
+the others, and so on until all are kept. A die is worth its face, but one face is worth zero. The
+lowest total wins; players after the first know the best total so far.
+
+Objectives:
+
+* "win": every player with the lowest total wins 1, all others 0 (the notebook's rule). Who is
+  beaten knows it at once, and who ties with the best so far still wins.
+* "share": the players with the lowest total share 1 among them. How many hold the best total so
+  far then matters to the mover, and is observed.
+* "score": every player is paid minus its own total.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import ClassVar, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from .dice import combinations, redundancy
+from .game import IntArray, at_least
+from .turns import Leg, Turn, TurnGame
+
+Objective = Literal["win", "share", "score"]
+
+
+class LowestScore(TurnGame):
+    """The rules of the lowest-score game.
+
+    A state is (total kept, dice rolled, best total so far, players after), an action the number
+    of dice to keep, less one: action a keeps the a + 1 dice of least worth. To keep others is
+    never better.
+
+    Args:
+        dice: dice of each player, at least 1.
+        faces: faces of each die, at least 2.
+        zero_face: the face worth zero, from 1 to ``faces``.
+        players: number of players, at least 1.
+        objective: "win", "share" or "score".
+
+    Attributes:
+        worth: worth of each face in points, entry 0 that of face 1.
+        max_score: largest total.
+        positions: what a turn can be at before a roll: (dice left, total kept).
+
+    Raises:
+        ValueError: if an argument is not in its range.
+    """
+
+    name: ClassVar[str] = "LowestScore"
+    opponent_keyword = "opponents"
+    default_opponent = "notebook"
+
+    def __init__(
+        self,
+        dice: int = 5,
+        faces: int = 6,
+        zero_face: int = 3,
+        players: int = 4,
+        objective: Objective = "win",
+    ) -> None:
+        self.dice = at_least("dice", dice, 1)
+        self.faces = at_least("faces", faces, 2)
+        self.zero_face = at_least("zero_face", zero_face, 1)
+        if self.zero_face > self.faces:
+            raise ValueError(f"zero_face must be at most faces = {faces}, got {zero_face}")
+        self.players = at_least("players", players, 1)
+        if objective not in get_args(Objective):
+            known = ", ".join(repr(name) for name in get_args(Objective))
+            raise ValueError(f"objective must be one of {known}, got {objective!r}")
+        self.objective: Objective = objective
+        self.worth = [0 if face == zero_face else face for face in range(1, faces + 1)]
+        self.max_score = self.dice * max(self.worth)
+        turn = self._turn()
+        known_before = [_Known(None, 0)]
+        legs, first_context = [], 0
+        for seat in range(players):
+            first_context += len(known_before)
+            known_after = self._known_after(seat)
+            last = seat == players - 1
+            legs.append(self._leg(seat, turn, known_before, known_after, first_context, last))
+            known_before = known_after
+        counts = [("players tied for it", players)] if objective == "share" else []
+        observed = [
+            ("total kept", turn.observations[:, 0].max() + 1),
+            *[(f"die {i + 1}", self.faces + 1) for i in range(self.dice)],
+            ("best total so far", self.max_score + 2),
+            *counts,
+            ("players after", players),
+        ]
+        super().__init__(legs, players, observed)
+
+    def __repr__(self) -> str:
+        return (
+            f"LowestScore(dice={self.dice}, faces={self.faces}, zero_face={self.zero_face}, "
+            f"players={self.players}, objective={self.objective!r})"
+        )
+
+    # ------------------------------------------------------------------ the turn
+
+    def by_worth(self, roll: tuple[int, ...]) -> tuple[int, ...]:
+        """Put the faces of a roll in order of worth."""
+        return tuple(sorted(roll, key=lambda face: self.worth[face - 1]))
+
+    def _turn(self) -> Turn:
+        """Lay out the turn: positions are (dice left, total kept), results are totals."""
+        left = range(self.dice, 0, -1)
+        most = max(self.worth)
+        positions = self.positions = [
+            (dice, total) for dice in left for total in range((self.dice - dice) * most + 1)
+        ]
+        numbers = {position: number for number, position in enumerate(positions)}
+        for total in range(self.max_score + 1):
+            numbers[0, total] = len(positions) + total
+        casts = [combinations(dice, self.faces) for dice in left]  # law k: dice - k of them
+        rolls = np.zeros((self.dice, max(map(len, casts))), dtype=object)
+        for law, outcomes in enumerate(casts):
+            rolls[law, : len(outcomes)] = [redundancy(cast) for cast in outcomes]
+        laws = np.array([self.dice - dice for dice, _ in positions])
+        nodes = np.full((len(positions), rolls.shape[1]), -1)
+        after, seen = [], []
+        for number, (dice, total) in enumerate(positions):
+            for outcome, cast in enumerate(casts[laws[number]]):
+                nodes[number, outcome] = len(after)
+                ordered = self.by_worth(cast)
+                kept = np.cumsum([self.worth[face - 1] for face in ordered])
+                following = [numbers[dice - i - 1, total + int(kept[i])] for i in range(dice)]
+                after.append(following + [-1] * (self.dice - dice))
+                seen.append([total, *ordered, *[0] * (self.dice - dice)])
+        return Turn(rolls, laws, laws, nodes, np.array(after), np.array(seen), self.max_score + 1)
+
+    # ------------------------------------------------------------------ the round
+
+    def _known_after(self, seat: int) -> "list[_Known]":
+        """List what may be known after a player's turn: best total, and how many hold it."""
+        tied = range(1, seat + 2) if self.objective == "share" else [1]
+        return [_Known(best, count) for best in range(self.max_score + 1) for count in tied]
+
+    def _leg(
+        self,
+        seat: int,
+        turn: Turn,
+        before: "list[_Known]",
+        after: "list[_Known]",
+        first_context: int,
+        last: bool,
+    ) -> Leg:
+        numbers = {known: first_context + number for number, known in enumerate(after)}
+        shape = (turn.num_results, len(before))
+        following = np.full(shape, -1)
+        payoffs = np.full((*shape, self.players), Fraction(0), dtype=object)
+        settled = np.full((*shape, self.players), last)
+        for context, known in enumerate(before):
+            for result in range(turn.num_results):
+                now = known.after(result, self.objective == "share")
+                following[result, context] = -1 if last else numbers[now]
+                for player, payoff in self._settle(seat, known, result, now, last):
+                    payoffs[result, context, player] = payoff
+                    settled[result, context, player] = True
+        players_after = self.players - 1 - seat
+        return Leg(seat, turn, self._contexts(before, players_after), following, payoffs, settled)
+
+    def _settle(
+        self, seat: int, known: "_Known", result: int, now: "_Known", last: bool
+    ) -> Iterator[tuple[int, Fraction]]:
+        """Pay whoever's payoff a finished turn settles."""
+        if self.objective == "score":
+            yield seat, Fraction(-result)
+            return
+        won = Fraction(1, now.tied) if self.objective == "share" else Fraction(1)
+        for player in range(seat):  # if it still may win, it holds the best total so far
+            if now.best != known.best:
+                yield player, Fraction(0)
+            elif last:
+                yield player, won
+        if now.best != result:
+            yield seat, Fraction(0)
+        elif last:
+            yield seat, won
+
+    def _contexts(self, known: "list[_Known]", players_after: int) -> IntArray:
+        best = [self.max_score + 1 if entry.best is None else entry.best for entry in known]
+        columns = [best, [players_after] * len(known)]
+        if self.objective == "share":
+            columns.insert(1, [entry.tied for entry in known])
+        return np.array(columns).T
+
+    # ------------------------------------------------------------------ words
+
+    def describe(self, observation: IntArray) -> str:
+        """Say what is kept, what was rolled and what is to beat."""
+        total, *rest = (int(number) for number in observation)
+        rolled = " ".join(str(face) for face in rest[: self.dice] if face)
+        best, players_after = rest[self.dice], rest[-1]
+        to_beat = "no score yet" if best > self.max_score else f"best so far {best}"
+        if self.objective == "share" and rest[self.dice + 1]:
+            to_beat += f" (held by {rest[self.dice + 1]})"
+        return f"{total} kept, rolled {rolled}; {to_beat}, {players_after} to follow"
+
+    def describe_action(self, action: int) -> str:
+        """Say how many dice are kept."""
+        return f"keep {action + 1} {'die' if action == 0 else 'dice'}"
+
+
+class _Known(NamedTuple):
+    """What is known of the turns before."""
+
+    best: int | None  # lowest total so far; None: no turn yet
+    tied: int  # players who hold it, 1 where that does not matter
+
+    def after(self, result: int, counts: bool) -> "_Known":
+        """Take another turn's result into account."""
+        if self.best is None or result < self.best:
+            return _Known(result, 1)
+        return _Known(self.best, self.tied + int(counts and result == self.best))

@@ -1,0 +1,425 @@
+"""Turn games: each player's turn is played against chance alone, and then scores are compared.
+
+In a *turn* the player rolls, chooses, rolls again, until the turn ends with a *result*. What it
+has put aside is its *position*; a roll makes that a *node*, at which it chooses an action, which
+leads to a position further on or ends the turn. A *leg* is one player's turn in a game. What the
+player knows from the turns before, such as a score to beat, is the leg's *context*: it changes
+nothing in the turn, only what a result is worth. The result leads to a context of a later leg,
+and settles the payoffs of some players. A state is a leg, a node and a context.
+
+Let E(m, c) be the expected value in position m and context c, V(n, c) that in node n, U(r, c)
+that of ending with result r, and p(o) the law of the roll. Then, all contexts at once as columns,
+
+    E(m, .) = sum over o of p(o | m) V(node(m, o), .)        Q(n, a, .) = E(after(n, a), .)
+
+where E(after) is U if the action ends the turn. U is a settled payoff, or E at the start of the
+next leg. Exact values are integers: in units of 1 / (the product of the denominators of all rolls
+that can still come), a number that only the leg and the layer determine.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import lcm, prod
+
+import numpy as np
+
+from .game import Array, BoolArray, FloatArray, Game, IntArray, Move, Stage
+
+
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """One player's turn against chance.
+
+    Positions are numbered in the order of their layers, from the start, position 0; nodes in the
+    order of their positions.
+
+    Attributes:
+        rolls: counts of equally likely casts, shape (law, outcome), Python integers.
+        layers: layer of each position, from 0 on, growing; actions lead to later layers.
+        laws: row of ``rolls`` that the next roll of a position follows, shape (position,).
+        nodes: node after each outcome, shape (position, outcome), -1 where it is impossible.
+        after: shape (node, action): the position an action leads to; the number of positions
+            plus the result if it ends the turn; -1 if it is illegal.
+        observations: what the player sees of its turn, shape (node, component).
+        num_results: results are 0, ..., num_results - 1.
+    """
+
+    rolls: Array
+    layers: IntArray
+    laws: IntArray
+    nodes: IntArray
+    after: IntArray
+    observations: IntArray
+    num_results: int
+
+    @cached_property
+    def num_positions(self) -> int:
+        """Number of positions."""
+        return len(self.layers)
+
+    @cached_property
+    def num_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.after)
+
+    @cached_property
+    def slices(self) -> list[tuple[slice, slice]]:
+        """Positions and nodes of each layer."""
+        bounds = np.searchsorted(self.layers, np.arange(self.layers[-1] + 2))
+        firsts = np.append(0, np.cumsum((self.nodes >= 0).sum(axis=1)))  # (position + 1,)
+        return [
+            (slice(i, j), slice(int(firsts[i]), int(firsts[j])))
+            for i, j in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
+        ]
+
+    @cached_property
+    def probabilities(self) -> FloatArray:
+        """Laws of the rolls, shape (law, outcome)."""
+        chances: FloatArray = (self.rolls / self.rolls.sum(axis=1, keepdims=True)).astype(float)
+        return chances
+
+    @cached_property
+    def units(self) -> list[int]:
+        """The factor that each layer's rolls add to the denominator of exact values."""
+        totals = self.rolls.sum(axis=1)
+        return [lcm(*totals[self.laws[positions]]) for positions, _ in self.slices]
+
+    def _weights(self, layer: int, exact: bool) -> Array:
+        """Chances of a layer's rolls, shape (position, outcome, 1); if exact, times its unit."""
+        laws = self.laws[self.slices[layer][0]]
+        if not exact:
+            return self.probabilities[laws][..., None]
+        scale = self.units[layer] // self.rolls.sum(axis=1)
+        weights: Array = (self.rolls * scale[:, None])[laws][..., None]
+        return weights
+
+    def backward(self, ends: Array, values: Array, start: Array) -> Iterator[tuple[slice, Array]]:
+        """Visit the layers last to first with the value of every action.
+
+        Args:
+            ends: value of each result, shape (result, context). If of dtype object, values grow
+                by the factors ``units`` from layer to layer.
+            values: shape (node, context); the caller stores each layer's values in it before it
+                asks for the next.
+            start: shape (context,), filled with the value before the first roll.
+
+        Yields:
+            Nodes, and values of shape (node, action, context), meaningless if illegal.
+        """
+        exact = values.dtype == object
+        reached = np.concatenate(  # (position or result, context)
+            [np.zeros((self.num_positions, ends.shape[1]), dtype=values.dtype), ends]
+        )
+        for layer, (positions, nodes) in reversed(list(enumerate(self.slices))):
+            yield nodes, reached[self.after[nodes]]
+            rolled = (self._weights(layer, exact) * values[self.nodes[positions]]).sum(axis=1)
+            if exact:
+                reached[positions.stop :] *= self.units[layer]
+            reached[positions] = rolled
+        start[:] = reached[0]
+
+    def forward(self, mass: Array, ended: Array) -> Iterator[tuple[slice, Array]]:
+        """Visit the layers first to last, moving probability mass along.
+
+        Args:
+            mass: shape (node, context), given in the first layer, filled in the others.
+            ended: shape (result, context), filled with the mass of turns that end so.
+
+        Yields:
+            Nodes, and weights of shape (node, action, context), zeros that the caller fills.
+        """
+        exact = mass.dtype == object
+        reached = np.zeros((self.num_positions + len(ended), mass.shape[1]), dtype=mass.dtype)
+        for layer, (positions, nodes) in enumerate(self.slices):
+            if layer:
+                chances = self._weights(layer, exact)
+                if exact:
+                    chances = chances * Fraction(1, self.units[layer])
+                where = self.nodes[positions] >= 0
+                mass[nodes] += (chances * reached[positions][:, None])[where]
+            shape = (nodes.stop - nodes.start, self.after.shape[1], mass.shape[1])
+            weights = np.zeros(shape, dtype=mass.dtype)
+            yield nodes, weights
+            legal = self.after[nodes] >= 0
+            np.add.at(reached, self.after[nodes][legal], weights[legal])
+        ended += reached[self.num_positions :]
+
+
+@dataclass(frozen=True, eq=False)
+class Leg:
+    """One player's turn in a game, in every context it may come to.
+
+    Attributes:
+        seat: the player.
+        turn: what it plays.
+        contexts: what the player sees of each context, shape (context, component).
+        following: context that each result leads to, shape (result, context), counted over all
+            legs; -1 if all payoffs are settled.
+        payoffs: fractions, shape (result, context, player), 0 where not settled.
+        settled: whether a result settles a player's payoff, of the same shape.
+    """
+
+    seat: int
+    turn: Turn
+    contexts: IntArray
+    following: IntArray
+    payoffs: Array
+    settled: BoolArray
+
+    @cached_property
+    def float_payoffs(self) -> FloatArray:
+        """``payoffs`` as floats."""
+        return self.payoffs.astype(np.float64)
+
+
+class TurnGame(Game):
+    """A game of turns, given by its legs; subclasses build them and put them into words.
+
+    Args:
+        legs: in an order such that results lead to later legs. The first has one context; all
+            begin with the same roll.
+        num_players: number of seats.
+        observed: name and number of values of each component of an observation, those of the
+            turn before those of the context.
+    """
+
+    def __init__(
+        self, legs: Sequence[Leg], num_players: int, observed: Sequence[tuple[str, int]]
+    ) -> None:
+        turn = legs[0].turn
+        self.legs = tuple(legs)
+        self.num_players = num_players
+        self.num_actions = turn.after.shape[1]
+        self.observation_names, self.observation_sizes = zip(*observed, strict=True)
+        self._num_contexts = np.array([len(leg.contexts) for leg in legs])
+        self._first_contexts = np.append(0, np.cumsum(self._num_contexts))  # (leg + 1,)
+        sizes = [leg.turn.num_nodes * len(leg.contexts) for leg in legs]
+        self._first_states = np.append(0, np.cumsum(sizes))  # (leg + 1,)
+        self.num_states = int(self._first_states[-1])
+        self._first_nodes = np.stack([leg.turn.nodes[0] for leg in legs])  # (leg, outcome)
+        self._seats = np.array([leg.seat for leg in legs])
+        nothing = np.zeros((1, turn.rolls.shape[1]))
+        nothing[0, 0] = 1.0  # the law of no roll at all
+        self.laws = np.concatenate([turn.probabilities, nothing])
+        paid = {payoff for leg in legs for payoff in leg.payoffs[leg.settled].tolist()}
+        self.payoff_range = (float(min(paid)), float(max(paid)))
+        self._fractions = {float(payoff): Fraction(payoff) for payoff in [*paid, 0]}
+        self.zero_sum = num_players == 2 and self._adds_up(min(paid) + max(paid))
+
+    def _adds_up(self, total: Fraction) -> bool:
+        """Say whether two players' payoffs are settled together and add up to a total."""
+        for leg in self.legs:
+            both = leg.settled.all(axis=-1)
+            if (leg.settled.any(axis=-1) != both).any():
+                return False
+            if (leg.payoffs[both].sum(axis=-1) != total).any():
+                return False
+        return True
+
+    # ------------------------------------------------------------------ rules
+
+    def locate(self, states: IntArray) -> Iterator[tuple[int, IntArray, IntArray, IntArray]]:
+        """Sort states by leg: its number, which states they are, their nodes and contexts."""
+        legs = np.searchsorted(self._first_states, states, side="right") - 1
+        for leg in np.unique(legs).tolist():
+            where = np.flatnonzero(legs == leg)
+            inside = states[where] - self._first_states[leg]
+            nodes, contexts = np.divmod(inside, self._num_contexts[leg])
+            yield leg, where, nodes, contexts
+
+    def observe(self, states: IntArray, seat: int) -> IntArray:
+        """Give what is seen of turn and context; a state belongs to one seat only."""
+        observations = np.empty((len(states), len(self.observation_sizes)), dtype=np.int64)
+        for leg, where, nodes, contexts in self.locate(states):
+            turn, known = self.legs[leg].turn, self.legs[leg].contexts
+            seen = [turn.observations[nodes], known[contexts]]
+            observations[where] = np.concatenate(seen, axis=1)
+        return observations
+
+    def encode(self, observations: IntArray) -> IntArray:
+        """Give the state of each observation, -1 if there is none."""
+        keys, states = self._keys
+        wanted = self._key(np.asarray(observations, dtype=np.int64))
+        found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where(keys[found] == wanted, states[found], -1)
+
+    def _key(self, observations: IntArray) -> IntArray:
+        columns = tuple(np.moveaxis(observations, -1, 0))
+        keys: IntArray = np.ravel_multi_index(columns, self.observation_sizes)
+        return keys
+
+    @cached_property
+    def _keys(self) -> tuple[IntArray, IntArray]:
+        """Observations of all states as single numbers, sorted, and their states."""
+        keys = self._key(self.observe(np.arange(self.num_states), 0))
+        order = np.argsort(keys)
+        return keys[order], order
+
+    def mask(self, states: IntArray) -> BoolArray:
+        """Allow the actions that lead somewhere."""
+        legal = np.empty((len(states), self.num_actions), dtype=bool)
+        for leg, where, nodes, _ in self.locate(states):
+            legal[where] = self.legs[leg].turn.after[nodes] >= 0
+        return legal
+
+    def initial_law(self) -> tuple[IntArray, Array]:
+        """Roll for the first player."""
+        turn = self.legs[0].turn
+        outcomes = np.flatnonzero(turn.nodes[0] >= 0)
+        return turn.nodes[0, outcomes], self.exact_laws()[turn.laws[0], outcomes]
+
+    def exact_laws(self) -> Array:
+        """Give the laws of the rolls as fractions."""
+        rolls = self.legs[0].turn.rolls
+        laws = np.full(self.laws.shape, Fraction(0), dtype=object)
+        for law, outcome in np.argwhere(rolls > 0).tolist():
+            laws[law, outcome] = Fraction(rolls[law, outcome], rolls[law].sum())
+        laws[-1, 0] = Fraction(1)
+        return laws
+
+    def law(self, states: IntArray, actions: IntArray) -> IntArray:
+        """Draw the mover's next roll, or the next player's first, or nothing."""
+        rows = np.full(len(states), len(self.laws) - 1)
+        for leg, where, nodes, contexts in self.locate(states):
+            turn = self.legs[leg].turn
+            after = turn.after[nodes, actions[where]]
+            rolls = after < turn.num_positions
+            rows[where[rolls]] = turn.laws[after[rolls]]
+            results = after[~rolls] - turn.num_positions
+            goes_on = self.legs[leg].following[results, contexts[~rolls]] >= 0
+            rows[where[~rolls][goes_on]] = turn.laws[0]
+        return rows
+
+    def advance(
+        self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
+    ) -> Move:
+        """Go on with the turn, or end it and begin the next player's."""
+        seats, after_states = seats.copy(), np.zeros_like(states)
+        payoffs = np.zeros((len(states), self.num_players))
+        over = np.zeros((len(states), self.num_players), dtype=bool)
+        for number, where, nodes, contexts in self.locate(states):
+            leg = self.legs[number]
+            after = leg.turn.after[nodes, actions[where]]
+            rolls = after < leg.turn.num_positions
+            rolled = leg.turn.nodes[after[rolls], outcomes[where[rolls]]]
+            inside = rolled * self._num_contexts[number] + contexts[rolls]
+            after_states[where[rolls]] = self._first_states[number] + inside
+            ends = where[~rolls]
+            result = after[~rolls] - leg.turn.num_positions, contexts[~rolls]
+            payoffs[ends], over[ends] = leg.float_payoffs[result], leg.settled[result]
+            following = leg.following[result]
+            goes_on = ends[following >= 0]
+            legs, after_states[goes_on] = self._enter(following[following >= 0], outcomes[goes_on])
+            seats[goes_on] = self._seats[legs]
+        return Move(seats, after_states, payoffs, over)
+
+    def _enter(self, contexts: IntArray, outcomes: IntArray) -> tuple[IntArray, IntArray]:
+        """Give leg and state at the beginning of turns in contexts counted over all legs."""
+        legs = np.searchsorted(self._first_contexts, contexts, side="right") - 1
+        nodes = self._first_nodes[legs, outcomes]
+        inside = nodes * self._num_contexts[legs] + contexts - self._first_contexts[legs]
+        return legs, self._first_states[legs] + inside
+
+    def stages(self) -> Sequence[tuple[int, IntArray]]:
+        """List the layers of each leg."""
+        return [
+            (leg.seat, self._states(number, nodes))
+            for number, leg in enumerate(self.legs)
+            for _, nodes in leg.turn.slices
+        ]
+
+    def _states(self, leg: int, nodes: slice) -> IntArray:
+        contexts = int(self._num_contexts[leg])
+        first = int(self._first_states[leg])
+        return np.arange(first + nodes.start * contexts, first + nodes.stop * contexts)
+
+    # ------------------------------------------------ expectation, both ways
+
+    def exact_payoffs(self, payoffs: FloatArray) -> Array:
+        """Give the fractions that payoffs stand for."""
+        return np.array([self._fractions[payoff] for payoff in payoffs.tolist()], dtype=object)
+
+    def denominators(self, states: IntArray) -> Array:
+        """Give the product of the denominators of all rolls to come and of the payoffs."""
+        scales = np.empty(len(states), dtype=object)
+        for number, where, nodes, _ in self.locate(states):
+            turn = self.legs[number].turn
+            by_layer = [
+                self._end_scales[number] * prod(turn.units[layer + 1 :])
+                for layer in range(len(turn.slices))
+            ]
+            firsts = [layer_nodes.start for _, layer_nodes in turn.slices]
+            layers = np.searchsorted(firsts, nodes, side="right") - 1
+            scales[where] = np.array(by_layer, dtype=object)[layers]
+        return scales
+
+    @cached_property
+    def _end_scales(self) -> list[int]:
+        """Denominator of the values of results, for each leg."""
+        scales: list[int] = [1] * len(self.legs)
+        for number in reversed(range(len(self.legs))):
+            leg = self.legs[number]
+            denominators = {Fraction(p).denominator for p in leg.payoffs.ravel().tolist()}
+            entered = np.unique(leg.following[leg.following >= 0])
+            later = np.unique(np.searchsorted(self._first_contexts, entered, side="right") - 1)
+            beginnings = [self._start_scale(scales, other) for other in later.tolist()]
+            scales[number] = lcm(*denominators, *beginnings)
+        return scales
+
+    def _start_scale(self, end_scales: list[int], leg: int) -> int:
+        """Denominator of the values of a leg before its first roll."""
+        return end_scales[leg] * prod(self.legs[leg].turn.units)
+
+    def backward(self, values: Array, seat: int) -> Iterator[Stage]:
+        """Visit the layers of all legs last to first (module docstring)."""
+        entries = np.zeros(self._first_contexts[-1], dtype=values.dtype)  # (context,)
+        for number in reversed(range(len(self.legs))):
+            leg, contexts = self.legs[number], self._num_contexts[number]
+            ends = self._ends(number, entries, seat)
+            everything = slice(*self._first_states[number : number + 2])
+            own = values[leg.seat, everything].reshape(-1, contexts)  # a view
+            start = entries[slice(*self._first_contexts[number : number + 2])]
+            for nodes, expected in leg.turn.backward(ends, own, start):
+                actions = expected.transpose(0, 2, 1).reshape(-1, self.num_actions)
+                yield Stage(leg.seat, self._states(number, nodes), actions)
+
+    def _ends(self, number: int, entries: Array, seat: int) -> Array:
+        """Give the value to ``seat`` of each result of a leg, shape (result, context)."""
+        leg = self.legs[number]
+        if entries.dtype != object:
+            settled, later = leg.float_payoffs[..., seat], entries[leg.following]
+        else:
+            scale = self._end_scales[number]
+            starts = [self._start_scale(self._end_scales, i) for i in range(len(self.legs))]
+            factors = np.array([scale // start for start in starts], dtype=object)  # (leg,)
+            later = (entries * np.repeat(factors, self._num_contexts))[leg.following]
+            settled = np.vectorize(lambda payoff: int(payoff * scale), otypes=[object])(
+                leg.payoffs[..., seat]
+            )
+        ends: Array = np.where(leg.settled[..., seat], settled, later)
+        return ends
+
+    def forward(self, mass: Array, seat: int) -> Iterator[Stage]:
+        """Visit the layers of all legs first to last: the adjoint of ``backward``."""
+        for number, leg in enumerate(self.legs):
+            contexts = int(self._num_contexts[number])
+            everything = slice(*self._first_states[number : number + 2])
+            own = mass[leg.seat, everything].reshape(-1, contexts)  # a view
+            ended = np.zeros((leg.turn.num_results, contexts), dtype=mass.dtype)
+            for nodes, weights in leg.turn.forward(own, ended):
+                states = self._states(number, nodes)
+                actions = np.zeros((len(states), self.num_actions), dtype=mass.dtype)
+                yield Stage(leg.seat, states, actions)
+                weights[:] = actions.reshape(-1, contexts, self.num_actions).transpose(0, 2, 1)
+            goes_on = (leg.following >= 0) & ~leg.settled[..., seat]
+            self._begin(mass, leg.following[goes_on], ended[goes_on])
+
+    def _begin(self, mass: Array, contexts: IntArray, entering: Array) -> None:
+        """Roll for the next player, wherever mass enters its contexts."""
+        laws = self.exact_laws() if mass.dtype == object else self.laws
+        law = laws[self.legs[0].turn.laws[0]]
+        for outcome in np.flatnonzero(law != 0):
+            legs, states = self._enter(contexts, np.full(len(contexts), outcome))
+            np.add.at(mass, (self._seats[legs], states), entering * law[outcome])
