@@ -13,7 +13,7 @@ import numpy as np
 
 from ..games import Array, FourTwoOne, IntArray, Turn
 from .induction import maximize
-from .turns import follow_choices, in_every_context, solve_turn
+from .turn import follow_choices, in_every_context, solve_turn
 
 
 def ratchet(game: FourTwoOne, goal: str) -> IntArray:
@@ -118,7 +118,8 @@ def identify_goal(game: FourTwoOne, horizon_and_serendipity: str) -> IntArray:
         return plans[:, goal]
     evaluation = np.where(_within_reach(game), expected.positions, -np.inf).max(axis=1)
     evaluation = np.concatenate([evaluation, paid])  # (position or result,)
-    return maximize(evaluation[turn.after], turn.after >= 0)[1].argmax(axis=1)
+    actions: IntArray = maximize(evaluation[turn.after], turn.after >= 0)[1].argmax(axis=1)
+    return actions
 
 
 def one_goal_strategies(game: FourTwoOne, exact: bool = False) -> IntArray:

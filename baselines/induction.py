@@ -118,7 +118,9 @@ def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
         return _symmetric_equilibrium(game, exact)
     if game.zero_sum or game.num_players == 1:
         values, choices = sweep_back(game, 0, {}, exact)
-        every = (values, _complement(game, values)) if game.zero_sum else (values,)
+        every: tuple[Array, ...] = (values,)
+        if game.zero_sum:
+            every = (values, _complement(game, values))
     else:
         every, choices = _sweep_together(game, exact)
     policies = [DeterministicPolicy(choices[i], game.num_actions) for i in sorted(choices)]

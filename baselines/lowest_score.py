@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..games import Array, IntArray, LowestScore
-from .turns import TurnValues, in_every_context, solve_turn
+from .turn import TurnValues, in_every_context, solve_turn
 
 
 def expected_score(game: LowestScore, dice: int) -> Fraction:

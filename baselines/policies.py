@@ -131,9 +131,10 @@ def tabulate(
 
     Args:
         policy: probabilities, shape (state, action); or actions, integers of shape (state,); or
-            a function from (observations, masks) of all states to either.
+            a function from (observations, masks) to either, which is asked about the states in
+            which its seat may be to move.
         game: the game that is played.
-        seat: the seat that the policy plays, which a callable is shown.
+        seat: the seat that the policy plays.
         masked: whether the policy must keep to the legal actions.
 
     Raises:
@@ -141,55 +142,62 @@ def tabulate(
             probabilities do not sum to one.
     """
     states = np.arange(game.num_states)
-    mask = game.mask(states)
     if callable(policy):
-        policy = policy(game.observe(states, seat), mask)
+        states = game.states_of(seat)
+        policy = policy(game.observe(states, seat), game.mask(states))
     table = np.asarray(policy)
+    mask = game.mask(states)
+    allowed = mask if masked else np.ones_like(mask)
     if table.ndim == 1 and np.issubdtype(table.dtype, np.integer):
-        return _actions(table.astype(np.int64), mask if masked else np.ones_like(mask))
+        _check_actions(table, states, allowed)
+        actions = np.empty(game.num_states, dtype=np.int64)
+        others = np.setdiff1d(np.arange(game.num_states), states)
+        actions[others] = game.mask(others).argmax(axis=1)  # never taken
+        actions[states] = table
+        return DeterministicPolicy(actions, game.num_actions)
     if table.shape != mask.shape:
         raise ValueError(
             f"policy must be a table of shape {mask.shape} (state, action) or integers of shape "
-            f"({game.num_states},), got {table.dtype} of shape {table.shape}"
+            f"({len(mask)},), got {table.dtype} of shape {table.shape}"
         )
-    return _probabilities(table.astype(np.float64), mask if masked else np.ones_like(mask))
+    _check_probabilities(table.astype(np.float64), states, allowed)
+    probabilities = np.zeros((game.num_states, game.num_actions))
+    probabilities[:, 0] = 1.0  # never taken, where it is not overwritten
+    probabilities[states] = table / table.sum(axis=1, keepdims=True)
+    return StochasticPolicy(probabilities)
 
 
-def _actions(actions: IntArray, mask: BoolArray) -> Policy:
-    if actions.shape != mask.shape[:1]:
+def _check_actions(actions: npt.NDArray[Any], states: IntArray, mask: BoolArray) -> None:
+    if actions.shape != states.shape:
         raise ValueError(
-            f"policy must have one action for each of {len(mask)} states, got {len(actions)}"
+            f"policy must have one action for each of {len(states)} states, got {len(actions)}"
         )
     in_range = (actions >= 0) & (actions < mask.shape[1])
     legal = in_range & mask[np.arange(len(mask)), np.where(in_range, actions, 0)]
     if not legal.all():
-        state = int(np.argmin(legal))
-        raise ValueError(f"policy must choose legal actions, got {actions[state]} in state {state}")
-    return DeterministicPolicy(actions, mask.shape[1])
+        row = int(np.argmin(legal))
+        raise ValueError(
+            f"policy must choose legal actions, got {actions[row]} in state {states[row]}"
+        )
 
 
-def _probabilities(table: FloatArray, mask: BoolArray) -> Policy:
-    if not np.isfinite(table).all():
-        state, action = np.argwhere(~np.isfinite(table))[0]
-        raise ValueError(
-            f"policy must be finite, got {table[state, action]} in state {state}, action {action}"
-        )
-    if (table < 0).any():
-        state, action = np.argwhere(table < 0)[0]
-        raise ValueError(
-            f"policy must not be negative, got {table[state, action]} in state {state}, "
-            f"action {action}"
-        )
+def _check_probabilities(table: FloatArray, states: IntArray, mask: BoolArray) -> None:
+    complaints = [
+        (~np.isfinite(table), "be finite"),
+        (table < 0, "not be negative"),
+        ((table > 0) & ~mask, "leave illegal actions alone"),
+    ]
+    for wrong, requirement in complaints:
+        if wrong.any():
+            row, action = np.argwhere(wrong)[0]
+            raise ValueError(
+                f"policy must {requirement}, got {table[row, action]:.6g} in state {states[row]}, "
+                f"action {action}"
+            )
     sums = table.sum(axis=1)
     if (np.abs(sums - 1) > SUM_TOLERANCE).any():
-        state = int(np.argmax(np.abs(sums - 1)))
+        row = int(np.argmax(np.abs(sums - 1)))
         raise ValueError(
-            f"policy must have probabilities that sum to 1, got {sums[state]:.6g} in state {state}"
+            f"policy must have probabilities that sum to 1, got {sums[row]:.6g} in state "
+            f"{states[row]}"
         )
-    if (table[~mask] > 0).any():
-        state, action = np.argwhere((table > 0) & ~mask)[0]
-        raise ValueError(
-            f"policy must leave illegal actions alone, got {table[state, action]:.6g} in state "
-            f"{state}, action {action}"
-        )
-    return StochasticPolicy(table / sums[:, None])

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..games import FloatArray
+from ..games import FloatArray, IntArray
 from .induction import TIE, with_illegal
 from .names import label
 from .policies import DeterministicPolicy, Policy, PolicyLike
@@ -88,32 +88,40 @@ class Score:
             count: how many at most; None lists every decision that costs anything, and their
                 costs sum to the regret.
         """
-        met, costs = self._costs
-        order = np.argsort(-costs, axis=None, kind="stable")[: np.count_nonzero(costs)]
-        states, actions = np.unravel_index(order[:count], costs.shape)
+        states, actions, values, met = self._mistakes
         solution, game = solve(self.task), self.task.game
-        expected = with_illegal(game, states, solution.table[states])
+        best = solution.values[self.task.seat, states]
+        costs = met * (best - values)
+        order = np.lexsort((actions, states, -costs))[:count]
         rows = zip(
-            map(tuple, game.observe(states, self.task.seat).tolist()),
-            actions.tolist(),
-            solution.policy.actions[states].tolist(),
-            expected[np.arange(len(states)), actions].tolist(),
-            solution.values[self.task.seat, states].tolist(),
-            met[states, actions].tolist(),
-            costs[states, actions].tolist(),
+            map(tuple, game.observe(states[order], self.task.seat).tolist()),
+            actions[order].tolist(),
+            solution.policy.actions[states[order]].tolist(),
+            values[order].tolist(),
+            best[order].tolist(),
+            met[order].tolist(),
+            costs[order].tolist(),
             strict=True,
         )
         return [Blunder(*row) for row in rows]
 
     @cached_property
-    def _costs(self) -> tuple[FloatArray, FloatArray]:
-        """Occupancy and cost of every decision, each of shape (state, action)."""
-        solution, game = solve(self.task), self.task.game
-        states = np.arange(game.num_states)
-        met = occupancy(self.agent, self.task)[:, None] * self.agent.probabilities(states)
-        expected = with_illegal(game, states, solution.table)
-        losses = solution.values[self.task.seat][:, None] - expected
-        return met, met * np.where(losses > TIE, losses, 0.0)  # as far as actions are told apart
+    def _mistakes(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+        """State, action, value and occupancy of every decision that costs something."""
+        solution, game, seat = solve(self.task), self.task.game, self.task.seat
+        met = occupancy(self.agent, self.task)
+        mistakes = []
+        for mover, states, expected in game.backward(solution.values, seat):
+            if mover == seat:
+                values = with_illegal(game, states, expected)
+                weights = met[states][:, None] * self.agent.probabilities(states)
+                losses = solution.values[seat, states][:, None] - values
+                wrong = np.nonzero((weights > 0) & (losses > TIE))  # as far as values differ
+                mistakes.append((states[wrong[0]], wrong[1], values[wrong], weights[wrong]))
+        state, action, value, weight = (
+            np.concatenate(column) for column in zip(*mistakes, strict=True)
+        )
+        return state, action, value, weight
 
     def as_dict(self) -> dict[str, Any]:
         """Give everything but the blunders in JSON's types."""

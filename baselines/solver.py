@@ -83,7 +83,10 @@ class Evaluation:
             raise ValueError(
                 f"observation must be ({names}) below {sizes}, got {np.asarray(observation)}"
             )
-        return self.task.game.encode(wanted[None])
+        state = self.task.game.encode(wanted[None])
+        if state[0] < 0:
+            raise ValueError(f"observation must be one of the game's, got {wanted.tolist()}")
+        return state
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from ..games import Array, Game
 from .induction import spread
 from .names import EQUILIBRIUM, label, resolve
 from .policies import PolicyLike
+
+#: One policy for several seats, or one for each, in the order of the seats or by seat.
+LineUp: TypeAlias = PolicyLike | Sequence[PolicyLike] | Mapping[int, PolicyLike]
 
 
 class Task:
@@ -34,26 +37,16 @@ class Task:
         self,
         game: Game,
         seat: int = 0,
-        opponents: PolicyLike | Sequence[PolicyLike] | Mapping[int, PolicyLike] = "optimal",
+        opponents: LineUp = "optimal",
         exact: bool = False,
     ) -> None:
         if isinstance(seat, bool) or seat not in range(game.num_players):
             raise ValueError(f"seat must be from 0 to {game.num_players - 1}, got {seat!r}")
         others = [other for other in range(game.num_players) if other != seat]
-        if isinstance(opponents, list | tuple):
-            if len(opponents) != len(others):
-                raise ValueError(
-                    f"opponents must be one policy or {len(others)}, got {len(opponents)}"
-                )
-            opponents = dict(zip(others, opponents, strict=True))
-        if not isinstance(opponents, Mapping):
-            opponents = dict.fromkeys(others, opponents)
-        if set(opponents) != set(others):
-            raise ValueError(f"opponents must be for the seats {others}, got {sorted(opponents)}")
         self.game = game
         self.seat = int(seat)
         self.is_exact = exact
-        self._opponents = {other: opponents[other] for other in others}
+        self._opponents = by_seat(opponents, others)
         self.policies = {
             other: resolve(policy, game, other, exact) for other, policy in self._opponents.items()
         }
@@ -95,6 +88,24 @@ class Task:
             raise ValueError(f"seat must be one that gets to move, got {self.seat}")
         normalized: Array = first / first.sum()
         return normalized
+
+
+def by_seat(policies: LineUp, seats: Sequence[int]) -> dict[int, PolicyLike]:
+    """Give each of some seats its policy.
+
+    Raises:
+        ValueError: if there are policies for more, fewer or other seats.
+    """
+    if isinstance(policies, Mapping):
+        if set(policies) != set(seats):
+            raise ValueError(f"opponents must be for the seats {seats}, got {sorted(policies)}")
+        return {seat: policies[seat] for seat in seats}
+    if isinstance(policies, list | tuple):
+        if len(policies) != len(seats):
+            raise ValueError(f"opponents must be one policy or {len(seats)}, got {len(policies)}")
+        return dict(zip(seats, policies, strict=True))
+    one: Any = policies
+    return dict.fromkeys(seats, one)
 
 
 def start_mass(game: Game, exact: bool = False) -> Array:

@@ -17,7 +17,8 @@ def tabulate_transitions(engine: Engine) -> Transitions:
 
     Returns:
         ``P[state][action] = [(probability, next state, reward, terminated), ...]``; where the
-        game ends, the next state is the state itself, as in ``step``.
+        game ends, the next state is the state itself, as in ``step``. States in which only
+        others move are listed as ended, as nobody gets there.
 
     Raises:
         ValueError: if the game has more than ``LIMIT`` pairs of state and action.
@@ -31,13 +32,14 @@ def tabulate_transitions(engine: Engine) -> Transitions:
         )
     mask = game.mask(np.arange(game.num_states))
     replies: dict[tuple[int, int], dict[tuple[int, float], float]] = {}
-    return {
-        state: {
-            action: _move(engine, state, action, bool(mask[state, action]), replies)
-            for action in range(game.num_actions)
-        }
+    transitions: Transitions = {
+        state: {action: [(1.0, state, 0.0, True)] for action in range(game.num_actions)}
         for state in range(game.num_states)
     }
+    for state in game.states_of(engine.task.seat).tolist():
+        for action, legal in enumerate(mask[state].tolist()):
+            transitions[state][action] = _move(engine, state, action, legal, replies)
+    return transitions
 
 
 #: Law of what follows until the agent moves again: (agent's next state or -1, payoff) -> chance.

@@ -15,7 +15,8 @@ from .game import (
 from .greed import Greed
 from .lowest_score import LowestScore
 from .shut_the_box import ShutTheBox
-from .turns import Leg, Turn, TurnGame
+from .turn import Turn
+from .turn_game import Leg, TurnGame
 
 #: Every game by name; ``exactdice/<name>-v0`` is its environment.
 GAMES: dict[str, type[Game]] = {

@@ -15,11 +15,10 @@ its result; the higher combination by (54) wins.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import chain
 from itertools import combinations as choose
-from math import isfinite
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -27,9 +26,10 @@ import numpy.typing as npt
 
 from .dice import combinations, redundancy
 from .game import Array, IntArray, at_least
-from .turns import Leg, Turn, TurnGame
+from .ranking import Combination, hierarchy, tokens
+from .turn import Turn
+from .turn_game import Leg, TurnGame
 
-Combination: TypeAlias = tuple[int, ...]
 #: A name, a function of (combination, casts made), or a table (combination, casts made - 1).
 Utility: TypeAlias = str | Callable[[Combination, int], Any] | npt.ArrayLike
 Tie = Literal["half", "lost"]
@@ -93,10 +93,8 @@ class FourTwoOne(TurnGame):
         known: list[tuple[str, int]] = []
         if isinstance(utility, str) and utility == "set":
             legs = self._set()
-            known = [
-                ("casts imposed", self.casts + 1),
-                ("rank to beat", len(self.combinations) + 1),
-            ]
+            ranks = len(self.combinations)
+            known = [("casts imposed", self.casts + 1), ("rank to beat", ranks + 1)]
         else:
             self.utilities = self._utilities(utility)
             legs = [self._round(self.utilities)]
@@ -125,17 +123,19 @@ class FourTwoOne(TurnGame):
         Positions are (casts made, faces accumulated). Results are the combinations; if the player
         is free to stop, those after one cast, then those after two, and so on.
         """
-        held = [faces for size in range(self.dice) for faces in combinations(size, self.faces)]
-        positions = [(0, ())] + [(made, faces) for made in range(1, casts) for faces in held]
+        held = [part for size in range(self.dice) for part in combinations(size, self.faces)]
+        positions: list[tuple[int, Combination]] = [(0, ())]
+        positions += [(made, part) for made in range(1, casts) for part in held]
         numbers = {position: number for number, position in enumerate(positions)}
-        results = {faces: number for number, faces in enumerate(self.combinations)}
+        results = {combination: number for number, combination in enumerate(self.combinations)}
         shown = [combinations(dice, self.faces) for dice in range(self.dice, 0, -1)]
         rolls = np.zeros((self.dice, len(shown[0])), dtype=object)
-        for law, cast in enumerate(shown):
-            rolls[law, : len(cast)] = [redundancy(faces) for faces in cast]
+        for law, casts_shown in enumerate(shown):
+            rolls[law, : len(casts_shown)] = [redundancy(cast) for cast in casts_shown]
         laws = np.array([len(faces) for _, faces in positions])
         nodes = np.full((len(positions), rolls.shape[1]), -1)
-        after, seen = [], []
+        after: list[list[int]] = []
+        seen: list[list[int]] = []
         for number, (made, faces) in enumerate(positions):
             for outcome, cast in enumerate(shown[len(faces)]):
                 nodes[number, outcome] = len(after)
@@ -187,9 +187,7 @@ class FourTwoOne(TurnGame):
     def _set(self) -> list[Leg]:
         """Two players: the second one's turn depends on the casts, its context on the result."""
         if self.ranks is None:
-            raise ValueError(
-                f"utility 'set' needs dice = 3, as ranks are of three, got {self.dice}"
-            )
+            raise ValueError(f"utility 'set' needs dice = 3, as (54) ranks three, got {self.dice}")
         if self.duration is not None:
             raise ValueError(f"duration must be None in a set, got {self.duration}")
         number = len(self.combinations)
@@ -222,7 +220,8 @@ class FourTwoOne(TurnGame):
             shape = (len(self.combinations), self.casts)
             if table.shape != shape:
                 raise ValueError(
-                    f"utility must be a table of shape {shape} (combination, casts), got {table.shape}"
+                    f"utility must be a table of shape {shape} (combination, casts), "
+                    f"got {table.shape}"
                 )
             values = table.tolist()
         return np.array([[_fraction(value) for value in row] for row in values], dtype=object)
@@ -278,53 +277,12 @@ class FourTwoOne(TurnGame):
         return f"accumulate die {' '.join(dice)}" if dice else "accumulate nothing"
 
 
-def tokens(faces: Combination) -> int:
-    """Give the tokens that a highest combination of three dice transfers (Table 5)."""
-    if faces == (1, 2, 4):
-        return 10
-    if faces == (1, 1, 1):
-        return 7
-    if faces[:2] == (1, 1) or faces[0] == faces[2]:
-        return faces[2]
-    if faces[0] + 2 == faces[1] + 1 == faces[2]:
-        return 2
-    return 1
-
-
-def hierarchy(faces: int) -> IntArray:
-    """Rank the combinations of three dice by (54), 0 the lowest, in lexicographic order.
-
-    421, then 111, then f11 and fff by falling f, then the sequences and the others, each by the
-    number that their falling faces form.
-    """
-
-    def height(combination: Combination) -> tuple[int, Sequence[int]]:
-        worth = tokens(combination)
-        paired = combination[:2] == (1, 1)
-        if worth == 10 and combination == (1, 2, 4):
-            return 5, ()
-        if combination == (1, 1, 1):
-            return 4, ()
-        if paired or combination[0] == combination[2]:
-            return 3, (combination[2], paired)
-        return (2 if worth == 2 else 1), combination[::-1]
-
-    order = sorted(combinations(3, faces), key=height)
-    places = {combination: place for place, combination in enumerate(order)}
-    return np.array([places[combination] for combination in combinations(3, faces)])
-
-
 def _fraction(value: Any) -> Fraction:
     """Read a number exactly."""
     try:
-        number = value if isinstance(value, Fraction) else Fraction(value)
-    except TypeError:  # numpy's numbers
-        number = Fraction(float(value)) if isfinite(value) else None
-    except (ValueError, OverflowError):
-        number = None
-    if number is None:
-        raise ValueError(f"utility must be finite numbers, got {value!r}")
-    return number
+        return Fraction(value.item() if isinstance(value, np.generic) else value)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"utility must be finite numbers, got {value!r}") from None
 
 
 def _digest(utilities: Array | None) -> str:

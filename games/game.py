@@ -95,7 +95,7 @@ class Game(ABC):
 
     @abstractmethod
     def encode(self, observations: IntArray) -> IntArray:
-        """Invert ``observe``: the state of each observation, shape (observation,)."""
+        """Invert ``observe``: the state of each observation, -1 if there is none."""
 
     @abstractmethod
     def mask(self, states: IntArray) -> BoolArray:
@@ -125,6 +125,12 @@ class Game(ABC):
     @abstractmethod
     def stages(self) -> Sequence[tuple[int, IntArray]]:
         """List (seat, states) in an order such that every move leads to a later stage."""
+
+    def states_of(self, seat: int) -> IntArray:
+        """List the states in which a player may be to move, in growing order."""
+        return np.unique(
+            np.concatenate([states for mover, states in self.stages() if mover == seat])
+        )
 
     @abstractmethod
     def describe(self, observation: IntArray) -> str:

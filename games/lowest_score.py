@@ -21,7 +21,8 @@ import numpy as np
 
 from .dice import combinations, redundancy
 from .game import IntArray, at_least
-from .turns import Leg, Turn, TurnGame
+from .turn import Turn
+from .turn_game import Leg, TurnGame
 
 Objective = Literal["win", "share", "score"]
 
@@ -120,7 +121,8 @@ class LowestScore(TurnGame):
             rolls[law, : len(outcomes)] = [redundancy(cast) for cast in outcomes]
         laws = np.array([self.dice - dice for dice, _ in positions])
         nodes = np.full((len(positions), rolls.shape[1]), -1)
-        after, seen = [], []
+        after: list[list[int]] = []
+        seen: list[list[int]] = []
         for number, (dice, total) in enumerate(positions):
             for outcome, cast in enumerate(casts[laws[number]]):
                 nodes[number, outcome] = len(after)

@@ -21,7 +21,8 @@ import numpy as np
 
 from .dice import sum_counts
 from .game import IntArray, at_least
-from .turns import Leg, Turn, TurnGame
+from .turn import Turn
+from .turn_game import Leg, TurnGame
 
 Objective = Literal["win", "sum", "shut"]
 MAX_TILES = 12

@@ -19,8 +19,40 @@ from stable_baselines3.common import env_checker
 import exactdice
 
 #: Sizes small enough to list P, by game.
-SMALL = {"Greed": {"max_score": 5, "sides": 3}}
-SEATS = [(name, seat) for name in GAMES for seat in (0, 1)]
+SMALL = {
+    "Greed": [{"max_score": 5, "sides": 3}],
+    "LowestScore": [
+        {"dice": 2, "faces": 3, "zero_face": 2, "players": 3},
+        {"dice": 2, "faces": 3, "zero_face": 3, "players": 3, "objective": "share"},
+        {"dice": 3, "faces": 2, "zero_face": 1, "players": 2, "objective": "score"},
+    ],
+    "ShutTheBox": [
+        {"tiles": 3, "dice": 2, "sides": 2, "one_die": "sum<=2"},
+        {"tiles": 3, "dice": 1, "sides": 3, "shut_wins": False},
+        {"tiles": 4, "dice": 2, "sides": 3, "one_die": "never", "objective": "sum"},
+    ],
+    "FourTwoOne": [
+        {"dice": 2, "faces": 3, "casts": 3, "utility": "goal:12"},
+        {"dice": 2, "faces": 3, "casts": 3, "utility": "sum", "duration": 2},
+        {"dice": 3, "faces": 2, "casts": 2, "utility": "set"},
+        {"dice": 3, "faces": 2, "casts": 2, "utility": "set", "tie": "lost"},
+    ],
+}
+#: Sizes too large for that.
+LARGE = {"FourTwoOne": {"utility": "set"}}
+
+
+def seats(name, **sizes):
+    return range(GAMES[name](**sizes).num_players)
+
+
+SEATS = [(name, seat) for name in GAMES for seat in seats(name)]
+SMALL_SEATS = [
+    pytest.param(name, size, seat, id=f"{name}{number}-{seat}")
+    for name, sizes in SMALL.items()
+    for number, size in enumerate(sizes)
+    for seat in seats(name, **size)
+]
 REWARDS = ["outcome", "regret", "shaped"]
 
 
@@ -28,8 +60,10 @@ def make(name, **keywords):
     return gym.make(f"exactdice/{name}-v0", **keywords)
 
 
-def make_small(name, **keywords):
-    return make(name, **SMALL[name], **keywords)
+def against(name, policy, **sizes):
+    """Give the keyword for other players' policy, if there are any."""
+    game = GAMES[name]
+    return {game.opponent_keyword: policy} if game(**sizes).num_players > 1 else {}
 
 
 @pytest.fixture(params=list(GAMES))
@@ -43,9 +77,9 @@ def test_every_game_is_registered_and_has_a_small_size():
     assert set(SMALL) == set(GAMES)
 
 
-@pytest.mark.parametrize("seat", [0, 1])
-def test_states_observations_and_masks_fit_the_spaces(name, seat):
-    env = make_small(name, seat=seat).unwrapped
+@pytest.mark.parametrize(("name", "size", "seat"), SMALL_SEATS)
+def test_states_observations_and_masks_fit_the_spaces(name, size, seat):
+    env = make(name, **size, seat=seat).unwrapped
     game = env.task.game
     states = np.arange(game.num_states)
     observations = game.observe(states, seat)
@@ -59,7 +93,7 @@ def test_states_observations_and_masks_fit_the_spaces(name, seat):
 
 
 @pytest.mark.parametrize("reward", REWARDS)
-@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize(("name", "seat"), SEATS)
 def test_the_checkers_of_gymnasium_and_stable_baselines3_find_nothing(name, seat, reward):
     env = make(name, seat=seat, reward=reward)
     with warnings.catch_warnings():
@@ -82,8 +116,8 @@ def test_the_reference_values_are_the_solvers(name):
 
 def _spawned(env_id, queue):
     env = gym.make(env_id)
-    env.reset(seed=3)
-    queue.put(env.step(2)[0].tolist())
+    _, info = env.reset(seed=3)
+    queue.put(env.step(np.argmax(info["action_mask"]))[0].tolist())
 
 
 def test_a_spawned_process_can_make_it_by_its_prefixed_id(name):
@@ -95,16 +129,18 @@ def test_a_spawned_process_can_make_it_by_its_prefixed_id(name):
     there = queue.get(timeout=60)
     process.join()
     env = gym.make(env_id)
-    env.reset(seed=3)
-    assert env.step(2)[0].tolist() == there
+    _, info = env.reset(seed=3)
+    assert env.step(np.argmax(info["action_mask"]))[0].tolist() == there
 
 
-def test_the_spec_survives_json_and_the_environment_pickling_and_copying(name):
-    env = make_small(name, opponent="random", seat=1, reward="regret")
+@pytest.mark.parametrize(("name", "size", "seat"), SMALL_SEATS)
+def test_the_spec_survives_json_and_the_environment_pickling_and_copying(name, size, seat):
+    env = make(name, **size, **against(name, "random", **size), seat=seat, reward="regret")
     env.reset(seed=1)
     again = gym.make(gym.envs.registration.EnvSpec.from_json(env.spec.to_json()))
     assert again.unwrapped.task.game == env.unwrapped.task.game
-    assert again.unwrapped.task.labels == {0: "random"}
+    others = [other for other in seats(name, **size) if other != seat]
+    assert again.unwrapped.task.labels == dict.fromkeys(others, "random")
     for clone in (pickle.loads(pickle.dumps(env.unwrapped)), copy.deepcopy(env.unwrapped)):
         assert_same_play(clone, copy.deepcopy(env.unwrapped))
 
@@ -253,16 +289,17 @@ def test_an_illegal_action_ends_the_episode_with_the_worst_outcome(name):
             return
         if over:
             _, info = env.reset()
-    pytest.skip("the game has no illegal actions on this path")
+    pytest.fail("no illegal action was met")
 
 
-@pytest.mark.parametrize(("name", "seat"), SEATS)
+@pytest.mark.parametrize(("name", "size", "seat"), SMALL_SEATS)
 @pytest.mark.parametrize("opponent", ["optimal", "random"])
-def test_every_reward_mode_has_the_same_expected_return_up_to_the_start(name, seat, opponent):
+def test_every_reward_mode_has_the_same_expected_return_up_to_the_start(name, size, seat, opponent):
     """Checked on P, for a random policy: a sum over all states without any sampling."""
     returns = {}
+    others = against(name, opponent, **size)
     for reward in REWARDS:
-        env = make_small(name, seat=seat, opponent=opponent, reward=reward).unwrapped
+        env = make(name, **size, **others, seat=seat, reward=reward).unwrapped
         returns[reward] = expected_return(env)
     optimum = exactdice.solve(env).value
     value = exactdice.score("random", env).value
@@ -288,10 +325,10 @@ def expected_return(env):
     return total
 
 
-@pytest.mark.parametrize(("name", "seat"), SEATS)
-def test_planners_that_read_p_find_the_optimum(name, seat):
+@pytest.mark.parametrize(("name", "size", "seat"), SMALL_SEATS)
+def test_planners_that_read_p_find_the_optimum(name, size, seat):
     """Value iteration as in textbooks, on P and initial_state_distrib alone."""
-    env = make_small(name, seat=seat).unwrapped
+    env = make(name, **size, seat=seat).unwrapped
     transitions = env.P
     values = np.zeros(len(transitions))
     for _ in range(100):
@@ -307,33 +344,40 @@ def test_planners_that_read_p_find_the_optimum(name, seat):
 
 
 @pytest.mark.parametrize("reward", REWARDS)
-@pytest.mark.parametrize(("name", "seat"), SEATS)
-def test_step_obeys_p_for_every_state_and_action(name, seat, reward):
+@pytest.mark.parametrize(("name", "size", "seat"), SMALL_SEATS)
+def test_step_obeys_p_for_every_state_and_action(name, size, seat, reward):
     """The law, the reward and the end: no outcome outside P, and frequencies within 6 sigma."""
-    env = make_small(name, seat=seat, opponent="random", reward=reward).unwrapped
+    others = against(name, "random", **size)
+    env = make(name, **size, **others, seat=seat, reward=reward).unwrapped
     lanes = 4000
     engine = GameVecEnv(env.task, lanes, reward).engine
     rng = np.random.default_rng(11)
     everyone = np.arange(lanes)
-    for state, actions in env.P.items():
-        for action, listed in actions.items():
-            law = {}
-            for chance, after, paid, over in listed:
-                key = (after, round(paid, 12), over)
-                law[key] = law.get(key, 0) + chance
-            assert sum(law.values()) == pytest.approx(1, abs=1e-12)
-            engine.states[:] = state
-            outcome = engine.step(everyone, np.full(lanes, action), rng)
-            paid = np.round(outcome.rewards, 12).tolist()
-            seen = list(zip(engine.states.tolist(), paid, outcome.over.tolist(), strict=True))
-            assert set(seen) <= set(law)
-            for key, chance in law.items():
-                error = 6 * np.sqrt(chance * (1 - chance) / lanes) + 1e-9
-                assert abs(seen.count(key) / lanes - chance) <= error
+    own = {state for mover, states in env.task.game.stages() if mover == seat for state in states}
+    for state, action, listed in (
+        (state, action, listed)
+        for state, actions in env.P.items()
+        if state in own
+        for action, listed in actions.items()
+    ):
+        law = {}
+        for chance, after, paid, over in listed:
+            key = (after, round(paid, 12), over)
+            law[key] = law.get(key, 0) + chance
+        assert sum(law.values()) == pytest.approx(1, abs=1e-12)
+        engine.states[:] = state
+        outcome = engine.step(everyone, np.full(lanes, action), rng)
+        paid = np.round(outcome.rewards, 12).tolist()
+        seen = list(zip(engine.states.tolist(), paid, outcome.over.tolist(), strict=True))
+        assert set(seen) <= set(law)
+        for key, chance in law.items():
+            error = 6 * np.sqrt(chance * (1 - chance) / lanes) + 1e-9
+            assert abs(seen.count(key) / lanes - chance) <= error
 
 
-def test_resets_follow_the_initial_law(name):
-    env = make_small(name, seat=1, opponent="random").unwrapped
+@pytest.mark.parametrize(("name", "size", "seat"), SMALL_SEATS)
+def test_resets_follow_the_initial_law(name, size, seat):
+    env = make(name, **size, **against(name, "random", **size), seat=seat).unwrapped
     lanes = 20_000
     vector = GameVecEnv(env.task, lanes)
     vector.seed(0)
@@ -345,7 +389,7 @@ def test_resets_follow_the_initial_law(name):
 
 def test_large_games_refuse_to_list_p(name):
     with pytest.raises(ValueError, match="P needs at most 20000 pairs of state and action, got"):
-        _ = make(name).unwrapped.P
+        _ = make(name, **LARGE.get(name, {})).unwrapped.P
 
 
 @pytest.mark.parametrize(
@@ -353,15 +397,27 @@ def test_large_games_refuse_to_list_p(name):
     [
         ({"reward": "score"}, ValueError, "reward must be one of 'outcome', 'regret', 'shaped', g"),
         ({"render_mode": "rgb"}, TypeError, "render_mode must be None, 'ansi' or 'human', got"),
-        ({"seat": 2}, ValueError, "seat must be from 0 to 1, got 2"),
-        ({"opponent": "greedy"}, ValueError, "'optimal', 'random', .* got 'greedy'"),
-        ({"opponent": np.ones((2, 2))}, ValueError, r"table of shape .* got float64 of shape"),
-        ({"colour": "red"}, TypeError, "takes the keywords seat, opponent, .*, got colour"),
+        ({"seat": 9}, ValueError, "seat must be from 0 to ., got 9"),
+        ({"colour": "red"}, TypeError, "takes the keywords seat, opponent.*, got colour"),
     ],
 )
 def test_bad_keywords_are_named(name, keywords, error, message):
     with pytest.raises(error, match=message):
         GameEnv(name, **keywords)
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        ("greedy", "'optimal', 'equilibrium', 'random', .* got 'greedy'"),
+        (np.ones((2, 2)), r"table of shape .* got float64 of shape"),
+    ],
+)
+def test_bad_opponents_are_named(name, policy, message):
+    others = against(name, policy) or {GAMES[name].opponent_keyword: policy}
+    message = message if against(name, policy) else "opponent must be left out, as there is one"
+    with pytest.raises(ValueError, match=message):
+        GameEnv(name, **others)
 
 
 def test_bad_actions_and_calls_out_of_turn_are_named(name):

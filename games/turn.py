@@ -1,0 +1,144 @@
+"""One player's turn against chance.
+
+The player rolls, chooses, rolls again, until the turn ends with a *result*. What it has put aside
+is its *position*; a roll makes that a *node*, at which it chooses an action, which leads to a
+position further on or ends the turn. What a result is worth depends on the *context* in which the
+turn is played, such as a score to beat; what the player can do does not.
+
+Let E(m, c) be the expected value in position m and context c, V(n, c) that in node n, U(r, c)
+that of ending with result r, and p(o | m) the law of the roll. Then, with contexts as columns,
+
+    E(m, .) = sum over o of p(o | m) V(node(m, o), .)        Q(n, a, .) = E(after(n, a), .)
+
+where E(after) is U if the action ends the turn. Exact values are integers, in units of 1 / (the
+product of the denominators of all rolls to come), a number that grows from layer to layer.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+
+import numpy as np
+
+from .game import Array, FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """One player's turn against chance.
+
+    Positions are numbered in the order of their layers, from the start, position 0; nodes in the
+    order of their positions.
+
+    Attributes:
+        rolls: counts of equally likely casts, shape (law, outcome), Python integers.
+        layers: layer of each position, from 0 on, growing; actions lead to later layers.
+        laws: row of ``rolls`` that the next roll of a position follows, shape (position,).
+        nodes: node after each outcome, shape (position, outcome), -1 where it is impossible.
+        after: shape (node, action): the position an action leads to; the number of positions
+            plus the result if it ends the turn; -1 if it is illegal.
+        observations: what the player sees of its turn, shape (node, component).
+        num_results: results are 0, ..., num_results - 1.
+    """
+
+    rolls: Array
+    layers: IntArray
+    laws: IntArray
+    nodes: IntArray
+    after: IntArray
+    observations: IntArray
+    num_results: int
+
+    @cached_property
+    def num_positions(self) -> int:
+        """Number of positions."""
+        return len(self.layers)
+
+    @cached_property
+    def num_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.after)
+
+    @cached_property
+    def slices(self) -> list[tuple[slice, slice]]:
+        """Positions and nodes of each layer."""
+        bounds = np.searchsorted(self.layers, np.arange(self.layers[-1] + 2))
+        firsts = np.append(0, np.cumsum((self.nodes >= 0).sum(axis=1)))  # (position + 1,)
+        return [
+            (slice(i, j), slice(int(firsts[i]), int(firsts[j])))
+            for i, j in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
+        ]
+
+    @cached_property
+    def probabilities(self) -> FloatArray:
+        """Laws of the rolls, shape (law, outcome)."""
+        chances: FloatArray = (self.rolls / self.rolls.sum(axis=1, keepdims=True)).astype(float)
+        return chances
+
+    @cached_property
+    def units(self) -> list[int]:
+        """The factor that each layer's rolls add to the denominator of exact values."""
+        totals = self.rolls.sum(axis=1)
+        return [lcm(*totals[self.laws[positions]]) for positions, _ in self.slices]
+
+    def _weights(self, layer: int, exact: bool) -> Array:
+        """Chances of a layer's rolls, shape (position, outcome, 1); if exact, times its unit."""
+        laws = self.laws[self.slices[layer][0]]
+        if not exact:
+            return self.probabilities[laws][..., None]
+        scale = self.units[layer] // self.rolls.sum(axis=1)
+        weights: Array = (self.rolls * scale[:, None])[laws][..., None]
+        return weights
+
+    def backward(self, ends: Array, values: Array, start: Array) -> Iterator[tuple[slice, Array]]:
+        """Visit the layers last to first with the value of every action.
+
+        Args:
+            ends: value of each result, shape (result, context). If of dtype object, values grow
+                by the factors ``units`` from layer to layer.
+            values: shape (node, context); the caller stores each layer's values in it before it
+                asks for the next.
+            start: shape (context,), filled with the value before the first roll.
+
+        Yields:
+            Nodes, and values of shape (node, action, context), meaningless if illegal.
+        """
+        exact = values.dtype == object
+        reached = np.concatenate(  # (position or result, context)
+            [np.zeros((self.num_positions, ends.shape[1]), dtype=values.dtype), ends]
+        )
+        for layer, (positions, nodes) in reversed(list(enumerate(self.slices))):
+            yield nodes, reached[self.after[nodes]]
+            rolled = (self._weights(layer, exact) * values[self.nodes[positions]]).sum(axis=1)
+            if exact:
+                reached[positions.stop :] *= self.units[layer]
+            reached[positions] = rolled
+        start[:] = reached[0]
+
+    def forward(self, mass: Array, ended: Array) -> Iterator[tuple[slice, Array]]:
+        """Visit the layers first to last, moving probability mass along.
+
+        Args:
+            mass: shape (node, context), given in the first layer, filled in the others.
+            ended: shape (result, context), filled with the mass of turns that end so.
+
+        Yields:
+            Nodes, and weights of shape (node, action, context), zeros that the caller fills.
+        """
+        exact = mass.dtype == object
+        reached = np.zeros((self.num_positions + len(ended), mass.shape[1]), dtype=mass.dtype)
+        for layer, (positions, nodes) in enumerate(self.slices):
+            if layer:
+                chances = self._weights(layer, exact)
+                if exact:
+                    chances = chances * Fraction(1, self.units[layer])
+                where = self.nodes[positions] >= 0
+                mass[nodes] += (chances * reached[positions][:, None])[where]
+            shape = (nodes.stop - nodes.start, self.after.shape[1], mass.shape[1])
+            weights = np.zeros(shape, dtype=mass.dtype)
+            yield nodes, weights
+            legal = self.after[nodes] >= 0
+            np.add.at(reached, self.after[nodes][legal], weights[legal])
+        ended += reached[self.num_positions :]
