@@ -1,26 +1,36 @@
 """Every number and claim of the sources, beside what exact computation says of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from . import greed
-from .claims import Claim, report
+from .claims import Claim, surprises, table
 
-SOURCES: dict[str, tuple[str, Callable[[], list[Claim]]]] = {"greed": (greed.TITLE, greed.claims)}
+SOURCES: dict[str, tuple[str, Callable[[], list[Claim]]]] = {
+    "greed": (greed.TITLE, greed.claims),
+}
 
 
-def reproduce(source: str) -> int:
-    """Print the table of one source.
+def reproduce(sources: Sequence[str]) -> int:
+    """Print the tables of some sources as a Markdown page.
 
     Returns:
         0 if every verdict is as recorded, else 1.
 
     Raises:
-        ValueError: if the source is unknown.
+        ValueError: if a source is unknown.
     """
-    if source not in SOURCES:
-        raise ValueError(f"source must be one of {', '.join(SOURCES)}, got {source!r}")
-    title, claims = SOURCES[source]
-    return report(title, claims())
+    unknown = [source for source in sources if source not in SOURCES]
+    if unknown:
+        raise ValueError(f"source must be one of {', '.join(SOURCES)}, got {unknown[0]!r}")
+    print("# The sources, recomputed")
+    new = 0
+    for source in sources:
+        title, find = SOURCES[source]
+        claims = find()
+        new += len(surprises(claims))
+        print()
+        print("\n".join(table(title, claims)))
+    return 1 if new else 0
 
 
 __all__ = ["SOURCES", "Claim", "reproduce"]

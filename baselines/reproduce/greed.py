@@ -52,7 +52,7 @@ def _rules() -> Iterator[Claim]:
     yield Claim(
         "section 2", "a roll of t in the last turn (s0, s1, 1) leads to (s0, s1 + t, 1)",
         f"the mover's own score s0 grows: at (3, 5, 1) a roll of 4 pays {payoff:g}",
-        agreement(payoff == (3 > 5 + 4)), "differs", "equation (1) has it right",
+        agreement(payoff == (3 > 5 + 4)), "wrong", "equation (1) has it right",
     )  # fmt: skip
 
 
@@ -71,7 +71,7 @@ def _laws() -> Iterator[Claim]:
         "section 3, Lemma 2", "the coefficient of x^t has binomial(k - sk - 1, n - 1)",
         f"binomial(t - sk - 1, n - 1); for 2 dice with 6 sides and t = 7 the lemma counts "
         f"{_lemma_2(2, 6, 7)} rolls of {sum_counts(2, 6)[7]}",
-        agreement(all(lemma.values())), "differs",
+        agreement(all(lemma.values())), "wrong",
         "t does not occur in the printed term; its proof mixes k and l; Theorem 1 is right",
     )  # fmt: skip
     means = all(_moment(n, s, 1) == Fraction(n * (s + 1), 2) for n, s in LAWS)
@@ -83,7 +83,7 @@ def _laws() -> Iterator[Claim]:
     one_die = all(variance[law] == Fraction(law[1] ** 2 - 1, 12) for law in LAWS)
     yield Claim(
         "section 5, Lemma 4", "Var[T] = (s^2 - 1) / 12", f"{variance[2, 6]} for n = 2, s = 6",
-        agreement(one_die), "differs", "the lemma lost its n, as 35/12 is for one die",
+        agreement(one_die), "wrong", "the lemma lost its n, as 35/12 is for one die",
     )  # fmt: skip
     all_dice = all(variance[n, s] == Fraction(n * (s**2 - 1), 12) for n, s in LAWS)
     yield Claim(
@@ -120,7 +120,7 @@ def _normal_turns() -> Iterator[Claim]:
     printed = [(6, 4), (6, 5), (6, 6), (6, 7)]
     yield Claim(
         "section 6", f"two dice at (2, 6), M = 10, s = 3, lead to {printed}", f"{reached}",
-        agreement(reached == printed), "differs",
+        agreement(reached == printed), "wrong",
         "the sum 6 of two three-sided dice is missing, and so are the weights p(5) and p(6)",
     )  # fmt: skip
     totals = {
@@ -148,11 +148,11 @@ def _normal_turns() -> Iterator[Claim]:
     yield Claim(
         "section 6, equation (4)", "rating of n > 0 dice: sum of 1 - rating over the totals",
         f"{float(unweighted):.4f} for two dice at (0, 0), M = 10, s = 3: no probability",
-        agreement(unweighted <= 1), "differs", "the pmf of the total is left out",
+        agreement(unweighted <= 1), "wrong", "the pmf of the total is left out",
     )  # fmt: skip
     yield Claim(
         "section 6, under equation (4)", "the next state's last-turn flag is 0 if n = 1, else 0",
-        "1 if n = 0, else 0", agreement(_advance(game, [5, 5, 0], 0, 0)[2] == 0), "differs",
+        "1 if n = 0, else 0", agreement(_advance(game, [5, 5, 0], 0, 0)[2] == 0), "wrong",
         "the prose of section 1.1 has it right",
     )  # fmt: skip
     order = {
@@ -173,7 +173,7 @@ def _section_7_bound() -> Iterator[Claim]:
     yield Claim(
         "section 7", "all n above 2 (M - p) / (s + 1) have exactly the same next states",
         f"6 dice reach {reach[6]}, 7 dice {reach[7]} (M = 10, s = 3, p = 0)",
-        agreement(reach[6] == reach[7]), "differs",
+        agreement(reach[6] == reach[7]), "wrong",
         "the cutoff is sound for another reason: n + 1 dice are no likelier than n to show any "
         "sum up to n (s + 1) / 2",
     )  # fmt: skip
@@ -187,7 +187,7 @@ def _section_7_bound() -> Iterator[Claim]:
     yield Claim(
         "section 7, the bound read as n <= 2 (M - p) / (s + 1)", "the cutoff loses no optimum",
         f"M = 1, s = 2, last turn at 0 : 1: {none} with it, {one} without",
-        agreement(none == one), "differs", "the reading allows no die there",
+        agreement(none == one), "wrong", "the reading allows no die there",
     )  # fmt: skip
 
 
@@ -195,7 +195,7 @@ def _going_first() -> Iterator[Claim]:
     value = _value(Greed(10, 3))
     yield Claim(
         "section 8", "going first has a rating of 0.54 for M = 10, s = 3",
-        f"{value} = {float(value):.6f}", agreement(rounds_to(value, "0.54")), "differs",
+        f"{value} = {float(value):.6f}", agreement(rounds_to(value, "0.54")), "wrong",
         "no reading of the rules that we tried gives 0.54",
     )  # fmt: skip
     yield Claim(
@@ -204,7 +204,7 @@ def _going_first() -> Iterator[Claim]:
     )  # fmt: skip
     yield Claim(
         "section 8", "going first improves winning against losing by about 4 %",
-        f"by {float(2 * value - 1):.4%}", agreement(rounds_to(2 * value - 1, "0.04")), "differs",
+        f"by {float(2 * value - 1):.4%}", agreement(rounds_to(2 * value - 1, "0.04")), "wrong",
     )  # fmt: skip
     values = {(m, s): _value(Greed(m, s)) for m in range(1, 41) for s in range(1, 13)}
     (limit, sides), worst = min(values.items(), key=lambda item: item[1])
@@ -212,7 +212,7 @@ def _going_first() -> Iterator[Claim]:
     yield Claim(
         "section 8", "going first is an advantage, if that is meant for all games",
         f"not always: worst is {worst} at M = {limit}, s = {sides}",
-        agreement(worst >= Fraction(1, 2)), "differs",
+        agreement(worst >= Fraction(1, 2)), "wrong",
         f"every game with M <= 40, s <= 12; with s = 2 the first player is the underdog in "
         f"{len(underdogs)} of them, M = {underdogs[0]} to {underdogs[-1]}",
     )  # fmt: skip

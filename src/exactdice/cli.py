@@ -55,18 +55,26 @@ class SolveConfig:
 
 
 #: A name in ``SOURCES``, shown as a choice.
-SourceName = Annotated[str, tyro.conf.arg(metavar="{" + ",".join(SOURCES) + "}")]
+SourceName = Annotated[str | None, tyro.conf.arg(metavar="{" + ",".join(SOURCES) + "}")]
 
 
 @dataclass(frozen=True)
 class ReproduceConfig:
-    """Print every number and claim of a source beside the exact one, with a verdict.
+    """Print every number and claim of a source beside the exact one, with a verdict, as Markdown.
 
     The exit code is 0 if every verdict is as recorded, else 1.
     """
 
-    source: tyro.conf.Positional[SourceName]
+    source: tyro.conf.Positional[SourceName] = None
     """Which source."""
+
+    all: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Every source, one after the other."""
+
+    def __post_init__(self) -> None:
+        """Check that there is one thing to do."""
+        if (self.source is None) != self.all:
+            raise ValueError(f"source must be one of {', '.join(SOURCES)}, or left out with --all")
 
 
 @dataclass(frozen=True)
@@ -121,7 +129,7 @@ def _run(command: Any) -> int:
         plot_runs(command.runs, command.picture)
         print(f"drawn in {command.picture}")
         return 0
-    return reproduce(command.source)
+    return reproduce(list(SOURCES) if command.source is None else [command.source])
 
 
 def _score(command: ScoreConfig) -> int:

@@ -51,7 +51,7 @@ def broken(change):
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
-        ("greedy", "'optimal', 'equilibrium', 'random', 'if_else', 'terminal', a table or a callable, got 'gr"),
+        ("greedy", "'optimal', 'equilibrium', 'random', 'if_else', 'terminal', a table or a call"),
         (np.ones((3, 3)), r"table of shape \(242, 7\) .* got float64 of shape \(3, 3\)"),
         (np.zeros(5, dtype=int), "one action for each of 242 states, got 5"),
         (np.full(242, 6), "legal actions, got 6 in state 11"),

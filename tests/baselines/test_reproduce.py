@@ -1,8 +1,10 @@
 """The paper's claims, verdict by verdict."""
 
+from fractions import Fraction
+
 import pytest
-from exactdice.baselines.reproduce import Claim, greed, reproduce
-from exactdice.baselines.reproduce.claims import report
+from exactdice.baselines.reproduce import SOURCES, Claim, greed, reproduce
+from exactdice.baselines.reproduce.claims import number, surprises, table
 from exactdice.baselines.reproduce.greed_last_turns import LastTurns
 from exactdice.games import Greed
 
@@ -18,7 +20,7 @@ def test_every_verdict_is_as_recorded(claims):
 
 def test_the_famous_number_is_refuted(claims):
     (claim,) = (claim for claim in claims if "0.54" in claim.printed)
-    assert claim.verdict == "differs"
+    assert claim.verdict == "wrong"
     assert "14352595/28697814" in claim.exact
 
 
@@ -47,14 +49,50 @@ def test_ratings_are_those_of_the_game():
     assert turns.ratings[3, 3, 1] * 2 == turns.one  # one die: 4 wins, 5 is a bust
 
 
-def test_a_new_verdict_is_an_error(capsys):
-    old = Claim("page 1", "2 + 2 = 5", "4", "differs", "differs")
-    new = Claim("page 2", "2 + 2 = 4", "4", "agrees", "differs")
-    assert report("Arithmetic", [old]) == 0
-    assert report("Arithmetic", [old, new]) == 1
-    assert "THIS IS NEW" in capsys.readouterr().out
+def test_a_new_verdict_is_an_error(monkeypatch, capsys):
+    old = Claim("page 1", "2 + 2 = 5", "4", "wrong", "wrong")
+    new = Claim("page 2", "2 + 2 = 4", "4", "agrees", "wrong")
+    assert surprises([old, new]) == [new]
+    monkeypatch.setitem(SOURCES, "greed", ("Arithmetic", lambda: [old]))
+    assert reproduce(["greed"]) == 0
+    assert "NEW" not in capsys.readouterr().out
+    monkeypatch.setitem(SOURCES, "greed", ("Arithmetic", lambda: [old, new]))
+    assert reproduce(["greed"]) == 1
+    assert "agrees (recorded: wrong, NEW)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("printed", "exact", "verdict"),
+    [
+        ("0.5", Fraction(1, 2), "agrees"),
+        ("1/2", Fraction(1, 2), "agrees"),
+        ("1/2", Fraction(1, 3), "wrong"),
+        ("0.67", Fraction(2, 3), "agrees by rounding"),
+        ("0.66", Fraction(2, 3), "agrees by truncation"),
+        ("-0.66", Fraction(-2, 3), "agrees by truncation"),
+        ("0.65", Fraction(2, 3), "wrong"),
+        ("0.68", Fraction(2, 3), "wrong"),
+        ("66.67%", Fraction(2, 3), "agrees by rounding"),
+        ("66.66%", Fraction(2, 3), "agrees by truncation"),
+        ("3", Fraction(3), "agrees"),
+        ("3", Fraction(31, 10), "wrong"),
+        ("<u>2</u>/3", Fraction(2, 3), "garbled"),
+    ],
+)
+def test_numbers_get_the_verdict_they_deserve(printed, exact, verdict):
+    assert number("page 1", printed, exact).verdict == verdict
+
+
+def test_a_table_shows_fractions_decimals_and_formulas():
+    claims = [
+        number("page 1", "0.67", Fraction(2, 3), note="a | b"),
+        number("page 2", "0.3", Fraction(8, 27), formula="(2/3)^3"),
+    ]
+    *_, first, second = table("Arithmetic", claims)
+    assert first == ("| page 1 | 0.67 | 2/3 | 0.666666666667 | agrees by rounding | a \\| b |")
+    assert second == "| page 2 | 0.3 | (2/3)^3 | 0.296296296296 | agrees by rounding |  |"
 
 
 def test_unknown_sources_are_named():
-    with pytest.raises(ValueError, match="source must be one of greed, got 'chess'"):
-        reproduce("chess")
+    with pytest.raises(ValueError, match="source must be one of greed.*, got 'chess'"):
+        reproduce(["greed", "chess"])
