@@ -5,6 +5,7 @@ All functions take an environment of this project or a ``Task``. Values are in t
 opponents move first, conditioned on its getting to move at all.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,7 +18,7 @@ from ..games import Array, BoolArray, Game, IntArray
 from .induction import equilibrium, maximize, spread, sweep_back
 from .names import resolve
 from .policies import DeterministicPolicy, Policy, PolicyLike, tabulate
-from .task import Task, as_task, start_mass
+from .task import LineUp, Task, as_task, by_seat, start_mass
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,30 @@ def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
         weights[:] = spread(policies[mover], states, mass[mover, states]) * task.game.mask(states)
     met: Array = mass[task.seat]
     return met
+
+
+def expected_payoffs(policies: LineUp, env: Any, exact: bool = False) -> list[float | Fraction]:
+    """Compute what every seat wins on average when all play given policies.
+
+    Args:
+        policies: one for all seats, or one for each, in the order of the seats or by seat. As
+            for an opponent, "optimal" is the equilibrium.
+        env: an environment of this project or a ``Task``, for its game.
+        exact: compute with fractions.
+    """
+    game = as_task(env).game
+    line_up = {
+        seat: resolve(policy, game, seat, exact)
+        for seat, policy in by_seat(policies, range(game.num_players)).items()
+    }
+    return [
+        evaluate(policy, Task(game, seat, _others(line_up, seat), exact), exact).value_before_play
+        for seat, policy in line_up.items()
+    ]
+
+
+def _others(line_up: Mapping[int, Policy], seat: int) -> dict[int, PolicyLike]:
+    return {other: policy for other, policy in line_up.items() if other != seat}
 
 
 def best_response(policy: PolicyLike, env: Any, exact: bool = False) -> Solution:

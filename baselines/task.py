@@ -1,6 +1,6 @@
 """What an agent faces: a game, a seat, and fixed policies for all other players."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -90,19 +90,20 @@ class Task:
         return normalized
 
 
-def by_seat(policies: LineUp, seats: Sequence[int]) -> dict[int, PolicyLike]:
+def by_seat(policies: LineUp, seats: Iterable[int]) -> dict[int, PolicyLike]:
     """Give each of some seats its policy.
 
     Raises:
         ValueError: if there are policies for more, fewer or other seats.
     """
+    seats = list(seats)
     if isinstance(policies, Mapping):
         if set(policies) != set(seats):
-            raise ValueError(f"opponents must be for the seats {seats}, got {sorted(policies)}")
+            raise ValueError(f"policies must be for the seats {seats}, got {sorted(policies)}")
         return {seat: policies[seat] for seat in seats}
     if isinstance(policies, list | tuple):
         if len(policies) != len(seats):
-            raise ValueError(f"opponents must be one policy or {len(seats)}, got {len(policies)}")
+            raise ValueError(f"policies must be one or {len(seats)}, got {len(policies)}")
         return dict(zip(seats, policies, strict=True))
     one: Any = policies
     return dict.fromkeys(seats, one)

@@ -129,7 +129,7 @@ def test_reproduce_ends_well():
             "error: policy must be a run folder or one of optimal, equilibrium, random, if_",
         ),
         (["score", "."], "error: run folder must hold a config.json, got ."),
-        (["reproduce", "chess"], "error: source must be one of greed 'chess'"),
+        (["reproduce", "chess"], "error: source must be one of greed"),
         (["plot"], "runs must be one run folder at least, got none"),
         (["plot", "."], "error: run folder must hold a config.json, got ."),
         (["fly"], "fly"),
