@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from by_hand import ByHand, section_7, totals
 from exactdice.baselines import Task, equilibrium
+from exactdice.baselines.induction import sweep_back
 from exactdice.games import Game, Greed
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -234,14 +235,32 @@ def test_playing_optimally_ties_are_broken_towards_fewer_dice():
     assert (solution.policy.actions == solution.optimal.argmax(axis=1)).all()
 
 
-def test_two_players_who_choose_need_a_zero_sum_game():
-    class Cooperative(Greed):
-        zero_sum = symmetric = False
+class Minimax(Greed):
+    symmetric = False
 
+
+class EveryoneForItself(Minimax):
+    zero_sum = False
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_an_equilibrium_is_the_same_by_symmetry_minimax_and_everyone_for_itself(exact):
+    mirrored, *others = (
+        equilibrium(game(6, 3), exact) for game in (Greed, Minimax, EveryoneForItself)
+    )
+    for other in others:
+        for seat in (0, 1):
+            difference = mirrored.values[seat] - other.values[seat]
+            assert np.abs(difference).max() <= (0 if exact else 1e-14)
+            assert (mirrored.policies[seat].actions == other.policies[seat].actions).all()
+
+
+def test_two_players_who_choose_at_once_need_a_zero_sum_game():
+    game = EveryoneForItself(3, 2)
     with pytest.raises(ValueError, match="not zero-sum"):
-        equilibrium(Cooperative(3, 2))
+        sweep_back(game, 0, {})
     with pytest.raises(ValueError, match="game must be zero-sum with two players"):
-        exactdice.exploitability("random", Task(Cooperative(3, 2), 0, "random"))
+        exactdice.exploitability("random", Task(game, 0, "random"))
 
 
 @pytest.mark.parametrize("exact", [False, True])
