@@ -120,12 +120,14 @@ def _recursions() -> Iterator[Claim]:
         "the exact solution of the game in every state", agreement(ours == theirs), "agrees",
         f"{len(first):,} states of nine tiles",
     )  # fmt: skip
-    for place, total, dice in (("sum over r' = 2..12", 45, 2), ("sum over r' = 1..6", 6, 1)):
+    for place, total, words in (
+        ("sum over r' = 2..12", 45, "the law of two dice if sum(S - S') > 6"),
+        ("sum over r' = 1..6", 6, "the law of one die if sum(S - S') <= 6"),
+    ):
         law = {roll: p for roll, p in enumerate(_law(game, total)) if p}
-        condition = "> 6" if dice == 2 else "<= 6"
         yield Claim(
-            f"V_1 and V_2, {place}", f"the law of {dice} di{'ce' if dice == 2 else 'e'} if sum(S - S') {condition}",
-            f"rolls {min(law)} to {max(law)}", agreement(law == _rolls(total)), "agrees",
+            f"V_1 and V_2, {place}", words, f"rolls {min(law)} to {max(law)}",
+            agreement(law == _rolls(total)), "agrees",
         )  # fmt: skip
 
 
