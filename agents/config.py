@@ -17,6 +17,10 @@ Algorithm = Literal["ppo", "dqn"]
 GameName = Annotated[str, tyro.conf.arg(metavar="{" + ",".join(GAMES) + "}")]
 
 
+#: Values that the command line cannot write otherwise.
+LITERALS = {"true": True, "false": False, "none": None}
+
+
 class RunError(ValueError):
     """A run folder that cannot be used, and why."""
 
@@ -29,7 +33,8 @@ class TrainConfig:
     """Game to play."""
 
     env: dict[str, int | str] = field(default_factory=dict)
-    """Keyword arguments of the environment, as pairs: --env max_score 50 opponent random."""
+    """Keyword arguments of the environment, as pairs: --env max_score 50 opponent random. In the
+    lowest-score game opponents may be several: --env opponents only3s,notebook,random."""
 
     algorithm: Algorithm = "ppo"
     """Learning algorithm: ppo (MaskablePPO) or dqn (DQN with masks)."""
@@ -123,7 +128,11 @@ def task_from_options(game: str, env: dict[str, int | str]) -> Task:
         ValueError: if the game or a keyword is unknown or a value out of range.
     """
     check_game(game)
+    keywords: dict[str, Any] = {
+        name: LITERALS.get(value.lower(), value) if isinstance(value, str) else value
+        for name, value in env.items()
+    }
     try:
-        return make_task(game, **env)  # type: ignore[arg-type]
+        return make_task(game, **keywords)
     except TypeError as error:
         raise ValueError(f"env must hold keywords of the game: {error}") from None

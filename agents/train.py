@@ -15,7 +15,7 @@ from rich.table import Table
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 
-from ..baselines import Score
+from ..baselines import Score, Task
 from . import runs
 from .callback import ExactEvalCallback
 from .config import TrainConfig
@@ -69,9 +69,8 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
     else:
         exact.log = runs.restore_checkpoint(folder, model)
     exact.folder = folder
-    opponents = ", ".join(env.task.labels.values())
     console.print(
-        f"{config.algorithm} on {env.task.game!r}, seat {env.task.seat}, against {opponents}\n"
+        f"{config.algorithm} on {env.task.game!r} {seated(env.task)}\n"
         f"{config.reward} reward, {config.total_steps:,} steps, saving in {folder}"
     )
     _learn(config, model, exact, console)
@@ -133,12 +132,17 @@ def _stop_on_interrupt(exact: ExactEvalCallback, console: Console) -> Iterator[N
         signal.signal(signal.SIGINT, before)
 
 
+def seated(task: Task) -> str:
+    """Say where an agent sits and against whom."""
+    against = f", against: {', '.join(task.labels.values())}" if task.labels else ""
+    return f"in seat {task.seat}{against}"
+
+
 def report(score: Score, console: Console) -> None:
     """Print the exact score and the costliest decisions."""
     kind = "deterministic" if score.deterministic else "stochastic"
     held = "masked" if score.masked else "not masked"
-    opponents = ", ".join(score.task.labels.values())
-    title = f"{score.policy} ({kind}, {held}), seat {score.task.seat}, against: {opponents}"
+    title = f"{score.policy} ({kind}, {held}) {seated(score.task)}"
     table = Table(
         "value",
         "optimum",
@@ -154,7 +158,7 @@ def report(score: Score, console: Console) -> None:
     console.print(table)
     costly = Table(title="costliest decisions", box=box.SIMPLE_HEAD, pad_edge=False)
     for column in ("at", "does (value)", "best (value)", "met", "cost"):
-        costly.add_column(column, no_wrap=True)
+        costly.add_column(column, no_wrap=column in ("met", "cost"))
     game = score.task.game
     for blunder in score.blunders(10):
         costly.add_row(

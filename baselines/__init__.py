@@ -1,7 +1,7 @@
 """What exact computation says of a game: optimum, value and score of any policy."""
 
 from .induction import equilibrium
-from .names import policy_names
+from .names import is_policy_name, policy_names
 from .policies import Policy, PolicyFunction, PolicyLike
 from .score import Blunder, Score, score
 from .solver import (
@@ -31,6 +31,7 @@ __all__ = [
     "evaluate",
     "expected_payoffs",
     "exploitability",
+    "is_policy_name",
     "occupancy",
     "policy_names",
     "score",

@@ -106,7 +106,10 @@ def identify_goal(game: FourTwoOne, horizon_and_serendipity: str) -> IntArray:
     if game.utilities is None:
         raise ValueError("goal needs a utility, which a set has not")
     if serendipity and game.duration is not None:
-        raise ValueError("goal with serendipity needs a first player (equation 52), got duration")
+        raise ValueError(
+            "goal with serendipity needs a first player (equation 52), "
+            f"got duration = {game.duration}"
+        )
     turn, paid = game.legs[0].turn, game.legs[0].float_payoffs[:, 0, 0]  # (result,)
     plans = one_goal_strategies(game)
     reached = _is_goal(game)

@@ -34,6 +34,12 @@ def source_policy(game: Game, name: str) -> DeterministicPolicy | None:
     return None
 
 
+def is_policy_name(game: Game, name: str) -> bool:
+    """Say whether a name is one of ``policy_names``, whatever its argument."""
+    kinds = {known.partition(":")[:2] for known in policy_names(game)}
+    return name.partition(":")[:2] in kinds
+
+
 def policy_names(game: Game) -> list[str]:
     """List the names by which policies of a game are known."""
     return ["optimal", "equilibrium", "random", *SOURCES.get(game.name, {})]

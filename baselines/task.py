@@ -99,11 +99,15 @@ def by_seat(policies: LineUp, seats: Iterable[int]) -> dict[int, PolicyLike]:
     seats = list(seats)
     if isinstance(policies, Mapping):
         if set(policies) != set(seats):
-            raise ValueError(f"policies must be for the seats {seats}, got {sorted(policies)}")
+            raise ValueError(
+                f"opponents or policies must be for seats {seats}, got {sorted(policies)}"
+            )
         return {seat: policies[seat] for seat in seats}
     if isinstance(policies, list | tuple):
         if len(policies) != len(seats):
-            raise ValueError(f"policies must be one or {len(seats)}, got {len(policies)}")
+            raise ValueError(
+                f"opponents or policies must be one or {len(seats)}, got {len(policies)}"
+            )
         return dict(zip(seats, policies, strict=True))
     one: Any = policies
     return dict.fromkeys(seats, one)

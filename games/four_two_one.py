@@ -261,7 +261,7 @@ class FourTwoOne(TurnGame):
     def describe(self, observation: IntArray) -> str:
         """Say what is accumulated and what was cast."""
         numbers = [int(number) for number in observation]
-        held = "".join(str(face) for face in numbers[: self.dice - 1] if face) or "nothing"
+        held = "".join(str(face) for face in numbers[: self.dice - 1] if face) or "-"
         cast = "".join(str(face) for face in numbers[self.dice - 1 : 2 * self.dice - 1] if face)
         made, *known = numbers[2 * self.dice - 1 :]
         to_beat = ""
@@ -269,12 +269,12 @@ class FourTwoOne(TurnGame):
             assert self.ranks is not None
             result = self.combinations[int(np.flatnonzero(self.ranks == known[1])[0])]
             to_beat = f" of {known[0]}, {''.join(map(str, reversed(result)))} to beat"
-        return f"{held} accumulated, cast {cast}; cast {made}{to_beat}"
+        return f"{held} + {cast}, cast {made}{to_beat}"
 
     def describe_action(self, action: int) -> str:
         """Say which dice are accumulated."""
-        dice = [str(die + 1) for die in self.subsets[action]]
-        return f"accumulate die {' '.join(dice)}" if dice else "accumulate nothing"
+        dice = " ".join(str(die + 1) for die in self.subsets[action])
+        return f"take die {dice}" if dice else "take none"
 
 
 def _fraction(value: Any) -> Fraction:

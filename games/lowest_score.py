@@ -196,14 +196,14 @@ class LowestScore(TurnGame):
         total, *rest = (int(number) for number in observation)
         rolled = " ".join(str(face) for face in rest[: self.dice] if face)
         best, players_after = rest[self.dice], rest[-1]
-        to_beat = "no score yet" if best > self.max_score else f"best so far {best}"
+        to_beat = "none" if best > self.max_score else str(best)
         if self.objective == "share" and rest[self.dice + 1]:
-            to_beat += f" (held by {rest[self.dice + 1]})"
-        return f"{total} kept, rolled {rolled}; {to_beat}, {players_after} to follow"
+            to_beat += f" (of {rest[self.dice + 1]})"
+        return f"{total} + {rolled}, best {to_beat}, {players_after} after"
 
     def describe_action(self, action: int) -> str:
         """Say how many dice are kept."""
-        return f"keep {action + 1} {'die' if action == 0 else 'dice'}"
+        return f"keep {action + 1}"
 
 
 class _Known(NamedTuple):

@@ -168,13 +168,11 @@ class ShutTheBox(TurnGame):
         *tiles, roll, target = (int(number) for number in observation)
         is_open = " ".join(str(i + 1) for i, flag in enumerate(tiles) if flag)
         to_beat = "" if target > self.max_score else f", {target} to beat"
-        return f"open {is_open}; rolled {roll}{to_beat}"
+        return f"{is_open}, roll {roll}{to_beat}"
 
     def describe_action(self, action: int) -> str:
         """Say which tiles are closed."""
-        if action == 0:
-            return "close nothing, the turn ends"
-        return "close " + " ".join(map(str, self.sets[action]))
+        return "close " + (" ".join(map(str, self.sets[action])) or "none")
 
 
 def _parse_one_die(rule: str) -> int:

@@ -14,7 +14,7 @@ except ModuleNotFoundError:
     sys.exit("error: the command line needs more libraries: pip install 'exactdice[agents]'")
 
 from .agents.config import GameName, TrainConfig, task_from_options
-from .baselines import policy_names, solve
+from .baselines import is_policy_name, policy_names, solve
 from .baselines.reproduce import SOURCES, reproduce
 
 INTERRUPTED = 130  # the exit code of a command that was ended by Ctrl-C
@@ -145,9 +145,8 @@ def _score(command: ScoreConfig) -> int:
         result = score(model, env, deterministic=not command.stochastic)
     else:
         task = task_from_options(command.game, command.env)
-        names = policy_names(task.game)
-        if command.policy not in names:
-            known = ", ".join(names)
+        if not is_policy_name(task.game, command.policy):
+            known = ", ".join(policy_names(task.game))
             raise ValueError(
                 f"policy must be a run folder or one of {known}, got {command.policy!r}"
             )

@@ -9,7 +9,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.agents.vec_env import GameVecEnv
-from exactdice.baselines.induction import sweep_back
+from exactdice.baselines.induction import spread, sweep_back
+from exactdice.baselines.names import resolve
+from exactdice.baselines.task import start_mass
 from exactdice.envs import REFERENCE, GameEnv
 from exactdice.games import GAMES
 from gymnasium.utils.env_checker import check_env
@@ -385,6 +387,86 @@ def test_resets_follow_the_initial_law(name, size, seat):
     seen = np.bincount(states, minlength=env.task.game.num_states) / lanes
     law = env.initial_state_distrib
     assert np.all(np.abs(seen - law) <= 6 * np.sqrt(law * (1 - law) / lanes))
+
+
+@pytest.mark.parametrize(("name", "seat"), SEATS)
+def test_a_simulation_ends_near_the_exact_score(name, seat):
+    """Random against random in the default size, 20,000 games, within 5 standard errors."""
+    task = make(name, **against(name, "random"), seat=seat).unwrapped.task
+    lanes = 20_000
+    games = GameVecEnv(task, lanes)
+    games.seed(1)
+    games.reset()
+    policy = resolve("random", task.game, seat)
+    rng = np.random.default_rng(2)
+    payoffs, playing = np.zeros(lanes), np.ones(lanes, dtype=bool)
+    while playing.any():
+        _, rewards, dones, _ = games.step(policy.sample(games.engine.states, rng))
+        payoffs[playing & dones] = rewards[playing & dones]
+        playing &= ~dones
+    error = payoffs.std() / np.sqrt(lanes)
+    assert abs(payoffs.mean() - exactdice.score("random", task).value) < 5 * error
+
+
+@pytest.mark.parametrize(("name", "size", "seat"), SMALL_SEATS)
+@pytest.mark.parametrize("opponent", ["optimal", "random"])
+def test_scores_of_optimal_random_and_any_policy(name, size, seat, opponent):
+    """The performance-difference identity: what single decisions cost adds up to the regret."""
+    env = make(name, **size, **against(name, opponent, **size), seat=seat)
+    best = exactdice.score("optimal", env)
+    assert best.regret == pytest.approx(0, abs=1e-12)
+    assert best.normalized == pytest.approx(1, abs=1e-10)
+    assert best.blunders(None) == []
+    uniform = exactdice.score("random", env)
+    assert uniform.normalized == 0
+    game = env.unwrapped.task.game
+    mask = game.mask(np.arange(game.num_states))
+    table = np.random.default_rng(3).random(mask.shape) * mask
+    for policy in ("random", table / table.sum(axis=1, keepdims=True)):
+        result = exactdice.score(policy, env)
+        assert result.regret >= 0
+        assert sum(blunder.cost for blunder in result.blunders(None)) == pytest.approx(
+            result.regret, abs=1e-12
+        )
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize(("name", "size", "seat"), SMALL_SEATS)
+def test_what_is_paid_along_the_way_adds_up_to_the_value(name, size, seat, exact):
+    """Duality (Albarede 2024, equation 40): forward and backward computation agree."""
+    env = make(name, **size, **against(name, "random", **size), seat=seat)
+    game, task = env.unwrapped.task.game, env.unwrapped.task
+    policy = resolve("random", game, seat)
+    mass = start_mass(game, exact)
+    nothing_later = game.backward(np.zeros_like(mass), seat)
+    paid = {(mover, states[0]): numbers for mover, states, numbers in nothing_later}
+    total = 0
+    for mover, states, weights in game.forward(mass, seat):
+        weights[:] = spread(policy, states, mass[mover, states])
+        scale = game.denominators(states) if exact else 1
+        total += ((weights * paid[mover, states[0]]).sum(axis=1) / scale).sum()
+    value = exactdice.evaluate("random", task, exact).value_before_play
+    assert total == (value if exact else pytest.approx(value, abs=1e-13))
+
+
+@pytest.mark.parametrize(("name", "size", "seat"), SMALL_SEATS)
+def test_backward_and_forward_are_adjoint(name, size, seat):
+    """<weights, what is expected later> = <where the weights lead, values>, for any of both."""
+    game = GAMES[name](**size)
+    rng = np.random.default_rng(4)
+    values = rng.random((game.num_players, game.num_states))
+    later = {
+        (mover, states[0]): numbers - paid
+        for (mover, states, numbers), (_, _, paid) in zip(
+            game.backward(values, seat), game.backward(np.zeros_like(values), seat), strict=True
+        )
+    }
+    mass = np.zeros_like(values)
+    expected = 0.0
+    for mover, states, weights in game.forward(mass, seat):
+        weights[:] = rng.random(weights.shape) * game.mask(states)
+        expected += (weights * later[mover, states[0]] * game.mask(states)).sum()
+    assert expected == pytest.approx((mass * values).sum(), rel=1e-12)
 
 
 def test_large_games_refuse_to_list_p(name):
