@@ -16,7 +16,7 @@ from .turn import TurnValues, in_every_context, solve_turn
 
 def expected_score(game: LowestScore, dice: int) -> Fraction:
     """Smallest expected score of some fresh dice (``ExpectationCalculator.expectation``)."""
-    return -_before_roll(_score(game), game, dice, 0)
+    return -_before_roll(_score(game), game, dice, 0, 0)
 
 
 def expected_score_of_roll(game: LowestScore, roll: Sequence[int]) -> Fraction:
@@ -28,7 +28,7 @@ def beat_chance(game: LowestScore, goal: int, dice: int) -> Fraction:
     """Best chance to score below a goal with some fresh dice (``p_beat``)."""
     if goal <= 0:
         return Fraction(0)
-    return _before_roll(_beat(game), game, dice, min(goal, game.max_score + 1))
+    return _before_roll(_beat(game), game, dice, 0, min(goal, game.max_score + 1))
 
 
 def beat_chance_of_roll(game: LowestScore, goal: int, roll: Sequence[int]) -> Fraction:
@@ -52,7 +52,7 @@ def win_or_tie_chance(
         return Fraction(0) if beaten else survival_chance(game, score_so_far, players_after)
     solved = _win_or_tie(game, players_after, exact=True)
     column = game.max_score if score_to_tie is None else min(score_to_tie, game.max_score)
-    return Fraction(solved.positions[_position(game, dice, score_so_far), column])
+    return _before_roll(solved, game, dice, score_so_far, column)
 
 
 def notebook_choice(
@@ -129,20 +129,19 @@ def _win_or_tie(game: LowestScore, players_after: int, exact: bool) -> TurnValue
     return solve_turn(game.legs[0].turn, ends)
 
 
-def _position(game: LowestScore, dice: int, total: int) -> int:
-    return game.positions.index((dice, total))
-
-
 def _node(game: LowestScore, roll: Sequence[int], total: int) -> int:
     turn = game.legs[0].turn
     wanted = [total, *game.by_worth(tuple(roll)), *[0] * (game.dice - len(roll))]
     return int(np.flatnonzero((turn.observations == wanted).all(axis=1))[0])
 
 
-def _before_roll(solved: TurnValues, game: LowestScore, dice: int, column: int) -> Fraction:
+def _before_roll(
+    solved: TurnValues, game: LowestScore, dice: int, total: int, column: int
+) -> Fraction:
     if dice == 0:
-        return Fraction(solved.ends[0, column])
-    return Fraction(solved.positions[_position(game, dice, 0), column])
+        return Fraction(solved.ends[total, column])
+    position = game.positions.index((dice, total))
+    return Fraction(solved.before_roll(position, slice(column, column + 1))[0])
 
 
 def _after_roll(

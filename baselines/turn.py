@@ -33,10 +33,20 @@ class TurnValues:
     @cached_property
     def positions(self) -> Array:
         """Expected utility before each position's roll, shape (position, column)."""
-        turn = self.turn
-        laws = exact_probabilities(turn) if self.nodes.dtype == object else turn.probabilities
-        values: Array = (laws[turn.laws][..., None] * self.nodes[turn.nodes]).sum(axis=1)
+        return np.stack([self.before_roll(number) for number in range(self.turn.num_positions)])
+
+    def before_roll(self, position: int, columns: slice = slice(None)) -> Array:
+        """Expected utility in one position before its roll, shape (column,)."""
+        outcomes = np.flatnonzero(self.turn.nodes[position] >= 0)
+        law = self._laws[self.turn.laws[position], outcomes]
+        following = self.nodes[self.turn.nodes[position, outcomes], columns]
+        values: Array = (law[:, None] * following).sum(axis=0)
         return values
+
+    @cached_property
+    def _laws(self) -> Array:
+        exact = self.nodes.dtype == object
+        return exact_probabilities(self.turn) if exact else self.turn.probabilities
 
 
 def exact_probabilities(turn: Turn) -> Array:
