@@ -69,7 +69,7 @@ def _compare(printed: str, exact: Fraction) -> Verdict:
         return "garbled"
     if value == exact:
         return "agrees"
-    if "." in digits:
+    if "." in digits or printed.endswith("%"):
         unit = Fraction(1, 10**places)
         if abs(value - exact) <= unit / 2:
             return "agrees by rounding"

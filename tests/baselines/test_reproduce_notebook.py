@@ -1,0 +1,118 @@
+"""The notebook *Dice Game*: its numbers, and OptimalBot against a transcription of its code."""
+
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+from exactdice.baselines.lowest_score import notebook
+from exactdice.baselines.reproduce import notebook as source
+from exactdice.games import LowestScore
+
+
+@pytest.fixture(scope="module")
+def claims():
+    return source.claims()
+
+
+def test_every_verdict_is_as_recorded(claims):
+    assert [claim.place for claim in claims if claim.verdict != claim.recorded] == []
+
+
+def test_every_printed_number_is_there(claims):
+    numbers = [claim for claim in claims if not isinstance(claim.exact, str)]
+    assert len(numbers) >= 137
+    survival = [claim for claim in numbers if claim.place.startswith("cell 13, table")]
+    assert len(survival) == 11 * 9
+    assert sum(claim.verdict == "garbled" for claim in survival) == 1 + 2 * 9
+    assert sum(claim.place.startswith("cell 11, beat") for claim in numbers) == 2 * 8
+    assert sum(claim.place.startswith("cell 12") for claim in numbers) == 10
+
+
+def test_what_the_prose_has_wrong(claims):
+    wrong = {claim.place: claim for claim in claims if claim.verdict == "wrong"}
+    assert "[1, 2, 3, 5, 6]" in wrong["before cell 11"].exact
+    assert "of the rounds" in wrong["summary"].exact
+    assert "0.000205, 0.000157, 0.000134, 0.000000" in " ".join(
+        claim.exact for claim in claims if claim.place == "cell 18"
+    )
+
+
+class Transcribed:
+    """The notebook's calculators, cells 8 to 14, with its caches but without its messages."""
+
+    def __init__(self, dice, faces, zero_face):
+        self.num_dice, self.faces, self.zero_face = dice, faces, zero_face
+        self.p_beat, self.p_beat_with_roll = cache(self._p_beat), cache(self._p_beat_with_roll)
+        self.p_win_or_tie, self.choose_n = cache(self._p_win_or_tie), cache(self._choose_n)
+
+    def worth(self, die):
+        return 0 if die == self.zero_face else die
+
+    def ordered(self, roll):
+        return tuple(sorted(roll, key=self.worth))
+
+    def rolls(self, dice):
+        return [self.ordered(roll) for roll in product(range(1, self.faces + 1), repeat=dice)]
+
+    def possible_cuts(self, ordered_roll):
+        values = [self.worth(die) for die in ordered_roll]
+        for cut in range(1, len(ordered_roll) + 1):
+            yield cut, sum(values[:cut]), len(ordered_roll) - cut
+
+    def _p_beat_with_roll(self, goal, roll):
+        if goal <= 0:
+            return 0
+        if not roll:
+            return 1
+        return max(
+            self.p_beat(goal - value, rerolled) for _, value, rerolled in self.possible_cuts(roll)
+        )
+
+    def _p_beat(self, goal, num_dice):
+        if goal <= 0:
+            return 0
+        if num_dice == 0:
+            return 1
+        total, count = 0, 0
+        for roll in self.rolls(num_dice):
+            total += self.p_beat_with_roll(goal, roll)
+            count += 1
+        return total / count
+
+    def p_winning(self, your_score, num_players):
+        return (1 - self.p_beat(your_score, self.num_dice)) ** num_players
+
+    def _p_win_or_tie(self, score_to_tie, score_so_far, dice_remaining, players_after):
+        if score_to_tie is not None and score_to_tie < score_so_far:
+            return 0
+        if dice_remaining == 0:
+            return self.p_winning(score_so_far, players_after)
+        total, count = 0, 0
+        for roll in self.rolls(dice_remaining):
+            n, new_score = self.choose_n(score_to_tie, score_so_far, roll, players_after)
+            total += self.p_win_or_tie(score_to_tie, new_score, dice_remaining - n, players_after)
+            count += 1
+        return total / count
+
+    def _choose_n(self, score_to_tie, score_so_far, roll, players_after):
+        if score_to_tie is not None and score_to_tie < score_so_far:
+            return len(roll), score_so_far + sum(map(self.worth, roll))
+        best_p, choice = -1, None
+        for n, value, rerolled in self.possible_cuts(roll):
+            p = self.p_win_or_tie(score_to_tie, score_so_far + value, rerolled, players_after)
+            if p > best_p:
+                best_p, choice = p, (n, score_so_far + value)
+        return choice
+
+
+@pytest.mark.parametrize("sizes", [(3, 6, 3, 3), (4, 4, 2, 3), (2, 8, 8, 4), (5, 6, 3, 4)])
+def test_optimal_bot_plays_as_the_notebooks_code_in_every_state(sizes):
+    game = LowestScore(*sizes)
+    code = Transcribed(*sizes[:3])
+    kept = notebook(game) + 1
+    observations = game.observe(np.arange(game.num_states), 0).tolist()
+    for (total, *rest), number in zip(observations, kept.tolist(), strict=True):
+        roll, best, after = tuple(filter(None, rest[: game.dice])), rest[game.dice], rest[-1]
+        to_tie = None if best > game.max_score else best
+        assert number == code.choose_n(to_tie, total, roll, after)[0], (to_tie, total, roll, after)
