@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 
-from . import greed, notebook, shut_the_box
+from . import four_two_one, greed, notebook, shut_the_box
 from .claims import Claim, surprises, table
 
 SOURCES: dict[str, tuple[str, Callable[[], list[Claim]]]] = {
     "greed": (greed.TITLE, greed.claims),
     "lowest-score": (notebook.TITLE, notebook.claims),
     "shut-the-box": (shut_the_box.TITLE, shut_the_box.claims),
+    "421": (four_two_one.TITLE, four_two_one.claims),
 }
 
 

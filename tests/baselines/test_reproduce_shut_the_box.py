@@ -1,0 +1,36 @@
+"""The notes on Shut the Box: their recursions beside the exact solution."""
+
+from fractions import Fraction
+
+import pytest
+from exactdice.baselines import Task
+from exactdice.baselines.reproduce import shut_the_box as source
+from exactdice.baselines.reproduce.shut_the_box import NotesRecursion
+from exactdice.games import ShutTheBox
+
+import exactdice
+
+
+def test_every_verdict_is_as_recorded():
+    claims = source.claims()
+    assert [claim.place for claim in claims if claim.verdict != claim.recorded] == []
+    values = {claim.exact for claim in claims if isinstance(claim.exact, Fraction)}
+    known = Fraction(385966166402467778845, 767617776808101937152)
+    other = Fraction(382311989329463532959, 767617776808101937152)
+    assert {known, other} < values
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shut_wins", [True, False])
+def test_twelve_tiles_exactly(shut_wins):
+    notes = NotesRecursion(12, early_stop=True)
+    value = exactdice.solve(Task(ShutTheBox(12, shut_wins=shut_wins)), exact=True).value
+    assert value == notes.after_1(notes.everything, shut_wins)
+
+
+@pytest.mark.parametrize("tiles", [2, 3, 4, 5])
+@pytest.mark.parametrize("shut_wins", [True, False])
+def test_few_tiles_where_the_first_roll_may_end_a_turn(tiles, shut_wins):
+    notes = NotesRecursion(tiles)
+    value = exactdice.solve(Task(ShutTheBox(tiles, shut_wins=shut_wins)), exact=True).value
+    assert value == notes.after_1(notes.everything, shut_wins)
