@@ -1,0 +1,174 @@
+"""The rules of 421."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from exactdice.games import FourTwoOne
+from exactdice.games.ranking import hierarchy, tokens
+from hypothesis import given
+from hypothesis import strategies as st
+
+GAME = FourTwoOne()
+
+
+def state(game, held, cast, made, *known):
+    observation = [
+        *held, *[0] * (game.dice - 1 - len(held)), *cast, *[0] * (game.dice - len(cast)), made,
+        *known,
+    ]  # fmt: skip
+    found = game.encode(np.array([observation]))[0]
+    assert found >= 0
+    return int(found)
+
+
+def taken(game, held, cast, made, *known):
+    """List what may be accumulated."""
+    legal = game.mask(np.array([state(game, held, cast, made, *known)]))[0]
+    return {faces for action, faces in game.options(cast) if legal[action]}
+
+
+def after(game, seat, held, cast, made, faces, *known):
+    action = next(action for action, found in game.options(cast) if found == faces)
+    return game.transitions(seat, state(game, held, cast, made, *known), action)
+
+
+def test_a_first_player_may_accumulate_any_of_the_dice_just_cast():
+    assert taken(GAME, (), (1, 2, 4), 1) == {
+        (), (1,), (2,), (4,), (1, 2), (1, 4), (2, 4), (1, 2, 4),
+    }  # fmt: skip
+    assert taken(GAME, (6,), (1, 1), 2) == {(), (1,), (1, 1)}
+    assert taken(GAME, (6,), (1, 2), 3) == {(1, 2)}  # all of the last cast
+
+
+def test_a_next_player_may_not_be_done_early():
+    game = FourTwoOne(duration=2)
+    assert taken(game, (), (1, 1, 2), 1) == {(), (1,), (2,), (1, 1), (1, 2)}
+    assert taken(game, (4,), (1, 2), 2) == {(1, 2)}
+
+
+def test_accumulated_dice_stay_and_the_others_are_cast_again():
+    chances, move = after(GAME, 0, (4,), (1, 5), 2, (1,))
+    assert chances == pytest.approx(np.full(6, 1 / 6))
+    rows = GAME.observe(move.states, 0)
+    assert (rows[:, :2] == [1, 4]).all()
+    assert rows[:, 2].tolist() == [1, 2, 3, 4, 5, 6]
+    assert (rows[:, 5] == 3).all()
+
+
+def test_a_round_pays_the_utility_of_its_result():
+    _, move = after(GAME, 0, (4,), (1, 2), 2, (1, 2))
+    assert move.over.all()
+    assert move.payoffs.tolist() == [[10]]
+
+
+def test_actions_are_ordered_by_size_then_faces():
+    assert GAME.subsets == [(), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]
+
+
+def test_the_second_player_of_a_set_casts_as_often_and_knows_the_result():
+    game = FourTwoOne(utility="set")
+    _, move = after(game, 0, (4,), (1, 2), 2, (1, 2), 0, 56)
+    rows = game.observe(move.states, 1)
+    assert (move.seats == 1).all()
+    assert (rows[:, -2:] == [2, 55]).all()  # two casts, and 421 ranks highest of 56
+    assert (rows[:, 5] == 1).all()
+    assert not move.over.any()
+
+
+@pytest.mark.parametrize(
+    ("tie", "cast", "second"),
+    [("half", (2, 2), 0.5), ("lost", (2, 2), 0), ("half", (1, 1), 1), ("half", (1, 6), 0)],
+)
+def test_the_higher_combination_wins_a_set(tie, cast, second):
+    game = FourTwoOne(utility="set", tie=tie)
+    rank = int(game.ranks[game.combinations.index((2, 2, 2))])
+    _, move = after(game, 1, (2,), cast, 2, cast, 2, rank)
+    assert move.over.all()
+    assert move.payoffs.tolist() == [[1 - second, second]]
+
+
+def test_the_hierarchy_is_equation_54():
+    named = "421 111 611 666 511 555 411 444 311 333 211 222 654 543 432 321"
+    others = (
+        "665 664 663 662 661 655 653 652 651 644 643 642 641 633 632 631 622 621 554 553 552 551 "
+        "544 542 541 533 532 531 522 521 443 442 441 433 431 422 332 331 322 221"
+    )
+    ranks = dict(zip(GAME.combinations, hierarchy(6).tolist(), strict=True))
+    order = sorted(ranks, key=ranks.get, reverse=True)
+    names = ["".join(map(str, reversed(combination))) for combination in order]
+    assert len(names) == 56
+    assert names == [*named.split(), *others.split()]
+
+
+@pytest.mark.parametrize(
+    ("result", "transferred"),
+    [("421", 10), ("111", 7), ("611", 6), ("222", 2), ("321", 2), ("221", 1), ("655", 1)],
+)
+def test_the_tokens_are_table_5(result, transferred):
+    assert tokens(tuple(sorted(map(int, result)))) == transferred
+
+
+def test_a_utility_may_be_a_function_or_a_table():
+    late = FourTwoOne(2, 3, 2, lambda result, casts: Fraction(sum(result), 3) + casts)
+    table = FourTwoOne(2, 3, 2, late.utilities.tolist())
+    assert late == table
+    assert late != FourTwoOne(2, 3, 2, late.utilities * 2)
+    assert late.payoff_range == (pytest.approx(1 + 2 / 3), 4)
+    _, move = after(late, 0, (), (1, 3), 2, (1, 3))
+    assert late.exact_payoffs(move.payoffs[0]).tolist() == [Fraction(10, 3)]
+    assert FourTwoOne(2, 3, 2, np.ones((6, 2))).payoff_range == (1, 1)
+
+
+@given(st.integers(1, 3), st.integers(2, 4), st.integers(1, 3), st.booleans())
+def test_live_dice_are_those_not_accumulated(dice, faces, casts, imposed):
+    game = FourTwoOne(dice, faces, casts, "sum", duration=casts if imposed else None)
+    rows = game.observe(np.arange(game.num_states), 0)
+    held, cast, made = rows[:, : dice - 1], rows[:, dice - 1 : -1], rows[:, -1]
+    assert ((held > 0).sum(axis=1) + (cast > 0).sum(axis=1) == dice).all()
+    mask = game.mask(np.arange(game.num_states))
+    assert (mask[made == casts].sum(axis=1) == 1).all()
+    stops = np.array([len(subset) for subset in game.subsets]) == (cast > 0).sum(axis=1)[:, None]
+    early = (mask & stops).any(axis=1) & (made < casts)
+    assert not early.any() if imposed else early[made < casts].all()
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"dice": 0}, "dice must be at least 1, got 0"),
+        ({"faces": 1}, "faces must be at least 2, got 1"),
+        ({"casts": 0}, "casts must be at least 1, got 0"),
+        ({"duration": 4}, "duration must be at most casts = 3, got 4"),
+        ({"duration": 0}, "duration must be at least 1, got 0"),
+        ({"tie": "won"}, "tie must be 'half' or 'lost', got 'won'"),
+        ({"dice": 2}, "utility 'transfer' needs dice = 3, got 2"),
+        ({"dice": 2, "utility": "set"}, "utility 'set' needs dice = 3, .* got 2"),
+        ({"utility": "set", "duration": 2}, "duration must be None in a set, got 2"),
+        ({"utility": "goal:127"}, "goal must be 3 digits from 1 to 6, got '127'"),
+        ({"utility": "goal:12"}, "goal must be 3 digits from 1 to 6, got '12'"),
+        ({"utility": "goal:"}, "utility must be 'transfer', .* got 'goal:'"),
+        ({"utility": "goal:123,124"}, "utility must be 'transfer', .* got 'goal:123,124'"),
+        ({"utility": "win"}, "utility must be 'transfer', .* got 'win'"),
+        ({"utility": np.ones((2, 2))}, r"table of shape \(56, 3\) .*, got \(2, 2\)"),
+        (
+            {"utility": lambda result, casts: float("nan")},
+            "utility must be finite numbers, got nan",
+        ),
+        ({"utility": lambda result, casts: "high"}, "utility must be finite numbers, got 'high'"),
+    ],
+)
+def test_bad_sizes_are_named(keywords, message):
+    with pytest.raises(ValueError, match=message):
+        FourTwoOne(**keywords)
+
+
+def test_words():
+    row = GAME.observe(np.array([state(GAME, (4,), (1, 2), 2)]), 0)[0]
+    assert GAME.describe(row) == "4 + 12, cast 2"
+    assert GAME.describe(GAME.observe(np.array([0]), 0)[0]) == "- + 111, cast 1"
+    assert GAME.describe_action(0) == "take none"
+    assert GAME.describe_action(5) == "take die 1 3"
+    game = FourTwoOne(utility="set")
+    row = game.observe(np.array([state(game, (), (1, 2, 3), 1, 2, 55)]), 1)[0]
+    assert game.describe(row) == "- + 123, cast 1 of 2, 421 to beat"

@@ -1,0 +1,123 @@
+"""The rules of the lowest-score game."""
+
+import numpy as np
+import pytest
+from exactdice.games import LowestScore
+from hypothesis import given
+from hypothesis import strategies as st
+
+GAME = LowestScore()
+NONE = GAME.max_score + 1
+
+
+def state(game, *observation):
+    found = game.encode(np.array([observation]))[0]
+    assert found >= 0
+    return int(found)
+
+
+def advance(game, seat, observation, action, outcome=0):
+    arrays = (np.array([number]) for number in (seat, state(game, *observation), action, outcome))
+    return game.advance(*arrays)
+
+
+def test_a_die_is_worth_its_face_but_one_is_worth_zero():
+    assert GAME.worth == [1, 2, 0, 4, 5, 6]
+    assert GAME.by_worth((1, 3, 3, 4, 5)) == (3, 3, 1, 4, 5)
+    assert LowestScore(2, 4, 4).worth == [1, 2, 3, 0]
+
+
+def test_keeping_some_dice_rolls_the_others():
+    before = (0, 3, 3, 1, 4, 5, NONE, 3)
+    chances, move = GAME.transitions(0, state(GAME, *before), 2)
+    assert len(chances) == 21  # combinations of two dice
+    after = GAME.observe(move.states, 0)
+    assert (after[:, 0] == 1).all()
+    assert {tuple(row) for row in (after[:, 1:6] > 0).tolist()} == {(True, True, *[False] * 3)}
+    assert (move.seats == 0).all()
+    assert not move.over.any()
+
+
+def test_the_next_player_begins_with_the_best_total_so_far():
+    _, move = GAME.transitions(0, state(GAME, 7, 2, 0, 0, 0, 0, NONE, 3), 0)
+    after = GAME.observe(move.states, 1)
+    assert (move.seats == 1).all()
+    assert (after[:, 0] == 0).all()
+    assert (after[:, 1:6] > 0).all()
+    assert (after[:, 6:] == [9, 2]).all()
+    assert not move.over.any()  # the first player may still win or lose
+
+
+def test_who_is_beaten_has_lost_at_once():
+    worse = advance(GAME, 1, (8, 2, 0, 0, 0, 0, 9, 2), 0)  # 10 against 9
+    assert worse.over[0].tolist() == [False, True, False, False]
+    better = advance(GAME, 1, (6, 2, 0, 0, 0, 0, 9, 2), 0)  # 8 against 9
+    assert better.over[0].tolist() == [True, False, False, False]
+    tied = advance(GAME, 1, (7, 2, 0, 0, 0, 0, 9, 2), 0)
+    assert not tied.over.any()
+    assert not worse.payoffs.any()
+
+
+@pytest.mark.parametrize(("total", "payoffs"), [(7, [1, 1]), (6, [0, 1]), (8, [1, 0])])
+def test_all_tied_players_win(total, payoffs):
+    game = LowestScore(players=2)
+    move = advance(game, 1, (total, 2, 0, 0, 0, 0, 9, 0), 0)
+    assert move.over.all()
+    assert move.payoffs[0].tolist() == payoffs
+
+
+def test_tied_players_share():
+    game = LowestScore(players=3, objective="share")
+    move = advance(game, 2, (7, 2, 0, 0, 0, 0, 9, 2, 0), 0)  # two hold the 9 already
+    assert game.exact_payoffs(move.payoffs[0]).tolist() == [pytest.approx(1 / 3)] * 3
+    assert [payoff.denominator for payoff in game.exact_payoffs(move.payoffs[0])] == [3, 3, 3]
+
+
+def test_scores_are_paid_at_the_end_of_each_turn():
+    game = LowestScore(objective="score")
+    move = advance(game, 1, (7, 2, 0, 0, 0, 0, 4, 2), 0)
+    assert move.over[0].tolist() == [False, True, False, False]
+    assert move.payoffs[0].tolist() == [0, -9, 0, 0]
+
+
+@given(
+    st.integers(1, 3), st.integers(2, 4), st.integers(1, 3),
+    st.sampled_from(["win", "share", "score"]), st.data(),
+)  # fmt: skip
+def test_states_are_what_the_rules_allow(dice, faces, players, objective, data):
+    zero_face = data.draw(st.integers(1, faces))
+    game = LowestScore(dice, faces, zero_face, players, objective)
+    rows = game.observe(np.arange(game.num_states), 0)
+    rolled = rows[:, 1 : dice + 1]
+    kept = dice - (rolled > 0).sum(axis=1)
+    assert (rows[:, 0] <= kept * max(game.worth)).all()
+    worth = np.array([0, *game.worth])[rolled] + 100 * (rolled == 0)
+    assert (np.diff(worth, axis=1) >= 0).all()  # in order of worth, no dice last
+    assert (game.mask(np.arange(len(rows))).sum(axis=1) == dice - kept).all()
+    first = rows[:, -1] == players - 1
+    assert ((rows[:, dice + 1] == game.max_score + 1) == first).all()
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"dice": 0}, "dice must be at least 1, got 0"),
+        ({"faces": 1}, "faces must be at least 2, got 1"),
+        ({"zero_face": 0}, "zero_face must be at least 1, got 0"),
+        ({"zero_face": 7}, "zero_face must be at most faces = 6, got 7"),
+        ({"players": 0}, "players must be at least 1, got 0"),
+        ({"players": 2.5}, "players must be an integer, got 2.5"),
+        ({"objective": "lose"}, "objective must be one of 'win', 'share', 'score', got 'lose'"),
+    ],
+)
+def test_bad_sizes_are_named(keywords, message):
+    with pytest.raises(ValueError, match=message):
+        LowestScore(**keywords)
+
+
+def test_words():
+    observation = np.array([4, 3, 1, 6, 0, 0, NONE, 3])
+    assert GAME.describe(observation) == "4 + 3 1 6, best none, 3 after"
+    assert GAME.describe_action(1) == "keep 2"
+    shared = LowestScore(objective="share")
+    assert "best 7 (of 2)" in shared.describe(np.array([4, 3, 1, 6, 0, 0, 7, 2, 1]))

@@ -1,0 +1,129 @@
+"""The rules of Shut the Box."""
+
+import numpy as np
+import pytest
+from exactdice.games import ShutTheBox
+from hypothesis import given
+from hypothesis import strategies as st
+
+GAME = ShutTheBox()
+NONE = GAME.max_score + 1
+
+
+def state(game, tiles, roll, target=None):
+    flags = [int(tile in tiles) for tile in range(1, game.tiles + 1)]
+    goal = game.max_score + 1 if target is None else target
+    found = game.encode(np.array([[*flags, roll, goal]]))[0]
+    assert found >= 0
+    return int(found)
+
+
+def closable(game, tiles, roll, target=None):
+    legal = game.mask(np.array([state(game, tiles, roll, target)]))[0]
+    return {game.sets[action] for action in np.flatnonzero(legal)}
+
+
+def after(game, seat, tiles, roll, closed, target=None):
+    return game.transitions(seat, state(game, tiles, roll, target), game.sets.index(closed))
+
+
+def test_sets_are_those_that_two_dice_can_show():
+    assert len(GAME.sets) == 64
+    assert GAME.sets[:5] == [(), (1,), (2,), (1, 2), (3,)]
+    assert max(map(sum, GAME.sets)) == 12
+
+
+def test_tiles_that_add_up_to_the_roll_may_be_closed_and_have_to_be():
+    everything = range(1, 10)
+    assert closable(GAME, everything, 5) == {(1, 4), (2, 3), (5,)}
+    assert closable(GAME, (1, 2, 9), 12) == {(1, 2, 9)}
+    assert closable(GAME, (1, 2, 9), 8) == {()}
+
+
+def test_one_die_is_rolled_while_the_open_sum_is_at_most_6():
+    chances, move = after(GAME, 0, (1, 2, 4, 5), 6, (1, 5))
+    assert chances == pytest.approx(np.full(6, 1 / 6))
+    assert GAME.observe(move.states, 0)[:, -2].tolist() == [1, 2, 3, 4, 5, 6]
+    chances, move = after(GAME, 0, (1, 2, 6), 2, (2,))
+    assert len(chances) == 11
+    always = ShutTheBox(one_die="never")
+    assert len(after(always, 0, (1, 2, 4, 5), 6, (1, 5))[0]) == 11
+
+
+def test_a_turn_ends_when_nothing_can_be_closed():
+    chances, move = after(GAME, 0, (1, 2, 9), 8, ())
+    assert len(chances) == 11
+    assert (move.seats == 1).all()
+    rows = GAME.observe(move.states, 1)
+    assert rows[:, :9].all()
+    assert (rows[:, -1] == 12).all()
+    assert not move.over.any()
+
+
+@pytest.mark.parametrize(("target", "payoffs"), [(13, [0, 1]), (12, [0.5, 0.5]), (11, [1, 0])])
+def test_the_second_player_wins_below_the_target_and_ties_at_it(target, payoffs):
+    _, move = after(GAME, 1, (1, 2, 9), 8, (), target)
+    assert move.over.all()
+    assert move.payoffs[0].tolist() == payoffs
+
+
+def test_a_shut_box_wins_or_leaves_the_second_player_a_draw():
+    _, move = after(GAME, 0, (1, 2), 3, (1, 2))
+    assert move.over.all()
+    assert move.payoffs[0].tolist() == [1, 0]
+    generous = ShutTheBox(shut_wins=False)
+    _, move = after(generous, 0, (1, 2), 3, (1, 2))
+    assert not move.over.any()
+    assert (generous.observe(move.states, 1)[:, -1] == 0).all()
+    _, move = after(generous, 1, (1, 2), 3, (1, 2), target=0)
+    assert move.payoffs[0].tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(("objective", "left", "shut"), [("sum", -12, 0), ("shut", 0, 1)])
+def test_a_player_alone(objective, left, shut):
+    game = ShutTheBox(objective=objective)
+    assert game.num_players == 1
+    assert after(game, 0, (1, 2, 9), 8, ())[1].payoffs.tolist() == [[left]]
+    assert after(game, 0, (1, 2), 3, (1, 2))[1].payoffs.tolist() == [[shut]]
+
+
+@given(
+    st.integers(1, 6), st.integers(1, 3), st.integers(2, 6), st.integers(0, 8), st.booleans()
+)  # fmt: skip
+def test_masks_match_the_rules(tiles, dice, sides, one_die, shut_wins):
+    game = ShutTheBox(tiles, dice, sides, f"sum<={one_die}", shut_wins)
+    states = np.arange(game.num_states)
+    chosen = np.array([[int(t in s) for t in range(1, tiles + 1)] for s in game.sets])
+    rows = game.observe(states, 0)
+    is_open, roll = rows[:, None, :tiles], rows[:, None, tiles]
+    fits = (chosen <= is_open).all(axis=2) & (chosen @ np.arange(1, tiles + 1) == roll)
+    fits[:, 0] = ~fits[:, 1:].any(axis=1)
+    assert (game.mask(states) == fits).all()
+    open_sum = is_open[:, 0] @ np.arange(1, tiles + 1)
+    most = np.where(open_sum <= one_die, 1, dice) * sides
+    assert (roll[:, 0] <= most).all()
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"tiles": 0}, "tiles must be at least 1, got 0"),
+        ({"tiles": 13}, "tiles must be at most 12, got 13"),
+        ({"dice": 0}, "dice must be at least 1, got 0"),
+        ({"sides": 1}, "sides must be at least 2, got 1"),
+        ({"one_die": "always"}, r"one_die must be 'sum<=6' .* or 'never', got 'always'"),
+        ({"one_die": 6}, r"one_die must be 'sum<=6' .* or 'never', got 6"),
+        ({"shut_wins": 1}, "shut_wins must be True or False, got 1"),
+        ({"objective": "tie"}, "objective must be one of 'win', 'sum', 'shut', got 'tie'"),
+    ],
+)
+def test_bad_sizes_are_named(keywords, message):
+    with pytest.raises(ValueError, match=message):
+        ShutTheBox(**keywords)
+
+
+def test_words():
+    observation = GAME.observe(np.array([state(GAME, (1, 2, 9), 8, 20)]), 1)[0]
+    assert GAME.describe(observation) == "1 2 9, roll 8, 20 to beat"
+    assert GAME.describe_action(0) == "close none"
+    assert GAME.describe_action(GAME.sets.index((1, 4))) == "close 1 4"

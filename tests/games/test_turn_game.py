@@ -1,0 +1,109 @@
+"""Games of turns: their operators against plain enumeration, and what states stand for."""
+
+import numpy as np
+import pytest
+from exactdice.games import FourTwoOne, Game, LowestScore, ShutTheBox
+
+GAMES = [
+    LowestScore(2, 3, 2, 3),
+    LowestScore(2, 3, 1, 3, "share"),
+    LowestScore(3, 2, 2, 2, "score"),
+    ShutTheBox(4, 2, 3, "sum<=3"),
+    ShutTheBox(3, 1, 3, "never", shut_wins=False),
+    ShutTheBox(4, 2, 2, "sum<=2", objective="shut"),
+    FourTwoOne(2, 4, 3, "sum"),
+    FourTwoOne(2, 3, 3, "goal:12", duration=2),
+    FourTwoOne(3, 2, 2, "set", tie="lost"),
+]
+
+
+def collect(sweep, take=lambda stage: stage.actions):
+    return {(stage.seat, *stage.states.tolist()): take(stage) for stage in sweep}
+
+
+@pytest.mark.parametrize("game", GAMES, ids=repr)
+@pytest.mark.parametrize("exact", [False, True])
+def test_backward_agrees_with_enumeration_in_every_state_and_action(game, exact):
+    """For any values of later positions; exact ones carry their denominators."""
+    rng = np.random.default_rng(0)
+    states = np.arange(game.num_states)
+    scale = game.denominators(states)
+    values = rng.integers(1, 100, (game.num_players, game.num_states))
+    values = values.astype(object) if exact else values / 10
+    for seat in range(game.num_players):
+        quick = collect(game.backward(values * scale if exact else values, seat))
+        for mover, listed, expected in Game.backward(game, values, seat):
+            legal = game.mask(listed)
+            found = quick[mover, *listed.tolist()]
+            if exact:
+                assert (found[legal] == (expected * scale[listed][:, None])[legal]).all()
+            else:
+                np.testing.assert_allclose(found[legal], expected[legal], atol=1e-12)
+
+
+@pytest.mark.parametrize("game", GAMES, ids=repr)
+@pytest.mark.parametrize("exact", [False, True])
+def test_forward_agrees_with_enumeration(game, exact):
+    for seat in range(game.num_players):
+        masses = []
+        for forward in (type(game).forward, Game.forward):
+            rng = np.random.default_rng(1)
+            dtype = object if exact else float
+            mass = np.zeros((game.num_players, game.num_states), dtype=dtype)
+            for _, states, weights in forward(game, mass, seat):
+                numbers = rng.integers(0, 10, weights.shape) * game.mask(states)
+                weights[:] = numbers.astype(dtype)
+            masses.append(mass)
+        assert masses[0].any() or game.num_states == len(game.states_of(0))
+        if exact:
+            assert (masses[0] == masses[1]).all()
+        else:
+            np.testing.assert_allclose(*masses, atol=1e-12)
+
+
+@pytest.mark.parametrize("game", GAMES, ids=repr)
+def test_every_move_leads_to_a_later_stage_or_ends(game):
+    order = {
+        (seat, int(state)): number
+        for number, (seat, states) in enumerate(game.stages())
+        for state in states
+    }
+    assert len(order) == game.num_states
+    for (seat, state), number in order.items():
+        for action in np.flatnonzero(game.mask(np.array([state]))[0]):
+            chances, move = game.transitions(seat, state, action)
+            assert chances.sum() == pytest.approx(1, abs=1e-14)
+            assert (move.payoffs[~move.over] == 0).all()
+            low, high = game.payoff_range
+            assert ((move.payoffs >= min(low, 0)) & (move.payoffs <= max(high, 0))).all()
+            for after in range(len(chances)):
+                if not move.over[after].all():
+                    later = int(move.seats[after]), int(move.states[after])
+                    assert order[later] > number
+
+
+@pytest.mark.parametrize("game", GAMES, ids=repr)
+def test_observations_that_no_state_gives_are_told_apart(game):
+    everything = np.indices(game.observation_sizes).reshape(len(game.observation_sizes), -1).T
+    states = game.encode(everything)
+    assert sorted(states[states >= 0]) == list(range(game.num_states))
+    assert (game.observe(states[states >= 0], 0) == everything[states >= 0]).all()
+
+
+@pytest.mark.parametrize(
+    ("game", "zero_sum"),
+    [
+        (LowestScore(2, 3, 2, 2), False),  # both win a tie
+        (LowestScore(2, 3, 2, 2, "share"), True),
+        (LowestScore(2, 3, 2, 3, "share"), False),  # three players
+        (LowestScore(2, 3, 2, 2, "score"), False),
+        (ShutTheBox(4, 2, 3), True),
+        (ShutTheBox(4, 2, 3, objective="sum"), False),
+        (FourTwoOne(3, 2, 2, "set"), True),
+        (FourTwoOne(3, 2, 2, "set", tie="lost"), True),
+        (FourTwoOne(), False),
+    ],
+    ids=repr,
+)
+def test_zero_sum_games_are_known(game, zero_sum):
+    assert game.zero_sum == zero_sum
