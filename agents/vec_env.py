@@ -27,10 +27,18 @@ class GameVecEnv(VecEnv):
         task: what the agent faces.
         num_envs: number of games.
         reward: the reward mode.
+        reward_scale: what rewards are multiplied by; the statistics of episodes stay as they are.
     """
 
-    def __init__(self, task: Task, num_envs: int, reward: RewardMode = "outcome") -> None:
+    def __init__(
+        self,
+        task: Task,
+        num_envs: int,
+        reward: RewardMode = "outcome",
+        reward_scale: float = 1.0,
+    ) -> None:
         self.task = task
+        self.reward_scale = reward_scale
         self.engine = Engine(task, num_envs, reward)
         self.render_mode = None
         super().__init__(num_envs, *spaces(task.game))
@@ -65,7 +73,7 @@ class GameVecEnv(VecEnv):
             self._report(infos, ended, outcome.payoffs, outcome.illegal)
             self.engine.reset(ended, self.rng)
             self._returns[ended], self._lengths[ended] = 0.0, 0
-        rewards = outcome.rewards.astype(np.float32)
+        rewards = (outcome.rewards * self.reward_scale).astype(np.float32)
         return self.engine.observations(), rewards, outcome.over, infos
 
     def _report(
