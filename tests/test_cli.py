@@ -43,7 +43,7 @@ def test_the_main_job_trains_scores_and_saves(tmp_path):
     assert "run_folder must not exist, got mine" in again.stderr
     scored = run("score", "mine", "--model", "best", "--stochastic", cwd=tmp_path)
     assert scored.returncode == 0, scored.stderr
-    assert "MaskablePPO (stochastic, masked), seat 0, against: optimal" in scored.stdout
+    assert "MaskablePPO (stochastic, masked) in seat 0, against: optimal" in scored.stdout
 
 
 def test_ctrl_c_saves_and_says_how_to_resume(tmp_path):
@@ -91,6 +91,38 @@ def test_score_prints_policies_by_name():
     assert "no decision costs anything" in run("score", "optimal", *SMALL).stdout
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            ["score", "notebook", "--game", "LowestScore"],
+            "notebook (deterministic, masked) in",
+        ),
+        (["score", "ratchet:421", "--game", "FourTwoOne"], "ratchet:421 (deterministic, masked)"),
+        (["solve", "--game", "ShutTheBox", "--env", "shut_wins", "false"], "value 0.49804994214"),
+        (
+            ["solve", "--game", "LowestScore", "--env", "opponents", "only3s,random,notebook"],
+            "opponents={1: 'only3s', 2: 'random', 3: 'notebook'}",
+        ),
+        (
+            ["solve", "--game", "FourTwoOne", "--env", "utility", "set", "seat", "1", "--exact"],
+            "116396797115/313456656384",
+        ),
+    ],
+)
+def test_every_game_has_its_policies_and_keywords(arguments, words):
+    result = run(*arguments)
+    assert result.returncode == 0, result.stderr
+    assert words in " ".join(result.stdout.split())
+
+
+def test_a_reader_who_stops_reading_is_no_error():
+    shown = f"{COMMAND[0]} reproduce greed | head -1"
+    result = subprocess.run(shown, shell=True, capture_output=True, text=True)
+    assert result.stdout == "# The sources, recomputed\n"
+    assert result.stderr == ""
+
+
 def test_reproduce_ends_well():
     result = run("reproduce", "greed")
     assert result.returncode == 0
@@ -130,6 +162,14 @@ def test_reproduce_ends_well():
         ),
         (["score", "."], "error: run folder must hold a config.json, got ."),
         (["reproduce", "chess"], "error: source must be one of greed"),
+        (
+            ["reproduce"],
+            "source must be one of greed, lowest-score, shut-the-box, 421, or",
+        ),
+        (["score", "ratchet:999", "--game", "FourTwoOne"], "goal must be 3 digits from 1 to 6"),
+        (["score", "goal:2,0", "--game", "FourTwoOne"], "goal must be followed by h,s, both 0 or"),
+        (["solve", "--game", "FourTwoOne", "--env", "opponent", "random"], "must be left out, as"),
+        (["solve", "--game", "LowestScore", "--env", "opponents", "random,random"], "one or 3"),
         (["plot"], "runs must be one run folder at least, got none"),
         (["plot", "."], "error: run folder must hold a config.json, got ."),
         (["fly"], "fly"),

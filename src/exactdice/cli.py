@@ -1,5 +1,6 @@
 """The command line: ``exactdice train | score | solve | reproduce | plot``."""
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from .baselines import is_policy_name, policy_names, solve
 from .baselines.reproduce import SOURCES, reproduce
 
 INTERRUPTED = 130  # the exit code of a command that was ended by Ctrl-C
+BROKEN_PIPE = 141  # and of one whose reader left
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit; a user's mistake is one line on stderr and exit code 2."""
     try:
         command = tyro.cli(Command, prog="exactdice", args=arguments)
-        sys.exit(_run(command))
+        code = _run(command)
+        sys.stdout.flush()  # within reach of the handlers below
+        sys.exit(code)
+    except BrokenPipeError:  # whoever reads the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(BROKEN_PIPE)
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

@@ -13,6 +13,8 @@ import torch
 from exactdice.agents import runs, train
 from exactdice.agents.callback import ExactEvalCallback
 from exactdice.agents.config import RunError, TrainConfig
+from exactdice.agents.models import make_env
+from exactdice.games import GAMES
 
 import exactdice
 
@@ -38,6 +40,31 @@ def test_a_run_leaves_its_configuration_scores_models_and_checkpoint(small, algo
     assert exactdice.score(best, env).value == log["results"].max()
     assert saved["best_normalized"] == log["normalized"].max()
     assert runs.read_config(folder) == small(algorithm=algorithm, reward=reward)
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
+@pytest.mark.parametrize("game", list(GAMES))
+def test_both_algorithms_train_on_every_game(small, capsys, algorithm, game):
+    score = train.train(small(algorithm=algorithm, game=game, env={}, steps=1000))
+    assert 0 <= score.regret <= score.optimum - score.task.game.payoff_range[0]
+    shown = capsys.readouterr().out
+    for word in ("value", "optimum", "normalised score", "costliest", f"runs/{game}-{algorithm}-1"):
+        assert word in shown
+    model, env = runs.load_model(Path("runs", f"{game}-{algorithm}-1"))
+    assert exactdice.score(model, env).value == score.value
+
+
+def test_payoffs_are_scaled_to_a_span_of_1_for_training(small):
+    env = make_env(small(game="FourTwoOne", env={}))
+    env.seed(0)
+    env.reset()
+    rewards, episodes = [], []
+    for _ in range(50):
+        _, paid, over, infos = env.step(env.action_masks().argmax(axis=1))
+        rewards.extend(paid[over])
+        episodes.extend(infos[lane]["episode"]["r"] for lane in np.flatnonzero(over))
+    assert {1, 2} <= set(episodes)
+    assert rewards == pytest.approx(np.array(episodes) / 9)
 
 
 def interrupt_at(monkeypatch, steps):
