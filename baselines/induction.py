@@ -76,10 +76,17 @@ def _everywhere(game: Game, choice: IntArray) -> IntArray:
 
 def maximize(expected: Array, mask: BoolArray) -> tuple[Array, BoolArray]:
     """Give the largest legal entry of each row, and which entries are as large (up to ``TIE``)."""
+    best: Array
+    if expected.dtype == object:  # comparing takes time, so only legal entries are
+        rows, actions = np.nonzero(mask)
+        numbers = expected[rows, actions]
+        best = np.maximum.reduceat(numbers, np.searchsorted(rows, np.arange(len(mask))))
+        optimal = np.zeros_like(mask)
+        optimal[rows, actions] = numbers == best[rows]
+        return best, optimal
     legal = np.where(mask, expected, -np.inf)
-    best: Array = legal.max(axis=1)
-    tie = 0 if expected.dtype == object else TIE
-    return best, (legal >= (best - tie)[:, None]).astype(bool)
+    best = legal.max(axis=1)
+    return best, legal >= (best - TIE)[:, None]
 
 
 def with_illegal(game: Game, states: IntArray, expected: Array) -> Array:

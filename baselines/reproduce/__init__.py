@@ -13,6 +13,14 @@ SOURCES: dict[str, tuple[str, Callable[[], list[Claim]]]] = {
 }
 
 
+HEADING = """# The sources, recomputed
+
+Every printed number and every claim of the sources, beside what exact computation says of it, as
+`exactdice reproduce --all` prints it. A number *agrees* if it is exact, *by rounding* or *by
+truncation* if its last digit is; it is *garbled* if the transcription lost it, and *wrong* if the
+source is. Of a statement that is wrong the counterexample stands beside it."""
+
+
 def reproduce(sources: Sequence[str]) -> int:
     """Print the tables of some sources as a Markdown page.
 
@@ -25,7 +33,7 @@ def reproduce(sources: Sequence[str]) -> int:
     unknown = [source for source in sources if source not in SOURCES]
     if unknown:
         raise ValueError(f"source must be one of {', '.join(SOURCES)}, got {unknown[0]!r}")
-    print("# The sources, recomputed")
+    print(HEADING)
     new = 0
     for source in sources:
         title, find = SOURCES[source]

@@ -78,11 +78,6 @@ def _compare(printed: str, exact: Fraction) -> Verdict:
     return "wrong"
 
 
-def rounds_to(value: Fraction, printed: str) -> bool:
-    """Say whether a value rounds to a printed decimal."""
-    return _compare(printed, value) in ("agrees", "agrees by rounding")
-
-
 def surprises(claims: Sequence[Claim]) -> list[Claim]:
     """List the claims whose verdict is not as recorded."""
     return [claim for claim in claims if claim.verdict != claim.recorded]

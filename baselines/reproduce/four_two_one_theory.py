@@ -227,7 +227,7 @@ def _duality() -> Iterator[Claim]:
             ended += ((weights * paid[int(states[0])]).sum(axis=1) / scale).sum()
         constants.add(ended)
         yield Claim(
-            "equation (40)", "<u_j, rho_j> does not depend on the time j",
+            "equation (40)", "the scalar product of u_j and rho_j does not depend on the time j",
             ", ".join(map(str, constants)) + f" for {name}", agreement(len(constants) == 1),
             "agrees", "transfer function, (3, 6, 3), every j",
         )  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 from ...games import Greed, IntArray, Move
 from ...games.dice import sum_counts
 from ..induction import equilibrium
-from .claims import Claim, agreement, rounds_to
+from .claims import Claim, agreement, number
 from .greed_last_turns import LastTurns
 
 TITLE = "Greed: Chance Addis, A Guide to Optimal Play in Greed (2023)"
@@ -193,18 +193,17 @@ def _section_7_bound() -> Iterator[Claim]:
 
 def _going_first() -> Iterator[Claim]:
     value = _value(Greed(10, 3))
-    yield Claim(
-        "section 8", "going first has a rating of 0.54 for M = 10, s = 3",
-        f"{value} = {float(value):.6f}", agreement(rounds_to(value, "0.54")), "wrong",
-        "no reading of the rules that we tried gives 0.54",
+    yield number(
+        "section 8, rating of going first for M = 10, s = 3", "0.54", value, "wrong",
+        "no reading of the rules that we tried gives it",
     )  # fmt: skip
     yield Claim(
         "section 8", "going first is very slightly advantageous for M = 10, s = 3",
         f"by {float(value - Fraction(1, 2)):.6f}", agreement(value > Fraction(1, 2)), "agrees",
     )  # fmt: skip
-    yield Claim(
-        "section 8", "going first improves winning against losing by about 4 %",
-        f"by {float(2 * value - 1):.4%}", agreement(rounds_to(2 * value - 1, "0.04")), "wrong",
+    yield number(
+        "section 8, by which going first improves winning against losing", "4%", 2 * value - 1,
+        "wrong",
     )  # fmt: skip
     values = {(m, s): _value(Greed(m, s)) for m in range(1, 41) for s in range(1, 13)}
     (limit, sides), worst = min(values.items(), key=lambda item: item[1])

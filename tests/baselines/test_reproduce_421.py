@@ -1,11 +1,13 @@
 """421's source: its tables, charts, equations and statements."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from exactdice.baselines import Task
 from exactdice.baselines.reproduce import four_two_one as source
 from exactdice.baselines.reproduce import four_two_one_charts as charts
+from exactdice.baselines.reproduce.claims import table
 from exactdice.games import FourTwoOne
 
 import exactdice
@@ -18,6 +20,11 @@ def claims():
 
 def test_every_verdict_is_as_recorded(claims):
     assert [claim.place for claim in claims if claim.verdict != claim.recorded] == []
+
+
+def test_the_page_is_what_the_command_prints(claims):
+    page = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text()
+    assert "\n".join(table(source.TITLE, claims)) in page
 
 
 def test_every_cell_of_the_tables_is_there(claims):

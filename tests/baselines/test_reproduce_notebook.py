@@ -2,11 +2,13 @@
 
 from functools import cache
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 from exactdice.baselines.lowest_score import notebook
 from exactdice.baselines.reproduce import notebook as source
+from exactdice.baselines.reproduce.claims import table
 from exactdice.games import LowestScore
 
 
@@ -17,6 +19,11 @@ def claims():
 
 def test_every_verdict_is_as_recorded(claims):
     assert [claim.place for claim in claims if claim.verdict != claim.recorded] == []
+
+
+def test_the_page_is_what_the_command_prints(claims):
+    page = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text()
+    assert "\n".join(table(source.TITLE, claims)) in page
 
 
 def test_every_printed_number_is_there(claims):

@@ -1,23 +1,34 @@
 """The notes on Shut the Box: their recursions beside the exact solution."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from exactdice.baselines import Task
 from exactdice.baselines.reproduce import shut_the_box as source
+from exactdice.baselines.reproduce.claims import table
 from exactdice.baselines.reproduce.shut_the_box import NotesRecursion
 from exactdice.games import ShutTheBox
 
 import exactdice
 
 
-def test_every_verdict_is_as_recorded():
-    claims = source.claims()
+@pytest.fixture(scope="module")
+def claims():
+    return source.claims()
+
+
+def test_every_verdict_is_as_recorded(claims):
     assert [claim.place for claim in claims if claim.verdict != claim.recorded] == []
     values = {claim.exact for claim in claims if isinstance(claim.exact, Fraction)}
     known = Fraction(385966166402467778845, 767617776808101937152)
     other = Fraction(382311989329463532959, 767617776808101937152)
     assert {known, other} < values
+
+
+def test_the_page_is_what_the_command_prints(claims):
+    page = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text()
+    assert "\n".join(table(source.TITLE, claims)) in page
 
 
 @pytest.mark.slow
