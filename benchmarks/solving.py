@@ -1,4 +1,4 @@
-"""How long Greed takes to solve: `.venv/bin/python benchmarks/solving.py`, one core."""
+"""How long the games take to solve: `.venv/bin/python benchmarks/solving.py`, one core."""
 
 import os
 
@@ -10,7 +10,7 @@ from math import log
 
 import numpy as np
 from exactdice.baselines import equilibrium
-from exactdice.games import Game, Greed
+from exactdice.games import GAMES, Game, Greed
 from timing import compare
 
 
@@ -74,6 +74,11 @@ def main() -> None:
     exponent = log(times["M = 500"] / times["M = 125"]) / log(4)
     print(f"  time grows like M^{exponent:.2f} from M = 125 to 500")
     compare(
+        "a new process that makes a default environment and solves it, import included",
+        {name: lambda name=name: run(SOLVE.format(name)) for name in GAMES},
+        rounds=3,
+    )
+    compare(
         "a new process",
         {
             "python -c 'import exactdice'": lambda: run("import exactdice"),
@@ -81,6 +86,9 @@ def main() -> None:
             "python -c 'pass'": lambda: run("pass"),
         },
     )
+
+
+SOLVE = "import exactdice, gymnasium as gym; exactdice.solve(gym.make('exactdice/{}-v0')).value"
 
 
 def run(code: str) -> None:
