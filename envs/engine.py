@@ -63,9 +63,19 @@ class Engine:
             solution = solve(task)
             self._potential: FloatArray = solution.values[task.seat]
         if reward == "regret":
-            every = np.arange(self.game.num_states)
-            expected = with_illegal(self.game, every, solution.table)
-            self._advantages: FloatArray = expected - self._potential[:, None]
+            self._rows, self._advantages = self._tabulate_advantages(solution.values)
+
+    def _tabulate_advantages(self, values: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Give the row of each state (state,), and Q*(s, a) - V*(s) of the agent's states."""
+        own = self.game.states_of(self.task.seat)
+        rows = np.zeros(self.game.num_states, dtype=np.int64)
+        rows[own] = np.arange(len(own))
+        advantages = np.empty((len(own), self.game.num_actions))
+        for mover, states, expected in self.game.backward(values, self.task.seat):
+            if mover == self.task.seat:
+                known = with_illegal(self.game, states, expected)
+                advantages[rows[states]] = known - values[mover, states][:, None]
+        return rows, advantages
 
     def observations(self) -> IntArray:
         """Give the observation of each lane, shape (lane, component), in fresh memory."""
@@ -144,7 +154,7 @@ class Engine:
         if self.reward == "outcome":
             return payoffs
         if self.reward == "regret":
-            return self._advantages[before, actions]
+            return self._advantages[self._rows[before], actions]
         return payoffs + np.where(over, 0.0, self._potential[after]) - self._potential[before]
 
 

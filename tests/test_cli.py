@@ -87,7 +87,7 @@ def test_solve_prints_the_exact_fraction():
 
 def test_score_prints_policies_by_name():
     result = run("score", "if_else", *SMALL, "opponent", "random", "seat", "1")
-    assert "if_else (deterministic, masked), seat 1, against: random" in result.stdout
+    assert "if_else (deterministic, masked) in seat 1, against: random" in result.stdout
     assert "no decision costs anything" in run("score", "optimal", *SMALL).stdout
 
 

@@ -54,8 +54,9 @@ def test_both_algorithms_train_on_every_game(small, capsys, algorithm, game):
     assert exactdice.score(model, env).value == score.value
 
 
-def test_payoffs_are_scaled_to_a_span_of_1_for_training(small):
-    env = make_env(small(game="FourTwoOne", env={}))
+@pytest.mark.parametrize(("algorithm", "span"), [("dqn", 9), ("ppo", 1)])
+def test_payoffs_are_scaled_to_a_span_of_1_for_dqn(small, algorithm, span):
+    env = make_env(small(game="FourTwoOne", env={}, algorithm=algorithm))
     env.seed(0)
     env.reset()
     rewards, episodes = [], []
@@ -64,7 +65,7 @@ def test_payoffs_are_scaled_to_a_span_of_1_for_training(small):
         rewards.extend(paid[over])
         episodes.extend(infos[lane]["episode"]["r"] for lane in np.flatnonzero(over))
     assert {1, 2} <= set(episodes)
-    assert rewards == pytest.approx(np.array(episodes) / 9)
+    assert rewards == pytest.approx(np.array(episodes) / span)
 
 
 def interrupt_at(monkeypatch, steps):
