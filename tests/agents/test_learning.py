@@ -12,8 +12,14 @@ from exactdice.agents.train import train
         ({}, 0.98),
         ({"reward": "regret"}, 0.99),
         ({"algorithm": "dqn"}, 0.99),
+        ({"game": "LowestScore"}, 0.98),
+        ({"game": "LowestScore", "algorithm": "dqn"}, 0.99),
+        ({"game": "ShutTheBox"}, 0.98),
+        ({"game": "ShutTheBox", "algorithm": "dqn"}, 0.99),
+        ({"game": "FourTwoOne"}, 0.98),
+        ({"game": "FourTwoOne", "algorithm": "dqn"}, 0.99),
     ],
-    ids=["PPO", "PPO, regret reward", "DQN"],
+    ids=str,
 )
 def test_the_main_job_comes_near_the_optimum(tmp_path, options, least):
     config = TrainConfig(**options, run_folder=tmp_path / "run")
