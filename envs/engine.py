@@ -13,7 +13,7 @@ import numpy as np
 
 from ..baselines import Task, solve
 from ..baselines.induction import with_illegal
-from ..games import GAMES, BoolArray, FloatArray, IntArray, InverseLaws, at_least
+from ..games import GAMES, BoolArray, FloatArray, IntArray, InverseLaws, at_least, one_of
 
 RewardMode = Literal["outcome", "regret", "shaped"]
 
@@ -48,9 +48,7 @@ class Engine:
     """
 
     def __init__(self, task: Task, num_lanes: int, reward: RewardMode = "outcome") -> None:
-        if reward not in get_args(RewardMode):
-            known = ", ".join(repr(mode) for mode in get_args(RewardMode))
-            raise ValueError(f"reward must be one of {known}, got {reward!r}")
+        one_of("reward", reward, get_args(RewardMode))
         task = task.with_exact(False)
         self.task = task
         self.game = task.game

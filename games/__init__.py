@@ -11,6 +11,7 @@ from .game import (
     Move,
     Stage,
     at_least,
+    one_of,
 )
 from .greed import Greed
 from .lowest_score import LowestScore
@@ -41,4 +42,5 @@ __all__ = [
     "Turn",
     "TurnGame",
     "at_least",
+    "one_of",
 ]

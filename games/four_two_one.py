@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .dice import combinations, redundancy
-from .game import Array, IntArray, at_least
+from .game import Array, IntArray, at_least, one_of
 from .ranking import Combination, hierarchy, tokens
 from .turn import Turn
 from .turn_game import Leg, TurnGame
@@ -82,9 +82,7 @@ class FourTwoOne(TurnGame):
         self.duration = duration if duration is None else at_least("duration", duration, 1)
         if self.duration is not None and self.duration > self.casts:
             raise ValueError(f"duration must be at most casts = {casts}, got {duration}")
-        if tie not in get_args(Tie):
-            raise ValueError(f"tie must be 'half' or 'lost', got {tie!r}")
-        self.tie = tie
+        self.tie: Tie = one_of("tie", tie, get_args(Tie))
         every_size = (choose(range(self.dice), size) for size in range(self.dice + 1))
         self.subsets = list(chain.from_iterable(every_size))
         self.combinations = combinations(self.dice, self.faces)

@@ -271,3 +271,15 @@ def at_least(name: str, value: int, minimum: int) -> int:
     if value < minimum:
         raise ValueError(f"{name} must be at least {minimum}, got {value}")
     return int(value)
+
+
+def one_of(name: str, value: Any, known: Sequence[str]) -> Any:
+    """Return ``value`` if it is one of the known names.
+
+    Raises:
+        ValueError: naming the argument, the known names and what came.
+    """
+    if value not in known:
+        names = ", ".join(repr(entry) for entry in known)
+        raise ValueError(f"{name} must be one of {names}, got {value!r}")
+    return value

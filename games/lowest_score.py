@@ -20,7 +20,7 @@ from typing import ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 
 from .dice import combinations, redundancy
-from .game import IntArray, at_least
+from .game import IntArray, at_least, one_of
 from .turn import Turn
 from .turn_game import Leg, TurnGame
 
@@ -68,10 +68,7 @@ class LowestScore(TurnGame):
         if self.zero_face > self.faces:
             raise ValueError(f"zero_face must be at most faces = {faces}, got {zero_face}")
         self.players = at_least("players", players, 1)
-        if objective not in get_args(Objective):
-            known = ", ".join(repr(name) for name in get_args(Objective))
-            raise ValueError(f"objective must be one of {known}, got {objective!r}")
-        self.objective: Objective = objective
+        self.objective: Objective = one_of("objective", objective, get_args(Objective))
         self.worth = [0 if face == zero_face else face for face in range(1, faces + 1)]
         self.max_score = self.dice * max(self.worth)
         turn = self._turn()

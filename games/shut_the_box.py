@@ -20,7 +20,7 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 
 from .dice import sum_counts
-from .game import IntArray, at_least
+from .game import IntArray, at_least, one_of
 from .turn import Turn
 from .turn_game import Leg, TurnGame
 
@@ -74,10 +74,7 @@ class ShutTheBox(TurnGame):
         if not isinstance(shut_wins, bool):
             raise ValueError(f"shut_wins must be True or False, got {shut_wins!r}")
         self.shut_wins = shut_wins
-        if objective not in get_args(Objective):
-            known = ", ".join(repr(name) for name in get_args(Objective))
-            raise ValueError(f"objective must be one of {known}, got {objective!r}")
-        self.objective: Objective = objective
+        self.objective: Objective = one_of("objective", objective, get_args(Objective))
         self.max_score = self.tiles * (self.tiles + 1) // 2
         self.sets = self._closable()
         turn = self._turn()

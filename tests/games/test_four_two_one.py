@@ -141,7 +141,7 @@ def test_live_dice_are_those_not_accumulated(dice, faces, casts, imposed):
         ({"casts": 0}, "casts must be at least 1, got 0"),
         ({"duration": 4}, "duration must be at most casts = 3, got 4"),
         ({"duration": 0}, "duration must be at least 1, got 0"),
-        ({"tie": "won"}, "tie must be 'half' or 'lost', got 'won'"),
+        ({"tie": "won"}, "tie must be one of 'half', 'lost', got 'won'"),
         ({"dice": 2}, "utility 'transfer' needs dice = 3, got 2"),
         ({"dice": 2, "utility": "set"}, "utility 'set' needs dice = 3, .* got 2"),
         ({"utility": "set", "duration": 2}, "duration must be None in a set, got 2"),
