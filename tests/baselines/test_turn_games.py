@@ -213,3 +213,23 @@ def test_an_equilibrium_is_a_mutual_best_response_from_every_position_on(game):
         best = exactdice.solve(Task(game, seat, others))
         own = game.states_of(seat)
         np.testing.assert_allclose(best.values[seat, own], both.values[seat][seat, own], atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        LowestScore(2, 3, 2, 2, "share"), ShutTheBox(4, 2, 3), ShutTheBox(3, 1, 3, shut_wins=False),
+        FourTwoOne(3, 3, 2, "set"), FourTwoOne(3, 2, 2, "set", tie="lost"),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_only_an_equilibrium_cannot_be_exploited(game):
+    task = Task(game, 0, "random")
+    assert exactdice.exploitability("equilibrium", task, exact=True) == 0
+    assert exactdice.exploitability("equilibrium", task) == pytest.approx(0, abs=1e-13)
+    exact = exactdice.exploitability("random", task, exact=True)
+    assert exact > 0
+    assert exactdice.exploitability("random", task) == pytest.approx(float(exact), abs=1e-13)
+    response = exactdice.best_response("random", task)
+    assert response.task.seat == 1
+    assert response.value_before_play >= exactdice.solve(Task(game, 1)).value_before_play
