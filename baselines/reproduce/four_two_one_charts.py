@@ -5,7 +5,10 @@ other than the goal come with the last cast only, so that the k-th number of a c
 round of k casts; for the goal itself any longer round gives the same (49). Rounds with fewer than
 three dice have at most two casts left.
 
-What the transcription lost is marked: ``?`` before what it has instead, or alone.
+What the transcription lost is marked: ``?`` before what it has instead, or alone. It has torn the
+long fractions of chart 8 apart: 15625/3359232 is 156 over 335 in one line and 625 over 9232 in the
+next, and the 272 above a result 122 is the 275 of 275/15552. Column heads that it repeats between
+the charts are left out.
 """
 
 from collections.abc import Iterator
@@ -37,6 +40,7 @@ NON_DIAGONAL = {
     },
     "chart 9": {
         "112 333": "1/216=0.00463 1/729=0.001372 8/19683=0.0004064",
+        # a line below the second decimal stands a 0.008178, where nothing else belongs
         "112 222": "1/216=0.00463 ?215/215=0.009216 20605/2519424=?0.003210",
         "112 111": "1/216=0.00463 205/11664=0.01758 16105/629856=0.02557",
         "112 334": "1/72=0.01389 1/243=0.004115 8/6561=0.001219",

@@ -1,42 +1,35 @@
-"""The equations and statements of *Fate stochastic management and policy benchmark in 421*.
+"""Sections 2, 3, 5 and appendix B of *Fate stochastic management and policy benchmark in 421*.
 
 Statements over all games are checked over ranges, in exact arithmetic.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cache
-from math import comb, prod
+from math import comb
+
+import numpy as np
 
 from ...games import FourTwoOne, IntArray
 from ...games.dice import combinations, redundancy
-from ...games.ranking import Combination
 from ..induction import spread
 from ..names import resolve
-from ..solver import Solution, evaluate, solve
+from ..solver import evaluate, solve
 from ..task import Task, start_mass
 from .claims import Claim, agreement, number
-from .four_two_one_charts import law
+from .four_two_one_goals import optimal_takes
+from .four_two_one_laws import best, probability
+
+#: The goal identification policies (h, s), and the casts imposed; serendipity is for first players.
+GOAL_POLICIES: list[tuple[str, int | None]] = [
+    ("goal:0,0", None), ("goal:0,1", None), ("goal:1,0", None), ("goal:1,1", None),
+    ("goal:0,0", 3), ("goal:1,0", 3),
+]  # fmt: skip
 
 
 def theory_claims() -> list[Claim]:
     """Check everything."""
-    parts = (_alea, _ratchet, _examples, _dilemmas, _result_laws, _classes, _duality, _horizon,
-             _live_dice)  # fmt: skip
+    parts = (_alea, _duality, _horizon, _live_dice, _independence)
     return [claim for part in parts for claim in part()]
-
-
-def probability(faces: int, combination: Combination) -> Fraction:
-    """Give p(d) by equation (1)."""
-    return Fraction(redundancy(combination), faces ** len(combination))
-
-
-@cache
-def best(dice: int, faces: int, casts: int, goal: str, duration: int | None = None) -> Solution:
-    """Solve for one goal, exactly."""
-    game = FourTwoOne(dice, faces, casts, f"goal:{goal}", duration)
-    return solve(Task(game, exact=True), exact=True)
 
 
 def _alea() -> Iterator[Claim]:
@@ -47,6 +40,11 @@ def _alea() -> Iterator[Claim]:
             "section 2.1", f"{digits} has the probability {printed}", "the same",
             agreement(holds), "agrees", "F = 2 to 8",
         )  # fmt: skip
+    counts = tuple(FourTwoOne().parse("421").count(face) for face in range(1, 7))
+    yield Claim(
+        "section 2.1", "421 is (1, 1, 0, 1, 0, 0) in Eulerian notation", str(counts),
+        agreement(counts == (1, 1, 0, 1, 0, 0)), "agrees",
+    )  # fmt: skip
     yield number("section 2.1, redundancy of 221", "3", Fraction(redundancy((1, 2, 2))), "agrees")
     sizes = [(dice, faces) for dice in range(1, 6) for faces in range(1, 7)]
     total = all(sum(probability(f, d) for d in combinations(n, f)) == 1 for n, f in sizes)
@@ -63,152 +61,6 @@ def _alea() -> Iterator[Claim]:
     yield Claim(
         "equation (43)", "p(d + e_1) / p(d) = (|d| + 1) / (F (d_1 + 1)), at most 1 up to F dice",
         "true", agreement(falls), "agrees", "F <= 5",
-    )  # fmt: skip
-
-
-def _ratchet() -> Iterator[Claim]:
-    holding = [
-        (dice, faces, casts) for dice, faces, casts in [(3, 6, j) for j in range(1, 9)]
-        if all(not _ratchet_loss(dice, faces, casts, goal) for goal in ("111", "112", "123"))
-    ]  # fmt: skip
-    yield Claim(
-        "section 4.1", "with three dice and six faces the ratchet is optimal",
-        f"true for J = {holding[0][2]} to {holding[-1][2]}, for every class of goals",
-        agreement([casts for _, _, casts in holding] == list(range(1, 9))), "agrees",
-    )  # fmt: skip
-    for dice, faces, casts, goal in ((3, 3, 3, "112"), (4, 5, 3, "1112"), (3, 6, 9, "112")):
-        loss = _ratchet_loss(dice, faces, casts, goal)
-        optimum = best(dice, faces, casts, goal).value
-        yield Claim(
-            "section 4.1", "the ratchet strategy is optimal if and only if D <= F",
-            f"not for (D, F, J) = ({dice}, {faces}, {casts}) and goal {goal}: it loses "
-            f"{float(loss):.3g} of {float(optimum):.6f}",
-            agreement(loss == 0), "wrong", f"optimum {optimum}, ratchet {optimum - loss}",
-        )  # fmt: skip
-
-
-def _ratchet_loss(dice: int, faces: int, casts: int, goal: str) -> Fraction:
-    solution = best(dice, faces, casts, goal)
-    value = evaluate(f"ratchet:{goal}", solution.task, exact=True).value
-    return Fraction(solution.value) - Fraction(value)
-
-
-def _optimal_takes(
-    solution: Solution, held: Combination, cast: Combination, made: int
-) -> set[Combination]:
-    """List the faces that optimal decisions accumulate."""
-    game = solution.task.game
-    assert isinstance(game, FourTwoOne)
-    padding = [0] * (game.dice - 1 - len(held))
-    observation = [*held, *padding, *cast, *[0] * len(held), made]
-    best_actions = solution.optimal_actions(observation)
-    return {taken for action, taken in game.options(cast) if action in best_actions}
-
-
-def _examples() -> Iterator[Claim]:
-    taken = _optimal_takes(best(3, 6, 3, "124"), (), (1, 5, 6), 1)
-    yield Claim(
-        "section 4.1", "goal 421, cast 651: to accumulate 1 is optimal, as p(421) < p(42)",
-        f"p(421) = {probability(6, (1, 2, 4))}, p(42) = {probability(6, (2, 4))}",
-        agreement(taken == {(1,)} and probability(6, (1, 2, 4)) < probability(6, (2, 4))),
-        "agrees", "J = 3",
-    )  # fmt: skip
-    for combination, printed in (((1, 1), "2/8"), ((1, 1, 2), "3/8")):
-        place = f"section 4.1, F = 2, p({''.join(map(str, combination[::-1]))})"
-        yield number(place, printed, probability(2, combination), "agrees")
-    taken = _optimal_takes(best(3, 2, 2, "112"), (), (2, 2, 2), 1)
-    yield Claim(
-        "section 4.1", "D = 3 > F = 2, goal 211, cast 222: to replay all dice is optimal",
-        "true, and nothing else is", agreement(taken == {()}), "agrees", "J = 2",
-    )  # fmt: skip
-    taken = _optimal_takes(best(2, 2, 2, "12"), (), (1, 1), 1)
-    yield Claim(
-        "section 4.1", "D = F = 2, goal 21, cast 11: Bernoulli and ratchet are both optimal",
-        "true", agreement(taken == {(), (1,)}), "agrees", "J = 2",
-    )  # fmt: skip
-
-
-def _dilemmas() -> Iterator[Claim]:
-    dilemma = _optimal_takes(best(3, 6, 3, "123", 3), (), (1, 2, 3), 1)
-    yield Claim(
-        "section 4.1", "too early: any one die is replayed", "true, and no more than one",
-        agreement(dilemma == {(1, 2), (1, 3), (2, 3)}), "agrees", "(3, 6, 3), goal 123",
-    )  # fmt: skip
-    for casts in (2, 3):
-        for goal in ("123", "112"):
-            counted = _optimal_strategies(best(3, 6, casts, goal, casts))
-            printed = len(set(goal)) ** (casts - 1)
-            yield Claim(
-                "section 4.1", "distinct faces to the power J - 1 optimal strategies, here "
-                f"{printed} for goal {goal}, J = {casts}", f"{counted}",
-                agreement(counted == printed), "agrees" if casts == 2 else "wrong",
-                "decisions in the states that optimal play can meet",
-            )  # fmt: skip
-
-
-def _optimal_strategies(solution: Solution) -> int:
-    """Multiply the numbers of optimal decisions over all states that optimal play can meet."""
-    game, optimal = solution.task.game, solution.optimal
-    mass = start_mass(game)
-    for mover, states, weights in game.forward(mass, 0):
-        weights[:] = mass[mover, states][:, None] * optimal[states]
-    return prod(optimal[mass[0] > 0].sum(axis=1).tolist())
-
-
-def _result_laws() -> Iterator[Claim]:
-    goals = ("111", "112", "123")
-    sums = all(sum(map(sum, law(goal, 3, True).values())) == 1 for goal in goals)
-    yield Claim(
-        "equation (49)", "p_1 sums to 1 over results and casts", "true", agreement(sums), "agrees",
-        "(3, 6, 3)",
-    )  # fmt: skip
-    brelan = all(sum(row[-1] for row in law("111", j, False).values()) == 1 for j in (1, 2, 3))
-    yield Claim(
-        "equation (49)", "p_2 sums to 1 over results for a brelan", "true", agreement(brelan),
-        "agrees", "(3, 6, J), J <= 3",
-    )  # fmt: skip
-    early = all(
-        law(goal, 3, True)[goal][:j] == law(goal, j, True)[goal] for goal in goals for j in (1, 2)
-    ) and all(
-        not any(row[:-1]) for goal in goals for result, row in law(goal, 3, True).items()
-        if result != goal
-    )  # fmt: skip
-    yield Claim(
-        "equation (49)", "before the last cast only the goal comes, as likely as in a short round",
-        "true", agreement(early), "agrees", "(3, 6, 3)",
-    )  # fmt: skip
-    ordered = all(
-        sum(law(goal, j, True)[goal]) > law(goal, j, False)[goal][-1] > law(goal, j, True)[goal][-1]
-        for goal in goals for j in (2, 3)
-    )  # fmt: skip
-    yield Claim(
-        "equation (50)", "s_1(J, d) > s_2(J, d) > p_1(J, d, J, d) for J > 1", "true",
-        agreement(ordered), "agrees", "(3, 6, J), J = 2, 3",
-    )  # fmt: skip
-
-
-def _couple(goal: Combination, result: Combination) -> frozenset[tuple[tuple[int, int], int]]:
-    """Give what face permutations leave of a couple: how often which pair of counts occurs."""
-    pairs = ((goal.count(face), result.count(face)) for face in range(1, 7))
-    return frozenset(Counter(pairs).items())
-
-
-def _classes() -> Iterator[Claim]:
-    every = combinations(3, 6)
-    classes = {_couple(goal, result) for goal in every for result in every}
-    diagonal = {_couple(goal, goal) for goal in every}
-    place = "section 4.2, classes of three-die"
-    yield number(f"{place} combination couples", "31", Fraction(len(classes)), "agrees")
-    yield number(f"{place} combinations", "3", Fraction(len(diagonal)), "agrees")
-    representative = _couple((1, 2, 3), (1, 4, 4))
-    yield Claim(
-        "appendix C, the guide's example", "(641, 655) is represented by (123, 144)", "true",
-        agreement(_couple((1, 4, 6), (5, 5, 6)) == representative), "agrees",
-    )  # fmt: skip
-    yield Claim(
-        "appendix C, the guide's example", "the result 652 with the goal 641, in that row",
-        "the row is that of 655", agreement(_couple((1, 4, 6), (2, 5, 6)) == representative),
-        "wrong",
     )  # fmt: skip
 
 
@@ -244,31 +96,104 @@ def _horizon() -> Iterator[Claim]:
         "section 5.2", "with one decision left, (52) generates an optimal strategy", "true",
         agreement(last), "agrees", "J = 2, the four utilities of section 5.4",
     )  # fmt: skip
+    last = all(last_decisions_are_optimal("goal:1,1", utility) for utility in utilities)
+    yield Claim(
+        "section 5.3", "revised and serendipitous, horizon h is optimal in its last h decisions",
+        "true", agreement(last), "agrees",
+        "h = 1: every state with one decision left, the four utilities of section 5.4",
+    )  # fmt: skip
+    losses = {
+        goal: [
+            best(3, 6, 3, goal, duration).value
+            - evaluate(name, best(3, 6, 3, goal, duration).task, exact=True).value
+            for name, duration in GOAL_POLICIES
+        ]
+        for goal in ("111", "112", "123")
+    }
+    yield Claim(
+        "section 5.4", "for a one-goal utility all goal identification policies are optimal",
+        "true", agreement(not any(map(any, losses.values()))), "agrees",
+        "(3, 6, 3), every class of goals, both players",
+    )  # fmt: skip
+
+
+def last_decisions_are_optimal(name: str, utility: str) -> bool:
+    """Say whether a policy is optimal wherever two of three casts are made."""
+    solution = solve(Task(FourTwoOne(utility=utility)), exact=True)
+    game = solution.task.game
+    states = np.arange(game.num_states)
+    states = states[game.observe(states, 0)[:, -1] == 2]
+    actions = resolve(name, game, 0).probabilities(states)
+    return bool((solution.optimal[states] >= actions).all())
 
 
 def _live_dice() -> Iterator[Claim]:
     sizes = [(1, 2, 3), (2, 4, 3), (3, 6, 3), (3, 6, 5), (4, 3, 4)]
+    binomial = all(
+        law == _binomial(dice, (1 - Fraction(1, faces)) ** made)
+        for dice, faces, casts in sizes
+        for made, law in enumerate(live_dice_laws(dice, faces, casts, str(faces) * dice), 1)
+    )
     yield Claim(
         "equation (56)", "towards a brelan the number of live dice is binomial",
-        "the same fractions at every cast", agreement(all(_is_binomial(*size) for size in sizes)),
-        "agrees", f"ratchet, (D, F, J) in {sizes}",
+        "the same fractions at every cast", agreement(binomial), "agrees",
+        f"ratchet, first player, (D, F, J) in {sizes}",
     )  # fmt: skip
 
 
-def _is_binomial(dice: int, faces: int, casts: int) -> bool:
-    """Compare the law of live dice before each cast but the first with equation (56)."""
-    goal = str(faces) * dice
-    game = FourTwoOne(dice, faces, casts, f"goal:{goal}")
+def _independence() -> Iterator[Claim]:
+    """Check that one cast leaves independent dice for brelans and first players only.
+
+    Independent dice with a common law are binomial in number.
+    """
+    goals = ("11", "12", "111", "112", "123", "1111", "1112", "1122", "1123", "1234")
+    independent = {}
+    for goal in goals:
+        dice = len(goal)
+        for duration in (None, 2):
+            law = next(live_dice_laws(dice, 5, 2, goal, duration))
+            mean = sum((alive * chance for alive, chance in enumerate(law)), Fraction(0))
+            independent[goal, duration] = law == _binomial(dice, mean / dice)
+    found = all(
+        holds == (len(set(goal)) == 1 and duration is None)
+        for (goal, duration), holds in independent.items()
+    )
+    yield Claim(
+        "appendix B", "the Z_d are independent if and only if d* is a brelan and the player first",
+        "true: in no other case is the number of live dice binomial", agreement(found), "agrees",
+        "ratchet, 2 to 4 dice, F = 5, J = 2, every class of goals",
+    )  # fmt: skip
+    taken = optimal_takes(best(3, 6, 3, "122"), (), (1, 1, 2), 1)
+    yield Claim(
+        "appendix B", "goal 221, cast 211: of the dice 11 one has a child if and only if the "
+        "other has none", "true: one 1 and the 2 are accumulated", agreement(taken == {(1, 2)}),
+        "agrees", "J = 3",
+    )  # fmt: skip
+
+
+def _binomial(dice: int, chance: Fraction) -> list[Fraction]:
+    """Give the law of how many of some dice live, each with a chance, shape (dice + 1,)."""
+    return [
+        comb(dice, alive) * chance**alive * (1 - chance) ** (dice - alive)
+        for alive in range(dice + 1)
+    ]
+
+
+def live_dice_laws(
+    dice: int, faces: int, casts: int, goal: str, duration: int | None = None
+) -> Iterator[list[Fraction]]:
+    """Give the laws of the number of live dice after 1, ..., ``casts`` - 1 casts of the ratchet.
+
+    Yields:
+        Probabilities of 0, 1, ..., ``dice`` live dice.
+    """
+    game = FourTwoOne(dice, faces, casts, f"goal:{goal}", duration)
     mass, policy = start_mass(game, exact=True), resolve(f"ratchet:{goal}", game, 0)
-    stays = 1 - Fraction(1, faces)
     for made, (mover, states, weights) in enumerate(game.forward(mass, 0)):
         weights[:] = spread(policy, states, mass[mover, states])
         if made:
             living: IntArray = (game.observe(states, 0)[:, dice - 1 : -1] > 0).sum(axis=1)
-            for number_alive in range(1, dice + 1):
-                reached = mass[mover, states[living == number_alive]].sum()
-                chance = stays**made
-                binomial = comb(dice, number_alive) * chance**number_alive
-                if reached != binomial * (1 - chance) ** (dice - number_alive):
-                    return False
-    return True
+            law = [
+                Fraction(mass[mover, states[living == alive]].sum()) for alive in range(1, dice + 1)
+            ]
+            yield [1 - sum(law, Fraction(0)), *law]

@@ -7,6 +7,9 @@ import pytest
 from exactdice.baselines import Task
 from exactdice.baselines.reproduce import four_two_one as source
 from exactdice.baselines.reproduce import four_two_one_charts as charts
+from exactdice.baselines.reproduce import four_two_one_goals as goals
+from exactdice.baselines.reproduce import four_two_one_laws as laws
+from exactdice.baselines.reproduce import four_two_one_theory as theory
 from exactdice.baselines.reproduce.claims import table
 from exactdice.games import FourTwoOne
 
@@ -69,8 +72,62 @@ def test_known_optima(utility, first, following):
 
 
 def test_what_exact_arithmetic_refutes(claims):
-    wrong = [claim.printed for claim in claims if claim.verdict == "wrong"]
-    assert sum("ratchet strategy is optimal if and only if" in printed for printed in wrong) == 3
-    assert sum("to the power J - 1" in printed for printed in wrong) == 2
-    assert any("655 > 654" in printed for printed in wrong)
-    assert any("less with a fuzzier utility" in printed for printed in wrong)
+    wrong = {claim.printed: claim for claim in claims if claim.verdict == "wrong"}
+    ratchet = "the ratchet strategy is optimal if and only if D <= F"
+    refuted = [claim for claim in claims if claim.verdict == "wrong" and claim.printed == ratchet]
+    assert [claim.exact[: claim.exact.index(":")] for claim in refuted] == [
+        "not for (D, F, J) = (3, 3, 3) and goal 112",
+        "not for (D, F, J) = (4, 5, 3) and goal 1112",
+        "not for (D, F, J) = (3, 6, 9) and goal 112",
+    ]
+    assert {printed for printed in wrong if printed != ratchet} == {
+        "655 > 654, as the numbers formed by their faces",
+        "next players are handicapped, but less with a fuzzier utility",
+        "the same, which defines fuzziness, for next players",
+        "optimal one-goal strategies are Bernoulli or ratchet, depending on D < F",
+        "distinct faces to the power J - 1 optimal strategies, here 9 for goal 123, J = 3",
+        "distinct faces to the power J - 1 optimal strategies, here 4 for goal 112, J = 3",
+        "the result 652 with the goal 641, in that row",
+    }
+    either = wrong["optimal one-goal strategies are Bernoulli or ratchet, depending on D < F"]
+    assert either.exact.endswith("optimum 43/64, Bernoulli 39/64, ratchet 21/32")
+
+
+def test_revision_helps_a_next_player_with_the_transfer_function():
+    gain = source.ratio("transfer", "goal:1,0", False) - source.ratio("transfer", "goal:0,0", False)
+    assert gain == Fraction(1883, 1048863)
+
+
+def test_a_misprinted_cell_is_found(monkeypatch):
+    monkeypatch.setattr(charts, "DIAGONAL", {})
+    monkeypatch.setattr(charts, "NON_DIAGONAL", {"chart 7": {"11 22": "1/36=0.02777 25/1269=?"}})
+    verdicts = [claim.verdict for claim in charts.chart_claims()]
+    assert verdicts == ["agrees", "agrees by truncation", "wrong", "garbled"]
+
+
+def test_the_checks_can_fail():
+    assert goals.ratchet_is_optimal(3, 3, 2, "112")
+    assert not goals.ratchet_is_optimal(3, 3, 3, "112")
+    assert goals.only_ratchet_is_optimal(2, 3, 2, "12")
+    assert not goals.only_ratchet_is_optimal(2, 2, 2, "12")
+    assert theory.last_decisions_are_optimal("goal:1,1", "sum")
+    assert not theory.last_decisions_are_optimal("goal:1,0", "sum")
+
+
+def test_bounds_without_a_dilemma_are_the_law():
+    assert laws.bounds("112", "113", None) == (sum(charts.law("112", 3, True)["113"]),) * 2
+
+
+def test_bounds_with_a_dilemma_enclose_the_law():
+    """The law resolves dilemmas in one way; the others give more and less."""
+    least, most = laws.bounds("112", "113", 3)
+    assert least <= charts.law("112", 3, False)["113"][-1] <= most
+    assert least < most
+
+
+def test_live_dice_by_hand():
+    """Two dice, goal 12, three faces: 2 rolls end it, 33 keeps both, the rest accumulate one."""
+    (law,) = theory.live_dice_laws(2, 3, 2, "12")
+    assert law == [Fraction(2, 9), Fraction(6, 9), Fraction(1, 9)]
+    (imposed,) = theory.live_dice_laws(2, 3, 2, "12", 2)
+    assert imposed == [0, Fraction(8, 9), Fraction(1, 9)]
