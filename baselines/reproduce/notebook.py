@@ -1,18 +1,17 @@
 """The notebook *Dice Game*, number by number, in the order of its cells.
 
-Chances are printed in percent, rounded to two places. The record of play is checked move by move;
-what the notebook says in words, and its simulated tournaments, are in ``notebook_play``.
+Chances are printed in percent, rounded to two places. Its rounds and tournaments are in
+``notebook_play``, what it says in words of how to play is in ``notebook_strategy``.
 """
 
 from collections.abc import Iterator
 from fractions import Fraction
 
-import numpy as np
-
-from ...games import IntArray, LowestScore
+from ...games import LowestScore
 from .. import lowest_score as exactly
 from .claims import Claim, Verdict, agreement, number
-from .notebook_play import play_claims
+from .notebook_play import only3s_keeps, play_claims, total_worth, words
+from .notebook_strategy import strategy_claims
 
 TITLE = "The lowest-score game: the notebook Dice Game"
 GAME = LowestScore()
@@ -48,22 +47,6 @@ SURVIVAL = {
     1: " ".join(["(cut)"] * 9),
     0: " ".join(["(cut)"] * 9),
 }
-#: The rounds printed in cells 4, 6 and 18: rolls, dice kept and running scores of each player.
-ROUNDS: dict[str, list[tuple[tuple[int, ...], int, int]]] = {
-    "cell 4, RandomBot 1": [((5, 5, 5, 3, 2), 5, 17)],
-    "cell 4, RandomBot 2": [((6, 1, 5, 3, 1), 5, 13)],
-    "cell 4, RandomBot 3": [((4, 6, 2, 2, 6), 5, 20)],
-    "cell 6, Only3sBot 1": [
-        ((4, 4, 2, 1, 1), 1, 1), ((1, 1, 5, 5), 1, 2), ((5, 4, 3), 1, 2), ((6, 5), 1, 7),
-        ((1,), 1, 8),
-    ],
-    "cell 6, Only3sBot 2": [((6, 3, 1, 1, 3), 2, 0), ((4, 1, 1), 1, 1), ((5, 1), 1, 2)],
-    "cell 18, OptimalBot 1": [
-        ((6, 4, 4, 1, 1), 1, 1), ((1, 5, 4, 3), 1, 1), ((5, 4, 3), 1, 1), ((3, 4), 1, 1),
-        ((6,), 1, 7),
-    ],
-    "cell 18, OptimalBot 2": [((1, 1, 5, 2, 6), 1, 1), ((1, 5, 6, 1), 1, 2)],
-}  # fmt: skip
 #: OptimalBot's decisions: cell, score to tie, score so far, roll, players after, dice kept.
 CHOICES: list[tuple[str, int | None, int, tuple[int, ...], int, int]] = [
     ("15", 8, 0, (3, 1, 3, 2, 4), 0, 5),
@@ -77,53 +60,35 @@ CHOICES: list[tuple[str, int | None, int, tuple[int, ...], int, int]] = [
     ("24", 7, 2, (3, 1, 1), 1, 3),
     ("24", 7, 1, (1, 1, 4), 1, 2),
 ]
-
 #: Score that the decision leads to, by cell.
 NEW_SCORES = {"15": 7, "16": 0, "17": 0}
 
 
 def claims() -> list[Claim]:
     """Check everything."""
-    parts = (_rules, _records, _expectations, _beating, _survival, _win_or_tie, _choices)
-    return [*(claim for part in parts for claim in part()), *play_claims(GAME)]
+    parts = (_rules, _expectations, _beating, _survival, _win_or_tie, _choices)
+    numbers = [claim for part in parts for claim in part()]
+    return [*numbers, *play_claims(GAME), *strategy_claims(GAME)]
 
 
 def _integer(place: str, printed: int, exact: int) -> Claim:
     return number(place, str(printed), Fraction(exact), "agrees")
 
 
-def _worth(roll: tuple[int, ...]) -> int:
-    return sum(GAME.worth[face - 1] for face in roll)
-
-
 def _rules() -> Iterator[Claim]:
     for face, worth in enumerate([1, 2, 0, 4, 5, 6], start=1):
         yield _integer(f"cell 1, worth of {face}", worth, GAME.worth[face - 1])
     for roll, worth in WORTHS.items():
-        yield _integer(f"cell 2, worth of {_words(roll)}", worth, _worth(roll))
+        yield _integer(f"cell 2, worth of {words(roll)}", worth, total_worth(GAME, roll))
     for kept in KEPT:
         exact = GAME.by_worth((1, 3, 3, 4, 5))[: len(kept)]
         yield Claim(
-            f"cell 3, {len(kept)} of 1 3 3 4 5", _words(kept), _words(exact),
+            f"cell 3, {len(kept)} of 1 3 3 4 5", words(kept), words(exact),
             agreement(exact == kept), "agrees",
         )  # fmt: skip
     for roll, kept_dice in ONLY_3S.items():
-        yield _integer(f"cell 5, Only3sBot keeps of {_words(roll)}", kept_dice, _only3s(0, roll))
-
-
-def _records() -> Iterator[Claim]:
-    for place, moves in ROUNDS.items():
-        score = 0
-        for roll, kept, running in moves:
-            move = f"{place} rolls {_words(roll)} at {score}"
-            if "Only3s" in place:
-                yield _integer(f"{move}, keeps", kept, _only3s(score, roll))
-            if "Optimal" in place:  # the first of three players, and the second, who has to tie 7
-                to_tie, after = (None, 2) if place.endswith("1") else (7, 1)
-                choice = exactly.notebook_choice(GAME, to_tie, score, roll, after)
-                yield _integer(f"{move}, keeps", kept, choice)
-            score += _worth(GAME.by_worth(roll)[:kept])
-            yield _integer(f"{move}, running score", running, score)
+        place = f"cell 5, Only3sBot keeps of {words(roll)}"
+        yield _integer(place, kept_dice, only3s_keeps(GAME, 0, roll))
 
 
 def _expectations() -> Iterator[Claim]:
@@ -138,7 +103,7 @@ def _expectations() -> Iterator[Claim]:
             yield number(place, str(worth), expected, "agrees")
     for roll, printed in (((1, 6), "4"), ((1, 1, 6), "5")):
         expected = exactly.expected_score_of_roll(GAME, roll)
-        yield number(f"cell 9, roll {_words(roll)} expects", printed, expected, "agrees")
+        yield number(f"cell 9, roll {words(roll)} expects", printed, expected, "agrees")
     for dice, printed in ((2, "4.39"), (3, "5.23")):
         expected = exactly.expected_score(GAME, dice)
         yield number(f"cell 9, expected score of {dice} dice", printed, expected)
@@ -166,8 +131,8 @@ def _beating() -> Iterator[Claim]:
 def _worked_example() -> Iterator[Claim]:
     """Beating 1 with two dice, in the comment of cell 11: both show 3, now or one after one."""
     ordered = [(one, two) for one in range(1, 7) for two in range(1, 7)]
-    both = sum(_worth(roll) == 0 for roll in ordered)
-    single = sum(0 in map(_worth, [roll[:1], roll[1:]]) for roll in ordered) - both
+    both = sum(total_worth(GAME, roll) == 0 for roll in ordered)
+    single = sum(GAME.zero_face in roll for roll in ordered) - both
     later = exactly.beat_chance(GAME, 1, 1)
     place = "cell 11, comment"
     yield _integer(f"{place}, possibilities of two dice", 36, len(ordered))
@@ -238,20 +203,8 @@ def _win_or_tie() -> Iterator[Claim]:
 def _choices() -> Iterator[Claim]:
     for cell, to_tie, score, roll, after, printed in CHOICES:
         kept = exactly.notebook_choice(GAME, to_tie, score, roll, after)
-        where = f"cell {cell}, {to_tie} >= {score} + {_words(roll)}, {after} players after"
+        where = f"cell {cell}, {to_tie} >= {score} + {words(roll)}, {after} players after"
         yield _integer(f"{where}, dice kept", printed, kept)
         if cell in NEW_SCORES:
-            total = score + _worth(GAME.by_worth(roll)[:kept])
+            total = score + total_worth(GAME, GAME.by_worth(roll)[:kept])
             yield _integer(f"{where}, new score", NEW_SCORES[cell], total)
-
-
-def _only3s(score: int, roll: tuple[int, ...]) -> int:
-    """Look up what Only3sBot does as the first player."""
-    padding = [0] * (GAME.dice - len(roll))
-    first = [GAME.max_score + 1, GAME.players - 1]
-    observation: IntArray = np.array([[score, *GAME.by_worth(roll), *padding, *first]])
-    return int(exactly.only3s(GAME)[GAME.encode(observation)[0]]) + 1
-
-
-def _words(roll: tuple[int, ...]) -> str:
-    return " ".join(map(str, roll))

@@ -1,19 +1,54 @@
-"""What the notebook *Dice Game* says in words, and the exact chances of its tournaments."""
+"""The rounds and tournaments that the notebook *Dice Game* prints, and what its bots win."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from functools import cache
 from itertools import pairwise
 
 import numpy as np
 
-from ...games import LowestScore
+from ...games import IntArray, LowestScore
 from .. import lowest_score as exactly
 from ..solver import evaluate, expected_payoffs, solve
 from ..task import Task
-from ..turn import follow_choices, solve_turn
-from .claims import Claim, agreement, number
+from .claims import Claim, Verdict, agreement, number
 
+#: Turns printed in cells 3, 4, 6 and 18, in order of play: rolls, all dice finalized after each,
+#: and running scores; "" where none is printed.
+TURNS: dict[str, list[tuple[str, str, str]]] = {
+    "cell 3, demonstration": [
+        ("2 5 5 4 2", "2 2", ""), ("4 2 2", "2 2 2", ""), ("1 4", "2 2 2 1 4", "11"),
+    ],
+    "cell 4, RandomBot 1": [("5 5 5 3 2", "3 2 5 5 5", "17")],
+    "cell 4, RandomBot 2": [("6 1 5 3 1", "3 1 1 5 6", "13")],
+    "cell 4, RandomBot 3": [("4 6 2 2 6", "2 2 4 6 6", "20")],
+    "cell 6, Only3sBot 1": [
+        ("4 4 2 1 1", "1", "1"), ("1 1 5 5", "1 1", "2"), ("5 4 3", "1 1 3", "2"),
+        ("6 5", "1 1 3 5", "7"), ("1", "1 1 3 5 1", "8"),
+    ],
+    "cell 6, Only3sBot 2": [
+        ("6 3 1 1 3", "3 3", "0"), ("4 1 1", "3 3 1", "1"), ("5 1", "3 3 1 1", "2"),
+    ],
+    "cell 18, OptimalBot 1": [
+        ("6 4 4 1 1", "1", "1"), ("1 5 4 3", "1 3", "1"), ("5 4 3", "1 3 3", "1"),
+        ("3 4", "1 3 3 3", "1"), ("6", "1 3 3 3 6", "7"),
+    ],
+    "cell 18, OptimalBot 2": [
+        ("1 1 5 2 6", "1", "1"), ("1 5 6 1", "1 1", "2"), ("4 5 4", "1 1 4", "(cut)"),
+    ],
+}  # fmt: skip
+#: Dice left after each roll of the demonstration, cell 3.
+DICE_LEFT = (3, 2, 0)
+#: What is announced after finished turns, cells 4, 6 and 18, and at the end of the round of cell 4.
+ANNOUNCED = {
+    "cell 4": (
+        "RandomBot 1 is now winning with a score of 17",
+        "RandomBot 2 is now winning with a score of 13",
+        "RandomBot 3 lost with a score of 20",
+        "RandomBot 2 won with a score of 13",
+    ),
+    "cell 6": ("Only3sBot 1 is now winning with a score of 8",),
+    "cell 18": ("OptimalBot 1 is now winning with a score of 7",),
+}
 #: Line-ups in the order of play, rounds, and rounds won by each player, cells 7 and 20.
 TOURNAMENTS = {
     "cell 7": (["random"] * 3 + ["only3s"] * 3, 1_000, [80, 84, 75, 332, 316, 313]),
@@ -23,13 +58,101 @@ TOURNAMENTS = {
 
 def play_claims(game: LowestScore) -> list[Claim]:
     """Check everything."""
-    parts = (_tournaments, _two_dice, _single_dice, _keeping_twos, _order_of_play, _optimal_bot)
+    parts = (_turns, _announcements, _tournaments, _order_of_play, _optimal_bot)
     return [claim for part in parts for claim in part(game)]
 
 
+def total_worth(game: LowestScore, dice: tuple[int, ...]) -> int:
+    """Add up the worth of some dice, in points."""
+    return sum(game.worth[face - 1] for face in dice)
+
+
+def only3s_keeps(game: LowestScore, score: int, roll: tuple[int, ...]) -> int:
+    """Look up the number of dice that Only3sBot keeps as the first player."""
+    padding = [0] * (game.dice - len(roll))
+    first = [game.max_score + 1, game.players - 1]
+    observation: IntArray = np.array([[score, *game.by_worth(roll), *padding, *first]])
+    return int(exactly.only3s(game)[game.encode(observation)[0]]) + 1
+
+
+def words(roll: tuple[int, ...]) -> str:
+    """Write dice as the notebook does."""
+    return " ".join(map(str, roll))
+
+
+def _read(printed: str) -> tuple[int, ...]:
+    return tuple(map(int, printed.split()))
+
+
+def _turns(game: LowestScore) -> Iterator[Claim]:
+    for place, moves in TURNS.items():
+        kept: tuple[int, ...] = ()
+        for roll_words, finalized, running in moves:
+            roll, score = _read(roll_words), total_worth(game, kept)
+            number_kept = len(_read(finalized)) - len(kept)
+            move = f"{place} rolls {roll_words} at {score}"
+            choice = _choice(game, place, score, roll)
+            if choice is not None:
+                exact = Fraction(choice)
+                yield number(f"{move}, keeps", str(number_kept), exact, "agrees")
+            kept += game.by_worth(roll)[:number_kept]
+            yield Claim(
+                f"{move}, finalized", finalized, words(kept),
+                agreement(words(kept) == finalized), "agrees",
+            )  # fmt: skip
+            if running:
+                recorded: Verdict = "garbled" if running == "(cut)" else "agrees"
+                exact = Fraction(total_worth(game, kept))
+                yield number(f"{move}, running score", running, exact, recorded)
+    finalized_dice = [_read(finalized) for _, finalized, _ in TURNS["cell 3, demonstration"]]
+    for number_left, dice in zip(DICE_LEFT, finalized_dice, strict=True):
+        place = f"cell 3, demonstration, dice left beside {words(dice)}"
+        left = Fraction(game.dice - len(dice))
+        yield number(place, str(number_left), left, "agrees")
+
+
+def _choice(game: LowestScore, place: str, score: int, roll: tuple[int, ...]) -> int | None:
+    """Give what a bot keeps; ``None`` where it is free to keep anything."""
+    if "Only3s" in place:
+        return only3s_keeps(game, score, roll)
+    if "Optimal" in place:  # the first of three players, or the second
+        first = place.endswith("1")
+        to_tie = None if first else _final_score(game, "cell 18, OptimalBot 1")
+        return exactly.notebook_choice(game, to_tie, score, roll, 2 if first else 1)
+    return None
+
+
+def _final_score(game: LowestScore, place: str) -> int:
+    return total_worth(game, _read(TURNS[place][-1][1]))
+
+
+def _announcements(game: LowestScore) -> Iterator[Claim]:
+    for cell, lines in ANNOUNCED.items():
+        turns = [place for place in TURNS if place.startswith(f"{cell},")]
+        scores = {
+            place.removeprefix(f"{cell}, "): _final_score(game, place)
+            for place in turns
+            if len(_read(TURNS[place][-1][1])) == game.dice
+        }
+        for printed, exact in zip(lines, _announce(scores), strict=False):
+            yield Claim(f"{cell}, announced", printed, exact, agreement(printed == exact), "agrees")
+
+
+def _announce(scores: dict[str, int]) -> Iterator[str]:
+    """Say how a round goes in which nobody ties."""
+    winner = ""
+    for player, score in scores.items():
+        wins = not winner or score < scores[winner]
+        winner = player if wins else winner
+        yield f"{player} {'is now winning' if wins else 'lost'} with a score of {score}"
+    yield f"{winner} won with a score of {scores[winner]}"
+
+
 def _tournaments(game: LowestScore) -> Iterator[Claim]:
+    improvements = {"cell 7": "an obvious improvement: Only3sBot beats RandomBot",
+                    "cell 20": "so it does: OptimalBot beats Only3sBot"}  # fmt: skip
     for place, (line_up, rounds, won) in TOURNAMENTS.items():
-        table = LowestScore(game.dice, game.faces, game.zero_face, len(line_up))
+        table = _table(game, len(line_up))
         chances = [float(chance) for chance in expected_payoffs(line_up, Task(table))]
         for seat, (policy, chance, wins) in enumerate(zip(line_up, chances, won, strict=True)):
             error = (chance * (1 - chance) / rounds) ** 0.5
@@ -39,141 +162,81 @@ def _tournaments(game: LowestScore) -> Iterator[Claim]:
                 f"{wins} of {rounds} simulated rounds", f"wins {chance:.9f} of all rounds",
                 agreement(abs(distance) < 4), "agrees", f"{distance:+.1f} standard errors",
             )  # fmt: skip
-
-
-def _two_dice(game: LowestScore) -> Iterator[Claim]:
-    goals = range(1, 9)
-    reroll = [
-        goal for goal in goals
-        if exactly.beat_chance(game, goal, 2) > exactly.beat_chance(game, goal - 1, 1)
-    ]  # fmt: skip
-    keep = [goal for goal in goals if goal not in reroll]
-    for place in ("before cell 11", "summary"):
+        last = line_up[-1]
+        better = [chance for policy, chance in zip(line_up, chances, strict=True) if policy == last]
+        worse = [chance for policy, chance in zip(line_up, chances, strict=True) if policy != last]
         yield Claim(
-            place, "of two dice with a 1, reroll both only within 3 of the goal",
-            f"rerolling both is better for {reroll}, keeping the 1 for {keep}",
-            agreement(all(goal <= 3 for goal in reroll)), "wrong",
-            f"goal 5: {exactly.beat_chance(game, 5, 2)} against {exactly.beat_chance(game, 4, 1)}",
-        )  # fmt: skip
-    perfect = exactly.beat_chance(game, 1, game.dice)
-    yield number("summary, chance of all 3's", "2%", perfect)
-    turn = game.legs[0].turn
-    ends = np.array([[Fraction(score == 0)] for score in range(game.max_score + 1)], dtype=object)
-    choices = exactly.only3s(game)[: turn.num_nodes, None]  # those of the first player
-    only3s = follow_choices(turn, ends, choices).before_roll(0)[0]
-    yield Claim(
-        "before cell 8", "only 3's becomes optimal as the number of players grows",
-        f"it makes a total of 0 as likely as can be: {only3s}", agreement(only3s == perfect),
-        "agrees", "with enough players after it no other total survives",
-    )  # fmt: skip
-
-
-def _single_dice(game: LowestScore) -> Iterator[Claim]:
-    """Look at the smallest expected total: are a 1 and a 2 ever kept besides a lower die?"""
-    turn = game.legs[0].turn
-    scores = [[Fraction(-score)] for score in range(game.max_score + 1)]
-    kept = solve_turn(turn, np.array(scores, dtype=object)).choices[:, 0] + 1
-    taken = {1: (0, 0), 2: (0, 0)}  # of two dice, the one that is kept besides another
-    for row, number_kept in zip(turn.observations.tolist(), kept.tolist(), strict=True):
-        roll = tuple(filter(None, row[1:]))
-        if len(roll) == number_kept == 2 and roll[1] in taken:
-            taken[roll[1]] = roll
-    for face, words in ((1, "it can make sense to take a 1"), (2, "but not to take a 2")):
-        lower, _ = taken[face]
-        yield Claim(
-            "before cell 9", f"for the expected total, {words}",
-            f"of {lower} {face} both are kept" if lower else "never kept besides another die",
-            agreement((lower > 0) == (face == 1)), "agrees" if face == 1 else "wrong",
-            f"a die cast again expects {exactly.expected_score(game, 1)}",
+            f"{place}, the tournament", improvements[place],
+            f"wherever they sit: at least {min(better):.4f} against at most {max(worse):.4f}",
+            agreement(min(better) > max(worse)), "agrees",
         )  # fmt: skip
 
 
-def _keeping_twos(game: LowestScore) -> Iterator[Claim]:
-    hopeless = exactly.win_or_tie_chance(game, 0, 6, 0, 0)
-    yield Claim(
-        "cell 14, comment in choose_n", "probabilities can never be zero",
-        f"{hopeless} with 0 to tie and a last roll of 6", agreement(hopeless != 0), "wrong",
-        "harmless: the search starts from -1",
-    )  # fmt: skip
-    rolling_on = [_words_of(*key) for key in _voluntary(game, 2, 1, rolling_on=True)]
-    ending = _voluntary(game, 2, 4, rolling_on=False)
-    yield Claim(
-        "after cell 21", "with 4 players after, a 2 can be worth taking if it ends the turn",
-        f"true in {len(ending)} cases", agreement(bool(ending)), "agrees",
-    )  # fmt: skip
-    yield Claim(
-        "after cell 21", "but absolutely not if you keep rolling (1 player after)",
-        f"OptimalBot does so in {len(rolling_on)} cases", agreement(not rolling_on),
-        "wrong" if rolling_on else "agrees", rolling_on[0] if rolling_on else "every state",
-    )  # fmt: skip
-
-
-def _voluntary(
-    game: LowestScore, face: int, players_after: int, rolling_on: bool
-) -> list[tuple[int | None, int, tuple[int, ...]]]:
-    """List where OptimalBot keeps a face besides a 3: score to tie, score so far, roll."""
-    found = []
-    for total, *faces in game.legs[0].turn.observations.tolist():
-        roll = tuple(filter(None, faces))
-        if len(roll) < 2 + rolling_on or roll[:2] != (game.zero_face, face):
-            continue
-        for to_tie in [None, *range(total, game.max_score + 1)]:
-            kept = exactly.notebook_choice(game, to_tie, total, roll, players_after)
-            if kept == 2 and rolling_on == (len(roll) > 2):
-                found.append((to_tie, total, roll))
-    return found
-
-
-@cache
-def _notebook_payoffs(game: LowestScore) -> list[float]:
-    return [float(payoff) for payoff in expected_payoffs("notebook", Task(game))]
+def _table(game: LowestScore, players: int) -> LowestScore:
+    return LowestScore(game.dice, game.faces, game.zero_face, players)
 
 
 def _order_of_play(game: LowestScore) -> Iterator[Claim]:
-    tables = {
-        players: LowestScore(game.dice, game.faces, game.zero_face, players)
-        for players in (4, 6, 8)
+    chances = {
+        players: [float(c) for c in expected_payoffs("notebook", Task(_table(game, players)))]
+        for players in (2, 4, 6, 8)
     }
-    chances = {players: _notebook_payoffs(table) for players, table in tables.items()}
-    gaps = [later - earlier for row in chances.values() for earlier, later in pairwise(row)]
+    steps = [step for row in chances.values() for step in pairwise(row)]
     yield Claim(
         "after cell 20", "the last player is in the best position",
-        "true, and each is better off than the one before", agreement(min(gaps) > 0), "agrees",
-        "OptimalBot against itself, 4, 6 and 8 players",
+        "true, and each is better off than the one before",
+        agreement(all(later > earlier for earlier, later in steps)), "agrees",
+        "OptimalBot against itself, 2, 4, 6 and 8 players",
+    )  # fmt: skip
+    four = [later / earlier - 1 for earlier, later in pairwise(chances[4])]
+    yield from _advantage(
+        chances[8], 1, 0.02, "each spot down in turn order is an advantage of about 2%",
+        f"; with 4 players {_span(four)}",
+    )  # fmt: skip
+    yield from _advantage(
+        chances[8], 5, 0.1, "the fifth player after you has an advantage of about 10%"
+    )
+
+
+def _advantage(
+    chances: list[float], later_by: int, about: float, printed: str, note: str = ""
+) -> Iterator[Claim]:
+    """Compare what 8 players win ("we had 8 players"): in relation, and in shares of all rounds."""
+    pairs = list(zip(chances, chances[later_by:], strict=False))
+    relative = [later / earlier - 1 for earlier, later in pairs]
+    rounds = [later - earlier for earlier, later in pairs]
+    basis = "OptimalBot against itself, 8 players; about: within a quarter of it"
+    yield Claim(
+        "summary, in relation", printed, f"{_span(relative)} more wins",
+        agreement(all(abs(gain - about) <= about / 4 for gain in relative)), "agrees",
+        basis + note,
     )  # fmt: skip
     yield Claim(
-        "summary", "each spot down in turn order is an advantage of about 2%",
-        f"between {min(gaps):.2%} and {max(gaps):.2%} of the rounds",
-        agreement(all(0.015 <= gap < 0.025 for gap in gaps)), "wrong",
-        "OptimalBot against itself, 4, 6 and 8 players",
+        "summary, in shares of all rounds", printed, f"{_span(rounds)} of the rounds",
+        agreement(all(abs(gain - about) <= about / 4 for gain in rounds)), "wrong",
+        f"{basis}; the first wins {chances[0]:.4f}, the last {chances[-1]:.4f}",
     )  # fmt: skip
-    fifth = chances[6][5] - chances[6][0], chances[8][5] - chances[8][0]
-    yield Claim(
-        "summary", "the fifth player after you has an advantage of about 10%",
-        f"{fifth[0]:.2%} of the rounds with 6 players, {fifth[1]:.2%} with 8",
-        agreement(all(0.05 <= gap < 0.15 for gap in fifth)), "wrong",
-        "OptimalBot against itself; the first of 6 wins "
-        f"{chances[6][0]:.4f}, the last {chances[6][5]:.4f}",
-    )  # fmt: skip
+
+
+def _span(shares: list[float]) -> str:
+    return f"{min(shares):.2%} to {max(shares):.2%}"
 
 
 def _optimal_bot(game: LowestScore) -> Iterator[Claim]:
     for players in range(2, 7):
-        table = LowestScore(game.dice, game.faces, game.zero_face, players)
+        table = _table(game, players)
         tasks = [Task(table, seat, "notebook") for seat in range(players)]
-        given_away = [solve(task).value - evaluate("notebook", task).value for task in tasks]
-        shown = ", ".join(f"{max(0.0, float(regret)):.6f}" for regret in given_away)
+        wins = [float(evaluate("notebook", task).value) for task in tasks]
+        gains = [float(solve(task).value) - own for task, own in zip(tasks, wins, strict=True)]
+        equilibrium = [float(chance) for chance in expected_payoffs("optimal", Task(table))]
         yield Claim(
             "cell 18", f"the most optimal bot possible, here with {players} players",
-            f"against itself it gives away {shown} of a win, seat by seat",
-            agreement(max(given_away) < 1e-9), "wrong",
-            "it takes later players to try no more than to beat it; only the last seat plays best",
+            f"against itself it gives away {_decimals(np.abs(gains))} of a win, seat by seat",
+            agreement(max(gains) < 1e-9), "wrong",
+            f"it wins {_decimals(wins)}, in equilibrium {_decimals(equilibrium)}; it takes later "
+            "players to try no more than to beat it",
         )  # fmt: skip
 
 
-def _words_of(to_tie: int | None, total: int, roll: tuple[int, ...]) -> str:
-    return f"{to_tie} >= {total} + {_words(roll)}"
-
-
-def _words(roll: tuple[int, ...]) -> str:
-    return " ".join(map(str, roll))
+def _decimals(numbers: Iterable[float]) -> str:
+    return ", ".join(f"{number:.6f}" for number in numbers)
