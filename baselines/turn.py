@@ -10,7 +10,7 @@ from math import prod
 
 import numpy as np
 
-from ..games import Array, IntArray, Turn, TurnGame
+from ..games import Array, BoolArray, IntArray, Turn, TurnGame
 from .induction import maximize
 
 
@@ -61,7 +61,8 @@ def solve_turn(turn: Turn, ends: Array) -> TurnValues:
 
     Args:
         turn: what is played.
-        ends: utility of each result, shape (result, column); exact if of dtype object.
+        ends: utility of each result, shape (result, column); exact if of dtype object, else not
+            negative, so that small chances keep their relative precision and differ by it.
     """
     return _sweep(turn, ends, None)
 
@@ -79,13 +80,22 @@ def _sweep(turn: Turn, ends: Array, choices: IntArray | None) -> TurnValues:
         actions = expected.transpose(0, 2, 1).reshape(-1, expected.shape[1])
         if choices is None:
             legal = np.repeat(turn.after[nodes] >= 0, shape[1], axis=0)
-            taken[nodes] = maximize(actions, legal)[1].argmax(axis=1).reshape(-1, shape[1])
+            taken[nodes] = _largest(actions, legal).reshape(-1, shape[1])
         best = actions[np.arange(len(actions)), taken[nodes].ravel()]
         values[nodes] = best.reshape(-1, shape[1])
     if ends.dtype == object:  # scaled layer by layer
         for layer, (_, nodes) in enumerate(turn.slices):
             values[nodes] = values[nodes] * Fraction(1, prod(turn.units[layer + 1 :]))
     return TurnValues(turn, ends, values, taken)
+
+
+def _largest(actions: Array, legal: BoolArray) -> IntArray:
+    """Give the first of the largest legal entries in each row."""
+    if actions.dtype != object:
+        largest = actions.max(axis=1, keepdims=True, initial=0, where=legal)
+        actions = np.divide(actions, largest, out=np.zeros_like(actions), where=largest > 0)
+    first: IntArray = maximize(actions, legal)[1].argmax(axis=1)
+    return first
 
 
 def in_every_context(game: TurnGame, choices: list[IntArray]) -> IntArray:
