@@ -10,19 +10,23 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.dqn.policies import DQNPolicy
 
+from ..envs import encoding_of
 from ..games import Array, BoolArray, Game, IntArray
+from .q_learning import QTable
 
 BATCH = 8192  # observations a forward pass
+GREEDY = (DQNPolicy, QTable)  # policies that have action values
+KINDS = (*GREEDY, ActorCriticPolicy, MaskableActorCriticPolicy)
 
 
 class ModelPolicy:
     """What a stable-baselines3 model does at any observations.
 
     Args:
-        model: PPO, MaskablePPO, A2C, DQN or a subclass of one.
+        model: PPO, MaskablePPO, A2C, DQN, QLearning or a subclass of one.
         game: the rules, which have to be those that the model was trained for.
         deterministic: whether it takes its likeliest action; otherwise it draws from its law,
-            which for DQN is epsilon-greedy with the model's exploration rate.
+            which with action values is epsilon-greedy with the model's exploration rate.
         masked: whether it is held to the legal actions.
 
     Raises:
@@ -33,17 +37,20 @@ class ModelPolicy:
     def __init__(
         self, model: BaseAlgorithm, game: Game, deterministic: bool = True, masked: bool = True
     ) -> None:
-        seen = tuple(getattr(model.observation_space, "nvec", ()))
+        encoding = encoding_of(model.observation_space, game.observation_sizes)
         actions = getattr(model.action_space, "n", None)
-        if seen != game.observation_sizes or actions != game.num_actions:
+        if encoding is None or actions != game.num_actions:
             raise ValueError(
                 f"model must be trained for observations {game.observation_sizes} and "
                 f"{game.num_actions} actions ({game!r}), got one for {model.observation_space} "
                 f"and {model.action_space}"
             )
-        if not isinstance(model.policy, ActorCriticPolicy | MaskableActorCriticPolicy | DQNPolicy):
-            raise TypeError(f"model must have an actor-critic or DQN policy, got {model.policy!r}")
+        if not isinstance(model.policy, KINDS):
+            raise TypeError(
+                f"model must have an actor-critic policy or action values, got {model.policy!r}"
+            )
         self._policy = model.policy
+        self._encoding = encoding
         self._epsilon = float(getattr(model, "exploration_rate", 0.0))
         self._deterministic = deterministic
         self._masked = masked
@@ -65,7 +72,7 @@ class ModelPolicy:
         best: IntArray = preferences.argmax(axis=1)
         if self._deterministic:
             return best
-        if isinstance(self._policy, DQNPolicy):
+        if isinstance(self._policy, GREEDY):
             greedy = np.arange(masks.shape[1]) == best[:, None]
             uniform = legal / legal.sum(axis=1, keepdims=True)
             mixed: Array = (1 - self._epsilon) * greedy + self._epsilon * uniform
@@ -80,15 +87,14 @@ class ModelPolicy:
         self._policy.set_training_mode(False)
         with th.no_grad():
             for start in range(0, len(observations), BATCH):
-                batch = th.as_tensor(
-                    observations[start : start + BATCH], device=self._policy.device
-                )
+                features = self._encoding.encode(observations[start : start + BATCH])
+                batch = th.as_tensor(features, device=self._policy.device)
                 yield _network(self._policy, batch).double().cpu().numpy()
         self._policy.set_training_mode(was_training)
 
 
 def _network(policy: Any, batch: th.Tensor) -> th.Tensor:
-    if isinstance(policy, DQNPolicy):
+    if isinstance(policy, GREEDY):
         values: th.Tensor = policy.q_net(batch)
         return values
     features = policy.extract_features(batch, policy.pi_features_extractor)

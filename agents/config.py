@@ -2,17 +2,19 @@
 
 import dataclasses
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import tyro
+import yaml
 
 from ..baselines import Task
 from ..envs import RewardMode
 from ..envs.engine import make_task
 from ..games import GAMES
+from .hyperparameters import Algorithm, read_hyperparameters
 
-Algorithm = Literal["ppo", "dqn"]
 #: A name in ``GAMES``, shown as a choice by the command line.
 GameName = Annotated[str, tyro.conf.arg(metavar="{" + ",".join(GAMES) + "}")]
 
@@ -37,20 +39,26 @@ class TrainConfig:
     lowest-score game opponents may be several: --env opponents only3s,notebook,random."""
 
     algorithm: Algorithm = "ppo"
-    """Learning algorithm: ppo (MaskablePPO) or dqn (DQN with masks)."""
+    """Learning algorithm: ppo (MaskablePPO), dqn (DQN with masks) or qlearning (a table)."""
 
     steps: int | None = None
-    """Agent moves to train for. Default: 4 million; 1.5 million for ppo with the regret reward."""
+    """Agent moves to train for. Default: n_timesteps of the hyperparameters."""
 
     seed: int = 0
     """Seed of all randomness: network, exploration and dice."""
 
     num_envs: int | None = None
-    """Games played at once. Default: 1024 for ppo, 256 for dqn."""
+    """Games played at once. Default: n_envs of the hyperparameters."""
 
     reward: RewardMode = "outcome"
     """outcome: the game's result. regret: what the move gives away. shaped: the outcome plus the
     change of the optimal value."""
+
+    conf: Path | None = None
+    """YAML file of hyperparameters in the shape of rl_zoo3. Default: the tuned ones."""
+
+    hyperparams: dict[str, str] = field(default_factory=dict)
+    """Hyperparameters to change, as pairs: --hyperparams ent_coef 0.1 batch_size 1024."""
 
     device: str = "cpu"
     """Device of the network, as PyTorch names it; the networks are too small to gain from a GPU."""
@@ -81,6 +89,8 @@ class TrainConfig:
                 raise ValueError(f"{name} must be at least 1, got {value}")
         if not 0 <= self.seed < 2**32:
             raise ValueError(f"seed must be from 0 to 2**32 - 1, got {self.seed}")
+        if self.resume is None:
+            _ = self.hyperparameters
         if self.stop_at is not None and not self.stop_at <= 1:
             raise ValueError(f"stop_at must be at most 1, the optimum, got {self.stop_at}")
         if self.resume is not None:
@@ -93,22 +103,34 @@ class TrainConfig:
                     f"got {', '.join(others)}"
                 )
 
+    @cached_property
+    def hyperparameters(self) -> dict[str, Any]:
+        """What ``conf``, ``hyperparams``, ``steps`` and ``num_envs`` amount to."""
+        known = read_hyperparameters(self.game, self.algorithm, self.reward, self.conf)
+        changed = {name: yaml.safe_load(text) for name, text in self.hyperparams.items()}
+        given = {"n_timesteps": self.steps, "n_envs": self.num_envs}
+        merged = {**known, **changed, **{name: n for name, n in given.items() if n is not None}}
+        for name in given:
+            number = merged.get(name)
+            if isinstance(number, bool) or not isinstance(number, int | float) or number < 1:
+                raise ValueError(f"{name} must be at least 1, got {number!r}")
+            merged[name] = int(number)
+        env_kwargs = merged.get("env_kwargs", {})
+        if not isinstance(env_kwargs, dict):
+            raise ValueError(f"env_kwargs must be a mapping, got {env_kwargs!r}")
+        merged["env_kwargs"] = {**env_kwargs, **self.env, "reward": self.reward}
+        return merged
+
     @property
     def total_steps(self) -> int:
-        """Steps to train for, the default resolved."""
-        if self.steps is not None:
-            return self.steps
-        return 1_500_000 if (self.algorithm, self.reward) == ("ppo", "regret") else 4_000_000
-
-    @property
-    def lanes(self) -> int:
-        """Games at once, the default resolved."""
-        return self.num_envs or {"ppo": 1024, "dqn": 256}[self.algorithm]
+        """Moves to train for."""
+        return int(self.hyperparameters["n_timesteps"])
 
     def to_json(self) -> dict[str, Any]:
-        """Give what a run folder keeps: all options but where the run is."""
+        """Give what ``config.json`` keeps: all options but those of the place and of a file."""
         options = dataclasses.asdict(self)
-        return {name: options[name] for name in options if name not in ("run_folder", "resume")}
+        others = ("run_folder", "resume", "conf", "hyperparams")
+        return {name: options[name] for name in options if name not in others}
 
 
 def check_game(game: str) -> None:

@@ -15,26 +15,32 @@ from stable_baselines3.common.noise import ActionNoise
 from stable_baselines3.common.type_aliases import PyTorchObs
 from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
 
-from ..games import BoolArray, Game, IntArray
+from ..envs import Engine, Features
+from ..games import BoolArray, IntArray
+
+
+def legal_actions(engine: Engine, observations: Features) -> BoolArray:
+    """Say which actions are legal at encoded observations, shape (observation, action)."""
+    return engine.game.mask(engine.game.encode(engine.encoding.decode(observations)))
 
 
 class MaskedQNetwork(QNetwork):
     """A Q-network whose values of illegal actions are -inf.
 
     Args:
-        game: the rules, which know the legal actions.
+        engine: what knows the observations and the legal actions.
         kwargs: those of ``QNetwork``.
     """
 
-    def __init__(self, game: Game, **kwargs: Any) -> None:
+    def __init__(self, engine: Engine, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.game = game
+        self.engine = engine
 
     def forward(self, obs: PyTorchObs) -> th.Tensor:
         """Give the value of each action, shape (observation, action)."""
         assert isinstance(obs, th.Tensor)
         values = super().forward(obs)
-        legal = self.game.mask(self.game.encode(obs.cpu().numpy()))
+        legal = legal_actions(self.engine, obs.cpu().numpy())
         return values.masked_fill(~th.as_tensor(legal, device=values.device), -th.inf)
 
 
@@ -43,18 +49,18 @@ class MaskedDQNPolicy(DQNPolicy):
 
     Args:
         args: those of ``DQNPolicy``.
-        game: the rules.
+        engine: what knows the observations and the legal actions.
         kwargs: those of ``DQNPolicy``.
     """
 
-    def __init__(self, *args: Any, game: Game, **kwargs: Any) -> None:
-        self._game = game
+    def __init__(self, *args: Any, engine: Engine, **kwargs: Any) -> None:
+        self._engine = engine
         super().__init__(*args, **kwargs)
 
     def make_q_net(self) -> MaskedQNetwork:
         """Build the network."""
         net_args = self._update_features_extractor(self.net_args, features_extractor=None)
-        return MaskedQNetwork(self._game, **net_args).to(self.device)
+        return MaskedQNetwork(self._engine, **net_args).to(self.device)
 
 
 class MaskedDQN(DQN):
@@ -64,13 +70,13 @@ class MaskedDQN(DQN):
     """
 
     def __init__(self, policy: Any, env: Any, policy_kwargs: Any = None, **kwargs: Any) -> None:
-        self.game: Game = env.get_attr("task")[0].game
-        policy_kwargs = {**(policy_kwargs or {}), "game": self.game}
+        self.engine: Engine = env.get_attr("engine")[0]
+        policy_kwargs = {**(policy_kwargs or {}), "engine": self.engine}
         super().__init__(policy, env, policy_kwargs=policy_kwargs, **kwargs)
 
-    def _explore(self, observations: IntArray) -> IntArray:
+    def _explore(self, observations: Features) -> IntArray:
         """Draw a legal action for each observation, all alike."""
-        legal: BoolArray = self.game.mask(self.game.encode(observations))
+        legal = legal_actions(self.engine, observations)
         rank = self.action_space.np_random.integers(0, legal.sum(axis=-1))
         actions: IntArray = (np.cumsum(legal, axis=-1) > rank[..., None]).argmax(axis=-1)
         return actions

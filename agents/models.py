@@ -1,4 +1,4 @@
-"""Building models: one place for their hyperparameters."""
+"""Building environments and models from hyperparameters."""
 
 from typing import Any
 
@@ -6,63 +6,45 @@ import torch as th
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.utils import LinearSchedule
 
-from ..envs import RewardMode
-from .config import Algorithm, TrainConfig, task_from_options
+from .config import TrainConfig, task_from_options
 from .dqn import MaskedDQN, MaskedDQNPolicy
+from .hyperparameters import Algorithm
+from .q_learning import QLearning, QTable
 from .vec_env import GameVecEnv
 
-# Gamma is 1 because an episode is a game and only its sum of rewards counts; the learning rates
-# fall to zero so that the last policy is the best one; observations are one-hot encoded by
-# stable-baselines3.
-HYPERPARAMETERS: dict[Algorithm, dict[str, Any]] = {
-    "ppo": {
-        "n_steps": 8,
-        "batch_size": 2048,
-        "n_epochs": 2,
-        "gamma": 1.0,
-        "gae_lambda": 0.8,
-        "policy_kwargs": {"net_arch": [128, 128]},
-    },
-    "dqn": {
-        "buffer_size": 1_000_000,
-        "learning_starts": 10_000,
-        "batch_size": 2048,
-        "gamma": 1.0,
-        "train_freq": 4,
-        "gradient_steps": 2,
-        "target_update_interval": 5_000,
-        "exploration_fraction": 0.3,
-        "exploration_final_eps": 0.05,
-        "policy_kwargs": {"net_arch": [128, 128]},
-    },
+MODELS: dict[Algorithm, tuple[Any, Any]] = {
+    "ppo": (MaskablePPO, "MlpPolicy"),
+    "dqn": (MaskedDQN, MaskedDQNPolicy),
+    "qlearning": (QLearning, QTable),
 }
-LEARNING_RATE: dict[Algorithm, float] = {"ppo": 3e-3, "dqn": 1e-3}
-# The weight of the entropy, relative to advantages scaled to unit deviation, at the start of
-# training; it falls to zero with the learning rate. A small constant weight lets a policy settle
-# on a move before it knows better: with 0.02 for the outcome reward, seeds 0 and 1 ended at 0.995
-# and 0.967.
-ENTROPY: dict[RewardMode, float] = {"outcome": 0.2, "regret": 0.4, "shaped": 0.2}
+#: Hyperparameters that may be schedules, as in rl_zoo3, and those that no model takes.
+SCHEDULES = {"learning_rate", "clip_range", "clip_range_vf"}
+OURS = {"n_envs", "n_timesteps", "env_kwargs", "callback", "policy"}
 
 
 class FallingEntropy(BaseCallback):
-    """Lowers PPO's weight of the entropy linearly to zero.
+    """Lowers the weight of PPO's entropy bonus linearly to zero in the course of training.
 
-    Args:
-        config: the run, whose reward sets the start and whose steps set the end.
+    A small constant weight lets a policy settle on a move before it knows better; a large one
+    keeps it from ever settling.
     """
 
-    def __init__(self, config: TrainConfig) -> None:
-        super().__init__()
-        self._initial = ENTROPY[config.reward]
-        self._total_steps = config.total_steps
+    def _on_training_start(self) -> None:
+        self._initial: float = self.model.ent_coef  # type: ignore[attr-defined]
 
     def _on_step(self) -> bool:
         return True
 
     def _on_rollout_end(self) -> None:
-        remaining = max(0.0, 1 - self.num_timesteps / self._total_steps)
+        remaining = max(0.0, 1 - self.num_timesteps / self.model._total_timesteps)
         self.model.ent_coef = self._initial * remaining  # type: ignore[attr-defined]
+
+
+CALLBACKS: dict[str, type[BaseCallback]] = {
+    "exactdice.agents.models.FallingEntropy": FallingEntropy
+}
 
 
 def make_env(config: TrainConfig) -> GameVecEnv:
@@ -75,28 +57,59 @@ def make_env(config: TrainConfig) -> GameVecEnv:
     Raises:
         ValueError: if a keyword of the environment is unknown or out of range.
     """
-    task = task_from_options(config.game, config.env)
+    keywords = dict(config.hyperparameters["env_kwargs"])
+    reward, encoding = keywords.pop("reward"), keywords.pop("encoding", "integer")
+    task = task_from_options(config.game, keywords)
     lowest, highest = task.game.payoff_range
     scale = 1 / (highest - lowest) if config.algorithm == "dqn" and highest > lowest else 1.0
-    return GameVecEnv(task, config.lanes, config.reward, scale)
+    return GameVecEnv(task, config.hyperparameters["n_envs"], reward, encoding, scale)
 
 
 def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
     """Build an untrained model for a run.
 
     Raises:
-        ValueError: if the device does not exist.
+        ValueError: if a hyperparameter does not fit the model, or the device does not exist.
     """
-    initial = LEARNING_RATE[config.algorithm]
-    options: dict[str, Any] = {
-        "learning_rate": lambda remaining: initial * remaining,
-        "seed": config.seed,
-        "device": check_device(config.device),
-        **HYPERPARAMETERS[config.algorithm],
-    }
-    if config.algorithm == "dqn":
-        return MaskedDQN(MaskedDQNPolicy, env, **options)
-    return MaskablePPO("MlpPolicy", env, ent_coef=ENTROPY[config.reward], **options)
+    options = {name: value for name, value in config.hyperparameters.items() if name not in OURS}
+    for name in SCHEDULES & options.keys():
+        options[name] = _schedule(name, options[name])
+    if not isinstance(options.get("policy_kwargs", {}), dict):
+        raise ValueError(f"policy_kwargs must be a mapping, got {options['policy_kwargs']!r}")
+    model, policy = MODELS[config.algorithm]
+    device = check_device(config.device)
+    try:
+        built: BaseAlgorithm = model(policy, env, seed=config.seed, device=device, **options)
+        return built
+    except (TypeError, AssertionError) as error:  # unknown arguments, and values out of range
+        raise ValueError(f"hyperparameters must fit {model.__name__}: {error}") from None
+
+
+def _schedule(name: str, value: Any) -> float | LinearSchedule:
+    """Turn lin_0.003 into a number that falls from 0.003 to zero."""
+    try:
+        if isinstance(value, str):
+            kind, initial = value.split("_")
+            if kind == "lin":
+                return LinearSchedule(float(initial), 0.0, 1.0)
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number or such as lin_0.003, got {value!r}") from None
+
+
+def make_callbacks(config: TrainConfig) -> list[BaseCallback]:
+    """Build the callbacks that the hyperparameters name.
+
+    Raises:
+        ValueError: if one is unknown.
+    """
+    named = config.hyperparameters.get("callback", [])
+    callbacks: list[BaseCallback] = []
+    for name in [named] if isinstance(named, str) else named:
+        if name not in CALLBACKS:
+            raise ValueError(f"callback must be one of {', '.join(CALLBACKS)}, got {name!r}")
+        callbacks.append(CALLBACKS[name]())
+    return callbacks
 
 
 def check_device(device: str) -> str:

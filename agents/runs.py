@@ -1,6 +1,7 @@
 """Run folders: what a training run leaves on disk, and how to get it back.
 
     config.json       the options of the run
+    hyperparameters.yml  and its hyperparameters
     evaluations.npz   the exact scores so far (the keys of stable-baselines3's EvalCallback, and
                       regret and normalized)
     checkpoint.pt     everything needed to go on exactly where it stopped
@@ -22,6 +23,7 @@ from typing import Any
 
 import numpy as np
 import torch as th
+import yaml
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
@@ -77,6 +79,8 @@ def create(config: TrainConfig) -> Path:
         ) from None
     except OSError as error:
         raise RunError(f"run_folder must be a place to write to, got {folder}: {error}") from None
+    entry = {f"exactdice/{config.game}-v0": config.hyperparameters}
+    write(folder / "hyperparameters.yml", yaml.safe_dump(entry).encode())
     write_json(folder / "config.json", config.to_json())
     return folder
 
@@ -91,7 +95,8 @@ def read_config(folder: Path) -> TrainConfig:
     if not path.is_file():
         raise RunError(f"run folder must hold a config.json, got {folder}")
     try:
-        return TrainConfig(**json.loads(path.read_text()))
+        options = json.loads(path.read_text())
+        return TrainConfig(**options, conf=folder / "hyperparameters.yml")
     except (ValueError, TypeError) as error:
         raise RunError(f"{path} must be the configuration of a run, got: {error}") from None
 

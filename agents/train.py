@@ -19,7 +19,7 @@ from ..baselines import Score, Task
 from . import runs
 from .callback import ExactEvalCallback
 from .config import TrainConfig
-from .models import FallingEntropy, make_env, make_model
+from .models import make_callbacks, make_env, make_model
 
 
 class ProgressCallback(BaseCallback):
@@ -103,9 +103,7 @@ def _learn(
     with Progress(*columns, console=console) as progress, _stop_on_interrupt(exact, console):
         bar = ProgressCallback(progress, config.total_steps, model.num_timesteps)
         exact.on_score = bar.show
-        callbacks: list[BaseCallback] = [exact, bar]
-        if config.algorithm == "ppo":
-            callbacks.append(FallingEntropy(config))
+        callbacks: list[BaseCallback] = [exact, bar, *make_callbacks(config)]
         model.learn(
             config.total_steps - model.num_timesteps,
             callback=callbacks,

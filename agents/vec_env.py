@@ -11,8 +11,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
 from ..baselines import Task
-from ..envs import Engine, RewardMode
-from ..envs.env import spaces
+from ..envs import EncodingName, Engine, Features, RewardMode
 from ..envs.vector import check_actions
 from ..games import BoolArray, IntArray
 
@@ -27,6 +26,7 @@ class GameVecEnv(VecEnv):
         task: what the agent faces.
         num_envs: number of games.
         reward: the reward mode.
+        encoding: how observations are written.
         reward_scale: what rewards are multiplied by; the statistics of episodes stay as they are.
     """
 
@@ -35,13 +35,14 @@ class GameVecEnv(VecEnv):
         task: Task,
         num_envs: int,
         reward: RewardMode = "outcome",
+        encoding: EncodingName = "integer",
         reward_scale: float = 1.0,
     ) -> None:
         self.task = task
         self.reward_scale = reward_scale
-        self.engine = Engine(task, num_envs, reward)
+        self.engine = Engine(task, num_envs, reward, encoding)
         self.render_mode = None
-        super().__init__(num_envs, *spaces(task.game))
+        super().__init__(num_envs, *self.engine.spaces())
         self.rng, _ = seeding.np_random(None)
         self._lanes = np.arange(num_envs)
         self._returns = np.zeros(num_envs)
@@ -49,7 +50,7 @@ class GameVecEnv(VecEnv):
         self._actions = np.zeros(num_envs, dtype=np.int64)
         self._started = time.time()
 
-    def reset(self) -> IntArray:
+    def reset(self) -> Features:
         """Start new games in all lanes, from the seed given to ``seed`` if there is one."""
         if self._seeds[0] is not None:
             self.rng, _ = seeding.np_random(self._seeds[0])

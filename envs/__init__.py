@@ -6,6 +6,7 @@ from importlib.resources import files
 import gymnasium as gym
 
 from ..games import GAMES
+from .encoding import Encoding, EncodingName, Features, encoding_of
 from .engine import Engine, RewardMode
 from .env import GameEnv
 from .vector import GameVectorEnv
@@ -29,4 +30,15 @@ def register() -> None:
         )
 
 
-__all__ = ["REFERENCE", "Engine", "GameEnv", "GameVectorEnv", "RewardMode", "register"]
+__all__ = [
+    "REFERENCE",
+    "Encoding",
+    "EncodingName",
+    "Engine",
+    "Features",
+    "GameEnv",
+    "GameVectorEnv",
+    "RewardMode",
+    "encoding_of",
+    "register",
+]

@@ -9,11 +9,13 @@ import inspect
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, get_args
 
+import gymnasium as gym
 import numpy as np
 
 from ..baselines import Task, solve
 from ..baselines.induction import with_illegal
 from ..games import GAMES, BoolArray, FloatArray, IntArray, InverseLaws, at_least, one_of
+from .encoding import Encoding, EncodingName, Features
 
 RewardMode = Literal["outcome", "regret", "shaped"]
 
@@ -37,22 +39,31 @@ class Engine:
             each move, so that every policy has the same expected return as with "outcome", less
             V* of the start, and luck pays nothing; "shaped" adds V*(s') - V*(s) to the outcome
             (V* is 0 once the game is over), for the same expected return less V* of the start.
+        encoding: how observations are written (see ``Encoding``).
 
     Attributes:
+        encoding: the same, as an object.
         states: state of each lane, shape (lane,); at the end of a game it stays what the agent
             saw last.
 
     Raises:
-        ValueError: if ``reward`` is unknown, ``num_lanes`` is below 1, or the agent never gets to
-            move.
+        ValueError: if ``reward`` or ``encoding`` is unknown, ``num_lanes`` is below 1, or the
+            agent never gets to move.
     """
 
-    def __init__(self, task: Task, num_lanes: int, reward: RewardMode = "outcome") -> None:
+    def __init__(
+        self,
+        task: Task,
+        num_lanes: int,
+        reward: RewardMode = "outcome",
+        encoding: EncodingName = "integer",
+    ) -> None:
         one_of("reward", reward, get_args(RewardMode))
         task = task.with_exact(False)
         self.task = task
         self.game = task.game
         self.reward = reward
+        self.encoding = Encoding(task.game.observation_sizes, encoding)
         self.states = np.zeros(at_least("num_envs", num_lanes, 1), dtype=np.int64)
         self._starts, probabilities = self.game.initial_law()
         self._start_law = InverseLaws(probabilities.astype(np.float64)[None])
@@ -75,9 +86,17 @@ class Engine:
                 advantages[rows[states]] = known - values[mover, states][:, None]
         return rows, advantages
 
-    def observations(self) -> IntArray:
-        """Give the observation of each lane, shape (lane, component), in fresh memory."""
-        return self.game.observe(self.states, self.task.seat)
+    def observations(self) -> Features:
+        """Give the encoded observation of each lane, shape (lane, feature), in fresh memory."""
+        return self.encoding.encode(self.game.observe(self.states, self.task.seat))
+
+    def describe(self, lane: int) -> str:
+        """Put what the agent sees in a lane into words."""
+        return self.game.describe(self.game.observe(self.states[[lane]], self.task.seat)[0])
+
+    def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
+        """Give the observation and the action space of a lane."""
+        return self.encoding.space, gym.spaces.Discrete(self.game.num_actions)
 
     def masks(self) -> BoolArray:
         """Give the legal actions of each lane, shape (lane, action), in fresh memory."""

@@ -5,25 +5,28 @@ from typing import Any, SupportsInt
 import gymnasium as gym
 import numpy as np
 
-from ..games import BoolArray, FloatArray, IntArray
+from ..games import BoolArray, FloatArray
+from .encoding import EncodingName, Features
 from .engine import Engine, Outcome, RewardMode, make_task
 from .transitions import Transitions, tabulate_transitions
 
 
-class GameEnv(gym.Env[IntArray, SupportsInt]):
+class GameEnv(gym.Env[Features, SupportsInt]):
     """One agent in one seat of a dice game against fixed opponents.
 
     Observations are ``MultiDiscrete`` (what each component means is in the game's
-    ``observation_names``), actions ``Discrete``. ``info["action_mask"]``, int8 of shape
-    (action,), says which actions are legal after every reset and step. An illegal action ends
-    the episode with the worst outcome and ``info["illegal_action"] = True``. When the game is
-    over, ``info["outcome"]`` holds its payoff and the observation stays the one before.
+    ``observation_names``) unless ``encoding`` says otherwise, actions ``Discrete``.
+    ``info["action_mask"]``, int8 of shape (action,), says which actions are legal after every
+    reset and step. An illegal action ends the episode with the worst outcome and
+    ``info["illegal_action"] = True``. When the game is over, ``info["outcome"]`` holds its payoff
+    and the observation stays the one before.
 
     Args:
         game: name of the game.
         seat: the agent's seat; seat 0 moves first. Opponents who move before the agent are played
             by ``reset``, and games that they end are replayed.
         reward: "outcome", "regret" or "shaped" (see ``Engine``).
+        encoding: "integer", "one_hot", "thermometer" or "scaled" (see ``Encoding``).
         render_mode: None, "ansi" (a text) or "human" (the text is printed).
         keywords: those of the game, such as ``max_score``; and ``opponent`` (in the lowest-score
             game ``opponents``): a policy's name, a table (state, action), actions (state,), or a
@@ -47,6 +50,7 @@ class GameEnv(gym.Env[IntArray, SupportsInt]):
         game: str,
         seat: int = 0,
         reward: RewardMode = "outcome",
+        encoding: EncodingName = "integer",
         render_mode: str | None = None,
         **keywords: Any,
     ) -> None:
@@ -55,25 +59,25 @@ class GameEnv(gym.Env[IntArray, SupportsInt]):
             raise TypeError(f"render_mode must be None, 'ansi' or 'human', got {render_mode!r}")
         self.task = make_task(game, seat, **keywords)
         self.render_mode = render_mode
-        self._engine = Engine(self.task, 1, reward)
-        self.observation_space, self.action_space = spaces(self.task.game)
+        self._engine = Engine(self.task, 1, reward, encoding)
+        self.observation_space, self.action_space = self._engine.spaces()
         self._lane = np.array([0])
         self._over = True
         self._story = ""
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[IntArray, dict[str, Any]]:
+    ) -> tuple[Features, dict[str, Any]]:
         """Start a new game."""
         super().reset(seed=seed, options=options)
         self._engine.reset(self._lane, self.np_random)
         self._over = False
         observation = self._engine.observations()[0]
         if self.render_mode is not None:
-            self._tell(self.task.game.describe(observation))
+            self._tell(self._engine.describe(0))
         return observation, self._info()
 
-    def step(self, action: SupportsInt) -> tuple[IntArray, float, bool, bool, dict[str, Any]]:
+    def step(self, action: SupportsInt) -> tuple[Features, float, bool, bool, dict[str, Any]]:
         """Make one move; the opponents reply.
 
         Raises:
@@ -92,7 +96,7 @@ class GameEnv(gym.Env[IntArray, SupportsInt]):
         observation = self._engine.observations()[0]
         if self.render_mode is not None:
             over = f"game over, payoff {outcome.payoffs[0]:g}"
-            after = over if self._over else self.task.game.describe(observation)
+            after = over if self._over else self._engine.describe(0)
             self._tell(f"{self.task.game.describe_action(int(chosen[0]))} -> {after}")
         return observation, float(outcome.rewards[0]), self._over, False, self._info(outcome)
 
@@ -134,8 +138,3 @@ class GameEnv(gym.Env[IntArray, SupportsInt]):
         self._story = story
         if self.render_mode == "human":
             print(story)  # noqa: T201  that is what this mode is for
-
-
-def spaces(game: Any) -> tuple[gym.spaces.MultiDiscrete, gym.spaces.Discrete]:
-    """Give the observation and action space of a game."""
-    return gym.spaces.MultiDiscrete(game.observation_sizes), gym.spaces.Discrete(game.num_actions)

@@ -7,11 +7,11 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from ..games import BoolArray, FloatArray, IntArray
+from .encoding import EncodingName, Features
 from .engine import Engine, Outcome, RewardMode, make_task
-from .env import spaces
 
 
-class GameVectorEnv(VectorEnv[IntArray, IntArray, Any]):
+class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
     """As ``GameEnv``, with a leading axis of games that are played in lockstep.
 
     Every key k of the infos has a mask _k. In the mode SAME_STEP the end of an episode shows up
@@ -25,6 +25,7 @@ class GameVectorEnv(VectorEnv[IntArray, IntArray, Any]):
             its value ("NextStep", "SameStep", "Disabled").
         seat: see ``GameEnv``, as for the arguments below.
         reward: the reward mode.
+        encoding: how observations are written.
         render_mode: must be None.
         keywords: those of the game and its opponents.
     """
@@ -36,18 +37,19 @@ class GameVectorEnv(VectorEnv[IntArray, IntArray, Any]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         seat: int = 0,
         reward: RewardMode = "outcome",
+        encoding: EncodingName = "integer",
         render_mode: None = None,
         **keywords: Any,
     ) -> None:
         if render_mode is not None:
             raise ValueError(f"render_mode must be None for a vector, got {render_mode!r}")
         self.task = make_task(game, seat, **keywords)
-        self._engine = Engine(self.task, num_envs, reward)
+        self._engine = Engine(self.task, num_envs, reward, encoding)
         self.num_envs = num_envs
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
         self.render_mode = None
-        self.single_observation_space, self.single_action_space = spaces(self.task.game)
+        self.single_observation_space, self.single_action_space = self._engine.spaces()
         self.observation_space = gym.vector.utils.batch_space(
             self.single_observation_space, num_envs
         )
@@ -56,7 +58,7 @@ class GameVectorEnv(VectorEnv[IntArray, IntArray, Any]):
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[IntArray, dict[str, Any]]:
+    ) -> tuple[Features, dict[str, Any]]:
         """Start new games, in all lanes or where ``options["reset_mask"]`` says.
 
         Args:
@@ -85,7 +87,7 @@ class GameVectorEnv(VectorEnv[IntArray, IntArray, Any]):
 
     def step(
         self, actions: IntArray
-    ) -> tuple[IntArray, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
+    ) -> tuple[Features, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
         """Make one move in every game.
 
         Raises:

@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from exactdice.agents import models
 from exactdice.agents.config import TrainConfig
 
 
@@ -14,18 +13,26 @@ def one_thread():
     torch.set_num_threads(before)
 
 
+SMALL = {
+    "ppo": {"batch_size": "128"},
+    "dqn": {
+        "batch_size": "64",
+        "buffer_size": "2000",
+        "learning_starts": "200",
+        "target_update_interval": "200",
+    },
+    "qlearning": {},
+}
+
+
 @pytest.fixture
 def small(monkeypatch, tmp_path):
     """Make configurations of runs that take a second."""
-    monkeypatch.setitem(models.HYPERPARAMETERS["ppo"], "batch_size", 128)
-    monkeypatch.setitem(models.HYPERPARAMETERS["dqn"], "batch_size", 64)
-    monkeypatch.setitem(models.HYPERPARAMETERS["dqn"], "buffer_size", 2000)
-    monkeypatch.setitem(models.HYPERPARAMETERS["dqn"], "learning_starts", 200)
-    monkeypatch.setitem(models.HYPERPARAMETERS["dqn"], "target_update_interval", 200)
     monkeypatch.chdir(tmp_path)
 
     def make(**options):
         defaults = {"env": {"max_score": 10, "sides": 3}, "num_envs": 16, "steps": 3000}
-        return TrainConfig(**{**defaults, "eval_interval": 1000, **options})
+        defaults |= {"hyperparams": SMALL[options.get("algorithm", "ppo")], "eval_interval": 1000}
+        return TrainConfig(**{**defaults, **options})
 
     return make

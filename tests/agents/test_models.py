@@ -71,7 +71,7 @@ def test_exploration_is_uniform_over_legal_actions():
     assert model._explore(np.array([0, 0, 0])).shape == ()
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn", "qlearning"])
 def test_a_networks_score_agrees_with_simulation(small, algorithm):
     """200,000 games of the same network, played by the environment with its masks."""
     config = small(algorithm=algorithm, steps=4000, env={})
@@ -117,7 +117,7 @@ def test_stochastic_policies_are_scored_by_the_law_they_draw_from(small):
 def test_a_stochastic_dqn_is_epsilon_greedy():
     model = MaskedDQN(MaskedDQNPolicy, GameVecEnv(Task(Greed(10, 3)), 8), **DQN_OPTIONS)
     model.exploration_rate = 0.25
-    game = model.game
+    game = model.engine.game
     states = np.arange(game.num_states)
     observations, masks = game.observe(states, 0), game.mask(states)
     best = ModelPolicy(model, game)(observations, masks)

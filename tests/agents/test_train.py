@@ -19,13 +19,14 @@ from exactdice.games import GAMES
 import exactdice
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn", "qlearning"])
 @pytest.mark.parametrize("reward", ["outcome", "regret", "shaped"])
 def test_a_run_leaves_its_configuration_scores_models_and_checkpoint(small, algorithm, reward):
     score = train.train(small(algorithm=algorithm, reward=reward))
     folder = Path("runs", f"Greed-{algorithm}-1")
     names = {"config.json", "evaluations.npz", "best_model.zip", "final_model.zip"}
-    assert {path.name for path in folder.iterdir()} == names | {"checkpoint.pt", "score.json"}
+    names |= {"hyperparameters.yml", "checkpoint.pt", "score.json"}
+    assert {path.name for path in folder.iterdir()} == names
     saved = json.loads((folder / "score.json").read_text())
     assert saved["value"] == score.value
     assert saved["steps"] >= 3000
@@ -42,7 +43,7 @@ def test_a_run_leaves_its_configuration_scores_models_and_checkpoint(small, algo
     assert runs.read_config(folder) == small(algorithm=algorithm, reward=reward)
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn", "qlearning"])
 @pytest.mark.parametrize("game", list(GAMES))
 def test_both_algorithms_train_on_every_game(small, capsys, algorithm, game):
     score = train.train(small(algorithm=algorithm, game=game, env={}, steps=1000))
@@ -80,7 +81,7 @@ def interrupt_at(monkeypatch, steps):
     monkeypatch.setattr(ExactEvalCallback, "evaluate", pressing)
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn", "qlearning"])
 def test_an_interrupted_run_resumes_and_ends_as_an_uninterrupted_one(
     small, monkeypatch, capsys, algorithm
 ):

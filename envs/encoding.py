@@ -1,0 +1,95 @@
+"""Encodings of observations: the same whole numbers in forms that suit different learners."""
+
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, get_args
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+
+from ..games import BoolArray, FloatArray, IntArray, one_of
+
+EncodingName = Literal["integer", "one_hot", "thermometer", "scaled"]
+#: A batch of encoded observations, shape (observation, feature).
+Features: TypeAlias = npt.NDArray[Any]
+
+
+class Encoding:
+    """One way to write an observation whose component i is one of 0, ..., sizes[i] - 1.
+
+    Args:
+        sizes: number of values of each component.
+        name: "integer" leaves the numbers alone, for the space ``MultiDiscrete``, which
+            stable-baselines3 one-hot encodes by itself; "one_hot" has one bit for each value of
+            each component, "thermometer" one for each but 0, which says whether the component is
+            at least as large, both ``MultiBinary``; "scaled" divides each component by its
+            largest value, a ``Box`` from 0 to 1.
+
+    Attributes:
+        space: the observation space.
+
+    Raises:
+        ValueError: if the name is unknown.
+    """
+
+    def __init__(self, sizes: tuple[int, ...], name: EncodingName = "integer") -> None:
+        self.name: EncodingName = one_of("encoding", name, get_args(EncodingName))
+        self._sizes = np.array(sizes)
+        self.space: gym.spaces.Space[Any]
+        if name == "integer":
+            self.space = gym.spaces.MultiDiscrete(self._sizes)
+        elif name == "scaled":
+            self.space = gym.spaces.Box(0.0, 1.0, (len(sizes),))
+        else:
+            self.space = gym.spaces.MultiBinary(len(self._bits[0]))
+
+    @cached_property
+    def _bits(self) -> tuple[IntArray, IntArray]:
+        """Component and value that each bit is about."""
+        first = 1 if self.name == "thermometer" else 0
+        components = np.repeat(np.arange(len(self._sizes)), self._sizes - first)
+        values = np.concatenate([np.arange(first, size) for size in self._sizes.tolist()])
+        return components, values
+
+    def encode(self, observations: IntArray) -> Features:
+        """Encode observations, integers of shape (observation, component), in fresh memory."""
+        if self.name == "integer":
+            return observations.copy()
+        if self.name == "scaled":
+            scaled: Features = (observations / self._largest).astype(np.float32)
+            return scaled
+        components, values = self._bits
+        seen = observations[..., components]
+        on: BoolArray = seen >= values if self.name == "thermometer" else seen == values
+        return on.astype(np.int8)
+
+    def decode(self, features: Features) -> IntArray:
+        """Invert ``encode``: integers of shape (observation, component)."""
+        numbers = features
+        if self.name == "scaled":
+            numbers = np.rint(features * self._largest)
+        elif self.name != "integer":
+            numbers = np.rint(features.astype(np.float32) @ self._weights)
+        integers: IntArray = numbers.astype(np.int64)
+        return integers
+
+    @cached_property
+    def _largest(self) -> IntArray:
+        """Largest value of each component, 1 at least."""
+        largest: IntArray = np.maximum(self._sizes - 1, 1)
+        return largest
+
+    @cached_property
+    def _weights(self) -> FloatArray:
+        """What each bit adds to each component, shape (bit, component)."""
+        components, values = self._bits
+        adds = np.ones_like(values) if self.name == "thermometer" else values
+        belongs = components[:, None] == np.arange(len(self._sizes))
+        weights: FloatArray = (belongs * adds[:, None]).astype(np.float32)
+        return weights
+
+
+def encoding_of(space: gym.Space[Any], sizes: tuple[int, ...]) -> Encoding | None:
+    """Find the encoding whose space this is, or None if there is none."""
+    encodings = (Encoding(sizes, name) for name in get_args(EncodingName))
+    return next((encoding for encoding in encodings if encoding.space == space), None)

@@ -1,0 +1,84 @@
+"""Encodings of observations."""
+
+from typing import get_args
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from exactdice.envs import EncodingName, encoding_of
+from exactdice.envs.encoding import Encoding
+from exactdice.games import Greed, LowestScore, ShutTheBox
+from gymnasium.utils.env_checker import check_env
+from stable_baselines3.common.preprocessing import preprocess_obs
+
+import exactdice
+
+NAMES = get_args(EncodingName)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("game", [Greed(7, 3), LowestScore(2, 3, 3, 3), ShutTheBox(4, 2, 3)])
+def test_every_observation_is_in_the_space_and_comes_back_from_it(game, name):
+    encoding = Encoding(game.observation_sizes, name)
+    observations = game.observe(game.states_of(0), 0)
+    features = encoding.encode(observations)
+    assert all(encoding.space.contains(feature) for feature in features)
+    assert np.array_equal(encoding.decode(features), observations)
+    assert len(np.unique(features, axis=0)) == len(observations)
+    assert not np.shares_memory(features, observations)
+
+
+def test_what_the_bits_say():
+    seen = np.array([[2, 0]])
+    assert Encoding((4, 2), "one_hot").encode(seen).tolist() == [[0, 0, 1, 0, 1, 0]]
+    assert Encoding((4, 2), "thermometer").encode(seen).tolist() == [[1, 1, 0, 0]]
+    assert Encoding((5, 2), "scaled").encode(seen).tolist() == [[0.5, 0.0]]
+
+
+def test_one_hot_is_what_stable_baselines3_makes_of_integers():
+    game = Greed(5, 3)
+    observations = game.observe(np.arange(game.num_states), 0)
+    integer, one_hot = (Encoding(game.observation_sizes, name) for name in ("integer", "one_hot"))
+    theirs = preprocess_obs(torch.as_tensor(integer.encode(observations)), integer.space)
+    assert np.array_equal(theirs.numpy(), one_hot.encode(observations))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_space_tells_its_encoding(name):
+    sizes = Greed(7, 3).observation_sizes
+    assert encoding_of(Encoding(sizes, name).space, sizes).name == name
+    assert encoding_of(gym.spaces.Discrete(3), sizes) is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.filterwarnings("error")
+def test_the_checker_finds_nothing(name):
+    check_env(gym.make("exactdice/Greed-v0", max_score=7, encoding=name).unwrapped)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_all_encodings_play_the_same_games(name):
+    plain, encoded = (
+        gym.make_vec("exactdice/LowestScore-v0", num_envs=4, encoding=kind)
+        for kind in ("integer", name)
+    )
+    decode = Encoding(plain.unwrapped.task.game.observation_sizes, name).decode
+    seen, features = (envs.reset(seed=3)[0] for envs in (plain, encoded))
+    for _ in range(20):
+        assert np.array_equal(decode(features), seen)
+        actions = np.zeros(4, dtype=int)
+        (seen, rewards, *_), (features, same, *_) = plain.step(actions), encoded.step(actions)
+        assert np.array_equal(rewards, same)
+
+
+def test_an_unknown_encoding_is_named():
+    with pytest.raises(ValueError, match="encoding must be one of 'integer', 'one_hot', "):
+        gym.make("exactdice/Greed-v0", encoding="two_hot")
+
+
+def test_rendering_does_not_depend_on_the_encoding():
+    env = gym.make("exactdice/Greed-v0", encoding="scaled", render_mode="ansi")
+    env.reset(seed=0)
+    assert env.render() == "0 : 0"
+    assert exactdice.score("random", env).value < exactdice.solve(env).value
