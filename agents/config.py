@@ -9,9 +9,8 @@ from typing import Annotated, Any
 import tyro
 import yaml
 
-from ..baselines import Task
+from ..baselines import Task, make_task
 from ..envs import RewardMode
-from ..envs.engine import make_task
 from ..games import GAMES
 from .hyperparameters import Algorithm, read_hyperparameters
 

@@ -7,6 +7,7 @@
     checkpoint.pt     everything needed to go on exactly where it stopped
     best_model.zip    the model with the smallest exact regret so far
     final_model.zip   the model at the end
+    certificate.npz   its policy and score, for ``exactdice verify``
     score.json        its exact score
 
 Every file is written beside its place and then moved there, so that a reader, or a kill at any

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-import numpy as np
 import torch as th
 from rich import box
 from rich.console import Console
@@ -15,7 +14,7 @@ from rich.table import Table
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 
-from ..baselines import Score, Task
+from ..baselines import Score, Task, certificate
 from . import runs
 from .callback import ExactEvalCallback
 from .config import TrainConfig
@@ -83,6 +82,7 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
     final = exact.evaluate()
     runs.write_with(folder / "final_model.zip", model.save)
     best = max(exact.log["normalized"])
+    runs.write(folder / "certificate.npz", certificate(final))
     summary = {"steps": model.num_timesteps, **final.as_dict(), "best_normalized": best}
     runs.write_json(folder / "score.json", summary)
     report(final, console)
@@ -154,16 +154,26 @@ def report(score: Score, console: Console) -> None:
     numbers = (score.value, score.optimum, score.random, score.regret, score.normalized)
     table.add_row(*(f"{number:.6f}" for number in numbers))
     console.print(table)
-    costly = Table(title="costliest decisions", box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in ("at", "does (value)", "best (value)", "met", "cost"):
-        costly.add_column(column, no_wrap=column in ("met", "cost"))
-    game = score.task.game
-    for blunder in score.blunders(10):
-        costly.add_row(
-            game.describe(np.array(blunder.observation)),
-            f"{game.describe_action(blunder.action)} ({blunder.value:.4f})",
-            f"{game.describe_action(blunder.best_action)} ({blunder.best_value:.4f})",
-            f"{blunder.occupancy:.2%}",
-            f"{blunder.cost:.6f}",
+    console.print(_in_depth(score), highlight=False, soft_wrap=True)
+    costly = score.blunders(10)
+    if not costly:
+        console.print("no decision costs anything")
+        return
+    console.print("costliest decisions:")
+    for blunder in costly:
+        console.print(f"    {blunder.words}", highlight=False, soft_wrap=True)
+
+
+def _in_depth(score: Score) -> str:
+    """Say what a score is made of."""
+    outcomes = ", ".join(f"{payoff:g} ({chance:.2%})" for payoff, chance in score.outcomes.items())
+    lines = [
+        f"payoffs and their probabilities: {outcomes}",
+        f"{score.optimal_share:.2%} of its decisions are optimal; it plays {score.flawless:.2%} "
+        "of its games without a mistake",
+    ]
+    if score.exploitability is not None:
+        lines.append(
+            f"who plays to beat it takes {score.exploitability:.6f} from it (exploitability)"
         )
-    console.print(costly if costly.row_count else "no decision costs anything")
+    return "\n".join(lines)

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ..games import FloatArray, IntArray
+from ..games import FloatArray, Game, IntArray
 from .induction import TIE, with_illegal
 from .names import label
 from .policies import DeterministicPolicy, Policy, PolicyLike
-from .solver import agent_policy, evaluate, occupancy, solve
+from .solver import agent_policy, evaluate, occupancy, outcome_distribution, play, solve
 from .task import Task, as_task
 
 
@@ -34,6 +34,7 @@ class Blunder:
         best_value: the same after ``best_action``.
         occupancy: probability that a game meets this observation and the agent does ``action``.
         cost: what that takes from the expected payoff, ``occupancy * (best_value - value)``.
+        words: all of it in a sentence.
     """
 
     observation: tuple[int, ...]
@@ -43,6 +44,7 @@ class Blunder:
     best_value: float
     occupancy: float
     cost: float
+    words: str
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,44 @@ class Score:
         span = self.optimum - self.random
         return (self.value - self.random) / span if span > 0 else 1.0
 
+    @cached_property
+    def outcomes(self) -> dict[float, float]:
+        """Probability of every payoff, by payoff in growing order."""
+        law = outcome_distribution(self.agent, self.task)
+        return {float(payoff): float(chance) for payoff, chance in law.items()}
+
+    @cached_property
+    def optimal_share(self) -> float:
+        """Share of the agent's decisions that are optimal, each counted as often as it is met."""
+        met = occupancy(self.agent, self.task)
+        return 1 - float(self._mistakes.occupancy.sum() / met.sum())
+
+    @cached_property
+    def flawless(self) -> float:
+        """Probability that the agent plays a whole game without a mistake."""
+        game, seat = self.task.game, self.task.seat
+        mass = np.zeros((game.num_players, game.num_states))
+        first_mistake = 0.0
+        for mover, states, weights in play(self.agent, self.task, mass):
+            if mover == seat:
+                places, actions = self._mistakes.at(states)
+                first_mistake += float(weights[places, actions].sum())
+                weights[places, actions] = 0.0  # only what comes before the first is followed
+        return 1 - first_mistake
+
+    @cached_property
+    def exploitability(self) -> float | None:
+        """What the agent earns less in its seat than an equilibrium if the other plays to beat it.
+
+        None if the game is not zero-sum for two players, or the policy not held to legal actions.
+        """
+        game, seat = self.task.game, self.task.seat
+        if not (game.num_players == 2 and game.zero_sum and self.masked):
+            return None
+        beaten = solve(Task(game, 1 - seat, {seat: self.agent})).value_before_play
+        worth = solve(Task(game, 1 - seat, "optimal")).value_before_play
+        return float(beaten - worth)
+
     def blunders(self, count: int | None = 10) -> list[Blunder]:
         """List the costliest decisions, costliest first.
 
@@ -88,7 +128,12 @@ class Score:
             count: how many at most; None lists every decision that costs anything, and their
                 costs sum to the regret.
         """
-        states, actions, values, met = self._mistakes
+        states, actions, values, met = (
+            self._mistakes.states,
+            self._mistakes.actions,
+            self._mistakes.values,
+            self._mistakes.occupancy,
+        )
         solution, game = solve(self.task), self.task.game
         best = solution.values[self.task.seat, states]
         costs = met * (best - values)
@@ -103,11 +148,11 @@ class Score:
             costs[order].tolist(),
             strict=True,
         )
-        return [Blunder(*row) for row in rows]
+        return [Blunder(*entry) for entry in ((*row, _in_words(game, *row)) for row in rows)]
 
     @cached_property
-    def _mistakes(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-        """State, action, value and occupancy of every decision that costs something."""
+    def _mistakes(self) -> "_Mistakes":
+        """Every decision that costs something."""
         solution, game, seat = solve(self.task), self.task.game, self.task.seat
         met = occupancy(self.agent, self.task)
         mistakes = []
@@ -118,10 +163,7 @@ class Score:
                 losses = solution.values[seat, states][:, None] - values
                 wrong = np.nonzero((weights > 0) & (losses > TIE))  # as far as values differ
                 mistakes.append((states[wrong[0]], wrong[1], values[wrong], weights[wrong]))
-        state, action, value, weight = (
-            np.concatenate(column) for column in zip(*mistakes, strict=True)
-        )
-        return state, action, value, weight
+        return _Mistakes(*(np.concatenate(column) for column in zip(*mistakes, strict=True)))
 
     def as_dict(self) -> dict[str, Any]:
         """Give everything but the blunders in JSON's types."""
@@ -137,7 +179,51 @@ class Score:
             "random": self.random,
             "regret": self.regret,
             "normalized": self.normalized,
+            "outcomes": {str(payoff): chance for payoff, chance in self.outcomes.items()},
+            "optimal_share": self.optimal_share,
+            "flawless": self.flawless,
+            "exploitability": self.exploitability,
         }
+
+
+@dataclass(frozen=True)
+class _Mistakes:
+    """Decisions that cost something: in a state, an action; one entry each."""
+
+    states: IntArray
+    actions: IntArray
+    values: FloatArray
+    occupancy: FloatArray  # probability that a game meets the state and the agent does the action
+
+    @cached_property
+    def _order(self) -> IntArray:
+        return np.argsort(self.states, kind="stable")
+
+    def at(self, states: IntArray) -> tuple[IntArray, IntArray]:
+        """List the mistakes in some states: each one's place in ``states``, and its action."""
+        in_order = self.states[self._order]
+        first = np.searchsorted(in_order, states)
+        counts = np.searchsorted(in_order, states, side="right") - first
+        places = np.repeat(np.arange(len(states)), counts)
+        nth = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return places, self.actions[self._order[first[places] + nth]]
+
+
+def _in_words(
+    game: Game,
+    observation: tuple[int, ...],
+    action: int,
+    best_action: int,
+    value: float,
+    best_value: float,
+    occupancy: float,
+    cost: float,
+) -> str:
+    does, best = game.describe_action(action), game.describe_action(best_action)
+    return (
+        f"at {game.describe(np.array(observation))}: {does} ({value:.4f}), "
+        f"best {best} ({best_value:.4f}), met in {occupancy:.2%} of games, costs {cost:.6f}"
+    )
 
 
 def score(policy: PolicyLike, env: Any, *, name: str | None = None, masked: bool = True) -> Score:

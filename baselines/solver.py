@@ -5,7 +5,7 @@ All functions take an environment of this project or a ``Task``. Values are in t
 opponents move first, conditioned on its getting to move at all.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..games import Array, BoolArray, Game, IntArray
+from ..games import Array, BoolArray, Game, IntArray, Stage
 from .induction import equilibrium, maximize, spread, sweep_back
 from .names import resolve
 from .policies import DeterministicPolicy, Policy, PolicyLike, tabulate
@@ -163,13 +163,60 @@ def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
         Probabilities, shape (state,); a state is met at most once in a game.
     """
     task = as_task(env).with_exact(exact)
-    policies = {**task.policies, task.seat: agent_policy(policy, task)}
     mass = np.zeros((task.game.num_players, task.game.num_states), dtype=task.initial.dtype)
-    mass[task.seat] = task.initial
-    for mover, states, weights in task.game.forward(mass, task.seat):
-        weights[:] = spread(policies[mover], states, mass[mover, states]) * task.game.mask(states)
+    for _ in play(agent_policy(policy, task), task, mass):
+        pass
     met: Array = mass[task.seat]
     return met
+
+
+def play(policy: Policy, task: Task, mass: Array) -> Iterator[Stage]:
+    """Visit all stages first to last, with the probability of every state and action.
+
+    The caller may lower the probabilities (state, action) of a stage before it asks for the next.
+
+    Args:
+        policy: the agent's.
+        task: what it faces.
+        mass: zeros, shape (player to move, state), filled with the probability of each state.
+    """
+    policies = {**task.policies, task.seat: policy}
+    mass[task.seat] = task.initial
+    for mover, states, weights in task.game.forward(mass, task.seat):
+        weights[:] = spread(policies[mover], states, mass[mover, states])
+        yield Stage(mover, states, weights)
+        weights *= task.game.mask(states)  # illegal moves end the game
+
+
+def outcome_distribution(
+    policy: PolicyLike, env: Any, exact: bool = False
+) -> dict[float | Fraction, float | Fraction]:
+    """Compute the probability of every payoff that the agent can get.
+
+    Args:
+        policy: as in ``evaluate``.
+        env: an environment of this project, or a ``Task``.
+        exact: compute with fractions.
+
+    Returns:
+        Probabilities by payoff, in growing order; they sum to one.
+    """
+    task = as_task(env).with_exact(exact)
+    chosen = agent_policy(policy, task)
+    law: dict[float, Any] = {}
+    mass = np.zeros((task.game.num_players, task.game.num_states), dtype=task.initial.dtype)
+    for mover, states, weights in play(chosen, task, mass):
+        ways = task.game.settled(mover, states, task.seat, exact)
+        pairs, actions, payoffs, chances = ways
+        illegal = (weights * ~task.game.mask(states)).sum()
+        law[task.game.payoff_range[0]] = law.get(task.game.payoff_range[0], 0) + illegal
+        for payoff in np.unique(payoffs).tolist():
+            paid = payoffs == payoff
+            mass = (weights[pairs[paid], actions[paid]] * chances[paid]).sum()
+            law[payoff] = law.get(payoff, 0) + mass
+    happens = sorted(payoff for payoff, chance in law.items() if chance > 0)
+    names = task.game.exact_payoffs(np.array(happens)) if exact else happens
+    return {name: law[payoff] for name, payoff in zip(names, happens, strict=True)}
 
 
 def expected_payoffs(policies: LineUp, env: Any, exact: bool = False) -> list[float | Fraction]:

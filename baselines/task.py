@@ -1,12 +1,13 @@
 """What an agent faces: a game, a seat, and fixed policies for all other players."""
 
+import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..games import Array, Game
+from ..games import GAMES, Array, Game
 from .induction import spread
 from .names import EQUILIBRIUM, label, resolve
 from .policies import PolicyLike
@@ -61,6 +62,19 @@ class Task:
         """Whether all other players, if there are any, play the equilibrium."""
         return all(isinstance(p, str) and p in EQUILIBRIUM for p in self._opponents.values())
 
+    @property
+    def opponent_keywords(self) -> dict[str, Any]:
+        """The keyword of environments that gives these opponents, in JSON's types.
+
+        Raises:
+            ValueError: if one of them is not known by name.
+        """
+        names = list(self._opponents.values())
+        unnamed = [label(policy) for policy in names if not isinstance(policy, str)]
+        if unnamed:
+            raise ValueError(f"opponents must be known by name, got {', '.join(unnamed)}")
+        return {self.game.opponent_keyword: names} if names else {}
+
     def with_exact(self, exact: bool) -> "Task":
         """Give the same task for exact or for float computation."""
         return (
@@ -88,6 +102,38 @@ class Task:
             raise ValueError(f"seat must be one that gets to move, got {self.seat}")
         normalized: Array = first / first.sum()
         return normalized
+
+
+def make_task(game: str, seat: int = 0, **keywords: Any) -> Task:
+    """Build a task from the keywords of an environment.
+
+    Args:
+        game: name of the game.
+        seat: the agent's seat.
+        keywords: those of the game, and its ``opponent_keyword``: a policy, a list of policies,
+            or, as text, several names with commas between them.
+
+    Raises:
+        TypeError: if a keyword is not one of the game's.
+        ValueError: if a value is out of range.
+    """
+    rules = GAMES[game]
+    opponents = keywords.pop(rules.opponent_keyword, None)
+    known = inspect.signature(rules).parameters
+    unknown = [name for name in keywords if name not in known]
+    if unknown:
+        names = ", ".join(["seat", rules.opponent_keyword, *known])
+        raise TypeError(f"{game} takes the keywords {names}, got {', '.join(unknown)}")
+    played = rules(**keywords)
+    if opponents is None:
+        return Task(played, seat, rules.default_opponent)
+    if played.num_players == 1:
+        raise ValueError(
+            f"{rules.opponent_keyword} must be left out, as there is one player, got {opponents!r}"
+        )
+    if rules.opponent_keyword == "opponents" and isinstance(opponents, str) and "," in opponents:
+        opponents = opponents.split(",")
+    return Task(played, seat, opponents)
 
 
 def by_seat(policies: LineUp, seats: Iterable[int]) -> dict[int, PolicyLike]:

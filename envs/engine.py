@@ -5,7 +5,6 @@ opponents; resetting lanes, and when, is up to the class that drives it. All dra
 come from one generator in a fixed order, so that the classes play the same games from a seed.
 """
 
-import inspect
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from ..baselines import Task, solve
 from ..baselines.induction import with_illegal
-from ..games import GAMES, BoolArray, FloatArray, IntArray, InverseLaws, at_least, one_of
+from ..games import BoolArray, FloatArray, IntArray, InverseLaws, at_least, one_of
 from .encoding import Encoding, EncodingName, Features
 
 RewardMode = Literal["outcome", "regret", "shaped"]
@@ -173,35 +172,3 @@ class Engine:
         if self.reward == "regret":
             return self._advantages[self._rows[before], actions]
         return payoffs + np.where(over, 0.0, self._potential[after]) - self._potential[before]
-
-
-def make_task(game: str, seat: int = 0, **keywords: Any) -> Task:
-    """Build a task from the keywords of an environment.
-
-    Args:
-        game: name of the game.
-        seat: the agent's seat.
-        keywords: those of the game, and its ``opponent_keyword``: a policy, a list of policies,
-            or, as text, several names with commas between them.
-
-    Raises:
-        TypeError: if a keyword is not one of the game's.
-        ValueError: if a value is out of range.
-    """
-    rules = GAMES[game]
-    opponents = keywords.pop(rules.opponent_keyword, None)
-    known = inspect.signature(rules).parameters
-    unknown = [name for name in keywords if name not in known]
-    if unknown:
-        names = ", ".join(["seat", rules.opponent_keyword, *known])
-        raise TypeError(f"{game} takes the keywords {names}, got {', '.join(unknown)}")
-    played = rules(**keywords)
-    if opponents is None:
-        return Task(played, seat, rules.default_opponent)
-    if played.num_players == 1:
-        raise ValueError(
-            f"{rules.opponent_keyword} must be left out, as there is one player, got {opponents!r}"
-        )
-    if rules.opponent_keyword == "opponents" and isinstance(opponents, str) and "," in opponents:
-        opponents = opponents.split(",")
-    return Task(played, seat, opponents)

@@ -5,9 +5,10 @@ from typing import Any, SupportsInt
 import gymnasium as gym
 import numpy as np
 
+from ..baselines import make_task
 from ..games import BoolArray, FloatArray
 from .encoding import EncodingName, Features
-from .engine import Engine, Outcome, RewardMode, make_task
+from .engine import Engine, Outcome, RewardMode
 from .transitions import Transitions, tabulate_transitions
 
 

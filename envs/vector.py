@@ -6,9 +6,10 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 
+from ..baselines import make_task
 from ..games import BoolArray, FloatArray, IntArray
 from .encoding import EncodingName, Features
-from .engine import Engine, Outcome, RewardMode, make_task
+from .engine import Engine, Outcome, RewardMode
 
 
 class GameVectorEnv(VectorEnv[Features, IntArray, Any]):

@@ -96,7 +96,7 @@ class FourTwoOne(TurnGame):
         else:
             self.utilities = self._utilities(utility)
             legs = [self._round(self.utilities)]
-        self._utility = repr(utility) if isinstance(utility, str) else _digest(self.utilities)
+        self._utility = utility if isinstance(utility, str) else None
         faces_seen = self.faces + 1
         observed = [
             *[(f"accumulated {i + 1}", faces_seen) for i in range(self.dice - 1)],
@@ -106,11 +106,20 @@ class FourTwoOne(TurnGame):
         ]
         super().__init__(legs, 2 if known else 1, observed)
 
+    @property
+    def utility(self) -> str | list[list[str]]:
+        """The name of the utility, or its table with fractions as texts."""
+        if self._utility is not None:
+            return self._utility
+        assert self.utilities is not None
+        return [[str(value) for value in row] for row in self.utilities.tolist()]
+
     def __repr__(self) -> str:
+        utility = repr(self._utility) if self._utility else _digest(self.utilities)
         tie = f", tie={self.tie!r}" if self.utilities is None else ""
         return (
             f"FourTwoOne(dice={self.dice}, faces={self.faces}, casts={self.casts}, "
-            f"utility={self._utility}, duration={self.duration}{tie})"
+            f"utility={utility}, duration={self.duration}{tie})"
         )
 
     # ------------------------------------------------------------------ the turn

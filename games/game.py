@@ -22,6 +22,7 @@ The versions here enumerate every outcome and serve any game; a game with struct
 them with something faster that must agree.
 """
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -140,6 +141,16 @@ class Game(ABC):
     def describe_action(self, action: int) -> str:
         """Put an action into words, for people."""
 
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """Arguments that build this game, in JSON's types."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def __repr__(self) -> str:
+        """Show the arguments."""
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.keywords.items())
+        return f"{type(self).__name__}({shown})"
+
     def __eq__(self, other: object) -> bool:
         """Call two games equal if their rules and sizes are, as ``repr`` shows them."""
         return type(self) is type(other) and repr(self) == repr(other)
@@ -156,6 +167,31 @@ class Game(ABC):
         """Draw the outcome of each move with one uniform number a move, and apply the rules."""
         rows = self.law(states, actions)
         return self.advance(seats, states, actions, self._inverse_laws.draw(rows, rng))
+
+    def settled(
+        self, seat: int, states: IntArray, player: int, exact: bool = False
+    ) -> tuple[IntArray, IntArray, FloatArray, Array]:
+        """List how legal moves of one stage can end the game for a player.
+
+        Args:
+            seat: who is to move.
+            states: states of one stage.
+            player: whose payoff is meant.
+            exact: whether probabilities are fractions.
+
+        Returns:
+            For each way its place in ``states``, the action, the payoff and its probability; what
+            is missing to one is the probability that the game goes on.
+        """
+        ways = []
+        laws = self.exact_laws() if exact else self.laws
+        for pair, action, chance, move in self._enumerate(seat, states, laws):
+            over = move.over[:, player]
+            ways.append((pair[over], action[over], move.payoffs[over, player], chance[over]))
+        pairs, actions, payoffs, chances = (
+            np.concatenate(column) for column in zip(*ways, strict=True)
+        )
+        return pairs, actions, payoffs, chances
 
     def transitions(self, seat: int, state: int, action: int) -> tuple[FloatArray, Move]:
         """Enumerate one move: the probabilities of its possible outcomes, and their effects."""

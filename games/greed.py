@@ -30,7 +30,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .dice import sum_counts, sum_laws
-from .game import Array, BoolArray, Game, IntArray, Move, Stage, at_least
+from .game import Array, BoolArray, FloatArray, Game, IntArray, Move, Stage, at_least
 
 
 class Greed(Game):
@@ -71,9 +71,6 @@ class Greed(Game):
             self.dice_allowed = np.full(self.num_scores, self.max_dice)
         self.num_actions = int(self.dice_allowed[0]) + 1
         self.laws = sum_laws(self.num_actions - 1, self.sides)
-
-    def __repr__(self) -> str:
-        return f"Greed(max_score={self.max_score}, sides={self.sides}, max_dice={self.max_dice})"
 
     # ------------------------------------------------------------------ rules
 
@@ -228,6 +225,39 @@ class Greed(Game):
             for mover in (0, 1):
                 weights = np.zeros((len(row), self.num_actions), dtype=mass.dtype)
                 yield Stage(mover, row, weights)
+
+    def settled(
+        self, seat: int, states: IntArray, player: int, exact: bool = False
+    ) -> tuple[IntArray, IntArray, FloatArray, Array]:
+        """List busts and the ends of last turns, from the laws of the sums."""
+        own, other, last = self._scores(states)
+        ends = (last == 1)[:, None]
+        bust, passes, reaches = (
+            self._tail(total, exact)
+            for total in (self.max_score + 1 - own, other - own + 1, other - own)
+        )
+        chances = [
+            np.where(ends, 1 - reaches + bust, bust),
+            np.where(ends, reaches - passes, 0),
+            np.where(ends, passes - bust, 0),
+        ]
+        legal = self.mask(states)
+        ways = [np.nonzero(legal & (chance > 0)) for chance in chances]
+        payoffs = (0.0, 0.5, 1.0) if player == seat else (1.0, 0.5, 0.0)
+        return (
+            np.concatenate([pairs for pairs, _ in ways]),
+            np.concatenate([actions for _, actions in ways]),
+            np.repeat(payoffs, [len(pairs) for pairs, _ in ways]),
+            np.concatenate([chance[way] for chance, way in zip(chances, ways, strict=True)]),
+        )
+
+    def _tail(self, totals: IntArray, exact: bool) -> Array:
+        """Give the chance of each number of dice to show a total or more: (total, dice)."""
+        laws = self.exact_laws() if exact else self.laws
+        beyond = np.cumsum(laws[:, ::-1], axis=1)[:, ::-1]
+        beyond = np.concatenate([beyond, np.zeros_like(beyond[:, :1])], axis=1)
+        tail: Array = beyond[:, np.clip(totals, 0, laws.shape[1])].T
+        return tail
 
     def _half(self, states: IntArray, dtype: np.dtype[Any]) -> Array:
         """Give the number that stands for half a win: 1/2, or s^(2M-p-o) in exact values."""

@@ -90,12 +90,6 @@ class LowestScore(TurnGame):
         ]
         super().__init__(legs, players, observed)
 
-    def __repr__(self) -> str:
-        return (
-            f"LowestScore(dice={self.dice}, faces={self.faces}, zero_face={self.zero_face}, "
-            f"players={self.players}, objective={self.objective!r})"
-        )
-
     # ------------------------------------------------------------------ the turn
 
     def by_worth(self, roll: tuple[int, ...]) -> tuple[int, ...]:

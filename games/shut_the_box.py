@@ -86,12 +86,6 @@ class ShutTheBox(TurnGame):
         legs = list(self._legs(turn))
         super().__init__(legs, len(legs), observed)
 
-    def __repr__(self) -> str:
-        return (
-            f"ShutTheBox(tiles={self.tiles}, dice={self.dice}, sides={self.sides}, "
-            f"one_die={self.one_die!r}, shut_wins={self.shut_wins}, objective={self.objective!r})"
-        )
-
     # ------------------------------------------------------------------ the turn
 
     def _closable(self) -> list[tuple[int, ...]]:

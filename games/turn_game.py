@@ -208,6 +208,21 @@ class TurnGame(Game):
         first = int(self._first_states[leg])
         return np.arange(first + nodes.start * contexts, first + nodes.stop * contexts)
 
+    def settled(
+        self, seat: int, states: IntArray, player: int, exact: bool = False
+    ) -> tuple[IntArray, IntArray, FloatArray, Array]:
+        """List the actions that end a turn with a result that settles the payoff."""
+        ways = []
+        for number, where, nodes, contexts in self.locate(states):
+            leg = self.legs[number]
+            rows, actions = np.nonzero(leg.turn.after[nodes] >= leg.turn.num_positions)
+            results = leg.turn.after[nodes[rows], actions] - leg.turn.num_positions
+            settled = leg.settled[results, contexts[rows], player]
+            payoffs = leg.float_payoffs[results, contexts[rows], player]
+            ways.append((where[rows[settled]], actions[settled], payoffs[settled]))
+        pairs, actions, payoffs = (np.concatenate(column) for column in zip(*ways, strict=True))
+        return pairs, actions, payoffs, np.ones(len(pairs), dtype=object if exact else np.float64)
+
     # ------------------------------------------------ expectation, both ways
 
     def exact_payoffs(self, payoffs: FloatArray) -> Array:

@@ -3,12 +3,15 @@
 Importing this package registers the environments ``exactdice/<game>-v0`` with Gymnasium.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from . import baselines as _baselines
 from .baselines import (
     Blunder,
+    CertificateError,
     Evaluation,
+    PayoffMatrix,
     Score,
     Solution,
     Task,
@@ -18,7 +21,9 @@ from .baselines import (
     expected_payoffs,
     exploitability,
     occupancy,
+    outcome_distribution,
     solve,
+    verify,
 )
 from .envs import REFERENCE, register
 
@@ -47,7 +52,7 @@ def score(
     Raises:
         ValueError: if the policy does not fit the environment.
     """
-    if any(base.__module__.startswith("stable_baselines3") for base in type(model).__mro__):
+    if _is_model(model):
         from .agents.adapter import ModelPolicy
 
         name = name or type(model).__name__
@@ -55,10 +60,39 @@ def score(
     return _baselines.score(model, env, name=name, masked=masked)
 
 
+def payoff_matrix(policies: Mapping[str, Any], env: Any, exact: bool = False) -> PayoffMatrix:
+    """Let every policy or agent play every other, and itself, in every seat.
+
+    Args:
+        policies: two at least, by name: stable-baselines3 models, tables, callables or names of
+            policies, of which "optimal" is the equilibrium. They have to know every seat.
+        env: an environment of this project, for its game.
+        exact: compute with fractions.
+
+    Raises:
+        ValueError: if the game has one player, there are fewer than two policies, or one does not
+            fit the game.
+    """
+    players = dict(policies)
+    for name, model in policies.items():
+        if _is_model(model):
+            from .agents.adapter import ModelPolicy
+
+            players[name] = ModelPolicy(model, as_task(env).game)
+    return _baselines.payoff_matrix(players, env, exact)
+
+
+def _is_model(policy: Any) -> bool:
+    """Say whether this is a model of stable-baselines3, without importing it."""
+    return any(base.__module__.startswith("stable_baselines3") for base in type(policy).__mro__)
+
+
 __all__ = [
     "REFERENCE",
     "Blunder",
+    "CertificateError",
     "Evaluation",
+    "PayoffMatrix",
     "Score",
     "Solution",
     "Task",
@@ -67,6 +101,9 @@ __all__ = [
     "expected_payoffs",
     "exploitability",
     "occupancy",
+    "outcome_distribution",
+    "payoff_matrix",
     "score",
     "solve",
+    "verify",
 ]

@@ -1,4 +1,4 @@
-"""The command line: ``exactdice train | score | solve | reproduce | plot``."""
+"""The command line: ``exactdice train | score | verify | solve | reproduce | plot``."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ except ModuleNotFoundError:
     sys.exit("error: the command line needs more libraries: pip install 'exactdice[agents]'")
 
 from .agents.config import GameName, TrainConfig, task_from_options
-from .baselines import is_policy_name, policy_names, solve
+from .baselines import CertificateError, is_policy_name, policy_names, solve, verify
 from .baselines.reproduce import SOURCES, reproduce
 
 INTERRUPTED = 130  # the exit code of a command that was ended by Ctrl-C
@@ -80,6 +80,19 @@ class ReproduceConfig:
 
 
 @dataclass(frozen=True)
+class VerifyConfig:
+    """Check policy certificates: compute value, optimum and regret anew from their policies."""
+
+    certificates: tyro.conf.Positional[tuple[Path, ...]]
+    """Files; every run folder holds one, certificate.npz."""
+
+    def __post_init__(self) -> None:
+        """Check that there is something to verify."""
+        if not self.certificates:
+            raise ValueError("certificates must be one file at least, got none")
+
+
+@dataclass(frozen=True)
 class PlotConfig:
     """Draw the exact learning curves of runs into one picture."""
 
@@ -98,6 +111,7 @@ class PlotConfig:
 Command = (
     Annotated[TrainConfig, tyro.conf.subcommand("train")]
     | Annotated[ScoreConfig, tyro.conf.subcommand("score")]
+    | Annotated[VerifyConfig, tyro.conf.subcommand("verify")]
     | Annotated[SolveConfig, tyro.conf.subcommand("solve")]
     | Annotated[ReproduceConfig, tyro.conf.subcommand("reproduce")]
     | Annotated[PlotConfig, tyro.conf.subcommand("plot")]
@@ -128,6 +142,8 @@ def _run(command: Any) -> int:
         return INTERRUPTED if train(command) is None else 0
     if isinstance(command, ScoreConfig):
         return _score(command)
+    if isinstance(command, VerifyConfig):
+        return _verify(command)
     if isinstance(command, SolveConfig):
         return _solve(command)
     if isinstance(command, PlotConfig):
@@ -160,6 +176,24 @@ def _score(command: ScoreConfig) -> int:
         result = score(command.policy, task)
     report(result, Console())
     return 0
+
+
+def _verify(command: VerifyConfig) -> int:
+    """Check every file, and go on after one that does not hold."""
+    wrong = 0
+    for path in command.certificates:
+        try:
+            score = verify(path)
+        except CertificateError as error:
+            wrong = 1
+            print(f"error: {error}", file=sys.stderr)
+        else:
+            print(
+                f"{path}: holds. {score.policy} in {score.task!r}: value {score.value:.9f}, "
+                f"optimum {score.optimum:.9f}, regret {score.regret:.9f}, "
+                f"normalised score {score.normalized:.6f}"
+            )
+    return wrong
 
 
 def _solve(command: SolveConfig) -> int:

@@ -25,7 +25,7 @@ def test_a_run_leaves_its_configuration_scores_models_and_checkpoint(small, algo
     score = train.train(small(algorithm=algorithm, reward=reward))
     folder = Path("runs", f"Greed-{algorithm}-1")
     names = {"config.json", "evaluations.npz", "best_model.zip", "final_model.zip"}
-    names |= {"hyperparameters.yml", "checkpoint.pt", "score.json"}
+    names |= {"hyperparameters.yml", "certificate.npz", "checkpoint.pt", "score.json"}
     assert {path.name for path in folder.iterdir()} == names
     saved = json.loads((folder / "score.json").read_text())
     assert saved["value"] == score.value

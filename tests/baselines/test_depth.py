@@ -1,0 +1,228 @@
+"""Scores in depth: outcomes, flawless games, exploitability, head-to-head results."""
+
+from fractions import Fraction
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from exactdice.baselines import Task, evaluate, outcome_distribution
+from exactdice.baselines.solver import occupancy, solve
+from exactdice.games import FourTwoOne, Game, Greed, LowestScore, ShutTheBox
+
+import exactdice
+
+GAMES = [
+    Greed(8, 3),
+    Greed(6, 2, max_dice=9),
+    LowestScore(2, 3, 3, 3),
+    LowestScore(2, 3, 3, 3, objective="share"),
+    LowestScore(2, 3, 3, 2, objective="score"),
+    ShutTheBox(4, 2, 3),
+    FourTwoOne(2, 3, 2, utility="sum"),
+    FourTwoOne(3, 3, 2, utility="set"),
+]
+
+
+def random_table(game, seed=0, deterministic=False):
+    rng = np.random.default_rng(seed)
+    weights = rng.random((game.num_states, game.num_actions)) * game.mask(
+        np.arange(game.num_states)
+    )
+    if deterministic:
+        return weights.argmax(axis=1)
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("game", GAMES, ids=repr)
+def test_settled_lists_what_enumeration_lists(game, exact):
+    """The fast versions against the one of the base class, which asks the rules."""
+    for seat, states in game.stages():
+        for player in range(game.num_players):
+            tables = []
+            for listed in (game.settled, lambda *args: Game.settled(game, *args)):
+                table = {}
+                for pair, action, payoff, chance in zip(
+                    *listed(seat, states, player, exact), strict=True
+                ):
+                    key = (int(pair), int(action), float(payoff))
+                    table[key] = table.get(key, 0) + chance
+                tables.append(table)
+            fast, plain = tables
+            assert fast.keys() == plain.keys()
+            for key in fast:
+                assert fast[key] == (plain[key] if exact else pytest.approx(plain[key], abs=1e-12))
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("game", GAMES, ids=repr)
+def test_outcomes_are_a_law_whose_mean_is_the_value(game, seat):
+    if seat >= game.num_players:
+        return
+    task = Task(game, seat, "random")
+    table = random_table(game)
+    law = outcome_distribution(table, task)
+    assert sum(law.values()) == pytest.approx(1, abs=1e-12)
+    mean = sum(payoff * chance for payoff, chance in law.items())
+    assert mean == pytest.approx(evaluate(table, task).value, abs=1e-12)
+    assert list(law) == sorted(law)
+
+
+def test_exact_outcomes_are_fractions_that_sum_to_one():
+    law = outcome_distribution("optimal", Task(Greed(8, 3)), exact=True)
+    assert sum(law.values()) == 1
+    assert all(isinstance(chance, Fraction) for chance in law.values())
+    value = sum(payoff * chance for payoff, chance in law.items())
+    assert value == solve(Task(Greed(8, 3)), exact=True).value
+
+
+def test_outcomes_of_games_of_one_dice_roll_by_hand():
+    """Greed up to 1 with coins: the first player stops at 0 or rolls one die and hits 1 or bust."""
+    law = outcome_distribution("optimal", Task(Greed(1, 2)), exact=True)
+    by_hand = solve(Task(Greed(1, 2)), exact=True).value
+    assert sum(payoff * chance for payoff, chance in law.items()) == by_hand
+
+
+def test_illegal_actions_count_as_the_worst_outcome():
+    game = Greed(8, 3)
+    score = exactdice.score(
+        np.full(game.num_states, game.num_actions - 1), Task(game), masked=False
+    )
+    illegal_at_once = not game.mask(np.array([0]))[0, -1]
+    if illegal_at_once:
+        assert score.outcomes == {0.0: 1.0}
+    assert sum(score.outcomes.values()) == pytest.approx(1)
+    mean = sum(payoff * chance for payoff, chance in score.outcomes.items())
+    assert mean == pytest.approx(score.value)
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+@pytest.mark.parametrize("game", GAMES, ids=repr)
+def test_flawless_games_and_optimal_decisions_against_simulation(game, deterministic):
+    task = Task(game, 0, "random")
+    table = random_table(game, 1, deterministic)
+    score = exactdice.score(table, task)
+    optimal = solve(task).optimal
+    env = GameVecEnvFor(task)
+    flawless, share = env.simulate(table, optimal, 4000)
+    assert score.flawless == pytest.approx(flawless, abs=0.04)
+    assert score.optimal_share == pytest.approx(share, abs=0.04)
+
+
+class GameVecEnvFor:
+    """Plays one game at a time by the rules alone."""
+
+    def __init__(self, task):
+        self.task = task
+
+    def simulate(self, table, optimal, games):
+        from exactdice.envs import Engine
+
+        engine, rng = Engine(self.task, games), np.random.default_rng(5)
+        lanes = np.arange(games)
+        engine.reset(lanes, rng)
+        clean, decisions, good = np.ones(games, dtype=bool), 0, 0
+        while len(lanes):
+            states = engine.states[lanes]
+            if table.ndim == 1:
+                actions = table[states]
+            else:
+                actions = np.array([rng.choice(len(row), p=row) for row in table[states]])
+            right = optimal[states, actions]
+            clean[lanes] &= right
+            decisions, good = decisions + len(lanes), good + int(right.sum())
+            lanes = lanes[~engine.step(lanes, actions, rng).over]
+        return clean.mean(), good / decisions
+
+
+@pytest.mark.parametrize("game", GAMES, ids=repr)
+def test_optimal_play_is_flawless_and_any_optimal_action_is_no_mistake(game):
+    task = Task(game, 0, "random")
+    score = exactdice.score("optimal", task)
+    assert score.flawless == 1
+    assert score.optimal_share == 1
+    optimal = solve(task).optimal & game.mask(np.arange(game.num_states))
+    largest = game.num_actions - 1 - optimal[:, ::-1].argmax(axis=1)
+    assert exactdice.score(largest, task).flawless == 1
+
+
+def test_blunders_are_put_into_words():
+    blunder = exactdice.score("if_else", Task(Greed(20, 6))).blunders(1)[0]
+    assert blunder.words.startswith("at ")
+    for part in (f"({blunder.value:.4f}), best ", f"costs {blunder.cost:.6f}", "of games"):
+        assert part in blunder.words
+
+
+def test_exploitability_of_an_agent_in_its_seat():
+    game = Greed(10, 3)
+    for seat in (0, 1):
+        assert exactdice.score("optimal", Task(game, seat)).exploitability == pytest.approx(0)
+        score = exactdice.score("random", Task(game, seat))
+        reply = solve(Task(game, 1 - seat, "random")).value_before_play
+        worth = solve(Task(game, 1 - seat)).value_before_play
+        assert score.exploitability == pytest.approx(float(reply - worth))
+        assert score.exploitability > 0.1
+    both = [exactdice.score("random", Task(game, seat)).exploitability for seat in (0, 1)]
+    assert sum(both) / 2 == pytest.approx(exactdice.exploitability("random", Task(game)))
+    assert exactdice.score("random", Task(LowestScore(2, 3, 3, 3))).exploitability is None
+    assert exactdice.score("random", Task(FourTwoOne())).exploitability is None
+
+
+def test_payoff_matrix_of_a_two_player_game():
+    env = Task(Greed(10, 3))
+    names = {"equilibrium": "optimal", "any": "random", "if_else": "if_else"}
+    matrix = exactdice.payoff_matrix(names, env, exact=True)
+    assert matrix.names == tuple(names)
+    assert all(matrix.payoffs[i, j] + matrix.payoffs[j, i] == 1 for i in range(3) for j in range(3))
+    assert all(matrix.payoffs[i, i] == Fraction(1, 2) for i in range(3))
+    first = evaluate("if_else", Task(env.game, 0, "random"), exact=True).value_before_play
+    second = evaluate("if_else", Task(env.game, 1, "random"), exact=True).value_before_play
+    assert matrix.payoffs[2, 1] == (first + second) / 2
+    assert matrix.ranking[0] == "equilibrium"
+    assert matrix.means["any"] == (matrix.payoffs[1, 0] + matrix.payoffs[1, 2]) / 2
+
+
+def test_payoff_matrix_of_a_round_of_three():
+    """One plays against a table of the other."""
+    env = Task(LowestScore(2, 3, 3, 3))
+    matrix = exactdice.payoff_matrix({"n": "notebook", "o": "only3s"}, env, exact=True)
+    seats = [
+        evaluate(
+            "notebook",
+            Task(env.game, seat, dict.fromkeys({0, 1, 2} - {seat}, "only3s")),
+            exact=True,
+        ).value_before_play
+        for seat in range(3)
+    ]
+    assert matrix.payoffs[0, 1] == sum(seats) / 3
+
+
+@pytest.mark.parametrize(
+    ("game", "policies", "message"),
+    [
+        (FourTwoOne(), {"a": "optimal", "b": "random"}, "two players at least"),
+        (Greed(10, 3), {"a": "optimal"}, "policies must be two at least, got 1"),
+        (Greed(10, 3), {"a": "optimal", "b": "minimax"}, "policy must be 'optimal'"),
+    ],
+)
+def test_what_has_no_payoff_matrix_is_said(game, policies, message):
+    with pytest.raises(ValueError, match=message):
+        exactdice.payoff_matrix(policies, Task(game))
+
+
+@pytest.mark.parametrize("game", GAMES, ids=repr)
+def test_keywords_build_the_same_game(game):
+    assert type(game)(**game.keywords) == game
+
+
+def test_keywords_of_a_table_of_utilities_build_the_same_game():
+    table = np.arange(56 * 3).reshape(56, 3)
+    game = FourTwoOne(utility=table)
+    assert FourTwoOne(**game.keywords) == game
+
+
+def test_occupancy_is_what_play_visits():
+    env = gym.make("exactdice/Greed-v0", max_score=8, sides=3)
+    met = occupancy("random", env)
+    assert met[0] == 1
+    assert exactdice.score("random", env).as_dict()["outcomes"].keys() == {"0.0", "0.5", "1.0"}
