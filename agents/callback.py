@@ -1,6 +1,7 @@
 """Exact evaluation during training: the learning curve has no noise but the agent's."""
 
 import io
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from .runs import save_checkpoint, write_with
 from .vec_env import GameVecEnv
 
 #: Columns of the log; the first three are the keys of stable-baselines3's EvalCallback.
-LOG = ("timesteps", "results", "ep_lengths", "regret", "normalized")
+LOG = ("timesteps", "results", "ep_lengths", "regret", "normalized", "seconds")
 
 
 class ExactEvalCallback(EventCallback):
@@ -30,7 +31,7 @@ class ExactEvalCallback(EventCallback):
         callback_on_new_best: as in EvalCallback, such as StopTrainingOnRewardThreshold.
 
     Attributes:
-        log: lists by the names in ``LOG``.
+        log: lists by the names in ``LOG``; seconds are those of training and scoring so far.
         best_mean_reward: largest exact value so far, by the name that callbacks look for.
         stop: set it to have training saved and stopped at the next chance.
         interrupted_at: the steps after which that happened.
@@ -55,6 +56,11 @@ class ExactEvalCallback(EventCallback):
         self.stop = False
         self.interrupted_at: int | None = None
         self._reached = False
+        self._started = time.monotonic()
+
+    def _on_training_start(self) -> None:
+        before = self.log["seconds"][-1] if self.log["seconds"] else 0.0
+        self._started = time.monotonic() - before
 
     @property
     def best_mean_reward(self) -> float:
@@ -84,7 +90,8 @@ class ExactEvalCallback(EventCallback):
         )
         best = result.value > self.best_mean_reward
         moves = float(occupancy(result.agent, self.task).sum())
-        row = (self.num_timesteps, result.value, moves, result.regret, result.normalized)
+        seconds = time.monotonic() - self._started
+        row = (self.num_timesteps, result.value, moves, result.regret, result.normalized, seconds)
         for name, number in zip(LOG, row, strict=True):
             self.log[name].append(number)
         for name in ("value", "regret", "normalized"):

@@ -1,17 +1,18 @@
 """The options of a training run."""
 
 import dataclasses
+import itertools
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
 import tyro
 import yaml
 
 from ..baselines import Task, make_task
 from ..envs import RewardMode
-from ..games import GAMES
+from ..games import GAMES, at_least
 from .hyperparameters import Algorithm, read_hyperparameters
 
 #: A name in ``GAMES``, shown as a choice by the command line.
@@ -62,8 +63,8 @@ class TrainConfig:
     device: str = "cpu"
     """Device of the network, as PyTorch names it; the networks are too small to gain from a GPU."""
 
-    eval_interval: int = 100_000
-    """Steps between exact scores."""
+    eval_interval: int | None = None
+    """Steps between exact scores, at each of which the run is saved. Default: 1/40 of all."""
 
     stop_at: float | None = None
     """Stop early at this normalised score (1 is the optimum)."""
@@ -125,11 +126,75 @@ class TrainConfig:
         """Moves to train for."""
         return int(self.hyperparameters["n_timesteps"])
 
+    @property
+    def interval(self) -> int:
+        """Moves between exact scores."""
+        return self.eval_interval or max(1, self.total_steps // 40)
+
     def to_json(self) -> dict[str, Any]:
         """Give what ``config.json`` keeps: all options but those of the place and of a file."""
         options = dataclasses.asdict(self)
         others = ("run_folder", "resume", "conf", "hyperparams")
         return {name: options[name] for name in options if name not in others}
+
+
+@dataclass(frozen=True)
+class BenchmarkConfig:
+    """Train every game x algorithm x reward x seed, and write the leaderboard of the folder.
+
+    Call it again to go on with a benchmark that was stopped or killed, or to add to one.
+    """
+
+    games: tuple[GameName, ...] = tuple(GAMES)
+    """Games to play, by default all."""
+
+    algorithms: tuple[Algorithm, ...] = get_args(Algorithm)
+    """Learning algorithms, by default all."""
+
+    rewards: tuple[RewardMode, ...] = ("outcome",)
+    """Reward modes."""
+
+    seeds: int = 5
+    """Number of seeds: 0, 1, ..."""
+
+    steps: int | None = None
+    """Moves to train for. Default: as tuned."""
+
+    folder: Path = Path("runs/benchmark")
+    """Folder of the runs and of the leaderboard."""
+
+    jobs: int = -1
+    """Worker processes; -1 for as many as there are processors."""
+
+    backend: Literal["loky", "ray"] = "loky"
+    """loky: processes of this machine. ray: a Ray cluster, at RAY_ADDRESS or else a local one."""
+
+    def __post_init__(self) -> None:
+        """Check what can be checked at once.
+
+        Raises:
+            ValueError: naming the option, the requirement and the value.
+        """
+        for game in self.games:
+            check_game(game)
+        at_least("seeds", self.seeds, 1)
+        if self.jobs != -1:
+            at_least("jobs", self.jobs, 1)
+
+    def cells(self) -> list[TrainConfig]:
+        """List the training runs."""
+        grid = itertools.product(self.games, self.algorithms, self.rewards, range(self.seeds))
+        return [
+            TrainConfig(
+                game=game,
+                algorithm=algorithm,
+                reward=reward,
+                seed=seed,
+                steps=self.steps,
+                run_folder=self.folder / f"{game}-{algorithm}-{reward}-{seed}",
+            )
+            for game, algorithm, reward, seed in grid
+        ]
 
 
 def check_game(game: str) -> None:

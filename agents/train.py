@@ -62,7 +62,7 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
         config = runs.read_unfinished_config(folder)
     env = make_env(config)
     model = make_model(config, env)
-    exact = ExactEvalCallback(env.task, config.eval_interval, stop_at=config.stop_at)
+    exact = ExactEvalCallback(env.task, config.interval, stop_at=config.stop_at)
     if folder is None:
         folder = runs.create(config)
     else:
@@ -83,7 +83,12 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
     runs.write_with(folder / "final_model.zip", model.save)
     best = max(exact.log["normalized"])
     runs.write(folder / "certificate.npz", certificate(final))
-    summary = {"steps": model.num_timesteps, **final.as_dict(), "best_normalized": best}
+    summary = {
+        "steps": model.num_timesteps,
+        "seconds": exact.log["seconds"][-1],
+        **final.as_dict(),
+        "best_normalized": best,
+    }
     runs.write_json(folder / "score.json", summary)
     report(final, console)
     console.print(f"saved in {folder}")

@@ -1,4 +1,4 @@
-"""The command line: ``exactdice train | score | verify | solve | reproduce | plot``."""
+"""The command line: ``exactdice train | score | verify | solve | reproduce | benchmark | plot``."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ try:
 except ModuleNotFoundError:
     sys.exit("error: the command line needs more libraries: pip install 'exactdice[agents]'")
 
-from .agents.config import GameName, TrainConfig, task_from_options
+from .agents.config import BenchmarkConfig, GameName, TrainConfig, task_from_options
 from .baselines import CertificateError, is_policy_name, policy_names, solve, verify
 from .baselines.reproduce import SOURCES, reproduce
 
@@ -114,6 +114,7 @@ Command = (
     | Annotated[VerifyConfig, tyro.conf.subcommand("verify")]
     | Annotated[SolveConfig, tyro.conf.subcommand("solve")]
     | Annotated[ReproduceConfig, tyro.conf.subcommand("reproduce")]
+    | Annotated[BenchmarkConfig, tyro.conf.subcommand("benchmark")]
     | Annotated[PlotConfig, tyro.conf.subcommand("plot")]
 )
 
@@ -146,6 +147,10 @@ def _run(command: Any) -> int:
         return _verify(command)
     if isinstance(command, SolveConfig):
         return _solve(command)
+    if isinstance(command, BenchmarkConfig):
+        from .agents.benchmark import benchmark
+
+        return 1 if benchmark(command) else 0
     if isinstance(command, PlotConfig):
         from .agents.plot import plot_runs
 

@@ -97,7 +97,7 @@ def test_an_interrupted_run_resumes_and_ends_as_an_uninterrupted_one(
     for one, two in zip(weights("whole"), weights("parts"), strict=True):
         assert torch.equal(one, two)
     logs = [np.load(f"{name}/evaluations.npz") for name in ("whole", "parts")]
-    for key in logs[0].files:
+    for key in set(logs[0].files) - {"seconds"}:
         assert np.array_equal(logs[0][key], logs[1][key])
 
 
