@@ -1,5 +1,6 @@
 """Networks as policies that exact computation understands."""
 
+import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -49,7 +50,7 @@ class ModelPolicy:
             raise TypeError(
                 f"model must have an actor-critic policy or action values, got {model.policy!r}"
             )
-        self._policy = model.policy
+        self.policy: Any = model.policy
         self._encoding = encoding
         self._epsilon = float(getattr(model, "exploration_rate", 0.0))
         self._deterministic = deterministic
@@ -62,7 +63,7 @@ class ModelPolicy:
             ValueError: if the network gives NaN.
         """
         legal = masks if self._masked else np.ones_like(masks)
-        preferences = np.concatenate(list(self._preferences(observations)))
+        preferences = np.concatenate(list(self._in_batches(observations)))
         if np.isnan(preferences).any():
             state = int(np.argmax(np.isnan(preferences).any(axis=1)))
             raise ValueError(
@@ -72,7 +73,7 @@ class ModelPolicy:
         best: IntArray = preferences.argmax(axis=1)
         if self._deterministic:
             return best
-        if isinstance(self._policy, GREEDY):
+        if isinstance(self.policy, GREEDY):
             greedy = np.arange(masks.shape[1]) == best[:, None]
             uniform = legal / legal.sum(axis=1, keepdims=True)
             mixed: Array = (1 - self._epsilon) * greedy + self._epsilon * uniform
@@ -81,16 +82,26 @@ class ModelPolicy:
         probabilities: Array = weights / weights.sum(axis=1, keepdims=True)
         return probabilities
 
-    def _preferences(self, observations: IntArray) -> Iterator[Array]:
-        """Give logits or action values of batches of observations, in double precision."""
-        was_training = self._policy.training
-        self._policy.set_training_mode(False)
+    def _in_batches(self, observations: IntArray) -> Iterator[Array]:
+        """Give the preferences at observations, in double precision."""
+        was_training = self.policy.training
+        self.policy.set_training_mode(False)
         with th.no_grad():
             for start in range(0, len(observations), BATCH):
-                features = self._encoding.encode(observations[start : start + BATCH])
-                batch = th.as_tensor(features, device=self._policy.device)
-                yield _network(self._policy, batch).double().cpu().numpy()
-        self._policy.set_training_mode(was_training)
+                batch = self.preferences(observations[start : start + BATCH])
+                yield batch.double().cpu().numpy()
+        self.policy.set_training_mode(was_training)
+
+    def preferences(self, observations: IntArray) -> th.Tensor:
+        """Give logits or action values, shape (observation, action)."""
+        features = self._encoding.encode(observations)
+        return _network(self.policy, th.as_tensor(features, device=self.policy.device))
+
+    def with_policy(self, policy: Any) -> "ModelPolicy":
+        """Give the same with another network of the same kind."""
+        other = copy.copy(self)
+        other.policy = policy
+        return other
 
 
 def _network(policy: Any, batch: th.Tensor) -> th.Tensor:

@@ -54,6 +54,10 @@ class TrainConfig:
     """outcome: the game's result. regret: what the move gives away. shaped: the outcome plus the
     change of the optimal value."""
 
+    self_play: bool = False
+    """Have the agent play against itself, in both seats by turns (two players, ppo); it is scored
+    against the opponents of --env all the same, and by its exploitability."""
+
     conf: Path | None = None
     """YAML file of hyperparameters in the shape of rl_zoo3. Default: the tuned ones."""
 
@@ -89,6 +93,8 @@ class TrainConfig:
                 raise ValueError(f"{name} must be at least 1, got {value}")
         if not 0 <= self.seed < 2**32:
             raise ValueError(f"seed must be from 0 to 2**32 - 1, got {self.seed}")
+        if self.self_play and self.algorithm != "ppo":
+            raise ValueError(f"self_play needs the algorithm ppo, got {self.algorithm}")
         if self.resume is None:
             _ = self.hyperparameters
         if self.stop_at is not None and not self.stop_at <= 1:

@@ -1,5 +1,6 @@
 """Building environments and models from hyperparameters."""
 
+import ast
 from typing import Any
 
 import torch as th
@@ -74,8 +75,8 @@ def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
     options = {name: value for name, value in config.hyperparameters.items() if name not in OURS}
     for name in SCHEDULES & options.keys():
         options[name] = _schedule(name, options[name])
-    if not isinstance(options.get("policy_kwargs", {}), dict):
-        raise ValueError(f"policy_kwargs must be a mapping, got {options['policy_kwargs']!r}")
+    if "policy_kwargs" in options:
+        options["policy_kwargs"] = _policy_kwargs(options["policy_kwargs"])
     model, policy = MODELS[config.algorithm]
     device = check_device(config.device)
     try:
@@ -95,6 +96,33 @@ def _schedule(name: str, value: Any) -> float | LinearSchedule:
         return float(value)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be a number or such as lin_0.003, got {value!r}") from None
+
+
+def _policy_kwargs(value: Any) -> dict[str, Any]:
+    """Read a mapping, or a text such as "dict(activation_fn=nn.ReLU, net_arch=[64])".
+
+    rl_zoo3 runs such texts as code; here they are literals and classes of ``torch.nn``.
+    """
+    if isinstance(value, dict):
+        return value
+    try:
+        call = ast.parse(value, mode="eval").body
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "dict" and not call.args:
+            return {str(entry.arg): _literal(entry.value) for entry in call.keywords}
+    except (TypeError, ValueError, SyntaxError, AttributeError):
+        pass  # said below
+    raise ValueError(
+        'policy_kwargs must be a mapping or such as "dict(activation_fn=nn.ReLU, net_arch=[64])", '
+        f"got {value!r}"
+    )
+
+
+def _literal(node: ast.expr) -> Any:
+    if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "nn":
+        kind = getattr(th.nn, node.attr)
+        if isinstance(kind, type) and issubclass(kind, th.nn.Module):
+            return kind
+    return ast.literal_eval(node)
 
 
 def make_callbacks(config: TrainConfig) -> list[BaseCallback]:

@@ -14,11 +14,13 @@ from rich.table import Table
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 
-from ..baselines import Score, Task, certificate
+from ..baselines import Score, Task, certificate, exploitability
 from . import runs
+from .adapter import ModelPolicy
 from .callback import ExactEvalCallback
 from .config import TrainConfig
 from .models import make_callbacks, make_env, make_model
+from .self_play import SelfPlay
 
 
 class ProgressCallback(BaseCallback):
@@ -89,8 +91,12 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
         **final.as_dict(),
         "best_normalized": best,
     }
-    runs.write_json(folder / "score.json", summary)
     report(final, console)
+    if config.self_play:
+        both = float(exploitability(ModelPolicy(model, exact.task.game), exact.task))
+        summary["exploitability_of_both_seats"] = both
+        console.print(f"exploitability, mean of both seats: {both:.6f}", highlight=False)
+    runs.write_json(folder / "score.json", summary)
     console.print(f"saved in {folder}")
     return final
 
@@ -109,6 +115,8 @@ def _learn(
         bar = ProgressCallback(progress, config.total_steps, model.num_timesteps)
         exact.on_score = bar.show
         callbacks: list[BaseCallback] = [exact, bar, *make_callbacks(config)]
+        if config.self_play:  # after the callback that saves: a resumed run begins here
+            callbacks.append(SelfPlay(exact.task.game))
         model.learn(
             config.total_steps - model.num_timesteps,
             callback=callbacks,

@@ -50,6 +50,16 @@ class GameVecEnv(VecEnv):
         self._actions = np.zeros(num_envs, dtype=np.int64)
         self._started = time.time()
 
+    def face(self, task: Task) -> Features:
+        """Go on with another seat or other opponents in the same game, from new games.
+
+        Returns:
+            The first observations.
+        """
+        self.task = task
+        self.engine = Engine(task, self.num_envs, self.engine.reward, self.engine.encoding.name)
+        return self.reset()
+
     def reset(self) -> Features:
         """Start new games in all lanes, from the seed given to ``seed`` if there is one."""
         if self._seeds[0] is not None:
