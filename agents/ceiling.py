@@ -14,7 +14,7 @@ from torch.nn.functional import log_softmax
 from ..baselines import Score, Task, occupancy, score, solve
 from .adapter import ModelPolicy
 
-UPDATES = 4000
+UPDATES = 1000
 BATCH = 2048
 LEARNING_RATE = 3e-3  # at the start; it falls linearly to zero
 
@@ -39,13 +39,13 @@ def ceiling(model: BaseAlgorithm, task: Task, seed: int = 0) -> Score:
     observations, legal = game.observe(states, task.seat), game.mask(states)
     optimal = th.as_tensor(solve(task).optimal[states] & legal)
     met = occupancy("optimal", task)[states].astype(np.float64)
-    chances = 0.5 * met / met.sum() + 0.5 / len(states)
+    chances = np.cumsum(0.5 * met / met.sum() + 0.5 / len(states))
     rng = np.random.default_rng(seed)
     parameters = list(fitted.policy.parameters())
     optimizer = th.optim.Adam(parameters, lr=LEARNING_RATE)
     for update in range(UPDATES):
         optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1 - update / UPDATES)
-        batch = rng.choice(len(states), BATCH, p=chances)
+        batch = np.searchsorted(chances[:-1], rng.random(BATCH))
         preferences = fitted.preferences(observations[batch])
         preferences = preferences.masked_fill(~th.as_tensor(legal[batch]), -th.inf)
         right = log_softmax(preferences, dim=1).masked_fill(~optimal[batch], -th.inf)

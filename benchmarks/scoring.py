@@ -1,4 +1,10 @@
-"""Exact score of a network against simulation: `.venv/bin/python benchmarks/scoring.py`."""
+"""Exact score of a network against simulation: `.venv/bin/python benchmarks/scoring.py`.
+
+Simulation goes on until its standard error is 0.001 and, with --slow, 0.0001.
+"""
+
+import argparse
+import time
 
 import gymnasium as gym
 import numpy as np
@@ -6,55 +12,72 @@ import torch
 from exactdice.agents.adapter import ModelPolicy
 from exactdice.agents.config import TrainConfig
 from exactdice.agents.models import make_env, make_model
+from exactdice.games import GAMES
 from sb3_contrib import MaskablePPO
 from timing import compare
 
 import exactdice
 
-GAMES, LANES = 200_000, 4000
+LANES = 4096
 
 
-def simulate(model: MaskablePPO) -> tuple[float, float]:
-    """Play ``GAMES`` games, asking the network at every move: mean outcome, standard error."""
-    env = gym.make_vec("exactdice/Greed-v0", LANES, autoreset_mode="SameStep")
+def simulate(model: MaskablePPO, game: str, error: float) -> tuple[float, float, int]:
+    """Play games, asking the network at every move, until the standard error is small enough.
+
+    Returns:
+        Mean outcome, its standard error, number of games.
+    """
+    env = gym.make_vec(f"exactdice/{game}-v0", LANES, autoreset_mode="SameStep")
     observations, infos = env.reset(seed=0)
-    played, outcomes = np.zeros(LANES, dtype=int), []
-    while played.min() < GAMES // LANES:
+    games, total, squares, reached = 0, 0.0, 0.0, np.inf
+    while reached > error:
         actions, _ = model.predict(
             observations, deterministic=True, action_masks=infos["action_mask"]
         )
         observations, _, over, _, infos = env.step(actions)
-        counted = over & (played < GAMES // LANES)
-        if counted.any():
-            outcomes.append(infos["final_info"]["outcome"][counted])
-        played += over
-    results = np.concatenate(outcomes)
-    return float(results.mean()), float(results.std() / np.sqrt(len(results)))
+        if over.any():
+            outcomes = infos["final_info"]["outcome"][over]
+            games += len(outcomes)
+            total, squares = total + outcomes.sum(), squares + (outcomes**2).sum()
+        if games > LANES:  # before that, short games would weigh too much
+            reached = np.sqrt((squares / games - (total / games) ** 2) / games)
+    return total / games, float(reached), games
 
 
 def main() -> None:
     """Print everything."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--game", choices=list(GAMES), default="Greed")
+    parser.add_argument("--slow", action="store_true", help="simulate to 0.0001 too")
+    arguments = parser.parse_args()
     torch.set_num_threads(1)
-    config = TrainConfig(steps=100_000)
+    config = TrainConfig(game=arguments.game, steps=100_000)
     env = make_env(config)
-    model = make_model(config, env).learn(config.steps)
+    model = make_model(config, env).learn(config.total_steps)
     policy = ModelPolicy(model, env.task.game)
-    mean, error = simulate(model)
-    score = exactdice.score(model, env)
-    print(f"exact {score.value:.6f}, {GAMES:,} games {mean:.6f} +- {1.96 * error:.6f} (95 %)")
-    states = np.arange(env.task.game.num_states)
+    states = env.task.game.states_of(0)
     inputs = env.task.game.observe(states, 0), env.task.game.mask(states)
-    compare(
-        "a network of two layers of 128 on Greed, M = 100, one thread",
+    score = exactdice.score(model, env)
+    exact = compare(
+        f"a network of two layers of 128 on {env.task.game!r}, one thread",
         {
-            "exact score, forward pass over 20,402 states included": lambda: exactdice.score(
-                model, env
+            f"exact score, forward pass over {len(states):,} states included": (
+                lambda: exactdice.score(model, env)
             ),
             "of which the forward pass": lambda: policy(*inputs),
             "exact score and all blunders": lambda: exactdice.score(model, env).blunders(None),
-            f"{GAMES:,} games": lambda: simulate(model),
         },
     )
+    first = next(iter(exact.values()))
+    print(f"\nexact value {score.value:.6f}; simulated until the standard error is")
+    for error in (1e-3, 1e-4) if arguments.slow else (1e-3,):
+        start = time.perf_counter()
+        mean, _, games = simulate(model, arguments.game, error)
+        seconds = time.perf_counter() - start
+        print(
+            f"  {error:g}: {games:>12,} games, mean {mean:.6f} {seconds:26.4f} s "
+            f"ratio {seconds / first:8.2f}"
+        )
 
 
 if __name__ == "__main__":

@@ -41,6 +41,10 @@ class ScoreConfig:
     stochastic: bool = False
     """Let a model draw from its law rather than take its likeliest action."""
 
+    ceiling: bool = False
+    """Also fit a run's network, from new weights, to the optimal policy, and score that: the most
+    that learning could make of it. Takes a quarter of a minute."""
+
 
 @dataclass(frozen=True)
 class SolveConfig:
@@ -171,15 +175,25 @@ def _score(command: ScoreConfig) -> int:
 
         model, env = load_model(Path(command.policy), command.model)
         result = score(model, env, deterministic=not command.stochastic)
+        report(result, Console())
+        if command.ceiling:
+            from .agents.ceiling import ceiling
+
+            highest = ceiling(model, env.task)
+            print(
+                "the ceiling, the same network fitted to the optimal policy: "
+                f"regret {highest.regret:.6f}, normalised score {highest.normalized:.6f}"
+            )
     else:
+        if command.ceiling:
+            raise ValueError("ceiling needs a run folder, as a policy by name has no network")
         task = task_from_options(command.game, command.env)
         if not is_policy_name(task.game, command.policy):
             known = ", ".join(policy_names(task.game))
             raise ValueError(
                 f"policy must be a run folder or one of {known}, got {command.policy!r}"
             )
-        result = score(command.policy, task)
-    report(result, Console())
+        report(score(command.policy, task), Console())
     return 0
 
 
