@@ -171,7 +171,8 @@ def restore_checkpoint(folder: Path, model: BaseAlgorithm) -> dict[str, list[flo
         model._last_obs = content["observations"].numpy()
         model._last_episode_starts = content["episode_starts"].numpy()
         env.engine.states[:] = content["games"].numpy()
-        env._reset_seeds()  # the generators go on from where they were
+        if model.num_timesteps:  # the generators go on from where they were
+            env._reset_seeds()
         _set_random_states(model, env, json.loads(content["random"]))
         th.set_rng_state(content["torch_random"])
         if isinstance(model, OffPolicyAlgorithm):

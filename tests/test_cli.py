@@ -63,6 +63,8 @@ def test_ctrl_c_saves_and_says_how_to_resume(tmp_path):
     whole = run(*slow, "--run-folder", "whole", cwd=tmp_path, command=job)
     assert whole.returncode == 0
     ends = [json.loads((tmp_path / name / "score.json").read_text()) for name in ("mine", "whole")]
+    for end in ends:
+        del end["seconds"]
     assert ends[0] == ends[1]
 
 
@@ -123,6 +125,36 @@ def test_a_reader_who_stops_reading_is_no_error():
     assert result.stderr == ""
 
 
+def test_a_certificate_is_verified_and_a_broken_one_named(tmp_path):
+    trained = run("train", *QUICK, "--algorithm", "qlearning", "--run-folder", "mine", cwd=tmp_path)
+    assert trained.returncode == 0, trained.stderr
+    whole = run("verify", "mine/certificate.npz", cwd=tmp_path)
+    assert whole.returncode == 0, whole.stderr
+    value = json.loads((tmp_path / "mine/score.json").read_text())["value"]
+    assert "holds. QLearning in Task(Greed(max_score=10" in whole.stdout
+    assert f"value {value:.9f}" in whole.stdout
+    (tmp_path / "cut.npz").write_bytes((tmp_path / "mine/certificate.npz").read_bytes()[:-9])
+    both = run("verify", "cut.npz", "mine/certificate.npz", cwd=tmp_path)
+    assert both.returncode == 1
+    assert "error: cut.npz must be a whole policy certificate" in both.stderr
+    assert "Traceback" not in both.stderr
+    assert "mine/certificate.npz: holds" in both.stdout
+
+
+def test_a_run_is_scored_in_depth(tmp_path):
+    run("train", *QUICK, "--run-folder", "mine", cwd=tmp_path)
+    result = run("score", "mine", "--ceiling", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    for words in (
+        "payoffs and their probabilities: 0 (",
+        "of its decisions are optimal; it plays",
+        "who plays to beat it takes",
+        "of games, costs 0.",
+        "the ceiling, the same network fitted to the optimal policy: regret 0.0",
+    ):
+        assert words in result.stdout
+
+
 def test_reproduce_ends_well():
     result = run("reproduce", "greed")
     assert result.returncode == 0
@@ -172,6 +204,14 @@ def test_reproduce_ends_well():
         (["solve", "--game", "LowestScore", "--env", "opponents", "random,random"], "one or 3"),
         (["plot"], "runs must be one run folder at least, got none"),
         (["plot", "."], "error: run folder must hold a config.json, got ."),
+        (["verify"], "certificates must be one file at least, got none"),
+        (["score", "random", "--ceiling"], "ceiling needs a run folder"),
+        (["train", "--conf", "none.yml"], "conf must be a YAML file, got none.yml"),
+        (["train", "--hyperparams", "momentum", "1"], "hyperparameters must fit MaskablePPO"),
+        (["train", "--env", "encoding", "two_hot"], "encoding must be one of 'integer'"),
+        (["train", "--self-play", "--game", "LowestScore"], "self_play needs a zero-sum game"),
+        (["benchmark", "--seeds", "0"], "seeds must be at least 1, got 0"),
+        (["benchmark", "--games", "Chess"], "game must be one of Greed"),
         (["fly"], "fly"),
     ],
 )

@@ -171,8 +171,11 @@ def _score(command: ScoreConfig) -> int:
     from .agents.train import report
 
     if Path(command.policy).is_dir():
+        import torch
+
         from .agents.runs import load_model
 
+        torch.set_num_threads(1)  # small networks only lose time with more
         model, env = load_model(Path(command.policy), command.model)
         result = score(model, env, deterministic=not command.stochastic)
         report(result, Console())
