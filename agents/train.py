@@ -65,6 +65,9 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
     env = make_env(config)
     model = make_model(config, env)
     exact = ExactEvalCallback(env.task, config.interval, stop_at=config.stop_at)
+    callbacks: list[BaseCallback] = [exact, *make_callbacks(config)]
+    if config.self_play:  # after the callback that saves: a resumed run begins here
+        callbacks.append(SelfPlay(env.task.game))
     if folder is None:
         folder = runs.create(config)
     else:
@@ -74,7 +77,7 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
         f"{config.algorithm} on {env.task.game!r} {seated(env.task)}\n"
         f"{config.reward} reward, {config.total_steps:,} steps, saving in {folder}"
     )
-    _learn(config, model, exact, console)
+    _learn(config, model, callbacks, console)
     if exact.interrupted_at is not None:
         console.print(
             f"interrupted and saved after {exact.interrupted_at:,} steps; continue with\n"
@@ -102,9 +105,11 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
 
 
 def _learn(
-    config: TrainConfig, model: BaseAlgorithm, exact: ExactEvalCallback, console: Console
+    config: TrainConfig, model: BaseAlgorithm, callbacks: list[BaseCallback], console: Console
 ) -> None:
-    """Train to the end, or to Ctrl-C, under a progress bar."""
+    """Train to the end, or to Ctrl-C, under a progress bar; exact scores come first."""
+    exact = callbacks[0]
+    assert isinstance(exact, ExactEvalCallback)
     columns = (
         BarColumn(),
         TextColumn("{task.percentage:>3.0f} %"),
@@ -114,12 +119,9 @@ def _learn(
     with Progress(*columns, console=console) as progress, _stop_on_interrupt(exact, console):
         bar = ProgressCallback(progress, config.total_steps, model.num_timesteps)
         exact.on_score = bar.show
-        callbacks: list[BaseCallback] = [exact, bar, *make_callbacks(config)]
-        if config.self_play:  # after the callback that saves: a resumed run begins here
-            callbacks.append(SelfPlay(exact.task.game))
         model.learn(
             config.total_steps - model.num_timesteps,
-            callback=callbacks,
+            callback=[*callbacks, bar],
             reset_num_timesteps=model.num_timesteps == 0,
         )
 
