@@ -95,11 +95,11 @@ class TrainConfig:
             raise ValueError(f"seed must be from 0 to 2**32 - 1, got {self.seed}")
         if self.self_play and self.algorithm != "ppo":
             raise ValueError(f"self_play needs the algorithm ppo, got {self.algorithm}")
-        if self.resume is None:
-            _ = self.hyperparameters
         if self.stop_at is not None and not self.stop_at <= 1:
             raise ValueError(f"stop_at must be at most 1, the optimum, got {self.stop_at}")
-        if self.resume is not None:
+        if self.resume is None:
+            _ = self.hyperparameters  # which are checked as they are read
+        else:
             fresh = TrainConfig()
             names = [entry.name for entry in dataclasses.fields(self) if entry.name != "resume"]
             others = [name for name in names if getattr(self, name) != getattr(fresh, name)]

@@ -253,11 +253,17 @@ class Greed(Game):
 
     def _tail(self, totals: IntArray, exact: bool) -> Array:
         """Give the chance of each number of dice to show a total or more: (total, dice)."""
-        laws = self.exact_laws() if exact else self.laws
-        beyond = np.cumsum(laws[:, ::-1], axis=1)[:, ::-1]
-        beyond = np.concatenate([beyond, np.zeros_like(beyond[:, :1])], axis=1)
-        tail: Array = beyond[:, np.clip(totals, 0, laws.shape[1])].T
-        return tail
+        tails = self._exact_tails if exact else self._tails  # (dice, total)
+        chances: Array = tails[:, np.clip(totals, 0, tails.shape[1] - 1)].T
+        return chances
+
+    @cached_property
+    def _tails(self) -> Array:
+        return _tails(self.laws)
+
+    @cached_property
+    def _exact_tails(self) -> Array:
+        return _tails(self.exact_laws())
 
     def _half(self, states: IntArray, dtype: np.dtype[Any]) -> Array:
         """Give the number that stands for half a win: 1/2, or s^(2M-p-o) in exact values."""
@@ -299,6 +305,12 @@ class _DiceInTheAir:
         slot = self._steps[step % len(self._steps)]
         slot[...] = 0
         slot[..., window] = numbers
+
+
+def _tails(laws: Array) -> Array:
+    """Turn laws (dice, total) into the chances of a total or more, the last one impossible."""
+    beyond = np.cumsum(laws[:, ::-1], axis=1)[:, ::-1]
+    return np.concatenate([beyond, np.zeros_like(beyond[:, :1])], axis=1)
 
 
 def _to_mover(values: Array, seat: int, one: Array) -> Array:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from exactdice.baselines import Task, evaluate, outcome_distribution
 from exactdice.baselines.solver import occupancy, solve
+from exactdice.envs import Engine
 from exactdice.games import FourTwoOne, Game, Greed, LowestScore, ShutTheBox
 
 import exactdice
@@ -76,24 +77,24 @@ def test_exact_outcomes_are_fractions_that_sum_to_one():
     assert value == solve(Task(Greed(8, 3)), exact=True).value
 
 
-def test_outcomes_of_games_of_one_dice_roll_by_hand():
-    """Greed up to 1 with coins: the first player stops at 0 or rolls one die and hits 1 or bust."""
-    law = outcome_distribution("optimal", Task(Greed(1, 2)), exact=True)
-    by_hand = solve(Task(Greed(1, 2)), exact=True).value
-    assert sum(payoff * chance for payoff, chance in law.items()) == by_hand
-
-
 def test_illegal_actions_count_as_the_worst_outcome():
+    """At 0 : 0 all numbers of dice are legal, at any higher score the largest is not."""
     game = Greed(8, 3)
-    score = exactdice.score(
-        np.full(game.num_states, game.num_actions - 1), Task(game), masked=False
+    most = np.full(game.num_states, game.num_actions - 1)
+    assert game.mask(np.array([0]))[0, -1]
+    assert not game.mask(game.encode(np.array([[3, 0, 0]])))[0, -1]
+    start = exactdice.score(most, Task(game), masked=False)
+    assert sum(start.outcomes.values()) == pytest.approx(1)
+    mean = sum(payoff * chance for payoff, chance in start.outcomes.items())
+    assert mean == pytest.approx(start.value)
+    few = most.copy()
+    few[0] = 1  # whatever it shows, the next number of dice is illegal, if there is a next
+    score = exactdice.score(few, Task(game, 0, "random"), masked=False)
+    other = sum(chance for payoff, chance in score.outcomes.items() if payoff > 0)
+    assert score.outcomes[0.0] == pytest.approx(1 - other)
+    assert score.value == pytest.approx(
+        sum(payoff * chance for payoff, chance in score.outcomes.items())
     )
-    illegal_at_once = not game.mask(np.array([0]))[0, -1]
-    if illegal_at_once:
-        assert score.outcomes == {0.0: 1.0}
-    assert sum(score.outcomes.values()) == pytest.approx(1)
-    mean = sum(payoff * chance for payoff, chance in score.outcomes.items())
-    assert mean == pytest.approx(score.value)
 
 
 @pytest.mark.parametrize("deterministic", [False, True])
@@ -103,36 +104,28 @@ def test_flawless_games_and_optimal_decisions_against_simulation(game, determini
     table = random_table(game, 1, deterministic)
     score = exactdice.score(table, task)
     optimal = solve(task).optimal
-    env = GameVecEnvFor(task)
-    flawless, share = env.simulate(table, optimal, 4000)
+    flawless, share = simulate(task, table, optimal, 4000)
     assert score.flawless == pytest.approx(flawless, abs=0.04)
     assert score.optimal_share == pytest.approx(share, abs=0.04)
 
 
-class GameVecEnvFor:
-    """Plays one game at a time by the rules alone."""
-
-    def __init__(self, task):
-        self.task = task
-
-    def simulate(self, table, optimal, games):
-        from exactdice.envs import Engine
-
-        engine, rng = Engine(self.task, games), np.random.default_rng(5)
-        lanes = np.arange(games)
-        engine.reset(lanes, rng)
-        clean, decisions, good = np.ones(games, dtype=bool), 0, 0
-        while len(lanes):
-            states = engine.states[lanes]
-            if table.ndim == 1:
-                actions = table[states]
-            else:
-                actions = np.array([rng.choice(len(row), p=row) for row in table[states]])
-            right = optimal[states, actions]
-            clean[lanes] &= right
-            decisions, good = decisions + len(lanes), good + int(right.sum())
-            lanes = lanes[~engine.step(lanes, actions, rng).over]
-        return clean.mean(), good / decisions
+def simulate(task, table, optimal, games):
+    """Play games by the rules alone: share without a mistake, share of optimal decisions."""
+    engine, rng = Engine(task, games), np.random.default_rng(5)
+    lanes = np.arange(games)
+    engine.reset(lanes, rng)
+    clean, decisions, good = np.ones(games, dtype=bool), 0, 0
+    while len(lanes):
+        states = engine.states[lanes]
+        if table.ndim == 1:
+            actions = table[states]
+        else:
+            actions = np.array([rng.choice(len(row), p=row) for row in table[states]])
+        right = optimal[states, actions]
+        clean[lanes] &= right
+        decisions, good = decisions + len(lanes), good + int(right.sum())
+        lanes = lanes[~engine.step(lanes, actions, rng).over]
+    return clean.mean(), good / decisions
 
 
 @pytest.mark.parametrize("game", GAMES, ids=repr)
