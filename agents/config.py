@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import tyro
-import yaml
 
 from ..baselines import Task, make_task
 from ..envs import RewardMode
 from ..games import GAMES, at_least
-from .hyperparameters import Algorithm, read_hyperparameters
+from .hyperparameters import Algorithm, read_changes, read_hyperparameters
 
 #: A name in ``GAMES``, shown as a choice by the command line.
 GameName = Annotated[str, tyro.conf.arg(metavar="{" + ",".join(GAMES) + "}")]
@@ -113,7 +112,7 @@ class TrainConfig:
     def hyperparameters(self) -> dict[str, Any]:
         """What ``conf``, ``hyperparams``, ``steps`` and ``num_envs`` amount to."""
         known = read_hyperparameters(self.game, self.algorithm, self.reward, self.conf)
-        changed = {name: yaml.safe_load(text) for name, text in self.hyperparams.items()}
+        changed = read_changes(self.hyperparams)
         given = {"n_timesteps": self.steps, "n_envs": self.num_envs}
         merged = {**known, **changed, **{name: n for name, n in given.items() if n is not None}}
         for name in given:

@@ -9,6 +9,7 @@ A file maps ids of environments to the arguments of a model, among them
 and numbers such as lin_0.003 that fall linearly to zero. Nothing in a file is run as code.
 """
 
+from collections.abc import Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -46,6 +47,21 @@ def read_hyperparameters(
     if not isinstance(entry, dict):
         raise ValueError(f"conf must hold a mapping for {env_id}, got none in {source}")
     return entry
+
+
+def read_changes(texts: Mapping[str, str]) -> dict[str, Any]:
+    """Read hyperparameters that were given one by one, as on a command line.
+
+    Raises:
+        ValueError: if one is not YAML.
+    """
+    changes = {}
+    for name, text in texts.items():
+        try:
+            changes[name] = yaml.safe_load(text)
+        except yaml.YAMLError:
+            raise ValueError(f"{name} must be a value in YAML, got {text!r}") from None
+    return changes
 
 
 def _tuned(algorithm: Algorithm, reward: RewardMode) -> Traversable:

@@ -1,6 +1,8 @@
 """Building environments and models from hyperparameters."""
 
 import ast
+import inspect
+import math
 from typing import Any
 
 import torch as th
@@ -23,6 +25,15 @@ MODELS: dict[Algorithm, tuple[Any, Any]] = {
 #: Hyperparameters that may be schedules, as in rl_zoo3, and those that no model takes.
 SCHEDULES = {"learning_rate", "clip_range", "clip_range_vf"}
 OURS = {"n_envs", "n_timesteps", "env_kwargs", "callback", "policy"}
+#: Hyperparameters from 0 to 1.
+FRACTIONS = {
+    "gamma",
+    "gae_lambda",
+    "tau",
+    "exploration_fraction",
+    "exploration_initial_eps",
+    "exploration_final_eps",
+}
 
 
 class FallingEntropy(BaseCallback):
@@ -73,17 +84,45 @@ def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
         ValueError: if a hyperparameter does not fit the model, or the device does not exist.
     """
     options = {name: value for name, value in config.hyperparameters.items() if name not in OURS}
-    for name in SCHEDULES & options.keys():
-        options[name] = _schedule(name, options[name])
-    if "policy_kwargs" in options:
-        options["policy_kwargs"] = _policy_kwargs(options["policy_kwargs"])
     model, policy = MODELS[config.algorithm]
+    defaults = _defaults(model)
+    for name, value in options.items():
+        if name in SCHEDULES:
+            options[name] = _schedule(name, value)
+        elif name == "policy_kwargs":
+            options[name] = _policy_kwargs(value)
+        else:
+            _check_number(name, value, defaults.get(name))
     device = check_device(config.device)
     try:
         built: BaseAlgorithm = model(policy, env, seed=config.seed, device=device, **options)
         return built
     except (TypeError, AssertionError) as error:  # unknown arguments, and values out of range
         raise ValueError(f"hyperparameters must fit {model.__name__}: {error}") from None
+
+
+def _defaults(model: type[BaseAlgorithm]) -> dict[str, Any]:
+    """Collect the defaults of a model's arguments, those of its bases included."""
+    return {
+        name: argument.default
+        for kind in reversed(model.__mro__)
+        for name, argument in inspect.signature(kind).parameters.items()
+    }
+
+
+def _check_number(name: str, value: Any, default: Any) -> None:
+    """Require a number where the default is one: the models notice in the midst of training."""
+    if isinstance(default, bool) or not isinstance(default, int | float):
+        return
+    kinds, words = (
+        ((int,), "a whole number") if isinstance(default, int) else ((int, float), "a number")
+    )
+    if isinstance(value, bool) or not isinstance(value, kinds) or not math.isfinite(value):
+        raise ValueError(f"{name} must be {words}, got {value!r}")
+    if name in FRACTIONS and not 0 <= value <= 1:
+        raise ValueError(f"{name} must be from 0 to 1, got {value}")
+    if name == "train_freq" and value < 1:
+        raise ValueError(f"train_freq must be at least 1, got {value}")
 
 
 def _schedule(name: str, value: Any) -> float | LinearSchedule:
@@ -131,10 +170,10 @@ def make_callbacks(config: TrainConfig) -> list[BaseCallback]:
     Raises:
         ValueError: if one is unknown.
     """
-    named = config.hyperparameters.get("callback", [])
+    named = config.hyperparameters.get("callback") or []
     callbacks: list[BaseCallback] = []
-    for name in [named] if isinstance(named, str) else named:
-        if name not in CALLBACKS:
+    for name in named if isinstance(named, list) else [named]:
+        if name not in list(CALLBACKS):
             raise ValueError(f"callback must be one of {', '.join(CALLBACKS)}, got {name!r}")
         callbacks.append(CALLBACKS[name]())
     return callbacks

@@ -123,12 +123,44 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path, content, message):
         ({"momentum": "1"}, "hyperparameters must fit MaskablePPO: .*momentum"),
         ({"learning_rate": "exp_3"}, "learning_rate must be a number or such as lin_0.003"),
         ({"learning_rate": "fast"}, "learning_rate must be a number or such as lin_0.003"),
+        ({"ent_coef": "much"}, "ent_coef must be a number, got 'much'"),
+        ({"vf_coef": ".nan"}, "vf_coef must be a number, got nan"),
+        ({"n_epochs": "2.5"}, "n_epochs must be a whole number, got 2.5"),
+        ({"n_epochs": "true"}, "n_epochs must be a whole number, got True"),
+        ({"gamma": "1.5"}, "gamma must be from 0 to 1, got 1.5"),
+        ({"n_epochs": "[1,"}, r"n_epochs must be a value in YAML, got '\[1,'"),
     ],
 )
 def test_what_is_wrong_with_a_hyperparameter_is_said(change, message):
-    config = TrainConfig(hyperparams=change, num_envs=8)
     with pytest.raises(ValueError, match=message):
-        make_model(config, make_env(config))
+        _build(TrainConfig(hyperparams=change, num_envs=8))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "change", "message"),
+    [
+        (
+            "dqn",
+            {"exploration_fraction": "abc"},
+            "exploration_fraction must be a number, got 'abc'",
+        ),
+        ("dqn", {"train_freq": "0"}, "train_freq must be at least 1, got 0"),
+        ("qlearning", {"exploration_fraction": "0"}, "exploration_fraction must be above 0, got 0"),
+        ("qlearning", {"n_steps": "0"}, "n_steps must be above 0, got 0"),
+        ("qlearning", {"omega": "-1"}, "omega must be from 0 to 1, got -1"),
+    ],
+)
+def test_what_is_wrong_with_one_of_another_algorithm_is_said(algorithm, change, message):
+    with pytest.raises(ValueError, match=message):
+        _build(TrainConfig(algorithm=algorithm, hyperparams=change, num_envs=8))
+
+
+def _build(config):
+    return make_model(config, make_env(config))
+
+
+def test_null_is_no_callback():
+    assert make_callbacks(TrainConfig(hyperparams={"callback": "null"})) == []
 
 
 def test_an_unknown_callback_is_named():
