@@ -54,6 +54,10 @@ class Task:
         self.memo: dict[str, Any] = {}  # what exact computation has found out already
         self.labels = {other: label(policy) for other, policy in self._opponents.items()}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what was given, not the tables found out since: models carry their task along."""
+        return Task, (self.game, self.seat, self._opponents, self.is_exact)
+
     def __repr__(self) -> str:
         return f"Task({self.game!r}, seat={self.seat}, opponents={self.labels})"
 

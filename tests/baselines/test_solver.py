@@ -1,5 +1,6 @@
 """Exact solving and evaluation of Greed: published values, enumeration, identities."""
 
+import pickle
 from fractions import Fraction
 
 import gymnasium as gym
@@ -280,3 +281,14 @@ def test_games_solve_without_a_recursion_of_their_own(exact):
     else:
         assert values[0] == pytest.approx(values[1], abs=1e-14)
         np.testing.assert_allclose(*met, atol=1e-14)
+
+
+@pytest.mark.parametrize("opponents", ["optimal", {1: "if_else"}])
+def test_a_pickled_task_is_the_same_without_what_was_computed(opponents):
+    task = Task(Greed(20, 6), 0, opponents)
+    fresh = len(pickle.dumps(task))
+    value = exactdice.solve(task).value
+    copied = pickle.loads(pickle.dumps(task))
+    assert len(pickle.dumps(task)) == fresh
+    assert repr(copied) == repr(task)
+    assert exactdice.solve(copied).value == value
