@@ -20,6 +20,7 @@ from scipy import stats
 from ..baselines import Task, make_task, policy_names, score
 from ..games import GAMES, FloatArray, IntArray
 from . import runs
+from .config import TrainConfig
 from .page import Table, to_html
 
 Curve: TypeAlias = tuple[IntArray, FloatArray]  # moves, normalised scores
@@ -76,8 +77,11 @@ def write(folder: Path) -> list[Path]:
     results = HEADER, [_texts(row) for row in summarise(cells)]
     games = list(dict.fromkeys(cell.game for cell in cells))
     references = (
-        ["game", "policy", "normalised score"],
-        [[game, policy, f"{number:.4f}"] for game, policy, number in reference_scores(games)],
+        ["game", "policy", "value", "normalised score"],
+        [
+            [game, policy, f"{value:.6f}", f"{normalized:.4f}"]
+            for game, policy, value, normalized in reference_scores(games)
+        ],
     )
     curves: dict[tuple[str, str], list[Curve]] = {}
     for cell, curve in found.items():
@@ -134,10 +138,10 @@ def summarise(cells: Sequence[Cell]) -> list[Row]:
     return rows
 
 
-def agent_name(cell: Cell) -> str:
+def agent_name(run: Cell | TrainConfig) -> str:
     """Name what trained, and on which reward."""
-    name = {"ppo": "PPO", "dqn": "DQN", "qlearning": "Q-learning"}[cell.algorithm]
-    return name if cell.reward == "outcome" else f"{name}, {cell.reward} reward"
+    name = {"ppo": "PPO", "dqn": "DQN", "qlearning": "Q-learning"}[run.algorithm]
+    return name if run.reward == "outcome" else f"{name}, {run.reward} reward"
 
 
 def _summary(game: str, agent: str, strata: list[list[Cell]]) -> Row:
@@ -175,13 +179,14 @@ def _mean(steps: list[int | None]) -> float | None:
     return float(np.mean(known)) if len(known) == len(steps) else None
 
 
-def reference_scores(games: Iterable[str]) -> list[tuple[str, str, float]]:
-    """Score the policies that the sources describe: (game, policy, normalised score)."""
+def reference_scores(games: Iterable[str]) -> list[tuple[str, str, float, float]]:
+    """Score the policies that the sources describe: (game, policy, value, normalised score)."""
     return [
-        (game, name, score(name, task).normalized)
+        (game, name, found.value, found.normalized)
         for game in games
         for task in [make_task(game)]
         for name in _policies(task)
+        for found in [score(name, task)]
     ]
 
 

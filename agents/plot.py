@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from .config import RunError
+from .leaderboard import agent_name
 from .runs import read_config, write_with
 
 FLOOR = 1e-4  # of the span between random and optimal play: what is nearer is drawn here
@@ -34,8 +35,7 @@ def plot_runs(folders: Sequence[Path], picture: Path) -> None:
             steps, missing = log["timesteps"], np.maximum(1 - log["normalized"], FLOOR)
         except (ValueError, KeyError, OSError, EOFError) as error:
             raise RunError(f"{path} must hold the scores of a run, got: {error}") from None
-        label = f"{config.game}: {config.algorithm.upper()}, {config.reward} reward"
-        axes.plot(steps / 1e6, missing, label=label)
+        axes.plot(steps / 1e6, missing, label=f"{config.game}: {agent_name(config)}")
     axes.set(xlabel="agent's moves, million", ylabel="1 - normalised score", yscale="log")
     axes.set_title("Exact distance to the optimum (random play is 1, optimal play 0)")
     axes.grid(alpha=0.3, which="both")

@@ -1,18 +1,40 @@
-"""The runs behind the leaderboard, as anybody can check them."""
+"""The leaderboard that is shown, and the runs behind it, as anybody can check them."""
 
+import csv
 import json
+import shutil
+from dataclasses import fields, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from exactdice.agents import leaderboard
+from exactdice.agents.config import BenchmarkConfig
+from exactdice.agents.runs import read_config
+from exactdice.agents.train import train
 from exactdice.baselines import verify
 
-FOLDER = Path(__file__).parent.parent / "benchmarks" / "leaderboard"
+ROOT = Path(__file__).parent.parent
+FOLDER = ROOT / "benchmarks" / "leaderboard"
+RUNS = sorted(path.parent for path in FOLDER.glob("*/config.json"))
 
 
-@pytest.mark.parametrize("game", sorted({path.name.split("-")[0] for path in FOLDER.glob("*-*")}))
+def test_every_cell_was_run_with_the_tuned_hyperparameters():
+    cells = [
+        *BenchmarkConfig(folder=FOLDER).cells(),
+        *BenchmarkConfig(folder=FOLDER, algorithms=("ppo",), rewards=("regret",)).cells(),
+    ]
+    assert len(cells) == 80
+    assert sorted(cell.run_folder for cell in cells) == RUNS
+    for cell in cells:
+        saved = read_config(cell.run_folder)
+        assert saved.hyperparameters == cell.hyperparameters
+        assert saved.to_json() == cell.to_json()
+
+
+@pytest.mark.parametrize("game", sorted({path.name.split("-")[0] for path in RUNS}))
 def test_every_certificate_holds_and_is_of_its_run(game):
-    for folder in sorted(FOLDER.glob(f"{game}-*")):
+    for folder in (path for path in RUNS if path.name.startswith(game)):
         found = verify(folder / "certificate.npz")
         saved = json.loads((folder / "score.json").read_text())
         assert found.value == pytest.approx(saved["value"], abs=1e-9)
@@ -20,9 +42,35 @@ def test_every_certificate_holds_and_is_of_its_run(game):
         assert found.flawless == pytest.approx(saved["flawless"], abs=1e-9)
 
 
-def test_the_runs_are_read():
-    cells = leaderboard.read_cells(FOLDER)
-    assert len(cells) == len(list(FOLDER.glob("*-*")))
-    for cell, (steps, scores) in cells.items():
-        assert scores[-1] == cell.normalized
-        assert steps[-1] == cell.steps
+def test_the_tables_are_those_of_the_runs_and_of_the_readme(tmp_path):
+    shutil.copytree(FOLDER, tmp_path, dirs_exist_ok=True)
+    leaderboard.write(tmp_path)
+    for name in ("results.csv", "leaderboard.md"):
+        assert (tmp_path / name).read_text() == (FOLDER / name).read_text()
+    table = next(
+        part
+        for part in (tmp_path / "leaderboard.md").read_text().split("\n\n")
+        if part.startswith("| game | agent |")
+    )
+    assert table in (ROOT / "README.md").read_text()
+
+
+def test_a_cell_repeats(tmp_path):
+    """A table, as networks repeat to the last bit on one kind of processor only."""
+    name = "FourTwoOne-qlearning-outcome-0"
+    train(replace(read_config(FOLDER / name), run_folder=tmp_path / name))
+    (cell,) = leaderboard.read_cells(tmp_path)
+    with (FOLDER / "results.csv").open() as file:
+        rows = {
+            (row["game"], row["algorithm"], row["reward"], row["seed"]): row
+            for row in csv.DictReader(file)
+        }
+    row = rows[cell.game, cell.algorithm, cell.reward, str(cell.seed)]
+    for entry in fields(cell):
+        if entry.name != "seconds":
+            assert row[entry.name] == str(getattr(cell, entry.name))
+    for file in ("evaluations.npz", "certificate.npz"):
+        with np.load(tmp_path / name / file) as new, np.load(FOLDER / name / file) as old:
+            assert new.files == old.files
+            for entry in set(new.files) - {"seconds"}:
+                np.testing.assert_array_equal(new[entry], old[entry])
