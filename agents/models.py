@@ -25,7 +25,15 @@ MODELS: dict[Algorithm, tuple[Any, Any]] = {
 #: Hyperparameters that may be schedules, as in rl_zoo3, and those that no model takes.
 SCHEDULES = {"learning_rate", "clip_range", "clip_range_vf"}
 OURS = {"n_envs", "n_timesteps", "env_kwargs", "callback", "policy"}
-#: Hyperparameters from 0 to 1.
+#: Hyperparameters from 1 on, and from 0 to 1.
+COUNTS = {
+    "n_steps",
+    "batch_size",
+    "n_epochs",
+    "buffer_size",
+    "train_freq",
+    "target_update_interval",
+}
 FRACTIONS = {
     "gamma",
     "gae_lambda",
@@ -121,8 +129,8 @@ def _check_number(name: str, value: Any, default: Any) -> None:
         raise ValueError(f"{name} must be {words}, got {value!r}")
     if name in FRACTIONS and not 0 <= value <= 1:
         raise ValueError(f"{name} must be from 0 to 1, got {value}")
-    if name == "train_freq" and value < 1:
-        raise ValueError(f"train_freq must be at least 1, got {value}")
+    if name in COUNTS and value < 1:
+        raise ValueError(f"{name} must be at least 1, got {value}")
 
 
 def _schedule(name: str, value: Any) -> float | LinearSchedule:

@@ -127,6 +127,7 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path, content, message):
         ({"vf_coef": ".nan"}, "vf_coef must be a number, got nan"),
         ({"n_epochs": "2.5"}, "n_epochs must be a whole number, got 2.5"),
         ({"n_epochs": "true"}, "n_epochs must be a whole number, got True"),
+        ({"n_epochs": "0"}, "n_epochs must be at least 1, got 0"),
         ({"gamma": "1.5"}, "gamma must be from 0 to 1, got 1.5"),
         ({"n_epochs": "[1,"}, r"n_epochs must be a value in YAML, got '\[1,'"),
     ],
@@ -146,7 +147,7 @@ def test_what_is_wrong_with_a_hyperparameter_is_said(change, message):
         ),
         ("dqn", {"train_freq": "0"}, "train_freq must be at least 1, got 0"),
         ("qlearning", {"exploration_fraction": "0"}, "exploration_fraction must be above 0, got 0"),
-        ("qlearning", {"n_steps": "0"}, "n_steps must be above 0, got 0"),
+        ("qlearning", {"n_steps": "0"}, "n_steps must be at least 1, got 0"),
         ("qlearning", {"omega": "-1"}, "omega must be from 0 to 1, got -1"),
     ],
 )
