@@ -103,7 +103,9 @@ def verify(path: Path | str) -> Score:
 def _read(path: Path) -> tuple[npt.NDArray[Any], dict[str, Any]]:
     """Read policy and claims, whose hash fits them."""
     try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+        if path.is_file() and not zipfile.is_zipfile(path):
+            raise ValueError("it is cut off, or no .npz file at all")
+        with np.load(path, allow_pickle=False) as file:
             policy, text, digest = file["policy"], str(file["claims"]), str(file["sha256"])
         claims = json.loads(text)
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:

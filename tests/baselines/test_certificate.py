@@ -120,6 +120,12 @@ def test_a_tampered_table_does_not_fit_its_hash(whole):
         verify(whole)
 
 
+def test_another_file_is_refused_without_advice_to_unpickle_it(tmp_path):
+    (tmp_path / "README.md").write_text("# exactdice")
+    with pytest.raises(CertificateError, match=r"it is cut off, or no \.npz file at all"):
+        verify(tmp_path / "README.md")
+
+
 def test_every_truncated_certificate_is_refused(whole):
     content = whole.read_bytes()
     for length in (0, 1, 100, len(content) // 2, len(content) - 1):
