@@ -136,13 +136,13 @@ def _check_number(name: str, value: Any, default: Any) -> None:
 def _schedule(name: str, value: Any) -> float | LinearSchedule:
     """Turn lin_0.003 into a number that falls from 0.003 to zero."""
     try:
-        if isinstance(value, str):
-            kind, initial = value.split("_")
-            if kind == "lin":
-                return LinearSchedule(float(initial), 0.0, 1.0)
-        return float(value)
+        kind, _, number = value.rpartition("_") if isinstance(value, str) else ("", "", value)
+        initial = float(number)
+        if kind in ("", "lin") and math.isfinite(initial):
+            return LinearSchedule(initial, 0.0, 1.0) if kind else initial
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a number or such as lin_0.003, got {value!r}") from None
+        pass  # said below
+    raise ValueError(f"{name} must be a number or such as lin_0.003, got {value!r}")
 
 
 def _policy_kwargs(value: Any) -> dict[str, Any]:

@@ -123,6 +123,11 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path, content, message):
         ({"momentum": "1"}, "hyperparameters must fit MaskablePPO: .*momentum"),
         ({"learning_rate": "exp_3"}, "learning_rate must be a number or such as lin_0.003"),
         ({"learning_rate": "fast"}, "learning_rate must be a number or such as lin_0.003"),
+        ({"learning_rate": ".nan"}, "learning_rate must be a number or such as lin_0.003, got nan"),
+        (
+            {"clip_range": "lin_inf"},
+            "clip_range must be a number or such as lin_0.003, got 'lin_inf'",
+        ),
         ({"ent_coef": "much"}, "ent_coef must be a number, got 'much'"),
         ({"vf_coef": ".nan"}, "vf_coef must be a number, got nan"),
         ({"n_epochs": "2.5"}, "n_epochs must be a whole number, got 2.5"),
