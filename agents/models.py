@@ -41,6 +41,7 @@ FRACTIONS = {
     "exploration_fraction",
     "exploration_initial_eps",
     "exploration_final_eps",
+    "omega",
 }
 
 
@@ -122,11 +123,10 @@ def _check_number(name: str, value: Any, default: Any) -> None:
     """Require a number where the default is one: the models notice in the midst of training."""
     if isinstance(default, bool) or not isinstance(default, int | float):
         return
-    kinds, words = (
-        ((int,), "a whole number") if isinstance(default, int) else ((int, float), "a number")
-    )
-    if isinstance(value, bool) or not isinstance(value, kinds) or not math.isfinite(value):
-        raise ValueError(f"{name} must be {words}, got {value!r}")
+    whole = isinstance(default, int)
+    kind = int if whole else int | float
+    if isinstance(value, bool) or not isinstance(value, kind) or not math.isfinite(value):
+        raise ValueError(f"{name} must be a {'whole ' * whole}number, got {value!r}")
     if name in FRACTIONS and not 0 <= value <= 1:
         raise ValueError(f"{name} must be from 0 to 1, got {value}")
     if name in COUNTS and value < 1:
@@ -181,7 +181,7 @@ def make_callbacks(config: TrainConfig) -> list[BaseCallback]:
     named = config.hyperparameters.get("callback") or []
     callbacks: list[BaseCallback] = []
     for name in named if isinstance(named, list) else [named]:
-        if name not in list(CALLBACKS):
+        if not isinstance(name, str) or name not in CALLBACKS:
             raise ValueError(f"callback must be one of {', '.join(CALLBACKS)}, got {name!r}")
         callbacks.append(CALLBACKS[name]())
     return callbacks

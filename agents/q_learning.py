@@ -73,7 +73,7 @@ class QLearning(BaseAlgorithm):
         device: must be the processor, as a table has nothing to compute.
 
     Raises:
-        ValueError: if omega is not from 0 to 1, or a count or a part of training is not above 0.
+        ValueError: if exploration_fraction is not above 0.
     """
 
     def __init__(
@@ -89,14 +89,8 @@ class QLearning(BaseAlgorithm):
         seed: int | None = None,
         device: str = "cpu",
     ) -> None:
-        if not 0 <= omega <= 1:
-            raise ValueError(f"omega must be from 0 to 1, got {omega}")
-        for name, value in {
-            "exploration_fraction": exploration_fraction,
-            "n_steps": n_steps,
-        }.items():
-            if value <= 0:
-                raise ValueError(f"{name} must be above 0, got {value}")
+        if exploration_fraction <= 0:
+            raise ValueError(f"exploration_fraction must be above 0, got {exploration_fraction}")
         super().__init__(
             policy, env, learning_rate=1.0, seed=seed, device=device, support_multi_env=True
         )

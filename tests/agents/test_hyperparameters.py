@@ -118,33 +118,28 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path, content, message):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("algorithm", "change", "message"),
     [
-        ({"momentum": "1"}, "hyperparameters must fit MaskablePPO: .*momentum"),
-        ({"learning_rate": "exp_3"}, "learning_rate must be a number or such as lin_0.003"),
-        ({"learning_rate": "fast"}, "learning_rate must be a number or such as lin_0.003"),
-        ({"learning_rate": ".nan"}, "learning_rate must be a number or such as lin_0.003, got nan"),
+        ("ppo", {"momentum": "1"}, "hyperparameters must fit MaskablePPO: .*momentum"),
+        ("ppo", {"learning_rate": "exp_3"}, "learning_rate must be a number or such as lin_0.003"),
+        ("ppo", {"learning_rate": "fast"}, "learning_rate must be a number or such as lin_0.003"),
         (
+            "ppo",
+            {"learning_rate": ".nan"},
+            "learning_rate must be a number or such as lin_0.003, got nan",
+        ),
+        (
+            "ppo",
             {"clip_range": "lin_inf"},
             "clip_range must be a number or such as lin_0.003, got 'lin_inf'",
         ),
-        ({"ent_coef": "much"}, "ent_coef must be a number, got 'much'"),
-        ({"vf_coef": ".nan"}, "vf_coef must be a number, got nan"),
-        ({"n_epochs": "2.5"}, "n_epochs must be a whole number, got 2.5"),
-        ({"n_epochs": "true"}, "n_epochs must be a whole number, got True"),
-        ({"n_epochs": "0"}, "n_epochs must be at least 1, got 0"),
-        ({"gamma": "1.5"}, "gamma must be from 0 to 1, got 1.5"),
-        ({"n_epochs": "[1,"}, r"n_epochs must be a value in YAML, got '\[1,'"),
-    ],
-)
-def test_what_is_wrong_with_a_hyperparameter_is_said(change, message):
-    with pytest.raises(ValueError, match=message):
-        _build(TrainConfig(hyperparams=change, num_envs=8))
-
-
-@pytest.mark.parametrize(
-    ("algorithm", "change", "message"),
-    [
+        ("ppo", {"ent_coef": "much"}, "ent_coef must be a number, got 'much'"),
+        ("ppo", {"vf_coef": ".nan"}, "vf_coef must be a number, got nan"),
+        ("ppo", {"n_epochs": "2.5"}, "n_epochs must be a whole number, got 2.5"),
+        ("ppo", {"n_epochs": "true"}, "n_epochs must be a whole number, got True"),
+        ("ppo", {"n_epochs": "0"}, "n_epochs must be at least 1, got 0"),
+        ("ppo", {"gamma": "1.5"}, "gamma must be from 0 to 1, got 1.5"),
+        ("ppo", {"n_epochs": "[1,"}, r"n_epochs must be a value in YAML, got '\[1,'"),
         (
             "dqn",
             {"exploration_fraction": "abc"},
@@ -156,7 +151,7 @@ def test_what_is_wrong_with_a_hyperparameter_is_said(change, message):
         ("qlearning", {"omega": "-1"}, "omega must be from 0 to 1, got -1"),
     ],
 )
-def test_what_is_wrong_with_one_of_another_algorithm_is_said(algorithm, change, message):
+def test_what_is_wrong_with_a_hyperparameter_is_said(algorithm, change, message):
     with pytest.raises(ValueError, match=message):
         _build(TrainConfig(algorithm=algorithm, hyperparams=change, num_envs=8))
 
