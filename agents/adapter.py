@@ -12,7 +12,7 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.dqn.policies import DQNPolicy
 
 from ..envs import encoding_of
-from ..games import Array, BoolArray, Game, IntArray
+from ..games import Array, BoolArray, Game, InputError, IntArray
 from .q_learning import QTable
 
 BATCH = 8192  # observations a forward pass
@@ -41,7 +41,7 @@ class ModelPolicy:
         encoding = encoding_of(model.observation_space, game.observation_sizes)
         actions = getattr(model.action_space, "n", None)
         if encoding is None or actions != game.num_actions:
-            raise ValueError(
+            raise InputError(
                 f"model must be trained for observations {game.observation_sizes} and "
                 f"{game.num_actions} actions ({game!r}), got one for {model.observation_space} "
                 f"and {model.action_space}"
@@ -66,7 +66,7 @@ class ModelPolicy:
         preferences = np.concatenate(list(self._in_batches(observations)))
         if np.isnan(preferences).any():
             state = int(np.argmax(np.isnan(preferences).any(axis=1)))
-            raise ValueError(
+            raise InputError(
                 f"model must give numbers, got NaN at observation {observations[state].tolist()}"
             )
         preferences = np.where(legal, preferences, -np.inf)

@@ -23,6 +23,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+from ..games import InputError
 from . import leaderboard
 from .config import BenchmarkConfig, RunError, TrainConfig
 from .runs import read_config
@@ -102,7 +103,7 @@ def _workers(backend: str, jobs: int) -> Iterator[None]:
         try:
             from ray.util.joblib import register_ray
         except ModuleNotFoundError:
-            raise ValueError(
+            raise InputError(
                 "backend ray needs more libraries: pip install 'exactdice[ray]'"
             ) from None
         register_ray()

@@ -12,6 +12,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from torch.nn.functional import log_softmax
 
 from ..baselines import Score, Task, occupancy, score, solve
+from ..games import InputError
 from .adapter import ModelPolicy
 
 UPDATES = 1000
@@ -59,7 +60,7 @@ def ceiling(model: BaseAlgorithm, task: Task, seed: int = 0) -> Score:
 def _renewed(model: BaseAlgorithm, seed: int) -> th.nn.Module:
     """Copy a network with new weights."""
     if not list(model.policy.parameters()):
-        raise ValueError(f"model must have a network, got {type(model).__name__}")
+        raise InputError(f"model must have a network, got {type(model).__name__}")
     policy = copy.deepcopy(model.policy)
     with th.random.fork_rng(devices=[]):
         th.manual_seed(seed)

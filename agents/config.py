@@ -11,7 +11,7 @@ import tyro
 
 from ..baselines import Task, make_task
 from ..envs import RewardMode
-from ..games import GAMES, at_least
+from ..games import GAMES, InputError, at_least
 from .hyperparameters import Algorithm, read_changes, read_hyperparameters
 
 #: A name in ``GAMES``, shown as a choice by the command line.
@@ -22,7 +22,7 @@ GameName = Annotated[str, tyro.conf.arg(metavar="{" + ",".join(GAMES) + "}")]
 LITERALS = {"true": True, "false": False, "none": None}
 
 
-class RunError(ValueError):
+class RunError(InputError):
     """A run folder that cannot be used, and why."""
 
 
@@ -89,13 +89,13 @@ class TrainConfig:
         for name in ("steps", "num_envs", "eval_interval"):
             value = getattr(self, name)
             if value is not None and value < 1:
-                raise ValueError(f"{name} must be at least 1, got {value}")
+                raise InputError(f"{name} must be at least 1, got {value}")
         if not 0 <= self.seed < 2**32:
-            raise ValueError(f"seed must be from 0 to 2**32 - 1, got {self.seed}")
+            raise InputError(f"seed must be from 0 to 2**32 - 1, got {self.seed}")
         if self.self_play and self.algorithm != "ppo":
-            raise ValueError(f"self_play needs the algorithm ppo, got {self.algorithm}")
+            raise InputError(f"self_play needs the algorithm ppo, got {self.algorithm}")
         if self.stop_at is not None and not self.stop_at <= 1:
-            raise ValueError(f"stop_at must be at most 1, the optimum, got {self.stop_at}")
+            raise InputError(f"stop_at must be at most 1, the optimum, got {self.stop_at}")
         if self.resume is None:
             _ = self.hyperparameters  # which are checked as they are read
         else:
@@ -103,7 +103,7 @@ class TrainConfig:
             names = [entry.name for entry in dataclasses.fields(self) if entry.name != "resume"]
             others = [name for name in names if getattr(self, name) != getattr(fresh, name)]
             if others:
-                raise ValueError(
+                raise InputError(
                     "resume must be the only option, as the run keeps its own, "
                     f"got {', '.join(others)}"
                 )
@@ -118,11 +118,11 @@ class TrainConfig:
         for name in given:
             number = merged.get(name)
             if isinstance(number, bool) or not isinstance(number, int | float) or number < 1:
-                raise ValueError(f"{name} must be at least 1, got {number!r}")
+                raise InputError(f"{name} must be at least 1, got {number!r}")
             merged[name] = int(number)
         env_kwargs = merged.get("env_kwargs", {})
         if not isinstance(env_kwargs, dict):
-            raise ValueError(f"env_kwargs must be a mapping, got {env_kwargs!r}")
+            raise InputError(f"env_kwargs must be a mapping, got {env_kwargs!r}")
         merged["env_kwargs"] = {**env_kwargs, **self.env, "reward": self.reward}
         return merged
 
@@ -209,7 +209,7 @@ def check_game(game: str) -> None:
         ValueError: if there is no such game.
     """
     if game not in GAMES:
-        raise ValueError(f"game must be one of {', '.join(GAMES)}, got {game!r}")
+        raise InputError(f"game must be one of {', '.join(GAMES)}, got {game!r}")
 
 
 def task_from_options(game: str, env: dict[str, int | str]) -> Task:
@@ -226,4 +226,4 @@ def task_from_options(game: str, env: dict[str, int | str]) -> Task:
     try:
         return make_task(game, **keywords)
     except TypeError as error:
-        raise ValueError(f"env must hold keywords of the game: {error}") from None
+        raise InputError(f"env must hold keywords of the game: {error}") from None

@@ -18,6 +18,7 @@ from typing import Any, Literal
 import yaml
 
 from ..envs import RewardMode
+from ..games import InputError
 
 Algorithm = Literal["ppo", "dqn", "qlearning"]
 
@@ -41,11 +42,11 @@ def read_hyperparameters(
         content = yaml.safe_load(source.read_text())
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())
-        raise ValueError(f"conf must be a YAML file, got {source}: {reason}") from None
+        raise InputError(f"conf must be a YAML file, got {source}: {reason}") from None
     env_id = f"exactdice/{game}-v0"
     entry = (content.get(env_id) or content.get("default")) if isinstance(content, dict) else None
     if not isinstance(entry, dict):
-        raise ValueError(f"conf must hold a mapping for {env_id}, got none in {source}")
+        raise InputError(f"conf must hold a mapping for {env_id}, got none in {source}")
     return entry
 
 
@@ -60,7 +61,7 @@ def read_changes(texts: Mapping[str, str]) -> dict[str, Any]:
         try:
             changes[name] = yaml.safe_load(text)
         except yaml.YAMLError:
-            raise ValueError(f"{name} must be a value in YAML, got {text!r}") from None
+            raise InputError(f"{name} must be a value in YAML, got {text!r}") from None
     return changes
 
 

@@ -11,6 +11,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import LinearSchedule
 
+from ..games import InputError
 from .config import TrainConfig, task_from_options
 from .dqn import MaskedDQN, MaskedDQNPolicy
 from .hyperparameters import Algorithm
@@ -107,7 +108,7 @@ def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
         built: BaseAlgorithm = model(policy, env, seed=config.seed, device=device, **options)
         return built
     except (TypeError, AssertionError) as error:  # unknown arguments, and values out of range
-        raise ValueError(f"hyperparameters must fit {model.__name__}: {error}") from None
+        raise InputError(f"hyperparameters must fit {model.__name__}: {error}") from None
 
 
 def _defaults(model: type[BaseAlgorithm]) -> dict[str, Any]:
@@ -126,11 +127,11 @@ def _check_number(name: str, value: Any, default: Any) -> None:
     whole = isinstance(default, int)
     kind = int if whole else int | float
     if isinstance(value, bool) or not isinstance(value, kind) or not math.isfinite(value):
-        raise ValueError(f"{name} must be a {'whole ' * whole}number, got {value!r}")
+        raise InputError(f"{name} must be a {'whole ' * whole}number, got {value!r}")
     if name in FRACTIONS and not 0 <= value <= 1:
-        raise ValueError(f"{name} must be from 0 to 1, got {value}")
+        raise InputError(f"{name} must be from 0 to 1, got {value}")
     if name in COUNTS and value < 1:
-        raise ValueError(f"{name} must be at least 1, got {value}")
+        raise InputError(f"{name} must be at least 1, got {value}")
 
 
 def _schedule(name: str, value: Any) -> float | LinearSchedule:
@@ -142,7 +143,7 @@ def _schedule(name: str, value: Any) -> float | LinearSchedule:
             return LinearSchedule(initial, 0.0, 1.0) if kind else initial
     except (TypeError, ValueError):
         pass  # said below
-    raise ValueError(f"{name} must be a number or such as lin_0.003, got {value!r}")
+    raise InputError(f"{name} must be a number or such as lin_0.003, got {value!r}")
 
 
 def _policy_kwargs(value: Any) -> dict[str, Any]:
@@ -158,7 +159,7 @@ def _policy_kwargs(value: Any) -> dict[str, Any]:
             return {str(entry.arg): _literal(entry.value) for entry in call.keywords}
     except (TypeError, ValueError, SyntaxError, AttributeError):
         pass  # said below
-    raise ValueError(
+    raise InputError(
         'policy_kwargs must be a mapping or such as "dict(activation_fn=nn.ReLU, net_arch=[64])", '
         f"got {value!r}"
     )
@@ -182,7 +183,7 @@ def make_callbacks(config: TrainConfig) -> list[BaseCallback]:
     callbacks: list[BaseCallback] = []
     for name in named if isinstance(named, list) else [named]:
         if not isinstance(name, str) or name not in CALLBACKS:
-            raise ValueError(f"callback must be one of {', '.join(CALLBACKS)}, got {name!r}")
+            raise InputError(f"callback must be one of {', '.join(CALLBACKS)}, got {name!r}")
         callbacks.append(CALLBACKS[name]())
     return callbacks
 
@@ -197,7 +198,7 @@ def check_device(device: str) -> str:
         th.zeros(1, device="cpu" if device == "auto" else device)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
-        raise ValueError(
+        raise InputError(
             f"device must be one that PyTorch can use, got {device!r}: {reason}"
         ) from None
     return device

@@ -20,7 +20,7 @@ from stable_baselines3.common.type_aliases import MaybeCallback, PyTorchObs
 from stable_baselines3.common.utils import LinearSchedule
 
 from ..envs import Engine
-from ..games import FloatArray, IntArray
+from ..games import FloatArray, InputError, IntArray
 from .vec_env import GameVecEnv
 
 
@@ -90,7 +90,7 @@ class QLearning(BaseAlgorithm):
         device: str = "cpu",
     ) -> None:
         if exploration_fraction <= 0:
-            raise ValueError(f"exploration_fraction must be above 0, got {exploration_fraction}")
+            raise InputError(f"exploration_fraction must be above 0, got {exploration_fraction}")
         super().__init__(
             policy, env, learning_rate=1.0, seed=seed, device=device, support_multi_env=True
         )

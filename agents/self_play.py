@@ -9,7 +9,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 
 from ..baselines import Task
-from ..games import Game
+from ..games import Game, InputError
 from .adapter import ModelPolicy
 from .vec_env import GameVecEnv
 
@@ -27,7 +27,7 @@ class SelfPlay(BaseCallback):
     def __init__(self, game: Game) -> None:
         super().__init__()
         if game.num_players != 2 or not game.zero_sum:
-            raise ValueError(f"self_play needs a zero-sum game for two players, got {game!r}")
+            raise InputError(f"self_play needs a zero-sum game for two players, got {game!r}")
         self._game = game
 
     def _on_rollout_start(self) -> None:

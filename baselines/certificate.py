@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..games import InputError
 from .policies import DeterministicPolicy
 from .score import Score, score
 from .task import make_task
@@ -30,7 +31,7 @@ CLAIMS = ("value", "optimum", "random", "regret", "normalized")
 TOLERANCE = 1e-9  # between machines, which may sum in another order
 
 
-class CertificateError(ValueError):
+class CertificateError(InputError):
     """A certificate that does not hold, and why."""
 
 
@@ -45,7 +46,7 @@ def certificate(result: Score) -> bytes:
     """
     task = result.task
     if not result.masked:
-        raise ValueError("a certificate must be of a policy held to the legal actions")
+        raise InputError("a certificate must be of a policy held to the legal actions")
     game, states = task.game, task.game.states_of(task.seat)
     policy = result.agent.probabilities(states)
     if isinstance(result.agent, DeterministicPolicy):
@@ -104,7 +105,7 @@ def _read(path: Path) -> tuple[npt.NDArray[Any], dict[str, Any]]:
     """Read policy and claims, whose hash fits them."""
     try:
         if path.is_file() and not zipfile.is_zipfile(path):
-            raise ValueError("it is cut off, or no .npz file at all")
+            raise InputError("it is cut off, or no .npz file at all")
         with np.load(path, allow_pickle=False) as file:
             policy, text, digest = file["policy"], str(file["claims"]), str(file["sha256"])
         claims = json.loads(text)

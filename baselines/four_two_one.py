@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..games import Array, FourTwoOne, IntArray, Turn
+from ..games import Array, FourTwoOne, InputError, IntArray, Turn
 from .induction import maximize
 from .turn import follow_choices, in_every_context, solve_turn
 
@@ -99,14 +99,14 @@ def identify_goal(game: FourTwoOne, horizon_and_serendipity: str) -> IntArray:
         ValueError: if the argument is wrong, or the game has no utility.
     """
     if horizon_and_serendipity not in ("0,0", "0,1", "1,0", "1,1"):
-        raise ValueError(
+        raise InputError(
             f"goal must be followed by h,s, both 0 or 1, got {horizon_and_serendipity!r}"
         )
     horizon, serendipity = (int(digit) for digit in horizon_and_serendipity.split(","))
     if game.utilities is None:
-        raise ValueError("goal needs a utility, which a set has not")
+        raise InputError("goal needs a utility, which a set has not")
     if serendipity and game.duration is not None:
-        raise ValueError(
+        raise InputError(
             "goal with serendipity needs a first player (equation 52), "
             f"got duration = {game.duration}"
         )

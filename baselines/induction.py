@@ -20,7 +20,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..games import Array, BoolArray, Game, IntArray
+from ..games import Array, BoolArray, Game, InputError, IntArray
 from .policies import DeterministicPolicy, Policy
 
 #: Float values of actions that differ by no more are equal. Errors of a sweep are near 1e-15; the
@@ -52,7 +52,7 @@ def sweep_back(
     values = np.zeros((game.num_players, game.num_states), dtype=object if exact else np.float64)
     free = [other for other in range(game.num_players) if other not in policies]
     if len(free) > 1 and not game.zero_sum:
-        raise ValueError(f"{game.name} is not zero-sum, so at most one player can be free")
+        raise InputError(f"{game.name} is not zero-sum, so at most one player can be free")
     choices = {other: np.full(game.num_states, -1) for other in free}
     for mover, states, expected in game.backward(values, seat):
         if mover in policies:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import lru_cache
 
-from ..games import Game, IntArray
+from ..games import Game, InputError, IntArray
 from . import four_two_one, greed, lowest_score
 from .induction import equilibrium
 from .policies import DeterministicPolicy, Policy, PolicyLike, UniformPolicy, tabulate
@@ -53,7 +53,7 @@ def resolve(policy: PolicyLike, game: Game, seat: int, exact: bool = False) -> P
     """
     if isinstance(policy, Policy):
         if policy.shape != (game.num_states, game.num_actions):
-            raise ValueError(
+            raise InputError(
                 f"policy must be for {game.num_states} states and {game.num_actions} actions "
                 f"({game!r}), got one for {policy.shape[0]} and {policy.shape[1]}"
             )
@@ -68,7 +68,7 @@ def resolve(policy: PolicyLike, game: Game, seat: int, exact: bool = False) -> P
     if named is not None:
         return named
     known = ", ".join(repr(name) for name in policy_names(game))
-    raise ValueError(f"opponent or policy must be {known}, a table or a callable, got {policy!r}")
+    raise InputError(f"opponent or policy must be {known}, a table or a callable, got {policy!r}")
 
 
 def label(policy: PolicyLike) -> str:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, Union
 import numpy as np
 import numpy.typing as npt
 
-from ..games import Array, BoolArray, FloatArray, Game, IntArray, InverseLaws
+from ..games import Array, BoolArray, FloatArray, Game, InputError, IntArray, InverseLaws
 
 #: A policy on observations: (observations (state, component), masks (state, action)) to
 #: probabilities (state, action) or actions (state,).
@@ -156,7 +156,7 @@ def tabulate(
         actions[states] = table
         return DeterministicPolicy(actions, game.num_actions)
     if table.shape != mask.shape:
-        raise ValueError(
+        raise InputError(
             f"policy must be a table of shape {mask.shape} (state, action) or integers of shape "
             f"({len(mask)},), got {table.dtype} of shape {table.shape}"
         )
@@ -169,14 +169,14 @@ def tabulate(
 
 def _check_actions(actions: npt.NDArray[Any], states: IntArray, mask: BoolArray) -> None:
     if actions.shape != states.shape:
-        raise ValueError(
+        raise InputError(
             f"policy must have one action for each of {len(states)} states, got {len(actions)}"
         )
     in_range = (actions >= 0) & (actions < mask.shape[1])
     legal = in_range & mask[np.arange(len(mask)), np.where(in_range, actions, 0)]
     if not legal.all():
         row = int(np.argmin(legal))
-        raise ValueError(
+        raise InputError(
             f"policy must choose legal actions, got {actions[row]} in state {states[row]}"
         )
 
@@ -190,14 +190,14 @@ def _check_probabilities(table: FloatArray, states: IntArray, mask: BoolArray) -
     for wrong, requirement in complaints:
         if wrong.any():
             row, action = np.argwhere(wrong)[0]
-            raise ValueError(
+            raise InputError(
                 f"policy must {requirement}, got {table[row, action]:.6g} in state {states[row]}, "
                 f"action {action}"
             )
     sums = table.sum(axis=1)
     if (np.abs(sums - 1) > SUM_TOLERANCE).any():
         row = int(np.argmax(np.abs(sums - 1)))
-        raise ValueError(
+        raise InputError(
             f"policy must have probabilities that sum to 1, got {sums[row]:.6g} in state "
             f"{states[row]}"
         )

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..games import Array, BoolArray, Game, IntArray, Stage
+from ..games import Array, BoolArray, Game, InputError, IntArray, Stage
 from .induction import equilibrium, maximize, spread, sweep_back
 from .names import resolve
 from .policies import DeterministicPolicy, Policy, PolicyLike, tabulate
@@ -81,12 +81,12 @@ class Evaluation:
         wanted, sizes = np.asarray(observation), self.task.game.observation_sizes
         if wanted.shape != (len(sizes),) or not np.all((wanted >= 0) & (wanted < sizes)):
             names = ", ".join(self.task.game.observation_names)
-            raise ValueError(
+            raise InputError(
                 f"observation must be ({names}) below {sizes}, got {np.asarray(observation)}"
             )
         state = self.task.game.encode(wanted[None])
         if state[0] < 0:
-            raise ValueError(f"observation must be one of the game's, got {wanted.tolist()}")
+            raise InputError(f"observation must be one of the game's, got {wanted.tolist()}")
         return state
 
 
@@ -272,4 +272,4 @@ def exploitability(policy: PolicyLike, env: Any, exact: bool = False) -> float |
 
 def _require_two_players(game: Game) -> None:
     if game.num_players != 2 or not game.zero_sum:
-        raise ValueError(f"game must be zero-sum with two players, got {game!r}")
+        raise InputError(f"game must be zero-sum with two players, got {game!r}")

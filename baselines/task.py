@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..games import GAMES, Array, Game
+from ..games import GAMES, Array, Game, InputError
 from .induction import spread
 from .names import EQUILIBRIUM, label, resolve
 from .policies import PolicyLike
@@ -42,7 +42,7 @@ class Task:
         exact: bool = False,
     ) -> None:
         if isinstance(seat, bool) or seat not in range(game.num_players):
-            raise ValueError(f"seat must be from 0 to {game.num_players - 1}, got {seat!r}")
+            raise InputError(f"seat must be from 0 to {game.num_players - 1}, got {seat!r}")
         others = [other for other in range(game.num_players) if other != seat]
         self.game = game
         self.seat = int(seat)
@@ -76,7 +76,7 @@ class Task:
         names = list(self._opponents.values())
         unnamed = [label(policy) for policy in names if not isinstance(policy, str)]
         if unnamed:
-            raise ValueError(f"opponents must be known by name, got {', '.join(unnamed)}")
+            raise InputError(f"opponents must be known by name, got {', '.join(unnamed)}")
         return {self.game.opponent_keyword: names} if names else {}
 
     def with_exact(self, exact: bool) -> "Task":
@@ -103,7 +103,7 @@ class Task:
             else:
                 weights[:] = spread(self.policies[mover], states, mass[mover, states])
         if not first.any():
-            raise ValueError(f"seat must be one that gets to move, got {self.seat}")
+            raise InputError(f"seat must be one that gets to move, got {self.seat}")
         normalized: Array = first / first.sum()
         return normalized
 
@@ -132,7 +132,7 @@ def make_task(game: str, seat: int = 0, **keywords: Any) -> Task:
     if opponents is None:
         return Task(played, seat, rules.default_opponent)
     if played.num_players == 1:
-        raise ValueError(
+        raise InputError(
             f"{rules.opponent_keyword} must be left out, as there is one player, got {opponents!r}"
         )
     if rules.opponent_keyword == "opponents" and isinstance(opponents, str) and "," in opponents:
@@ -149,13 +149,13 @@ def by_seat(policies: LineUp, seats: Iterable[int]) -> dict[int, PolicyLike]:
     seats = list(seats)
     if isinstance(policies, Mapping):
         if set(policies) != set(seats):
-            raise ValueError(
+            raise InputError(
                 f"opponents or policies must be for seats {seats}, got {sorted(policies)}"
             )
         return {seat: policies[seat] for seat in seats}
     if isinstance(policies, list | tuple):
         if len(policies) != len(seats):
-            raise ValueError(
+            raise InputError(
                 f"opponents or policies must be one or {len(seats)}, got {len(policies)}"
             )
         return dict(zip(seats, policies, strict=True))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..games import Array
+from ..games import Array, InputError
 from .names import resolve
 from .policies import PolicyLike
 from .solver import evaluate
@@ -58,9 +58,9 @@ def payoff_matrix(
     game = as_task(env).game
     seats = range(game.num_players)
     if len(seats) < 2:
-        raise ValueError(f"game must have two players at least, got {game!r}")
+        raise InputError(f"game must have two players at least, got {game!r}")
     if len(policies) < 2:
-        raise ValueError(f"policies must be two at least, got {len(policies)}")
+        raise InputError(f"policies must be two at least, got {len(policies)}")
     resolved = [
         {seat: resolve(policy, game, seat, exact) for seat in seats} for policy in policies.values()
     ]

@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 
 from ..baselines import make_task
-from ..games import BoolArray, FloatArray
+from ..games import BoolArray, FloatArray, InputError
 from .encoding import EncodingName, Features
 from .engine import Engine, Outcome, RewardMode
 from .transitions import Transitions, tabulate_transitions
@@ -89,7 +89,7 @@ class GameEnv(gym.Env[Features, SupportsInt]):
             raise RuntimeError("the game is over: call reset before step")
         chosen = np.array([int(action)])
         if not 0 <= chosen[0] < self.task.game.num_actions:
-            raise ValueError(
+            raise InputError(
                 f"action must be from 0 to {self.task.game.num_actions - 1}, got {action!r}"
             )
         outcome = self._engine.step(self._lane, chosen, self.np_random)

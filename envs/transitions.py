@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ..games import InputError
 from .engine import Engine
 
 Transitions: TypeAlias = dict[int, dict[int, list[tuple[float, int, float, bool]]]]
@@ -26,7 +27,7 @@ def tabulate_transitions(engine: Engine) -> Transitions:
     game = engine.game
     pairs = game.num_states * game.num_actions
     if pairs > LIMIT:
-        raise ValueError(
+        raise InputError(
             f"P needs at most {LIMIT} pairs of state and action, got {pairs}: use exactdice.solve, "
             "which needs no table, or a smaller game"
         )

@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from ..baselines import make_task
-from ..games import BoolArray, FloatArray, IntArray
+from ..games import BoolArray, FloatArray, InputError, IntArray
 from .encoding import EncodingName, Features
 from .engine import Engine, Outcome, RewardMode
 
@@ -43,7 +43,7 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
         **keywords: Any,
     ) -> None:
         if render_mode is not None:
-            raise ValueError(f"render_mode must be None for a vector, got {render_mode!r}")
+            raise InputError(f"render_mode must be None for a vector, got {render_mode!r}")
         self.task = make_task(game, seat, **keywords)
         self._engine = Engine(self.task, num_envs, reward, encoding)
         self.num_envs = num_envs
@@ -70,7 +70,7 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
             ValueError: if ``seed`` is a list or ``reset_mask`` is not such an array.
         """
         if seed is not None and not isinstance(seed, int | np.integer):
-            raise ValueError(
+            raise InputError(
                 f"seed must be one integer, as all games share one generator, got {seed!r}"
             )
         super().reset(seed=None if seed is None else int(seed))
@@ -78,7 +78,7 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
         if options is not None and "reset_mask" in options:
             wanted = np.asarray(options["reset_mask"])
             if wanted.shape != (self.num_envs,) or wanted.dtype != bool or not wanted.any():
-                raise ValueError(
+                raise InputError(
                     f"reset_mask must be bool of shape ({self.num_envs},) with one True at least, "
                     f"got {wanted!r}"
                 )
@@ -151,7 +151,7 @@ def check_actions(actions: Any, num_envs: int, num_actions: int) -> IntArray:
     """
     checked = np.asarray(actions)
     if checked.shape != (num_envs,) or not np.issubdtype(checked.dtype, np.integer):
-        raise ValueError(f"actions must be {num_envs} integers, got {actions!r}")
+        raise InputError(f"actions must be {num_envs} integers, got {actions!r}")
     if checked.min() < 0 or checked.max() >= num_actions:
-        raise ValueError(f"actions must be from 0 to {num_actions - 1}, got {actions!r}")
+        raise InputError(f"actions must be from 0 to {num_actions - 1}, got {actions!r}")
     return checked.astype(np.int64)

@@ -1,5 +1,6 @@
 """The games: rules and chance laws, free of reinforcement-learning types."""
 
+from .errors import InputError, SizeError
 from .four_two_one import FourTwoOne
 from .game import (
     Array,
@@ -32,12 +33,14 @@ __all__ = [
     "FourTwoOne",
     "Game",
     "Greed",
+    "InputError",
     "IntArray",
     "InverseLaws",
     "Leg",
     "LowestScore",
     "Move",
     "ShutTheBox",
+    "SizeError",
     "Stage",
     "Turn",
     "TurnGame",

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .dice import combinations, redundancy
+from .errors import InputError
 from .game import Array, IntArray, at_least, one_of
 from .ranking import Combination, hierarchy, tokens
 from .turn import Turn
@@ -81,7 +82,7 @@ class FourTwoOne(TurnGame):
         self.casts = at_least("casts", casts, 1)
         self.duration = duration if duration is None else at_least("duration", duration, 1)
         if self.duration is not None and self.duration > self.casts:
-            raise ValueError(f"duration must be at most casts = {casts}, got {duration}")
+            raise InputError(f"duration must be at most casts = {casts}, got {duration}")
         self.tie: Tie = one_of("tie", tie, get_args(Tie))
         every_size = (choose(range(self.dice), size) for size in range(self.dice + 1))
         self.subsets = list(chain.from_iterable(every_size))
@@ -194,9 +195,9 @@ class FourTwoOne(TurnGame):
     def _set(self) -> list[Leg]:
         """Two players: the second one's turn depends on the casts, its context on the result."""
         if self.ranks is None:
-            raise ValueError(f"utility 'set' needs dice = 3, as (54) ranks three, got {self.dice}")
+            raise InputError(f"utility 'set' needs dice = 3, as (54) ranks three, got {self.dice}")
         if self.duration is not None:
-            raise ValueError(f"duration must be None in a set, got {self.duration}")
+            raise InputError(f"duration must be None in a set, got {self.duration}")
         number = len(self.combinations)
         free = self.turn(self.casts, imposed=False)
         following = 1 + np.arange(free.num_results)[:, None]
@@ -226,7 +227,7 @@ class FourTwoOne(TurnGame):
             table = np.asarray(utility, dtype=object)
             shape = (len(self.combinations), self.casts)
             if table.shape != shape:
-                raise ValueError(
+                raise InputError(
                     f"utility must be a table of shape {shape} (combination, casts), "
                     f"got {table.shape}"
                 )
@@ -239,13 +240,13 @@ class FourTwoOne(TurnGame):
             return [sum(faces) for faces in self.combinations]
         if utility == "transfer":
             if self.dice != 3:
-                raise ValueError(f"utility 'transfer' needs dice = 3, got {self.dice}")
+                raise InputError(f"utility 'transfer' needs dice = 3, got {self.dice}")
             return [tokens(faces) for faces in self.combinations]
         if kind in ("goal", "goals") and goals:
             wanted = [self.parse(goal) for goal in goals.split(",")]
             if kind == "goals" or len(wanted) == 1:
                 return [wanted.count(faces) for faces in self.combinations]
-        raise ValueError(
+        raise InputError(
             "utility must be 'transfer', 'sum', 'goal:<faces>', 'goals:<faces>,<faces>', 'set', a "
             f"function or a table, got {utility!r}"
         )
@@ -258,7 +259,7 @@ class FourTwoOne(TurnGame):
         """
         faces = tuple(sorted(int(digit) for digit in goal if digit in "123456789"))
         if faces not in self.combinations or len(goal) != self.dice:
-            raise ValueError(
+            raise InputError(
                 f"goal must be {self.dice} digits from 1 to {self.faces}, got {goal!r}"
             )
         return faces
@@ -289,7 +290,7 @@ def _fraction(value: Any) -> Fraction:
     try:
         return Fraction(value.item() if isinstance(value, np.generic) else value)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"utility must be finite numbers, got {value!r}") from None
+        raise InputError(f"utility must be finite numbers, got {value!r}") from None
 
 
 def _digest(utilities: Array | None) -> str:

@@ -32,6 +32,8 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .errors import InputError
+
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -303,9 +305,9 @@ def at_least(name: str, value: int, minimum: int) -> int:
         ValueError: naming the argument, the requirement and what came.
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise ValueError(f"{name} must be an integer, got {value!r}")
+        raise InputError(f"{name} must be an integer, got {value!r}")
     if value < minimum:
-        raise ValueError(f"{name} must be at least {minimum}, got {value}")
+        raise InputError(f"{name} must be at least {minimum}, got {value}")
     return int(value)
 
 
@@ -317,5 +319,5 @@ def one_of(name: str, value: Any, known: Sequence[str]) -> Any:
     """
     if value not in known:
         names = ", ".join(repr(entry) for entry in known)
-        raise ValueError(f"{name} must be one of {names}, got {value!r}")
+        raise InputError(f"{name} must be one of {names}, got {value!r}")
     return value

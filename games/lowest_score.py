@@ -20,6 +20,7 @@ from typing import ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 
 from .dice import combinations, redundancy
+from .errors import InputError
 from .game import IntArray, at_least, one_of
 from .turn import Turn
 from .turn_game import Leg, TurnGame
@@ -66,7 +67,7 @@ class LowestScore(TurnGame):
         self.faces = at_least("faces", faces, 2)
         self.zero_face = at_least("zero_face", zero_face, 1)
         if self.zero_face > self.faces:
-            raise ValueError(f"zero_face must be at most faces = {faces}, got {zero_face}")
+            raise InputError(f"zero_face must be at most faces = {faces}, got {zero_face}")
         self.players = at_least("players", players, 1)
         self.objective: Objective = one_of("objective", objective, get_args(Objective))
         self.worth = [0 if face == zero_face else face for face in range(1, faces + 1)]

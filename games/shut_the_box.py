@@ -20,6 +20,7 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 
 from .dice import sum_counts
+from .errors import InputError
 from .game import IntArray, at_least, one_of
 from .turn import Turn
 from .turn_game import Leg, TurnGame
@@ -66,13 +67,13 @@ class ShutTheBox(TurnGame):
     ) -> None:
         self.tiles = at_least("tiles", tiles, 1)
         if self.tiles > MAX_TILES:
-            raise ValueError(f"tiles must be at most {MAX_TILES}, got {tiles}")
+            raise InputError(f"tiles must be at most {MAX_TILES}, got {tiles}")
         self.dice = at_least("dice", dice, 1)
         self.sides = at_least("sides", sides, 2)
         self.one_die = one_die
         self._one_die_sum = _parse_one_die(one_die)
         if not isinstance(shut_wins, bool):
-            raise ValueError(f"shut_wins must be True or False, got {shut_wins!r}")
+            raise InputError(f"shut_wins must be True or False, got {shut_wins!r}")
         self.shut_wins = shut_wins
         self.objective: Objective = one_of("objective", objective, get_args(Objective))
         self.max_score = self.tiles * (self.tiles + 1) // 2
@@ -172,5 +173,5 @@ def _parse_one_die(rule: str) -> int:
         return -1
     found = re.fullmatch(r"sum<=(\d+)", rule) if isinstance(rule, str) else None
     if found is None:
-        raise ValueError(f"one_die must be 'sum<=6' (or another number) or 'never', got {rule!r}")
+        raise InputError(f"one_die must be 'sum<=6' (or another number) or 'never', got {rule!r}")
     return int(found[1])

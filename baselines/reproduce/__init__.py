@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from ...games import InputError
 from . import four_two_one, greed, notebook, shut_the_box
 from .claims import Claim, surprises, table
 
@@ -32,7 +33,7 @@ def reproduce(sources: Sequence[str]) -> int:
     """
     unknown = [source for source in sources if source not in SOURCES]
     if unknown:
-        raise ValueError(f"source must be one of {', '.join(SOURCES)}, got {unknown[0]!r}")
+        raise InputError(f"source must be one of {', '.join(SOURCES)}, got {unknown[0]!r}")
     print(HEADING)
     new = 0
     for source in sources:

@@ -26,6 +26,7 @@ from .baselines import (
     verify,
 )
 from .envs import REFERENCE, register
+from .games import InputError
 
 register()
 
@@ -92,6 +93,7 @@ __all__ = [
     "Blunder",
     "CertificateError",
     "Evaluation",
+    "InputError",
     "PayoffMatrix",
     "Score",
     "Solution",

@@ -17,6 +17,7 @@ except ModuleNotFoundError:
 from .agents.config import BenchmarkConfig, GameName, TrainConfig, task_from_options
 from .baselines import CertificateError, is_policy_name, policy_names, solve, verify
 from .baselines.reproduce import SOURCES, reproduce
+from .games import InputError
 
 INTERRUPTED = 130  # the exit code of a command that was ended by Ctrl-C
 BROKEN_PIPE = 141  # and of one whose reader left
@@ -80,7 +81,7 @@ class ReproduceConfig:
     def __post_init__(self) -> None:
         """Check that there is one thing to do."""
         if (self.source is None) != self.all:
-            raise ValueError(f"source must be one of {', '.join(SOURCES)}, or left out with --all")
+            raise InputError(f"source must be one of {', '.join(SOURCES)}, or left out with --all")
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ class VerifyConfig:
     def __post_init__(self) -> None:
         """Check that there is something to verify."""
         if not self.certificates:
-            raise ValueError("certificates must be one file at least, got none")
+            raise InputError("certificates must be one file at least, got none")
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class PlotConfig:
     def __post_init__(self) -> None:
         """Check that there is something to draw."""
         if not self.runs:
-            raise ValueError("runs must be one run folder at least, got none")
+            raise InputError("runs must be one run folder at least, got none")
 
 
 Command = (
@@ -133,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:  # whoever reads the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(BROKEN_PIPE)
-    except (ValueError, OSError) as error:
+    except (InputError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
@@ -189,11 +190,11 @@ def _score(command: ScoreConfig) -> int:
             )
     else:
         if command.ceiling:
-            raise ValueError("ceiling needs a run folder, as a policy by name has no network")
+            raise InputError("ceiling needs a run folder, as a policy by name has no network")
         task = task_from_options(command.game, command.env)
         if not is_policy_name(task.game, command.policy):
             known = ", ".join(policy_names(task.game))
-            raise ValueError(
+            raise InputError(
                 f"policy must be a run folder or one of {known}, got {command.policy!r}"
             )
         report(score(command.policy, task), Console())

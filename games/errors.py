@@ -1,0 +1,9 @@
+"""What users do wrong, as classes of its own; whatever else is raised is a bug of this project."""
+
+
+class InputError(ValueError):
+    """An argument that is not what is needed: says its name, what was expected and what came."""
+
+
+class SizeError(InputError):
+    """Sizes of a game that ask for more than the limits allow, with what they would take."""
