@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..games import GAMES, Array, Game, InputError
+from ..games import GAMES, Array, Game, InputError, KeywordError
 from .induction import spread
 from .names import EQUILIBRIUM, label, resolve
 from .policies import PolicyLike
@@ -108,7 +108,7 @@ class Task:
         return normalized
 
 
-def make_task(game: str, seat: int = 0, **keywords: Any) -> Task:
+def make_task(game: str, /, seat: int = 0, **keywords: Any) -> Task:
     """Build a task from the keywords of an environment.
 
     Args:
@@ -118,7 +118,7 @@ def make_task(game: str, seat: int = 0, **keywords: Any) -> Task:
             or, as text, several names with commas between them.
 
     Raises:
-        TypeError: if a keyword is not one of the game's.
+        KeywordError: if a keyword is not one of the game's.
         ValueError: if a value is out of range.
     """
     rules = GAMES[game]
@@ -127,7 +127,7 @@ def make_task(game: str, seat: int = 0, **keywords: Any) -> Task:
     unknown = [name for name in keywords if name not in known]
     if unknown:
         names = ", ".join(["seat", rules.opponent_keyword, *known])
-        raise TypeError(f"{game} takes the keywords {names}, got {', '.join(unknown)}")
+        raise KeywordError(f"{game} takes the keywords {names}, got {', '.join(unknown)}")
     played = rules(**keywords)
     if opponents is None:
         return Task(played, seat, rules.default_opponent)

@@ -1,6 +1,7 @@
 """The environment of one game, by the Gymnasium API."""
 
-from typing import Any, SupportsInt
+import operator
+from typing import Any, SupportsIndex
 
 import gymnasium as gym
 import numpy as np
@@ -12,7 +13,7 @@ from .engine import Engine, Outcome, RewardMode
 from .transitions import Transitions, tabulate_transitions
 
 
-class GameEnv(gym.Env[Features, SupportsInt]):
+class GameEnv(gym.Env[Features, SupportsIndex]):
     """One agent in one seat of a dice game against fixed opponents.
 
     Observations are ``MultiDiscrete`` (what each component means is in the game's
@@ -78,20 +79,16 @@ class GameEnv(gym.Env[Features, SupportsInt]):
             self._tell(self._engine.describe(0))
         return observation, self._info()
 
-    def step(self, action: SupportsInt) -> tuple[Features, float, bool, bool, dict[str, Any]]:
+    def step(self, action: SupportsIndex) -> tuple[Features, float, bool, bool, dict[str, Any]]:
         """Make one move; the opponents reply.
 
         Raises:
-            ValueError: if the action is outside the action space.
+            ValueError: if the action is no integer, or outside the action space.
             RuntimeError: if the game is over.
         """
         if self._over:
             raise RuntimeError("the game is over: call reset before step")
-        chosen = np.array([int(action)])
-        if not 0 <= chosen[0] < self.task.game.num_actions:
-            raise InputError(
-                f"action must be from 0 to {self.task.game.num_actions - 1}, got {action!r}"
-            )
+        chosen = np.array([check_action(action, self.task.game.num_actions)])
         outcome = self._engine.step(self._lane, chosen, self.np_random)
         self._over = bool(outcome.over[0])
         observation = self._engine.observations()[0]
@@ -139,3 +136,20 @@ class GameEnv(gym.Env[Features, SupportsInt]):
         self._story = story
         if self.render_mode == "human":
             print(story)  # noqa: T201  that is what this mode is for
+
+
+def check_action(action: Any, num_actions: int) -> int:
+    """Return an action as an integer: an int, or an integer scalar or 0-d array of any library.
+
+    Raises:
+        ValueError: if it is none, or outside the action space.
+    """
+    try:
+        chosen = None if isinstance(action, bool) else operator.index(action)
+    except TypeError:  # 1.9, "1", None: int() would take some of them for an action
+        chosen = None
+    if chosen is None:
+        raise InputError(f"action must be an integer, got {' '.join(repr(action).split())}")
+    if not 0 <= chosen < num_actions:
+        raise InputError(f"action must be from 0 to {num_actions - 1}, got {chosen}")
+    return chosen

@@ -149,9 +149,16 @@ def check_actions(actions: Any, num_envs: int, num_actions: int) -> IntArray:
     Raises:
         ValueError: if the shape is wrong or an action is outside the action space.
     """
-    checked = np.asarray(actions)
+    try:
+        checked = np.asarray(actions)
+    except (TypeError, ValueError) as error:  # rows of different lengths, tensors elsewhere
+        raise InputError(f"actions must be {num_envs} integers, got none: {error}") from None
     if checked.shape != (num_envs,) or not np.issubdtype(checked.dtype, np.integer):
-        raise InputError(f"actions must be {num_envs} integers, got {actions!r}")
-    if checked.min() < 0 or checked.max() >= num_actions:
-        raise InputError(f"actions must be from 0 to {num_actions - 1}, got {actions!r}")
+        raise InputError(
+            f"actions must be {num_envs} integers, "
+            f"got an array of {checked.dtype} and shape {checked.shape}"
+        )
+    outside = checked[(checked < 0) | (checked >= num_actions)]
+    if len(outside):
+        raise InputError(f"actions must be from 0 to {num_actions - 1}, got {outside[0]}")
     return checked.astype(np.int64)

@@ -1,6 +1,6 @@
 """The games: rules and chance laws, free of reinforcement-learning types."""
 
-from .errors import InputError, SizeError
+from .errors import InputError, KeywordError, SizeError
 from .four_two_one import FourTwoOne
 from .game import (
     Array,
@@ -36,6 +36,7 @@ __all__ = [
     "InputError",
     "IntArray",
     "InverseLaws",
+    "KeywordError",
     "Leg",
     "LowestScore",
     "Move",

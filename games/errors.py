@@ -5,5 +5,9 @@ class InputError(ValueError):
     """An argument that is not what is needed: says its name, what was expected and what came."""
 
 
+class KeywordError(InputError, TypeError):
+    """A keyword that is not one of the game's: a TypeError too, as of any Python function."""
+
+
 class SizeError(InputError):
     """Sizes of a game that ask for more than the limits allow, with what they would take."""
