@@ -11,11 +11,8 @@ from stable_baselines3.common.callbacks import BaseCallback, EventCallback
 from ..baselines import Score, Task, occupancy, score
 from ..games import FloatArray
 from .adapter import ModelPolicy
-from .runs import save_checkpoint, write_with
+from .runs import LOG, save_checkpoint, write_with
 from .vec_env import GameVecEnv
-
-#: Columns of the log; the first three are the keys of stable-baselines3's EvalCallback.
-LOG = ("timesteps", "results", "ep_lengths", "regret", "normalized", "seconds")
 
 
 class ExactEvalCallback(EventCallback):

@@ -2,8 +2,9 @@
 
 import dataclasses
 import itertools
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, field
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -11,8 +12,9 @@ import tyro
 
 from ..baselines import Task, make_task
 from ..envs import RewardMode
-from ..games import GAMES, InputError, at_least
-from .hyperparameters import Algorithm, read_changes, read_hyperparameters
+from ..games import GAMES, InputError, at_least, one_of
+from .hyperparameters import keywords, once, read_changes, read_file, tuned
+from .ranges import KNOWN, Algorithm, check, check_hyperparameters, shown
 
 #: A name in ``GAMES``, shown as a choice by the command line.
 GameName = Annotated[str, tyro.conf.arg(metavar="{" + ",".join(GAMES) + "}")]
@@ -22,8 +24,46 @@ GameName = Annotated[str, tyro.conf.arg(metavar="{" + ",".join(GAMES) + "}")]
 LITERALS = {"true": True, "false": False, "none": None}
 
 
+#: Types that dataclasses do not check, and what config.json may have of another one.
+FIELDS: dict[str, type] = {"env": dict, "hyperparams": dict, "self_play": bool, "device": str}
+
+
 class RunError(InputError):
     """A run folder that cannot be used, and why."""
+
+
+def _whole_or_text(word: str) -> int | str:
+    try:
+        return int(word)
+    except ValueError:
+        return word
+
+
+def _pairs(option: str, value: Callable[[str], Any], words: list[str]) -> dict[str, Any]:
+    """Make a mapping of words that are names and values by turns."""
+    names = words[::2]
+    if len(words) % 2:
+        raise InputError(f"{option} must be pairs of a name and a value, got {' '.join(words)}")
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise InputError(f"{option} must give each name once, got {', '.join(twice)} again")
+    return dict(zip(names, map(value, words[1::2]), strict=True))
+
+
+def _pairs_of(option: str, value: Callable[[str], Any]) -> Any:
+    """Have the command line read an option with ``_pairs``."""
+    return tyro.constructors.PrimitiveConstructorSpec(
+        nargs="*",
+        metavar="[NAME VALUE ...]",
+        instance_from_str=partial(_pairs, option, value),
+        is_instance=lambda given: isinstance(given, dict),
+        str_from_instance=lambda given: [str(word) for pair in given.items() for word in pair],
+    )
+
+
+#: Keyword arguments of an environment, and hyperparameters in YAML, as words in pairs.
+Keywords = Annotated[dict[str, int | str], _pairs_of("env", _whole_or_text)]
+Changes = Annotated[dict[str, str], _pairs_of("hyperparams", str)]
 
 
 @dataclass(frozen=True)
@@ -33,7 +73,7 @@ class TrainConfig:
     game: GameName = "Greed"
     """Game to play."""
 
-    env: dict[str, int | str] = field(default_factory=dict)
+    env: Keywords = field(default_factory=dict)
     """Keyword arguments of the environment, as pairs: --env max_score 50 opponent random. In the
     lowest-score game opponents may be several: --env opponents only3s,notebook,random."""
 
@@ -49,9 +89,9 @@ class TrainConfig:
     num_envs: int | None = None
     """Games played at once. Default: n_envs of the hyperparameters."""
 
-    reward: RewardMode = "outcome"
+    reward: RewardMode | None = None
     """outcome: the game's result. regret: what the move gives away. shaped: the outcome plus the
-    change of the optimal value."""
+    change of the optimal value. Default: what --env or --conf says, else outcome."""
 
     self_play: bool = False
     """Have the agent play against itself, in both seats by turns (two players, ppo); it is scored
@@ -60,7 +100,7 @@ class TrainConfig:
     conf: Path | None = None
     """YAML file of hyperparameters in the shape of rl_zoo3. Default: the tuned ones."""
 
-    hyperparams: dict[str, str] = field(default_factory=dict)
+    hyperparams: Changes = field(default_factory=dict)
     """Hyperparameters to change, as pairs: --hyperparams ent_coef 0.1 batch_size 1024."""
 
     device: str = "cpu"
@@ -80,50 +120,90 @@ class TrainConfig:
     """Run folder of an interrupted run to continue, with its own options and no others."""
 
     def __post_init__(self) -> None:
-        """Check what can be checked without building anything.
+        """Check what can be checked without building anything, and settle the reward.
 
         Raises:
             ValueError: naming the option, the requirement and the value.
         """
+        for name in ("conf", "run_folder", "resume"):
+            place = getattr(self, name)
+            object.__setattr__(self, name, Path(place) if isinstance(place, str) else place)
+        self._check_options()
+        if self.resume is None:
+            object.__setattr__(self, "reward", self._settled_reward())
+            _ = self.hyperparameters  # which are checked as they are read
+            return
+        others = [
+            entry.name
+            for entry in dataclasses.fields(self)
+            if entry.name != "resume" and getattr(self, entry.name) != _default(entry)
+        ]
+        if others:
+            raise InputError(
+                f"resume must be the only option, as the run keeps its own, got {', '.join(others)}"
+            )
+
+    def _check_options(self) -> None:
         check_game(self.game)
+        one_of("algorithm", self.algorithm, get_args(Algorithm))
         for name in ("steps", "num_envs", "eval_interval"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise InputError(f"{name} must be at least 1, got {value}")
-        if not 0 <= self.seed < 2**32:
+            if getattr(self, name) is not None:
+                at_least(name, getattr(self, name), 1)
+        if not at_least("seed", self.seed, 0) < 2**32:
             raise InputError(f"seed must be from 0 to 2**32 - 1, got {self.seed}")
+        for name, kind in FIELDS.items():
+            if not isinstance(getattr(self, name), kind):
+                raise InputError(
+                    f"{name} must be of type {kind.__name__}, got {shown(getattr(self, name))}"
+                )
         if self.self_play and self.algorithm != "ppo":
             raise InputError(f"self_play needs the algorithm ppo, got {self.algorithm}")
-        if self.stop_at is not None and not self.stop_at <= 1:
-            raise InputError(f"stop_at must be at most 1, the optimum, got {self.stop_at}")
-        if self.resume is None:
-            _ = self.hyperparameters  # which are checked as they are read
-        else:
-            fresh = TrainConfig()
-            names = [entry.name for entry in dataclasses.fields(self) if entry.name != "resume"]
-            others = [name for name in names if getattr(self, name) != getattr(fresh, name)]
-            if others:
-                raise InputError(
-                    "resume must be the only option, as the run keeps its own, "
-                    f"got {', '.join(others)}"
-                )
+        number = isinstance(self.stop_at, int | float) and not isinstance(self.stop_at, bool)
+        if self.stop_at is not None and not (number and self.stop_at <= 1):
+            raise InputError(f"stop_at must be at most 1, the optimum, got {shown(self.stop_at)}")
+
+    def _settled_reward(self) -> RewardMode:
+        """Give the one reward mode of all places that may name one."""
+        places = {
+            "--reward": self.reward,
+            "--env": self.env.get("reward"),
+            "--hyperparams env_kwargs": keywords(self._changes).get("reward"),
+            "--conf": self.conf and keywords(self._file).get("reward"),
+        }
+        given = once("reward", places)
+        reward: RewardMode = one_of(
+            "reward", "outcome" if given is None else given, get_args(RewardMode)
+        )
+        return reward
+
+    @cached_property
+    def _changes(self) -> dict[str, Any]:
+        changes = read_changes(self.hyperparams)
+        return check(f"hyperparameters of {self.algorithm}", changes, KNOWN[self.algorithm])
+
+    @cached_property
+    def _file(self) -> dict[str, Any]:
+        return read_file(self.game, self.conf or tuned(self.algorithm, self.reward or "outcome"))
 
     @cached_property
     def hyperparameters(self) -> dict[str, Any]:
-        """What ``conf``, ``hyperparams``, ``steps`` and ``num_envs`` amount to."""
-        known = read_hyperparameters(self.game, self.algorithm, self.reward, self.conf)
-        changed = read_changes(self.hyperparams)
-        given = {"n_timesteps": self.steps, "n_envs": self.num_envs}
-        merged = {**known, **changed, **{name: n for name, n in given.items() if n is not None}}
-        for name in given:
-            number = merged.get(name)
-            if isinstance(number, bool) or not isinstance(number, int | float) or number < 1:
-                raise InputError(f"{name} must be at least 1, got {number!r}")
-            merged[name] = int(number)
-        env_kwargs = merged.get("env_kwargs", {})
-        if not isinstance(env_kwargs, dict):
-            raise InputError(f"env_kwargs must be a mapping, got {env_kwargs!r}")
-        merged["env_kwargs"] = {**env_kwargs, **self.env, "reward": self.reward}
+        """What ``conf``, ``hyperparams``, ``env``, ``steps`` and ``num_envs`` amount to.
+
+        What is given one by one goes before what the file says, except for the reward: a file is
+        tuned for one.
+        """
+        merged = {**self._file, **self._changes}
+        for name, option in (("n_timesteps", "steps"), ("n_envs", "num_envs")):
+            given = {
+                f"--{option.replace('_', '-')}": getattr(self, option),
+                f"--hyperparams {name}": self._changes.get(name),
+            }
+            merged[name] = once(name, given) or merged.get(name)
+        merged = check_hyperparameters(self.algorithm, merged)
+        file, changes = keywords(self._file), keywords(self._changes)
+        for name, value in self.env.items():
+            once(name, {"--env": value, "--hyperparams env_kwargs": changes.get(name)})
+        merged["env_kwargs"] = {**file, **changes, **self.env, "reward": self.reward}
         return merged
 
     @property
@@ -141,6 +221,10 @@ class TrainConfig:
         options = dataclasses.asdict(self)
         others = ("run_folder", "resume", "conf", "hyperparams")
         return {name: options[name] for name in options if name not in others}
+
+
+def _default(entry: "dataclasses.Field[Any]") -> Any:
+    return entry.default if entry.default_factory is MISSING else entry.default_factory()
 
 
 @dataclass(frozen=True)
@@ -208,7 +292,7 @@ def check_game(game: str) -> None:
     Raises:
         ValueError: if there is no such game.
     """
-    if game not in GAMES:
+    if game not in list(GAMES):  # which may be asked about anything
         raise InputError(f"game must be one of {', '.join(GAMES)}, got {game!r}")
 
 
@@ -223,7 +307,4 @@ def task_from_options(game: str, env: dict[str, int | str]) -> Task:
         name: LITERALS.get(value.lower(), value) if isinstance(value, str) else value
         for name, value in env.items()
     }
-    try:
-        return make_task(game, **keywords)
-    except TypeError as error:
-        raise InputError(f"env must hold keywords of the game: {error}") from None
+    return make_task(game, **keywords)

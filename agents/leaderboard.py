@@ -8,7 +8,6 @@ seeds, within each game where games are put together (the stratified bootstrap o
 import csv
 import io
 import itertools
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -100,14 +99,14 @@ def read_cells(folder: Path) -> dict[Cell, Curve]:
     """Read the finished runs of a folder, and their curves: moves and normalised scores."""
     cells = {}
     for path in sorted(folder.glob("*/score.json")):
-        config, found = runs.read_config(path.parent), json.loads(path.read_text())
-        with np.load(path.parent / "evaluations.npz") as log:
-            steps, scores = log["timesteps"], log["normalized"]
+        config, found = runs.read_config(path.parent), runs.read_score(path.parent)
+        log = runs.read_log(path.parent)
+        steps, scores = log["timesteps"].astype(np.int64), log["normalized"]
         reached = [steps[scores >= least] for least in (0.9, 0.99)]
         cell = Cell(
             game=config.game,
             algorithm=config.algorithm,
-            reward=config.reward,
+            reward=str(config.reward),
             seed=config.seed,
             **{name: found[name] for name in ("value", "optimum", "random", "regret")},
             normalized=found["normalized"],

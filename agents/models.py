@@ -1,10 +1,9 @@
 """Building environments and models from hyperparameters."""
 
-import ast
-import inspect
-import math
+import importlib.util
 from typing import Any
 
+import numpy as np
 import torch as th
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.base_class import BaseAlgorithm
@@ -14,8 +13,8 @@ from stable_baselines3.common.utils import LinearSchedule
 from ..games import InputError
 from .config import TrainConfig, task_from_options
 from .dqn import MaskedDQN, MaskedDQNPolicy
-from .hyperparameters import Algorithm
 from .q_learning import QLearning, QTable
+from .ranges import Algorithm, network, shown
 from .vec_env import GameVecEnv
 
 MODELS: dict[Algorithm, tuple[Any, Any]] = {
@@ -23,27 +22,8 @@ MODELS: dict[Algorithm, tuple[Any, Any]] = {
     "dqn": (MaskedDQN, MaskedDQNPolicy),
     "qlearning": (QLearning, QTable),
 }
-#: Hyperparameters that may be schedules, as in rl_zoo3, and those that no model takes.
-SCHEDULES = {"learning_rate", "clip_range", "clip_range_vf"}
+#: Hyperparameters that no model takes.
 OURS = {"n_envs", "n_timesteps", "env_kwargs", "callback", "policy"}
-#: Hyperparameters from 1 on, and from 0 to 1.
-COUNTS = {
-    "n_steps",
-    "batch_size",
-    "n_epochs",
-    "buffer_size",
-    "train_freq",
-    "target_update_interval",
-}
-FRACTIONS = {
-    "gamma",
-    "gae_lambda",
-    "tau",
-    "exploration_fraction",
-    "exploration_initial_eps",
-    "exploration_final_eps",
-    "omega",
-}
 
 
 class FallingEntropy(BaseCallback):
@@ -88,89 +68,63 @@ def make_env(config: TrainConfig) -> GameVecEnv:
 
 
 def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
-    """Build an untrained model for a run.
+    """Build an untrained model for a run, and see that its network works.
 
     Raises:
         ValueError: if a hyperparameter does not fit the model, or the device does not exist.
     """
-    options = {name: value for name, value in config.hyperparameters.items() if name not in OURS}
+    options = {
+        name: _argument(name, value)
+        for name, value in config.hyperparameters.items()
+        if name not in OURS
+    }
     model, policy = MODELS[config.algorithm]
-    defaults = _defaults(model)
-    for name, value in options.items():
-        if name in SCHEDULES:
-            options[name] = _schedule(name, value)
-        elif name == "policy_kwargs":
-            options[name] = _policy_kwargs(value)
-        else:
-            _check_number(name, value, defaults.get(name))
     device = check_device(config.device)
+    if model is QLearning and device not in ("cpu", "auto"):
+        raise InputError(f"device must be cpu for a table, got {device!r}")
     try:
         built: BaseAlgorithm = model(policy, env, seed=config.seed, device=device, **options)
-        return built
-    except (TypeError, AssertionError) as error:  # unknown arguments, and values out of range
-        raise InputError(f"hyperparameters must fit {model.__name__}: {error}") from None
+        _pass_through(built, env)
+    except InputError:
+        raise
+    except Exception as error:  # each class of torch.nn and each optimiser has its own
+        raise InputError(f"hyperparameters must fit {model.__name__}: {_line(error)}") from error
+    return built
 
 
-def _defaults(model: type[BaseAlgorithm]) -> dict[str, Any]:
-    """Collect the defaults of a model's arguments, those of its bases included."""
-    return {
-        name: argument.default
-        for kind in reversed(model.__mro__)
-        for name, argument in inspect.signature(kind).parameters.items()
-    }
-
-
-def _check_number(name: str, value: Any, default: Any) -> None:
-    """Require a number where the default is one: the models notice in the midst of training."""
-    if isinstance(default, bool) or not isinstance(default, int | float):
-        return
-    whole = isinstance(default, int)
-    kind = int if whole else int | float
-    if isinstance(value, bool) or not isinstance(value, kind) or not math.isfinite(value):
-        raise InputError(f"{name} must be a {'whole ' * whole}number, got {value!r}")
-    if name in FRACTIONS and not 0 <= value <= 1:
-        raise InputError(f"{name} must be from 0 to 1, got {value}")
-    if name in COUNTS and value < 1:
-        raise InputError(f"{name} must be at least 1, got {value}")
-
-
-def _schedule(name: str, value: Any) -> float | LinearSchedule:
-    """Turn lin_0.003 into a number that falls from 0.003 to zero."""
-    try:
-        kind, _, number = value.rpartition("_") if isinstance(value, str) else ("", "", value)
-        initial = float(number)
-        if kind in ("", "lin") and math.isfinite(initial):
-            return LinearSchedule(initial, 0.0, 1.0) if kind else initial
-    except (TypeError, ValueError):
-        pass  # said below
-    raise InputError(f"{name} must be a number or such as lin_0.003, got {value!r}")
-
-
-def _policy_kwargs(value: Any) -> dict[str, Any]:
-    """Read a mapping, or a text such as "dict(activation_fn=nn.ReLU, net_arch=[64])".
-
-    rl_zoo3 runs such texts as code; here they are literals and classes of ``torch.nn``.
-    """
-    if isinstance(value, dict):
+def _argument(name: str, value: Any) -> Any:
+    """Make what a model takes of a hyperparameter: a schedule of lin_0.003, classes of texts."""
+    if isinstance(value, str) and value.startswith("lin_"):
+        return LinearSchedule(float(value.removeprefix("lin_")), 0.0, 1.0)
+    if name != "policy_kwargs":
         return value
-    try:
-        call = ast.parse(value, mode="eval").body
-        if isinstance(call, ast.Call) and ast.unparse(call.func) == "dict" and not call.args:
-            return {str(entry.arg): _literal(entry.value) for entry in call.keywords}
-    except (TypeError, ValueError, SyntaxError, AttributeError):
-        pass  # said below
-    raise InputError(
-        'policy_kwargs must be a mapping or such as "dict(activation_fn=nn.ReLU, net_arch=[64])", '
-        f"got {value!r}"
-    )
+    options = network(name, value)
+    if "activation_fn" in options:
+        kind = getattr(th.nn, options["activation_fn"], None)
+        if getattr(kind, "__module__", "") != "torch.nn.modules.activation":
+            raise InputError(
+                "policy_kwargs activation_fn must be an activation of torch.nn, such as nn.Tanh, "
+                f"got nn.{options['activation_fn']}"
+            )
+        options["activation_fn"] = kind
+    return options
 
 
-def _literal(node: ast.expr) -> Any:
-    if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "nn":
-        kind = getattr(th.nn, node.attr)
-        if isinstance(kind, type) and issubclass(kind, th.nn.Module):
-            return kind
-    return ast.literal_eval(node)
+def _pass_through(model: BaseAlgorithm, env: GameVecEnv) -> None:
+    """Have a model see two first observations: a network may be built that cannot be called."""
+    task = env.task
+    states = np.resize(np.flatnonzero(task.initial), 2)
+    observations = env.engine.encoding.encode(task.game.observe(states, task.seat))
+    policy: Any = model.policy
+    policy.predict(observations, deterministic=True)
+    if hasattr(policy, "predict_values"):
+        with th.no_grad():
+            policy.predict_values(th.as_tensor(observations, device=model.device))
+
+
+def _line(error: Exception) -> str:
+    """Put an error of a library into one line."""
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def make_callbacks(config: TrainConfig) -> list[BaseCallback]:
@@ -179,9 +133,9 @@ def make_callbacks(config: TrainConfig) -> list[BaseCallback]:
     Raises:
         ValueError: if one is unknown.
     """
-    named = config.hyperparameters.get("callback") or []
+    named = config.hyperparameters.get("callback")
     callbacks: list[BaseCallback] = []
-    for name in named if isinstance(named, list) else [named]:
+    for name in named if isinstance(named, list) else [] if named is None else [named]:
         if not isinstance(name, str) or name not in CALLBACKS:
             raise InputError(f"callback must be one of {', '.join(CALLBACKS)}, got {name!r}")
         callbacks.append(CALLBACKS[name]())
@@ -189,16 +143,29 @@ def make_callbacks(config: TrainConfig) -> list[BaseCallback]:
 
 
 def check_device(device: str) -> str:
-    """Return the device if a tensor can be put there.
+    """Return the device if a tensor can be put there, and numbers come back.
 
     Raises:
         ValueError: if PyTorch does not know it or does not have it.
     """
     try:
-        th.zeros(1, device="cpu" if device == "auto" else device)
-    except (RuntimeError, AssertionError) as error:
+        th.zeros(1, device="cpu" if device == "auto" else device).item()
+    except Exception as error:  # each kind of device has its own
         reason = str(error).splitlines()[0]
         raise InputError(
             f"device must be one that PyTorch can use, got {device!r}: {reason}"
         ) from None
     return device
+
+
+def check_log(config: TrainConfig) -> None:
+    """See that TensorBoard is there if a run is to write for it.
+
+    Raises:
+        ValueError: if it is not.
+    """
+    folder = config.hyperparameters.get("tensorboard_log")
+    if folder is not None and importlib.util.find_spec("tensorboard") is None:
+        raise InputError(
+            f"tensorboard_log needs more libraries, got {shown(folder)}: pip install tensorboard"
+        )

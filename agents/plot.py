@@ -8,8 +8,9 @@ from matplotlib.figure import Figure
 
 from .config import RunError
 from .leaderboard import agent_name
-from .runs import read_config, write_with
+from .runs import read_config, read_log, write_with
 
+FORMATS = ("png", "svg", "pdf", "jpg", "webp")  # those that need no other program
 FLOOR = 1e-4  # of the span between random and optimal play: what is nearer is drawn here
 
 
@@ -23,25 +24,17 @@ def plot_runs(folders: Sequence[Path], picture: Path) -> None:
     Raises:
         RunError: if a folder has no scores, or the format is unknown.
     """
+    kind = picture.suffix.lower().lstrip(".")
+    if kind not in FORMATS:
+        raise RunError(f"picture must end in one of {', '.join(FORMATS)}, got {picture}")
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
     for folder in folders:
-        config = read_config(folder)
-        path = folder / "evaluations.npz"
-        if not path.is_file():
-            raise RunError(f"run folder must hold an evaluations.npz, got {folder}")
-        try:
-            log = np.load(path, allow_pickle=False)
-            steps, missing = log["timesteps"], np.maximum(1 - log["normalized"], FLOOR)
-        except (ValueError, KeyError, OSError, EOFError) as error:
-            raise RunError(f"{path} must hold the scores of a run, got: {error}") from None
-        axes.plot(steps / 1e6, missing, label=f"{config.game}: {agent_name(config)}")
+        config, log = read_config(folder), read_log(folder)
+        missing = np.maximum(1 - log["normalized"], FLOOR)
+        axes.plot(log["timesteps"] / 1e6, missing, label=f"{config.game}: {agent_name(config)}")
     axes.set(xlabel="agent's moves, million", ylabel="1 - normalised score", yscale="log")
     axes.set_title("Exact distance to the optimum (random play is 1, optimal play 0)")
     axes.grid(alpha=0.3, which="both")
     axes.legend()
-    kind = picture.suffix.lstrip(".")
-    if kind not in figure.canvas.get_supported_filetypes():
-        known = ", ".join(sorted(figure.canvas.get_supported_filetypes()))
-        raise RunError(f"picture must end in one of {known}, got {picture}")
     write_with(picture, lambda buffer: figure.savefig(buffer, format=kind, dpi=150))

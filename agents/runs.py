@@ -11,14 +11,20 @@
     score.json        its exact score
 
 Every file is written beside its place and then moved there, so that a reader, or a kill at any
-moment, finds the old file or the new one. Nothing here runs code from a file: models are rebuilt
+moment, finds the old file or the new one; what a kill left beside goes when the run is read next.
+Nothing here runs code from a file: models are rebuilt
 from the configuration, and only their weights are read.
 """
 
 import io
 import json
 import os
+import platform
+import re
+import shutil
+import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,24 +34,68 @@ import yaml
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
+from ..games import FloatArray
 from .config import RunError, TrainConfig
 from .models import make_env, make_model
 from .vec_env import GameVecEnv
 
+#: Columns of the log; the first three are the keys of stable-baselines3's EvalCallback.
+LOG = ("timesteps", "results", "ep_lengths", "regret", "normalized", "seconds")
 COUNTERS = ("num_timesteps", "_n_updates", "_n_calls", "_episode_num", "exploration_rate")
 
 
+FILES = (
+    *("config.json", "hyperparameters.yml", "evaluations.npz", "checkpoint.pt"),
+    *("best_model.zip", "final_model.zip", "certificate.npz", "score.json"),
+)
+HOST = platform.node()
+
+
+class WriteError(RunError):
+    """A file that could not be written, as on a full disk; what was there before is whole."""
+
+
 def write(path: Path, content: bytes) -> None:
-    """Write a file in one indivisible move."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    """Write a file in one indivisible move.
+
+    Raises:
+        WriteError: if there is no room or no permission.
+    """
+    beside = path.with_name(f".{path.name}.{HOST}.{os.getpid()}")
     try:
         with beside.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)
+    except OSError as error:
+        raise WriteError(f"{path} cannot be written: {error.strerror or error}") from None
     finally:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+
+
+def clean(folder: Path) -> None:
+    """Remove what killed writes of this machine have left in a run folder."""
+    names, host = "|".join(map(re.escape, FILES)), re.escape(HOST)
+    for path in folder.glob(".*"):
+        left = re.fullmatch(rf"\.(?:{names})\.(?:{host}\.)?(\d+)", path.name)
+        if left and not _runs(int(left[1])):
+            with suppress(OSError):  # a folder to read from only
+                path.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    """Say whether a process of this machine is there."""
+    if os.name != "posix":  # where signal 0 is not an empty one
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        pass  # it is somebody else's
+    return True
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -81,8 +131,12 @@ def create(config: TrainConfig) -> Path:
     except OSError as error:
         raise RunError(f"run_folder must be a place to write to, got {folder}: {error}") from None
     entry = {f"exactdice/{config.game}-v0": config.hyperparameters}
-    write(folder / "hyperparameters.yml", yaml.safe_dump(entry).encode())
-    write_json(folder / "config.json", config.to_json())
+    try:
+        write(folder / "hyperparameters.yml", yaml.safe_dump(entry).encode())
+        write_json(folder / "config.json", config.to_json())
+    except WriteError:
+        shutil.rmtree(folder)  # it was made just now
+        raise
     return folder
 
 
@@ -92,13 +146,14 @@ def read_config(folder: Path) -> TrainConfig:
     Raises:
         RunError: if the folder holds none, or one that is not valid.
     """
+    clean(folder)
     path = folder / "config.json"
     if not path.is_file():
         raise RunError(f"run folder must hold a config.json, got {folder}")
     try:
         options = json.loads(path.read_text())
         return TrainConfig(**options, conf=folder / "hyperparameters.yml")
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise RunError(f"{path} must be the configuration of a run, got: {error}") from None
 
 
@@ -127,10 +182,53 @@ def load_model(folder: Path, which: str = "final") -> tuple[BaseAlgorithm, GameV
     env = make_env(config)
     model = make_model(config, env)
     try:
+        _check_sums(path)
         model.set_parameters(str(path), device=model.device)
     except Exception as error:  # zip, pickle and torch each have their own for a damaged file
         raise RunError(f"{path} must hold the weights of this run, got: {_first(error)}") from None
     return model, env
+
+
+def read_log(folder: Path) -> dict[str, FloatArray]:
+    """Read the exact scores of a run so far: a column of numbers for each of ``LOG``.
+
+    Raises:
+        RunError: if there are none, or the file is damaged.
+    """
+    path = folder / "evaluations.npz"
+    if not path.is_file():
+        raise RunError(f"run folder must hold an evaluations.npz, got {folder}")
+    try:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as columns:
+            log = {name: np.asarray(columns[name], dtype=np.float64).reshape(-1) for name in LOG}
+        if len({len(column) for column in log.values()}) > 1:
+            raise ValueError("columns of different lengths")
+    except Exception as error:  # zip, zlib and numpy each have their own for a damaged file
+        raise RunError(f"{path} must hold the scores of a run, got: {_first(error)}") from None
+    return log
+
+
+def read_score(folder: Path) -> dict[str, Any]:
+    """Read the exact score of a finished run.
+
+    Raises:
+        RunError: if there is none, or the file is damaged.
+    """
+    path = folder / "score.json"
+    try:
+        score = json.loads(path.read_text())
+        numbers = ("value", "optimum", "random", "regret", "normalized", "steps", "seconds")
+        return {**score, **{name: score[name] + 0 for name in numbers}}
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        raise RunError(f"{path} must be the score of a run, got: {_first(error)}") from None
+
+
+def _check_sums(path: Path) -> None:
+    """See that no byte of a zip file has changed, which PyTorch does not look at."""
+    with zipfile.ZipFile(path) as file:
+        wrong = file.testzip()
+    if wrong is not None:
+        raise ValueError(f"a wrong CRC in {wrong}")
 
 
 def save_checkpoint(folder: Path, model: BaseAlgorithm, log: dict[str, list[float]]) -> None:
@@ -164,6 +262,7 @@ def restore_checkpoint(folder: Path, model: BaseAlgorithm) -> dict[str, list[flo
     env = model.get_env()
     assert isinstance(env, GameVecEnv)
     try:
+        _check_sums(path)
         content = th.load(path, map_location="cpu", weights_only=True)
         model.set_parameters(content["parameters"], device=model.device)
         for name, value in content["counters"].items():

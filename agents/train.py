@@ -4,23 +4,25 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 
 import torch as th
-from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 
-from ..baselines import Score, Task, certificate, exploitability
+from ..baselines import Score, certificate, exploitability
 from . import runs
 from .adapter import ModelPolicy
 from .callback import ExactEvalCallback
-from .config import TrainConfig
-from .models import make_callbacks, make_env, make_model
+from .config import RunError, TrainConfig
+from .models import check_log, make_callbacks, make_env, make_model
+from .report import report, seated
 from .self_play import SelfPlay
+
+RUNAWAY = 1e6  # weights of networks that learn are far below
 
 
 class ProgressCallback(BaseCallback):
@@ -62,6 +64,7 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
     folder = config.resume
     if folder is not None:
         config = runs.read_unfinished_config(folder)
+    check_log(config)
     env = make_env(config)
     model = make_model(config, env)
     exact = ExactEvalCallback(env.task, config.interval, stop_at=config.stop_at)
@@ -77,13 +80,25 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
         f"{config.algorithm} on {env.task.game!r} {seated(env.task)}\n"
         f"{config.reward} reward, {config.total_steps:,} steps, saving in {folder}"
     )
-    _learn(config, model, callbacks, console)
-    if exact.interrupted_at is not None:
-        console.print(
-            f"interrupted and saved after {exact.interrupted_at:,} steps; continue with\n"
-            f"    python train.py --resume {folder}"
-        )
-        return None
+    with _how_to_go_on(folder):
+        _learn(config, model, callbacks, console)
+        if exact.interrupted_at is None:
+            return _finish(config, folder, model, exact, console)
+    console.print(
+        f"interrupted and saved after {exact.interrupted_at:,} steps; continue with\n"
+        f"    python train.py --resume {folder}"
+    )
+    return None
+
+
+def _finish(
+    config: TrainConfig,
+    folder: Path,
+    model: BaseAlgorithm,
+    exact: ExactEvalCallback,
+    console: Console,
+) -> Score:
+    """Score and save the final model."""
     final = exact.evaluate()
     runs.write_with(folder / "final_model.zip", model.save)
     best = max(exact.log["normalized"])
@@ -104,6 +119,18 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
     return final
 
 
+@contextmanager
+def _how_to_go_on(folder: Path) -> Iterator[None]:
+    """Add to what is said of a file that cannot be written, as on a full disk, what to do."""
+    try:
+        yield
+    except runs.WriteError as error:
+        go_on = f"go on with --resume {folder}"
+        if not (folder / "checkpoint.pt").exists():
+            go_on = f"train again, as nothing was saved yet in {folder}"
+        raise RunError(f"{error}; make room and {go_on}") from None
+
+
 def _learn(
     config: TrainConfig, model: BaseAlgorithm, callbacks: list[BaseCallback], console: Console
 ) -> None:
@@ -119,11 +146,19 @@ def _learn(
     with Progress(*columns, console=console) as progress, _stop_on_interrupt(exact, console):
         bar = ProgressCallback(progress, config.total_steps, model.num_timesteps)
         exact.on_score = bar.show
-        model.learn(
-            config.total_steps - model.num_timesteps,
-            callback=[*callbacks, bar],
-            reset_num_timesteps=model.num_timesteps == 0,
-        )
+        try:
+            model.learn(
+                config.total_steps - model.num_timesteps,
+                callback=[*callbacks, bar],
+                reset_num_timesteps=model.num_timesteps == 0,
+            )
+        except ValueError:  # somewhere in a network or a law, if its weights have run away
+            if all(weight.abs().max() < RUNAWAY for weight in model.policy.parameters()):
+                raise
+            raise RunError(
+                f"hyperparameters must keep the weights below {RUNAWAY:g}, which they left within "
+                f"{model.num_timesteps:,} steps: lower learning_rate or max_grad_norm"
+            ) from None
 
 
 @contextmanager
@@ -143,52 +178,3 @@ def _stop_on_interrupt(exact: ExactEvalCallback, console: Console) -> Iterator[N
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def seated(task: Task) -> str:
-    """Say where an agent sits and against whom."""
-    against = f", against: {', '.join(task.labels.values())}" if task.labels else ""
-    return f"in seat {task.seat}{against}"
-
-
-def report(score: Score, console: Console) -> None:
-    """Print the exact score and the costliest decisions."""
-    kind = "deterministic" if score.deterministic else "stochastic"
-    held = "masked" if score.masked else "not masked"
-    title = f"{score.policy} ({kind}, {held}) {seated(score.task)}"
-    table = Table(
-        "value",
-        "optimum",
-        "random",
-        "regret",
-        "normalised score",
-        title=title,
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
-    numbers = (score.value, score.optimum, score.random, score.regret, score.normalized)
-    table.add_row(*(f"{number:.6f}" for number in numbers))
-    console.print(table)
-    console.print(_in_depth(score), highlight=False, soft_wrap=True)
-    costly = score.blunders(10)
-    if not costly:
-        console.print("no decision costs anything")
-        return
-    console.print("costliest decisions:")
-    for blunder in costly:
-        console.print(f"    {blunder.words}", highlight=False, soft_wrap=True)
-
-
-def _in_depth(score: Score) -> str:
-    """Say what a score is made of."""
-    outcomes = ", ".join(f"{payoff:g} ({chance:.2%})" for payoff, chance in score.outcomes.items())
-    lines = [
-        f"payoffs and their probabilities: {outcomes}",
-        f"{score.optimal_share:.2%} of its decisions are optimal; it plays {score.flawless:.2%} "
-        "of its games without a mistake",
-    ]
-    if score.exploitability is not None:
-        lines.append(
-            f"who plays to beat it takes {score.exploitability:.6f} from it (exploitability)"
-        )
-    return "\n".join(lines)

@@ -78,12 +78,12 @@ def test_importing_the_package_does_not_import_the_heavy_libraries():
     assert python("-c", code).strip() == "[]"
 
 
-def test_the_command_line_without_its_libraries_says_what_to_install():
-    code = "import sys; sys.modules['tyro'] = None; import exactdice.cli"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert result.returncode == 1
-    assert result.stderr.startswith("error: the command line needs more libraries: pip install")
-    assert len(result.stderr.splitlines()) == 1
+def test_the_light_extra_brings_what_the_command_line_needs(installed):
+    (metadata,) = installed.glob("exactdice-*.dist-info/METADATA")
+    needs = [line for line in metadata.read_text().splitlines() if line.startswith("Requires-Dist")]
+    light = {line.split()[1].split(">")[0] for line in needs if 'extra == "cli"' in line}
+    assert light == {"rich", "tyro"}
+    assert any("exactdice[cli]" in line and 'extra == "agents"' in line for line in needs)
 
 
 def test_the_readme_code_runs():

@@ -1,134 +1,40 @@
-"""The command line: ``exactdice train | score | verify | solve | reproduce | benchmark | plot``."""
+"""The command line: ``exactdice train | score | verify | solve | reproduce | benchmark | plot``.
 
+What a command needs is imported when it runs: most need gymnasium, numpy, tyro and rich alone.
+"""
+
+import contextlib
+import io
 import os
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-try:
-    import tyro
-except ModuleNotFoundError:
-    sys.exit("error: the command line needs more libraries: pip install 'exactdice[agents]'")
-
-from .agents.config import BenchmarkConfig, GameName, TrainConfig, task_from_options
 from .baselines import CertificateError, is_policy_name, policy_names, solve, verify
 from .baselines.reproduce import SOURCES, reproduce
 from .games import InputError
 
+if TYPE_CHECKING:
+    from .options import ScoreConfig, SolveConfig, VerifyConfig
+
 INTERRUPTED = 130  # the exit code of a command that was ended by Ctrl-C
 BROKEN_PIPE = 141  # and of one whose reader left
-
-
-@dataclass(frozen=True)
-class ScoreConfig:
-    """Score a trained run, or a policy by name, exactly."""
-
-    policy: tyro.conf.Positional[str]
-    """Run folder, or the name of a policy of --game, such as random."""
-
-    game: GameName = "Greed"
-    """Game of a policy given by name."""
-
-    env: dict[str, int | str] = field(default_factory=dict)
-    """Keyword arguments of the environment for a policy given by name: --env max_score 50."""
-
-    model: Literal["final", "best"] = "final"
-    """Which model of a run."""
-
-    stochastic: bool = False
-    """Let a model draw from its law rather than take its likeliest action."""
-
-    ceiling: bool = False
-    """Also fit a run's network, from new weights, to the optimal policy, and score that: the most
-    that learning could make of it. Takes a quarter of a minute."""
-
-
-@dataclass(frozen=True)
-class SolveConfig:
-    """Solve a game exactly and print its optimum."""
-
-    game: GameName = "Greed"
-    """Game to solve."""
-
-    env: dict[str, int | str] = field(default_factory=dict)
-    """Keyword arguments of the environment: --env max_score 50 sides 6 opponent random seat 1."""
-
-    exact: bool = False
-    """Print the value as a fraction, computed with integers."""
-
-
-#: A name in ``SOURCES``, shown as a choice.
-SourceName = Annotated[str | None, tyro.conf.arg(metavar="{" + ",".join(SOURCES) + "}")]
-
-
-@dataclass(frozen=True)
-class ReproduceConfig:
-    """Print every number and claim of a source beside the exact one, with a verdict, as Markdown.
-
-    The exit code is 0 if every verdict is as recorded, else 1.
-    """
-
-    source: tyro.conf.Positional[SourceName] = None
-    """Which source."""
-
-    all: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Every source, one after the other."""
-
-    def __post_init__(self) -> None:
-        """Check that there is one thing to do."""
-        if (self.source is None) != self.all:
-            raise InputError(f"source must be one of {', '.join(SOURCES)}, or left out with --all")
-
-
-@dataclass(frozen=True)
-class VerifyConfig:
-    """Check policy certificates: compute value, optimum and regret anew from their policies."""
-
-    certificates: tyro.conf.Positional[tuple[Path, ...]]
-    """Files; every run folder holds one, certificate.npz."""
-
-    def __post_init__(self) -> None:
-        """Check that there is something to verify."""
-        if not self.certificates:
-            raise InputError("certificates must be one file at least, got none")
-
-
-@dataclass(frozen=True)
-class PlotConfig:
-    """Draw the exact learning curves of runs into one picture."""
-
-    runs: tyro.conf.Positional[tuple[Path, ...]]
-    """Run folders."""
-
-    picture: Path = Path("learning.png")
-    """File to write; its ending says the format, such as .png or .svg."""
-
-    def __post_init__(self) -> None:
-        """Check that there is something to draw."""
-        if not self.runs:
-            raise InputError("runs must be one run folder at least, got none")
-
-
-Command = (
-    Annotated[TrainConfig, tyro.conf.subcommand("train")]
-    | Annotated[ScoreConfig, tyro.conf.subcommand("score")]
-    | Annotated[VerifyConfig, tyro.conf.subcommand("verify")]
-    | Annotated[SolveConfig, tyro.conf.subcommand("solve")]
-    | Annotated[ReproduceConfig, tyro.conf.subcommand("reproduce")]
-    | Annotated[BenchmarkConfig, tyro.conf.subcommand("benchmark")]
-    | Annotated[PlotConfig, tyro.conf.subcommand("plot")]
+#: The extra of the package that brings a library.
+EXTRAS = {"tyro": "cli", "rich": "cli"} | dict.fromkeys(
+    ("joblib", "matplotlib", "sb3_contrib", "scipy", "stable_baselines3", "torch", "yaml"),
+    "agents",
 )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit; a user's mistake is one line on stderr and exit code 2."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        command = tyro.cli(Command, prog="exactdice", args=arguments)
-        code = _run(command)
+        with _saying_what_to_install(words):
+            code = _run(_parse(words))
         sys.stdout.flush()  # within reach of the handlers below
         sys.exit(code)
     except BrokenPipeError:  # whoever reads the output has seen enough
@@ -141,7 +47,53 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(INTERRUPTED)
 
 
+@contextlib.contextmanager
+def _saying_what_to_install(words: list[str]) -> Iterator[None]:
+    """Name the extra that a command needs and that is not there."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing not in EXTRAS:
+            raise
+        extra = EXTRAS[missing]
+        command = "the command line" if extra == "cli" or not words else words[0]
+        raise InputError(
+            f"{command} needs more libraries: pip install 'exactdice[{extra}]'"
+        ) from None
+
+
+def _parse(words: list[str]) -> Any:
+    """Read the options; what ours refuse is said in one line, and not in tyro's box."""
+    import tyro
+
+    from .options import Command
+
+    names = [word.partition("=")[0].replace("_", "-") for word in words if word.startswith("--")]
+    names = [name.replace("--no-", "--", 1) for name in names]
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:  # of which tyro would take the last
+        raise InputError(f"{twice[0]} must be given once, got it {names.count(twice[0])} times")
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):
+            return tyro.cli(Command, prog="exactdice", args=words)
+    except SystemExit as end:
+        cause: BaseException | None = end
+        while cause is not None and not isinstance(cause, InputError):
+            cause = cause.__context__
+        if cause is not None:
+            said.truncate(0)
+            raise cause from None
+        raise
+    finally:
+        print(said.getvalue(), end="", file=sys.stderr)
+
+
 def _run(command: Any) -> int:
+    from .agents.config import BenchmarkConfig, TrainConfig
+    from .options import PlotConfig, ScoreConfig, SolveConfig, VerifyConfig
+
     if isinstance(command, TrainConfig):
         from .agents.train import train
 
@@ -165,43 +117,59 @@ def _run(command: Any) -> int:
     return reproduce(list(SOURCES) if command.source is None else [command.source])
 
 
-def _score(command: ScoreConfig) -> int:
+def _score(command: "ScoreConfig") -> int:
+    return _score_run(command) if Path(command.policy).is_dir() else _score_name(command)
+
+
+def _score_run(command: "ScoreConfig") -> int:
+    """Score a model of a run folder."""
+    _refuse(command, "a policy by name", ("game", "env"))
+    import torch
     from rich.console import Console
 
     from . import score
-    from .agents.train import report
+    from .agents.report import report
+    from .agents.runs import load_model
 
-    if Path(command.policy).is_dir():
-        import torch
+    torch.set_num_threads(1)  # small networks only lose time with more
+    model, env = load_model(Path(command.policy), command.model or "final")
+    report(score(model, env, deterministic=not command.stochastic), Console())
+    if command.ceiling:
+        from .agents.ceiling import ceiling
 
-        from .agents.runs import load_model
-
-        torch.set_num_threads(1)  # small networks only lose time with more
-        model, env = load_model(Path(command.policy), command.model)
-        result = score(model, env, deterministic=not command.stochastic)
-        report(result, Console())
-        if command.ceiling:
-            from .agents.ceiling import ceiling
-
-            highest = ceiling(model, env.task)
-            print(
-                "the ceiling, the same network fitted to the optimal policy: "
-                f"regret {highest.regret:.6f}, normalised score {highest.normalized:.6f}"
-            )
-    else:
-        if command.ceiling:
-            raise InputError("ceiling needs a run folder, as a policy by name has no network")
-        task = task_from_options(command.game, command.env)
-        if not is_policy_name(task.game, command.policy):
-            known = ", ".join(policy_names(task.game))
-            raise InputError(
-                f"policy must be a run folder or one of {known}, got {command.policy!r}"
-            )
-        report(score(command.policy, task), Console())
+        highest = ceiling(model, env.task)
+        print(
+            "the ceiling, the same network fitted to the optimal policy: "
+            f"regret {highest.regret:.6f}, normalised score {highest.normalized:.6f}"
+        )
     return 0
 
 
-def _verify(command: VerifyConfig) -> int:
+def _score_name(command: "ScoreConfig") -> int:
+    """Score a policy of a game by its name."""
+    from rich.console import Console
+
+    from . import score
+    from .agents.config import task_from_options
+    from .agents.report import report
+
+    task = task_from_options(command.game or "Greed", command.env)
+    if not is_policy_name(task.game, command.policy):
+        known = ", ".join(policy_names(task.game))
+        raise InputError(f"policy must be a run folder or one of {known}, got {command.policy!r}")
+    _refuse(command, "a run folder", ("model", "stochastic", "ceiling"))
+    report(score(command.policy, task), Console())
+    return 0
+
+
+def _refuse(command: "ScoreConfig", what: str, options: Sequence[str]) -> None:
+    """Refuse options that would change nothing."""
+    for option in options:
+        if getattr(command, option):
+            raise InputError(f"{option} must be left out, as it is for {what}")
+
+
+def _verify(command: "VerifyConfig") -> int:
     """Check every file, and go on after one that does not hold."""
     wrong = 0
     for path in command.certificates:
@@ -219,7 +187,9 @@ def _verify(command: VerifyConfig) -> int:
     return wrong
 
 
-def _solve(command: SolveConfig) -> int:
+def _solve(command: "SolveConfig") -> int:
+    from .agents.config import task_from_options
+
     task = task_from_options(command.game, command.env)
     solution = solve(task, exact=command.exact)
     print(f"{task!r}: optimal value {solution.value}")

@@ -1,20 +1,28 @@
 """Training runs: what they leave, how they resume, and how they fail."""
 
+import errno
+import io
 import json
 import os
 import pickle
+import re
+import resource
 import signal
+import subprocess
+import sys
 import zipfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from exactdice.agents import runs, train
+from exactdice.agents import leaderboard, runs, train
 from exactdice.agents.callback import ExactEvalCallback
 from exactdice.agents.config import RunError, TrainConfig
 from exactdice.agents.models import make_env
-from exactdice.games import GAMES
+from exactdice.games import GAMES, InputError
+from rich.console import Console
 
 import exactdice
 
@@ -224,13 +232,140 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     runs.write(path, b"old")
 
     def fail(_file):
-        raise OSError("disk full")
+        raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(runs.os, "fsync", fail)  # the new content is written, but not safely
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(runs.WriteError, match="file cannot be written: No space left on device"):
         runs.write(path, b"new")
     assert path.read_bytes() == b"old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+@contextmanager
+def no_file_above(size):
+    """Have the system refuse larger files, as a full disk does."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
+def test_a_disk_that_fills_up_loses_nothing(small, monkeypatch, algorithm):
+    """The run names the file and how to go on, and ends as if there had been room all the time."""
+    whole = train.train(small(algorithm=algorithm, run_folder=Path("whole")))
+    evaluate = ExactEvalCallback.evaluate
+    saved = {}
+
+    def fill(self):
+        if self.num_timesteps >= 2000 and not saved:
+            saved.update((path, path.read_bytes()) for path in Path("full").iterdir())
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2000, unlimited))
+        return evaluate(self)
+
+    unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    with monkeypatch.context() as patch, no_file_above(unlimited):
+        patch.setattr(ExactEvalCallback, "evaluate", fill)
+        with pytest.raises(RunError) as refusal:  # quietly: output goes to a file here, too
+            train.train(
+                small(algorithm=algorithm, run_folder=Path("full")), Console(file=io.StringIO())
+            )
+    assert re.fullmatch(
+        r"full/(best_model.zip|checkpoint.pt) cannot be written: File too large; "
+        "make room and go on with --resume full",
+        str(refusal.value),
+    )
+    there = {path: path.read_bytes() for path in Path("full").iterdir()}
+    assert there.keys() == saved.keys()
+    assert there[Path("full/checkpoint.pt")] == saved[Path("full/checkpoint.pt")]
+    assert train.train(TrainConfig(resume=Path("full"))).value == whole.value
+    for one, two in zip(weights("whole"), weights("full"), strict=True):
+        assert torch.equal(one, two)
+
+
+def test_a_disk_that_is_full_from_the_start_is_said(small):
+    with no_file_above(10), pytest.raises(RunError, match="hyperparameters.yml cannot be written"):
+        train.train(small())
+    assert not list(Path("runs").iterdir())
+    quiet = Console(file=io.StringIO())
+    with no_file_above(2000), pytest.raises(RunError, match="train again, as nothing was saved"):
+        train.train(small(), quiet)
+
+
+def test_what_killed_writes_left_goes_when_the_run_is_read(finished):
+    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"],
+                           capture_output=True, text=True).stdout.strip()  # fmt: skip
+    left = [f".checkpoint.pt.{ended}", f".best_model.zip.{runs.HOST}.{ended}"]
+    ours = [f".score.json.{runs.HOST}.{os.getpid()}", ".score.json.elsewhere.1", f".notes.{ended}"]
+    for name in (*left, *ours):
+        (finished / name).write_bytes(b"half")
+    runs.load_model(finished)
+    assert {path.name for path in finished.glob(".*")} == set(ours)
+
+
+@pytest.mark.parametrize("name", ["checkpoint.pt", "best_model.zip"])
+def test_a_byte_that_has_changed_is_noticed(finished, name):
+    """PyTorch itself does not look at checksums: it would train on with other weights."""
+    (finished / "score.json").unlink()
+    path = finished / name
+    with zipfile.ZipFile(path) as file:
+        largest = max(file.infolist(), key=lambda entry: entry.file_size)
+    content = bytearray(path.read_bytes())
+    content[largest.header_offset + largest.file_size // 2] ^= 1
+    path.write_bytes(content)
+    read = {
+        "checkpoint.pt": lambda: train.train(TrainConfig(resume=finished)),
+        "best_model.zip": lambda: runs.load_model(finished, "best"),
+    }
+    with pytest.raises(RunError, match=f"run/{name} must .*CRC"):
+        read[name]()
+
+
+def test_damaged_scores_are_refused_or_read_as_they_were(finished):
+    path = finished / "evaluations.npz"
+    whole, log = path.read_bytes(), runs.read_log(finished)
+    refusals = []
+    for place in range(0, len(whole), 5):
+        for content in (whole[:place], whole[:place] + b"\xff" + whole[place + 1 :]):
+            path.write_bytes(content)
+            try:
+                again = runs.read_log(finished)
+            except RunError as error:
+                refusals.append(str(error))
+            else:
+                assert all(np.array_equal(again[name], log[name]) for name in log)
+    assert len(refusals) > len(whole) / 5
+    begins = "run/evaluations.npz must hold the scores of a run, got"
+    assert all(refusal.startswith(begins) for refusal in refusals)
+
+
+@pytest.mark.parametrize("name", ["evaluations.npz", "score.json"])
+def test_a_leaderboard_names_the_run_that_is_damaged(finished, name):
+    path = finished / name
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(RunError, match=f"run/{name} must "):
+        leaderboard.write(Path())
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
+def test_weights_that_run_away_are_said_to(small, algorithm):
+    """Networks raise somewhere, and not as a mistake of the user's, once their sums overflow."""
+    config = small(algorithm=algorithm)
+    config.hyperparameters["learning_rate"] = 1e30  # more than a user may ask for
+    with pytest.raises(RunError, match="hyperparameters must keep the weights below 1e\\+06, whic"):
+        train.train(config)
+
+
+def test_an_error_of_ours_is_not_called_a_users_mistake(small, monkeypatch):
+    def fail(_self):
+        raise ValueError("a bug")
+
+    monkeypatch.setattr(ExactEvalCallback, "evaluate", fail)
+    with pytest.raises(ValueError, match="a bug") as error:
+        train.train(small())
+    assert not isinstance(error.value, InputError)
 
 
 @pytest.mark.parametrize(
@@ -239,7 +374,13 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
         ({"steps": 0}, "steps must be at least 1, got 0"),
         ({"num_envs": 0}, "num_envs must be at least 1, got 0"),
         ({"eval_interval": -5}, "eval_interval must be at least 1, got -5"),
-        ({"seed": -1}, r"seed must be from 0 to 2\*\*32 - 1, got -1"),
+        ({"seed": -1}, "seed must be at least 0, got -1"),
+        ({"seed": 2**32}, r"seed must be from 0 to 2\*\*32 - 1, got 4294967296"),
+        ({"algorithm": "sarsa"}, "algorithm must be one of 'ppo', 'dqn', 'qlearning', got 'sarsa'"),
+        ({"game": ["Greed"]}, "game must be one of Greed, .*, got"),
+        ({"steps": 1.5}, "steps must be an integer, got 1.5"),
+        ({"self_play": "no"}, "self_play must be of type bool, got 'no'"),
+        ({"stop_at": "x"}, "stop_at must be at most 1, the optimum, got 'x'"),
         ({"stop_at": 1.5}, "stop_at must be at most 1, the optimum, got 1.5"),
         ({"resume": Path("x"), "steps": 5}, "resume must be the only option.*got steps"),
     ],
@@ -253,7 +394,7 @@ def test_bad_options_are_named(options, message):
     ("options", "message"),
     [
         ({"env": {"max_score": 0}}, "max_score must be at least 1, got 0"),
-        ({"env": {"colour": "red"}}, "env must hold keywords of the game: Greed takes the keyw"),
+        ({"env": {"colour": "red"}}, "Greed takes the keywords seat, opponent"),
         ({"device": "abacus"}, "device must be one that PyTorch can use, got 'abacus'"),
     ],
 )

@@ -1,0 +1,112 @@
+"""The options of the commands; those of ``train`` and ``benchmark`` are in ``agents/config.py``."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from .agents.config import BenchmarkConfig, GameName, Keywords, TrainConfig
+from .baselines.reproduce import SOURCES
+from .games import InputError
+
+
+@dataclass(frozen=True)
+class ScoreConfig:
+    """Score a trained run, or a policy by name, exactly."""
+
+    policy: tyro.conf.Positional[str]
+    """Run folder, or the name of a policy of --game, such as random."""
+
+    game: GameName | None = None
+    """Game of a policy given by name. Default: Greed."""
+
+    env: Keywords = field(default_factory=dict)
+    """Keyword arguments of the environment for a policy given by name: --env max_score 50."""
+
+    model: Literal["final", "best"] | None = None
+    """Which model of a run. Default: final."""
+
+    stochastic: bool = False
+    """Let a run's model draw from its law rather than take its likeliest action."""
+
+    ceiling: bool = False
+    """Also fit a run's network, from new weights, to the optimal policy, and score that: the most
+    that learning could make of it. Takes a quarter of a minute."""
+
+
+@dataclass(frozen=True)
+class SolveConfig:
+    """Solve a game exactly and print its optimum."""
+
+    game: GameName = "Greed"
+    """Game to solve."""
+
+    env: Keywords = field(default_factory=dict)
+    """Keyword arguments of the environment: --env max_score 50 sides 6 opponent random seat 1."""
+
+    exact: bool = False
+    """Print the value as a fraction, computed with integers."""
+
+
+#: A name in ``SOURCES``, shown as a choice.
+SourceName = Annotated[str | None, tyro.conf.arg(metavar="{" + ",".join(SOURCES) + "}")]
+
+
+@dataclass(frozen=True)
+class ReproduceConfig:
+    """Print every number and claim of a source beside the exact one, with a verdict, as Markdown.
+
+    The exit code is 0 if every verdict is as recorded, else 1.
+    """
+
+    source: tyro.conf.Positional[SourceName] = None
+    """Which source."""
+
+    all: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Every source, one after the other."""
+
+    def __post_init__(self) -> None:
+        """Check that there is one thing to do."""
+        if (self.source is None) != self.all:
+            raise InputError(f"source must be one of {', '.join(SOURCES)}, or left out with --all")
+
+
+@dataclass(frozen=True)
+class VerifyConfig:
+    """Check policy certificates: compute value, optimum and regret anew from their policies."""
+
+    certificates: tyro.conf.Positional[tuple[Path, ...]]
+    """Files; every run folder holds one, certificate.npz."""
+
+    def __post_init__(self) -> None:
+        """Check that there is something to verify."""
+        if not self.certificates:
+            raise InputError("certificates must be one file at least, got none")
+
+
+@dataclass(frozen=True)
+class PlotConfig:
+    """Draw the exact learning curves of runs into one picture."""
+
+    runs: tyro.conf.Positional[tuple[Path, ...]]
+    """Run folders."""
+
+    picture: Path = Path("learning.png")
+    """File to write; its ending says the format, such as .png or .svg."""
+
+    def __post_init__(self) -> None:
+        """Check that there is something to draw."""
+        if not self.runs:
+            raise InputError("runs must be one run folder at least, got none")
+
+
+Command = (
+    Annotated[TrainConfig, tyro.conf.subcommand("train")]
+    | Annotated[ScoreConfig, tyro.conf.subcommand("score")]
+    | Annotated[VerifyConfig, tyro.conf.subcommand("verify")]
+    | Annotated[SolveConfig, tyro.conf.subcommand("solve")]
+    | Annotated[ReproduceConfig, tyro.conf.subcommand("reproduce")]
+    | Annotated[BenchmarkConfig, tyro.conf.subcommand("benchmark")]
+    | Annotated[PlotConfig, tyro.conf.subcommand("plot")]
+)
