@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..games import InputError
-from .policies import DeterministicPolicy
+from ..games import BoolArray, Game, InputError, IntArray
+from .policies import DeterministicPolicy, PolicyFunction
 from .score import Score, score
 from .task import make_task
 
@@ -99,6 +99,26 @@ def verify(path: Path | str) -> Score:
         if not known or not abs(claimed - computed) <= TOLERANCE:
             raise CertificateError(f"{path} claims {name} = {claimed}, computed is {computed}")
     return result
+
+
+def read_policy(path: Path, game: Game) -> PolicyFunction:
+    """Read the policy of a certificate, for the seat that it was made in.
+
+    Raises:
+        CertificateError: if the file is no certificate, damaged, or of another game.
+    """
+    policy, claims = _read(path)
+    task = make_task(claims["game"], **claims["keywords"])
+    if task.game != game:
+        raise CertificateError(f"{path} must be of {game!r}, got one of {task.game!r}")
+    states = game.states_of(task.seat)
+
+    def play(observations: IntArray, _masks: BoolArray) -> npt.NDArray[Any]:
+        if not np.array_equal(observations, game.observe(states, task.seat)):
+            raise CertificateError(f"{path} must be of the seat that is played, got {task.seat}")
+        return policy
+
+    return play
 
 
 def _read(path: Path) -> tuple[npt.NDArray[Any], dict[str, Any]]:

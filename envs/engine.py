@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import gymnasium as gym
 import numpy as np
 
-from ..baselines import Task, solve
+from ..baselines import Sight, Task, solve
 from ..baselines.induction import with_illegal
 from ..games import BoolArray, FloatArray, IntArray, InverseLaws, at_least, one_of
 from .encoding import Encoding, EncodingName, Features
@@ -96,6 +96,11 @@ class Engine:
     def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
         """Give the observation and the action space of a lane."""
         return self.encoding.space, gym.spaces.Discrete(self.game.num_actions)
+
+    @property
+    def sight(self) -> Sight:
+        """What the agent is shown."""
+        return Sight(self.encoding.space, self.encoding.encode, wrapped=False)
 
     def masks(self) -> BoolArray:
         """Give the legal actions of each lane, shape (lane, action), in fresh memory."""

@@ -148,6 +148,10 @@ class Game(ABC):
         """Arguments that build this game, in JSON's types."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the arguments and not the tables made from them: models carry their game along."""
+        return rebuild, (type(self), self.keywords)
+
     def __repr__(self) -> str:
         """Show the arguments."""
         shown = ", ".join(f"{name}={value!r}" for name, value in self.keywords.items())
@@ -273,6 +277,11 @@ class Game(ABC):
             outcomes = np.full(int(possible.sum()), outcome)
             move = self.advance(*batch, outcomes)
             yield pair[possible], action[possible], laws[rows, outcome][possible], move
+
+
+def rebuild(rules: type[Game], keywords: dict[str, Any]) -> Game:
+    """Build a game again from its arguments."""
+    return rules(**keywords)
 
 
 class InverseLaws:

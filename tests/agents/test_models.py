@@ -117,7 +117,7 @@ def test_stochastic_policies_are_scored_by_the_law_they_draw_from(small):
 def test_a_stochastic_dqn_is_epsilon_greedy():
     model = MaskedDQN(MaskedDQNPolicy, GameVecEnv(Task(Greed(10, 3)), 8), **DQN_OPTIONS)
     model.exploration_rate = 0.25
-    game = model.engine.game
+    game = model.policy.q_net.game
     states = np.arange(game.num_states)
     observations, masks = game.observe(states, 0), game.mask(states)
     best = ModelPolicy(model, game)(observations, masks)
@@ -147,7 +147,7 @@ def test_other_models_and_nan_are_refused():
     broken = PPO("MlpPolicy", env, device="cpu")
     with torch.no_grad():
         broken.policy.action_net.bias[0] = float("nan")
-    with pytest.raises(ValueError, match=r"must give numbers, got NaN at observation \[0, 0, 0\]"):
+    with pytest.raises(ValueError, match=r"must give numbers, got nan at observation \[0, 0, 0\]"):
         exactdice.score(broken, env)
 
 

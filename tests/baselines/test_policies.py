@@ -51,10 +51,10 @@ def broken(change):
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
-        ("greedy", "'optimal', 'equilibrium', 'random', 'if_else', 'terminal', a table or a call"),
+        ("greedy", "'optimal', 'equilibrium', 'random', 'if_else', 'terminal', a table, a callab"),
         (np.ones((3, 3)), r"table of shape \(242, 7\) .* got float64 of shape \(3, 3\)"),
-        (np.zeros(5, dtype=int), "one action for each of 242 states, got 5"),
-        (np.full(242, 6), "legal actions, got 6 in state 11"),
+        (np.zeros(5, dtype=int), r"or integers of shape \(242,\), got int64 of shape \(5,\)"),
+        (np.full(242, 6), r"legal actions, got 6 in state 11 \(masked=False lets it"),
         (np.full(242, -1), "legal actions, got -1 in state 0"),
         (broken(lambda t: t.__setitem__((4, 1), np.nan)), "finite, got nan in state 4, action 1"),
         (broken(lambda t: t.__setitem__((4, 1), -0.5)), "not be negative, got -0.5 in state 4"),
