@@ -10,7 +10,7 @@ import numpy as np
 from ..games import GAMES, Array, Game, InputError
 from .conversion import Sight, convert, label, packages_of
 from .induction import spread
-from .names import EQUILIBRIUM
+from .names import EQUILIBRIUM, is_policy_name
 from .policies import PolicyLike
 
 #: One policy for several seats, or one for each, in the order of the seats or by seat.
@@ -75,7 +75,11 @@ class Task:
             ValueError: if one of them is not known by name.
         """
         names = list(self._opponents.values())
-        unnamed = [label(policy) for policy in names if not isinstance(policy, str)]
+        unnamed = [
+            label(policy)
+            for policy in names
+            if not (isinstance(policy, str) and is_policy_name(self.game, policy))
+        ]
         if unnamed:
             raise InputError(f"opponents must be known by name, got {', '.join(unnamed)}")
         return {self.game.opponent_keyword: names} if names else {}
