@@ -109,6 +109,11 @@ class GameEnv(gym.Env[Features, SupportsInt]):
         return legal
 
     @property
+    def reward_mode(self) -> RewardMode:
+        """The reward mode."""
+        return self._engine.reward
+
+    @property
     def sight(self) -> Sight:
         """What the agent is shown of a state."""
         return self._engine.sight
