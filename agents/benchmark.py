@@ -7,6 +7,7 @@ owner, and the others go on with the rest.
 """
 
 import io
+import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -98,8 +99,7 @@ def _check_folder(folder: Path) -> None:
     """Check that there is a folder that can be written to, and make it if there is none."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        runs.write(folder / ".writable", b"")
-        (folder / ".writable").unlink(missing_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(f"folder must be a place to write to, got {folder}: {reason}") from None

@@ -23,12 +23,16 @@ GRID = BenchmarkConfig(games=("FourTwoOne",), algorithms=("qlearning",), seeds=2
 ONE = {"num_cpus": 1, "include_dashboard": False}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def cluster():
-    """A cluster of one node, in whose folder nothing is to be written."""
+    """Two nodes, each with one processor; and then none of Ray's processes."""
     cluster = Cluster(initialize_head=True, head_node_args=ONE)
-    yield cluster
-    cluster.shutdown()
+    try:
+        cluster.add_node(**ONE)
+        yield cluster
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
 
 
 def on(cluster, config, folder):
@@ -50,12 +54,18 @@ def values(folder):
     return [json.loads(path.read_text())["value"] for path in paths]
 
 
-def test_every_cell_comes_back_from_its_node(cluster, tmp_path):
+def test_every_cell_comes_back_from_its_node(cluster, tmp_path, monkeypatch):
+    """The nodes work in another folder than the caller, in which the benchmark's is."""
     plain = replace(GRID, steps=20_000, folder=tmp_path / "plain")
     grid.benchmark(plain)
-    running = on(cluster, plain, tmp_path / "caller")
-    output, _ = running.communicate(timeout=120)
-    assert running.returncode == 0, output
+    for folder in ("node", "caller"):
+        (tmp_path / folder).mkdir()
+    monkeypatch.chdir(tmp_path / "node")
+    ray.init(address=cluster.address, logging_level="ERROR", log_to_driver=False)
+    monkeypatch.chdir(tmp_path / "caller")
+    assert grid.benchmark(replace(plain, folder=Path("bench"), backend="ray", jobs=2)) == []
+    assert ray.is_initialized()  # as it was before
+    assert not list((tmp_path / "node").iterdir())
     brought = tmp_path / "caller" / "bench"
     assert values(brought) == values(plain.folder)
     for cell in plain.cells():
@@ -71,7 +81,7 @@ def curve(folder):
 
 def test_a_cell_whose_node_dies_goes_on_from_its_last_checkpoint_elsewhere(cluster, tmp_path):
     config = replace(GRID, steps=3_000_000)
-    node = cluster.add_node(**ONE)
+    (node,) = cluster.worker_nodes
     running = on(cluster, config, tmp_path / "caller")
     brought = tmp_path / "caller" / "bench"
     folders = [brought / cell.run_folder.name for cell in config.cells()]
