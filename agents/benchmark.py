@@ -55,6 +55,8 @@ def benchmark(config: BenchmarkConfig, console: Console | None = None) -> list[s
     text = f"{len(cells)} cells, {len(waiting)} of them to do, in {config.folder}"
     console.print(text, highlight=False, soft_wrap=True)
     failures = _run(waiting, make_workers(config.backend, config.jobs), console) if waiting else []
+    for cell in cells:
+        _check_options(cell)  # another benchmark may have begun in the folder since
     for failure in failures:
         console.print(f"failed: {failure}", highlight=False, soft_wrap=True)
     if any(config.folder.glob("*/score.json")):

@@ -269,7 +269,7 @@ def test_workers_end_soon_after_their_parent_was_killed(tiny):
 
 
 def test_a_worker_that_is_killed_fails_its_cell_alone(tiny):
-    config = replace(tiny, steps=2_000_000, jobs=2)
+    config = replace(tiny, steps=1_000_000, jobs=2)
     with started(config, begun=1) as process:
         first = config.cells()[0].run_folder
         wait_until(lambda: (first / "evaluations.npz").exists())
@@ -316,6 +316,17 @@ def test_a_cell_of_another_process_is_waited_for(tiny, capsys):
         assert running.result(60) == []
     assert len(values(tiny)) == 2
     assert not list(tiny.folder.glob(".*"))
+
+
+def test_cells_that_another_benchmark_begins_meanwhile_with_other_options_are_refused(tiny):
+    mine, other = tiny.cells()
+    with ThreadPoolExecutor(1) as pool:
+        with cells.owned(other):
+            running = pool.submit(grid.benchmark, tiny)
+            wait_until(lambda: cells.is_finished(mine))
+            cells.train(replace(tiny, steps=30_000).cells()[1])
+        with pytest.raises(RunError, match="outcome-1 has n_timesteps 30000 instead of 20000"):
+            running.result(60)
 
 
 def test_two_benchmarks_at_once_share_the_cells_of_a_folder(tiny):
