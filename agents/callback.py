@@ -82,13 +82,18 @@ class ExactEvalCallback(EventCallback):
         # update is done and no step of the next rollout has been taken.
         last = self.log["timesteps"][-1] if self.log["timesteps"] else -self.interval
         due = self.num_timesteps // self.interval > last // self.interval
+        if not self.log["timesteps"]:
+            self._save()  # so that a run with a model can be gone on with, whenever it is killed
         if due:
             self.evaluate()
-        resumable = isinstance(self.model.get_env(), GameVecEnv)
-        if self.folder is not None and resumable and (due or self.stop):
-            save_checkpoint(self.folder, self.model, self.log)
+        if due or self.stop:
+            self._save()
         if self.stop:
             self.interrupted_at = self.num_timesteps
+
+    def _save(self) -> None:
+        if self.folder is not None and isinstance(self.model.get_env(), GameVecEnv):
+            save_checkpoint(self.folder, self.model, self.log)
 
     def _on_step(self) -> bool:
         return self.interrupted_at is None and not self._reached

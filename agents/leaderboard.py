@@ -20,7 +20,7 @@ from scipy import stats
 from ..baselines import Task, make_task, policy_names, score
 from ..games import GAMES, FloatArray, IntArray
 from . import runs
-from .config import TrainConfig
+from .config import RunError, TrainConfig
 from .page import Table, to_html
 
 Curve: TypeAlias = tuple[IntArray, FloatArray]  # moves, normalised scores
@@ -97,29 +97,44 @@ def write(folder: Path) -> list[Path]:
 
 
 def read_cells(folder: Path) -> dict[Cell, Curve]:
-    """Read the finished runs of a folder, and their curves: moves and normalised scores."""
+    """Read the finished runs of a folder, and their curves: moves and normalised scores.
+
+    Raises:
+        RunError: if one is damaged.
+    """
     cells = {}
     for path in sorted(folder.glob("*/score.json")):
-        config, found = runs.read_config(path.parent), json.loads(path.read_text())
-        with np.load(path.parent / "evaluations.npz") as log:
-            steps, scores = log["timesteps"], log["normalized"]
-        reached = [steps[scores >= least] for least in (0.9, 0.99)]
-        cell = Cell(
-            game=config.game,
-            algorithm=config.algorithm,
-            reward=config.reward,
-            seed=config.seed,
-            **{name: found[name] for name in ("value", "optimum", "random", "regret")},
-            normalized=found["normalized"],
-            steps=found["steps"],
-            seconds=found["seconds"],
-            steps_to_90=int(reached[0][0]) if len(reached[0]) else None,
-            steps_to_99=int(reached[1][0]) if len(reached[1]) else None,
-        )
-        cells[cell] = (steps, scores)
+        try:
+            cell, curve = _read_cell(path.parent)
+        except RunError:
+            raise
+        except Exception as error:  # json, zip and numpy each have their own for a damaged file
+            raise RunError(f"{path.parent} must hold a finished run, got: {error!r}") from None
+        cells[cell] = curve
     games = list(GAMES)
     order = sorted(cells, key=lambda cell: (games.index(cell.game), agent_name(cell), cell.seed))
     return {cell: cells[cell] for cell in order}
+
+
+def _read_cell(folder: Path) -> tuple[Cell, Curve]:
+    config, found = runs.read_config(folder), json.loads((folder / "score.json").read_bytes())
+    # From bytes, as numpy leaves a file that is no archive open.
+    with np.load(io.BytesIO((folder / "evaluations.npz").read_bytes())) as log:
+        steps, scores = log["timesteps"], log["normalized"]
+    reached = [steps[scores >= least] for least in (0.9, 0.99)]
+    cell = Cell(
+        game=config.game,
+        algorithm=config.algorithm,
+        reward=config.reward,
+        seed=config.seed,
+        **{name: found[name] for name in ("value", "optimum", "random", "regret")},
+        normalized=found["normalized"],
+        steps=found["steps"],
+        seconds=found["seconds"],
+        steps_to_90=int(reached[0][0]) if len(reached[0]) else None,
+        steps_to_99=int(reached[1][0]) if len(reached[1]) else None,
+    )
+    return cell, (steps, scores)
 
 
 def summarise(cells: Sequence[Cell]) -> list[Row]:
