@@ -12,7 +12,7 @@ worker processes too, and is no part of what the game is.
 import inspect
 import os
 from collections.abc import Callable
-from math import exp, inf, lgamma, log10, prod
+from math import exp, inf, lgamma, log, log10, prod
 from typing import Any, NamedTuple
 
 from .errors import SizeError
@@ -63,7 +63,8 @@ def check_sizes(game: Any, exact: bool = False) -> None:
     name = min(raised or defaults, key=lambda name: excess(**{name: defaults[name]}))
     wanted = "lower, and others too"
     if excess(**{name: defaults[name]}) <= 1:
-        most = _largest(lambda size: excess(**{name: size}) <= 1, sizes[name])
+        usual = defaults[name] or 0
+        most = _largest(lambda size: excess(**{name: size}) <= 1, usual, sizes[name])
         wanted = f"at most {show(most)}"
     takes = cost_of(game, exact)
     raise SizeError(
@@ -127,7 +128,11 @@ def check_array(what: str, game: Any, *shape: int) -> None:
 
 def choose(total: float, chosen: float) -> float:
     """Give the binomial coefficient of floats, nearly, or 10^43 if it is larger."""
-    return exp(min(lgamma(total + 1) - lgamma(chosen + 1) - lgamma(total - chosen + 1), 100.0))
+    if total < 1e6:
+        ordered = lgamma(total + 1) - lgamma(total - chosen + 1)
+    else:  # a few of many, where that difference would lose its digits
+        ordered = chosen * log(total)
+    return exp(min(ordered - lgamma(chosen + 1), 100.0))
 
 
 def turn_cost(
@@ -197,9 +202,9 @@ def _excess(cost: Cost) -> float:
     return max(cost.memory / MEMORY, cost.seconds / SECONDS) / factor
 
 
-def _largest(fits: Callable[[int], bool], too_many: int) -> int:
-    """Find the largest number that fits, if 0 does."""
-    low, high = 0, min(too_many, LARGEST)
+def _largest(fits: Callable[[int], bool], low: int, high: int) -> int:
+    """Find the largest number that fits, from one that does to one that does not."""
+    high = min(high, LARGEST)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
