@@ -15,6 +15,7 @@ from ..games import InputError
 from .config import TrainConfig, task_from_options
 from .dqn import MaskedDQN, MaskedDQNPolicy
 from .hyperparameters import Algorithm
+from .memory import check_buffers
 from .q_learning import QLearning, QTable
 from .vec_env import GameVecEnv
 
@@ -103,6 +104,7 @@ def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
             options[name] = _policy_kwargs(value)
         else:
             _check_number(name, value, defaults.get(name))
+    check_buffers(config.algorithm, options, env)
     device = check_device(config.device)
     try:
         built: BaseAlgorithm = model(policy, env, seed=config.seed, device=device, **options)

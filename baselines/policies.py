@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..games import Array, BoolArray, FloatArray, Game, InputError, IntArray, InverseLaws
+from ..games.sizes import check_array
 
 #: A policy on observations: (observations (state, component), masks (state, action)) to
 #: probabilities (state, action) or actions (state,).
@@ -226,6 +227,7 @@ def _law(
         law[harmless] = np.where(allowed[harmless], law[harmless], 0.0)
         law[harmless, allowed[harmless].argmax(axis=1)] += moved
     _check_probabilities(law, states, allowed)
+    check_array("a table of probabilities", game, game.num_states, game.num_actions)
     probabilities = np.zeros((game.num_states, game.num_actions))
     probabilities[:, 0] = 1.0  # never taken, where it is not overwritten
     probabilities[states] = law / law.sum(axis=1, keepdims=True)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..games import Array, BoolArray, Game, InputError, IntArray, Stage
+from ..games.sizes import check_array
 from .conversion import Reading, choose, convert, label
 from .induction import equilibrium, maximize, spread, sweep_back
 from .policies import DeterministicPolicy, Policy, PolicyFunction, PolicyLike
@@ -61,6 +62,7 @@ class Evaluation:
         Shape (state, action); illegal actions are -inf.
         """
         game = self.task.game
+        check_array("a table of action values", game, game.num_states, game.num_actions)
         expected = np.full((game.num_states, game.num_actions), -np.inf, dtype=self.values.dtype)
         for mover, states, numbers in game.backward(self.values, self.task.seat):
             if mover == self.task.seat:

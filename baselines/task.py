@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..games import GAMES, Array, Game, InputError
+from ..games.sizes import check_sizes
 from .conversion import Sight, convert, label, packages_of
 from .induction import spread
 from .names import EQUILIBRIUM, is_policy_name
@@ -44,6 +45,8 @@ class Task:
     ) -> None:
         if isinstance(seat, bool) or seat not in range(game.num_players):
             raise InputError(f"seat must be from 0 to {game.num_players - 1}, got {seat!r}")
+        if exact:
+            check_sizes(game, exact=True)
         others = [other for other in range(game.num_players) if other != seat]
         self.game = game
         self.seat = int(seat)

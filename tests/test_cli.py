@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 from exactdice.agents.config import TrainConfig
+from exactdice.baselines import Task, certificate
+from exactdice.games import Greed
+
+import exactdice
 
 ROOT = Path(__file__).parent.parent
 COMMAND = [str(Path(sys.executable).with_name("exactdice"))]
@@ -131,7 +135,7 @@ def test_a_certificate_is_verified_and_a_broken_one_named(tmp_path):
     whole = run("verify", "mine/certificate.npz", cwd=tmp_path)
     assert whole.returncode == 0, whole.stderr
     value = json.loads((tmp_path / "mine/score.json").read_text())["value"]
-    assert "holds. QLearning in Task(Greed(max_score=10" in whole.stdout
+    assert "holds. 'QLearning' in Task(Greed(max_score=10" in whole.stdout
     assert f"value {value:.9f}" in whole.stdout
     (tmp_path / "cut.npz").write_bytes((tmp_path / "mine/certificate.npz").read_bytes()[:-9])
     both = run("verify", "cut.npz", "mine/certificate.npz", cwd=tmp_path)
@@ -139,6 +143,43 @@ def test_a_certificate_is_verified_and_a_broken_one_named(tmp_path):
     assert "error: cut.npz must be a whole policy certificate" in both.stderr
     assert "Traceback" not in both.stderr
     assert "mine/certificate.npz: holds" in both.stdout
+    three = run("verify", "none.npz", "cut.npz", "mine/certificate.npz", cwd=tmp_path)
+    assert three.returncode == 2
+    assert three.stderr.splitlines()[0].endswith("No such file or directory: 'none.npz'")
+    assert len(three.stderr.splitlines()) == 2
+    assert three.stdout == whole.stdout
+
+
+def test_no_name_in_a_certificate_forges_a_line(tmp_path):
+    name = "x\x1b[1A\nhonest.npz: holds"
+    content = certificate(exactdice.score("random", Task(Greed(5, 3)), name=name))
+    paths = ["a.npz", "b\nb.npz: holds.\x1b[2K\r", "c\udcff.npz"]
+    for path in paths:
+        (tmp_path / path).write_bytes(content)
+    shown = run("verify", *paths, cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    for path in paths:
+        (tmp_path / path).write_bytes(content[:-9])
+    refused = run("verify", *paths, cwd=tmp_path)
+    assert refused.returncode == 1
+    for lines in (shown.stdout.splitlines(), refused.stderr.splitlines()):
+        assert len(lines) == len(paths)
+        assert all(line.isprintable() for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("game", "keyword", "value"),
+    [
+        ("Greed", "sides", "1" + "0" * 20),
+        ("FourTwoOne", "casts", "1000000"),
+    ],
+)
+def test_sizes_that_do_not_fit_are_one_line(game, keyword, value):
+    result = run("solve", "--game", game, "--env", keyword, value)
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"error: {keyword} must be at most ")
+    assert result.stderr.endswith("(EXACTDICE_LIMIT=none lifts them)\n")
+    assert len(result.stderr.splitlines()) == 1
 
 
 def test_a_run_is_scored_in_depth(tmp_path):

@@ -16,6 +16,7 @@ except ModuleNotFoundError:
 
 from .agents.config import BenchmarkConfig, GameName, TrainConfig, task_from_options
 from .baselines import CertificateError, is_policy_name, policy_names, solve, verify
+from .baselines.certificate import printable
 from .baselines.reproduce import SOURCES, reproduce
 from .games import InputError
 
@@ -86,7 +87,10 @@ class ReproduceConfig:
 
 @dataclass(frozen=True)
 class VerifyConfig:
-    """Check policy certificates: compute value, optimum and regret anew from their policies."""
+    """Check policy certificates: compute value, optimum and regret anew from their policies.
+
+    The exit code is 0 if all hold, 1 if one does not, 2 if one is missing or cannot be read.
+    """
 
     certificates: tyro.conf.Positional[tuple[Path, ...]]
     """Files; every run folder holds one, certificate.npz."""
@@ -202,21 +206,25 @@ def _score(command: ScoreConfig) -> int:
 
 
 def _verify(command: VerifyConfig) -> int:
-    """Check every file, and go on after one that does not hold."""
-    wrong = 0
+    """Check every file, and go on after one that does not hold or is not there."""
+    code = 0
     for path in command.certificates:
         try:
             score = verify(path)
         except CertificateError as error:
-            wrong = 1
+            code = max(code, 1)
             print(f"error: {error}", file=sys.stderr)
+        except OSError as error:
+            code = 2
+            print(f"error: {printable(str(error))}", file=sys.stderr)
         else:
             print(
-                f"{path}: holds. {score.policy} in {score.task!r}: value {score.value:.9f}, "
+                f"{printable(str(path))}: holds. {printable(repr(score.policy))} in "
+                f"{printable(repr(score.task))}: value {score.value:.9f}, "
                 f"optimum {score.optimum:.9f}, regret {score.regret:.9f}, "
                 f"normalised score {score.normalized:.6f}"
             )
-    return wrong
+    return code
 
 
 def _solve(command: SolveConfig) -> int:
