@@ -34,8 +34,9 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# One process a core, each on one thread; tests that share something costly go to one process.
 test: lint
-	$(BIN)/python -m pytest -m 'not slow'
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m 'not slow' --numprocesses auto --dist loadgroup
 
 slow: setup
 	$(BIN)/python -m pytest -m slow --timeout 1800

@@ -1,4 +1,53 @@
-"""Learning agents: stable-baselines3 PPO and DQN, scored exactly while they train.
+"""Learning agents, scored exactly while they train.
 
-Import the modules you need; torch comes with all but ``config``.
+Nothing is imported here: the modules need stable-baselines3 and PyTorch, which the rest of the
+package does not.
 """
+
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ..baselines import PolicyLike, Reading, Sight, Task, register_converter, register_environment
+from ..games import Game, InputError
+
+
+def register() -> None:
+    """Have exact computation understand models, networks, files and vectors of other libraries."""
+    register_converter("stable_baselines3", _from_model)
+    register_converter("torch", _from_module)
+    register_converter("pathlib", _from_file)
+    register_environment("stable_baselines3", _look)
+
+
+def _from_model(model: Any, game: Game, reading: Reading) -> PolicyLike:
+    from .adapter import from_model
+
+    return from_model(model, game, reading)
+
+
+def _from_module(module: Any, _game: Game, _reading: Reading) -> NoReturn:
+    raise InputError(
+        f"policy must say what {type(module).__name__}, a torch module, is given and what its "
+        "outputs are: pass exactdice.from_network(lambda seen: "
+        "net(torch.as_tensor(seen)).detach(), env), where they are preferences"
+    )
+
+
+def _from_file(path: Path, game: Game, reading: Reading) -> PolicyLike:
+    if path.suffix == ".npz":
+        from ..baselines.certificate import read_policy
+
+        return read_policy(path, game)
+    try:
+        from .saved import from_file
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"{path} needs more libraries ({error.name}): pip install 'exactdice[agents]'"
+        ) from None
+    return from_file(path, game, reading)
+
+
+def _look(env: Any) -> tuple[Task, Sight]:
+    from .adapter import look
+
+    return look(env)

@@ -29,7 +29,7 @@ class ExactEvalCallback(EventCallback):
 
     Attributes:
         log: lists by the names in ``LOG``; seconds are those of training and scoring so far.
-        best_mean_reward: largest exact value so far, by the name that callbacks look for.
+        best_mean_reward: largest exact mean reward so far, by the name that callbacks look for.
         stop: set it to have training saved and stopped at the next chance.
         interrupted_at: the steps after which that happened.
     """
@@ -53,29 +53,44 @@ class ExactEvalCallback(EventCallback):
         self.stop = False
         self.interrupted_at: int | None = None
         self._reached = False
+        self._outcome = True
         self._started = time.monotonic()
 
     def _on_training_start(self) -> None:
+        try:
+            (reward,) = set(self.training_env.get_attr("reward_mode"))
+        except AttributeError:  # an environment that only leads to one of this project
+            reward = "outcome"
+        self._outcome = reward == "outcome"
         before = self.log["seconds"][-1] if self.log["seconds"] else 0.0
         self._started = time.monotonic() - before
 
     @property
     def best_mean_reward(self) -> float:
-        """Largest value so far."""
-        return max(self.log["results"], default=-np.inf)
+        """Largest expected sum of the training environment's rewards so far.
+
+        Of the reward modes other than "outcome" that is minus the smallest regret.
+        """
+        rewards = self.log["results"] if self._outcome else [-lost for lost in self.log["regret"]]
+        return max(rewards, default=-np.inf)
 
     def _on_rollout_start(self) -> None:
         # The only moment at which the model, the games and the generators fit together: the last
         # update is done and no step of the next rollout has been taken.
         last = self.log["timesteps"][-1] if self.log["timesteps"] else -self.interval
         due = self.num_timesteps // self.interval > last // self.interval
+        if not self.log["timesteps"]:
+            self._save()  # so that a run with a model can be gone on with, whenever it is killed
         if due:
             self.evaluate()
-        resumable = isinstance(self.model.get_env(), GameVecEnv)
-        if self.folder is not None and resumable and (due or self.stop):
-            save_checkpoint(self.folder, self.model, self.log)
+        if due or self.stop:
+            self._save()
         if self.stop:
             self.interrupted_at = self.num_timesteps
+
+    def _save(self) -> None:
+        if self.folder is not None and isinstance(self.model.get_env(), GameVecEnv):
+            save_checkpoint(self.folder, self.model, self.log)
 
     def _on_step(self) -> bool:
         return self.interrupted_at is None and not self._reached
@@ -85,7 +100,7 @@ class ExactEvalCallback(EventCallback):
         result = score(
             ModelPolicy(self.model, self.task.game), self.task, name=type(self.model).__name__
         )
-        best = result.value > self.best_mean_reward
+        best = result.value > max(self.log["results"], default=-np.inf)
         moves = float(occupancy(result.agent, self.task).sum())
         seconds = time.monotonic() - self._started
         row = (self.num_timesteps, result.value, moves, result.regret, result.normalized, seconds)

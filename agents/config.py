@@ -253,10 +253,10 @@ class BenchmarkConfig:
     """Folder of the runs and of the leaderboard."""
 
     jobs: int = -1
-    """Worker processes; -1 for as many as there are processors."""
+    """Cells at once; -1 for as many as there are processors."""
 
-    backend: Literal["loky", "ray"] = "loky"
-    """loky: processes of this machine. ray: a Ray cluster, at RAY_ADDRESS or else a local one."""
+    backend: Literal["local", "ray"] = "local"
+    """local: processes of this machine. ray: a Ray cluster, at RAY_ADDRESS or else a local one."""
 
     def __post_init__(self) -> None:
         """Check what can be checked at once.
@@ -264,6 +264,9 @@ class BenchmarkConfig:
         Raises:
             ValueError: naming the option, the requirement and the value.
         """
+        for name in ("games", "algorithms", "rewards"):
+            if not getattr(self, name):
+                raise InputError(f"{name} must be one at least, got none")
         for game in self.games:
             check_game(game)
         at_least("seeds", self.seeds, 1)
@@ -271,8 +274,13 @@ class BenchmarkConfig:
             at_least("jobs", self.jobs, 1)
 
     def cells(self) -> list[TrainConfig]:
-        """List the training runs."""
-        grid = itertools.product(self.games, self.algorithms, self.rewards, range(self.seeds))
+        """List the training runs, each once, whatever was named twice."""
+        grid = itertools.product(
+            dict.fromkeys(self.games),
+            dict.fromkeys(self.algorithms),
+            dict.fromkeys(self.rewards),
+            range(self.seeds),
+        )
         return [
             TrainConfig(
                 game=game,

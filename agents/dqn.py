@@ -15,33 +15,33 @@ from stable_baselines3.common.noise import ActionNoise
 from stable_baselines3.common.type_aliases import PyTorchObs
 from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
 
-from ..envs import Engine, Features
-from ..games import BoolArray, IntArray
-
-
-def legal_actions(engine: Engine, observations: Features) -> BoolArray:
-    """Say which actions are legal at encoded observations, shape (observation, action)."""
-    return engine.game.mask(engine.game.encode(engine.encoding.decode(observations)))
+from ..envs import Features, encoding_for
+from ..games import BoolArray, Game, IntArray
 
 
 class MaskedQNetwork(QNetwork):
     """A Q-network whose values of illegal actions are -inf.
 
     Args:
-        engine: what knows the observations and the legal actions.
+        game: what knows the legal actions.
         kwargs: those of ``QNetwork``.
     """
 
-    def __init__(self, engine: Engine, **kwargs: Any) -> None:
+    def __init__(self, game: Game, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.engine = engine
+        self.game = game
+        self.encoding = encoding_for(self.observation_space, game.observation_sizes)
+
+    def legal(self, observations: Features) -> BoolArray:
+        """Say which actions are legal at encoded observations, shape (observation, action)."""
+        return self.game.mask(self.game.encode(self.encoding.decode(observations)))
 
     def forward(self, obs: PyTorchObs) -> th.Tensor:
         """Give the value of each action, shape (observation, action)."""
         assert isinstance(obs, th.Tensor)
         values = super().forward(obs)
-        legal = legal_actions(self.engine, obs.cpu().numpy())
-        return values.masked_fill(~th.as_tensor(legal, device=values.device), -th.inf)
+        legal = th.as_tensor(self.legal(obs.cpu().numpy()), device=values.device)
+        return values.masked_fill(~legal, -th.inf)
 
 
 class MaskedDQNPolicy(DQNPolicy):
@@ -49,34 +49,39 @@ class MaskedDQNPolicy(DQNPolicy):
 
     Args:
         args: those of ``DQNPolicy``.
-        engine: what knows the observations and the legal actions.
+        game: what knows the legal actions.
         kwargs: those of ``DQNPolicy``.
     """
 
-    def __init__(self, *args: Any, engine: Engine, **kwargs: Any) -> None:
-        self._engine = engine
+    q_net: MaskedQNetwork
+
+    def __init__(self, *args: Any, game: Game, **kwargs: Any) -> None:
+        self._game = game
         super().__init__(*args, **kwargs)
 
     def make_q_net(self) -> MaskedQNetwork:
         """Build the network."""
         net_args = self._update_features_extractor(self.net_args, features_extractor=None)
-        return MaskedQNetwork(self._engine, **net_args).to(self.device)
+        return MaskedQNetwork(self._game, **net_args).to(self.device)
 
 
 class MaskedDQN(DQN):
-    """DQN on a game's environment, exploring and maximising over legal actions only.
+    """DQN on environments of this project, exploring and maximising over legal actions only.
 
-    The environment must be a vector of this project; arguments are those of ``DQN``.
+    Arguments are those of ``DQN``.
     """
 
-    def __init__(self, policy: Any, env: Any, policy_kwargs: Any = None, **kwargs: Any) -> None:
-        self.engine: Engine = env.get_attr("engine")[0]
-        policy_kwargs = {**(policy_kwargs or {}), "engine": self.engine}
-        super().__init__(policy, env, policy_kwargs=policy_kwargs, **kwargs)
+    policy: MaskedDQNPolicy
+
+    def _setup_model(self) -> None:
+        env = self.get_env()
+        if env is not None:  # a model that is loaded without one knows its game
+            self.policy_kwargs = {**self.policy_kwargs, "game": env.get_attr("task")[0].game}
+        super()._setup_model()
 
     def _explore(self, observations: Features) -> IntArray:
         """Draw a legal action for each observation, all alike."""
-        legal = legal_actions(self.engine, observations)
+        legal = self.policy.q_net.legal(observations)
         rank = self.action_space.np_random.integers(0, legal.sum(axis=-1))
         actions: IntArray = (np.cumsum(legal, axis=-1) > rank[..., None]).argmax(axis=-1)
         return actions

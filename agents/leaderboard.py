@@ -96,29 +96,37 @@ def write(folder: Path) -> list[Path]:
 
 
 def read_cells(folder: Path) -> dict[Cell, Curve]:
-    """Read the finished runs of a folder, and their curves: moves and normalised scores."""
+    """Read the finished runs of a folder, and their curves: moves and normalised scores.
+
+    Raises:
+        RunError: if one is damaged.
+    """
     cells = {}
     for path in sorted(folder.glob("*/score.json")):
-        config, found = runs.read_config(path.parent), runs.read_score(path.parent)
-        log = runs.read_log(path.parent)
-        steps, scores = log["timesteps"].astype(np.int64), log["normalized"]
-        reached = [steps[scores >= least] for least in (0.9, 0.99)]
-        cell = Cell(
-            game=config.game,
-            algorithm=config.algorithm,
-            reward=str(config.reward),
-            seed=config.seed,
-            **{name: found[name] for name in ("value", "optimum", "random", "regret")},
-            normalized=found["normalized"],
-            steps=found["steps"],
-            seconds=found["seconds"],
-            steps_to_90=int(reached[0][0]) if len(reached[0]) else None,
-            steps_to_99=int(reached[1][0]) if len(reached[1]) else None,
-        )
-        cells[cell] = (steps, scores)
+        cell, curve = _read_cell(path.parent)
+        cells[cell] = curve
     games = list(GAMES)
     order = sorted(cells, key=lambda cell: (games.index(cell.game), agent_name(cell), cell.seed))
     return {cell: cells[cell] for cell in order}
+
+
+def _read_cell(folder: Path) -> tuple[Cell, Curve]:
+    config, found, log = runs.read_config(folder), runs.read_score(folder), runs.read_log(folder)
+    steps, scores = log["timesteps"].astype(np.int64), log["normalized"]
+    reached = [steps[scores >= least] for least in (0.9, 0.99)]
+    cell = Cell(
+        game=config.game,
+        algorithm=config.algorithm,
+        reward=str(config.reward),
+        seed=config.seed,
+        **{name: found[name] for name in ("value", "optimum", "random", "regret")},
+        normalized=found["normalized"],
+        steps=found["steps"],
+        seconds=found["seconds"],
+        steps_to_90=int(reached[0][0]) if len(reached[0]) else None,
+        steps_to_99=int(reached[1][0]) if len(reached[1]) else None,
+    )
+    return cell, (steps, scores)
 
 
 def summarise(cells: Sequence[Cell]) -> list[Row]:

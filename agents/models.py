@@ -13,6 +13,7 @@ from stable_baselines3.common.utils import LinearSchedule
 from ..games import InputError
 from .config import TrainConfig, task_from_options
 from .dqn import MaskedDQN, MaskedDQNPolicy
+from .memory import check_buffers
 from .q_learning import QLearning, QTable
 from .ranges import Algorithm, network, shown
 from .vec_env import GameVecEnv
@@ -79,6 +80,7 @@ def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
         if name not in OURS
     }
     model, policy = MODELS[config.algorithm]
+    check_buffers(config.algorithm, options, env)
     device = check_device(config.device)
     if model is QLearning and device not in ("cpu", "auto"):
         raise InputError(f"device must be cpu for a table, got {device!r}")

@@ -19,8 +19,8 @@ from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.type_aliases import MaybeCallback, PyTorchObs
 from stable_baselines3.common.utils import LinearSchedule
 
-from ..envs import Engine
-from ..games import FloatArray, InputError, IntArray
+from ..envs import encoding_for
+from ..games import FloatArray, Game, InputError, IntArray
 from .vec_env import GameVecEnv
 
 
@@ -30,13 +30,14 @@ class QTable(BasePolicy):
     Args:
         observation_space: that of the environment.
         action_space: the same.
-        engine: what knows the states and the legal actions.
+        game: what knows the states and the legal actions.
     """
 
-    def __init__(self, observation_space: Any, action_space: Any, engine: Engine) -> None:
+    def __init__(self, observation_space: Any, action_space: Any, game: Game) -> None:
         super().__init__(observation_space, action_space)
-        self.engine = engine
-        shape = (engine.game.num_states, engine.game.num_actions)
+        self.game = game
+        self.encoding = encoding_for(observation_space, game.observation_sizes)
+        shape = (game.num_states, game.num_actions)
         self.values: th.Tensor
         self.visits: th.Tensor
         self.register_buffer("values", th.zeros(shape, dtype=th.float64))
@@ -44,13 +45,13 @@ class QTable(BasePolicy):
 
     def q_net(self, obs: th.Tensor) -> th.Tensor:
         """Give the value of each action, -inf if illegal: shape (observation, action)."""
-        states = self.engine.game.encode(self.engine.encoding.decode(obs.cpu().numpy()))
+        states = self.game.encode(self.encoding.decode(obs.cpu().numpy()))
         return th.as_tensor(self.of(states))
 
     def of(self, states: IntArray) -> FloatArray:
         """Give the value of each action, -inf if illegal: shape (state, action)."""
         values: FloatArray = self.values.numpy()[states]
-        return np.where(self.engine.game.mask(states), values, -np.inf)
+        return np.where(self.game.mask(states), values, -np.inf)
 
     def _predict(self, observation: PyTorchObs, deterministic: bool = False) -> th.Tensor:
         assert isinstance(observation, th.Tensor)
@@ -79,7 +80,7 @@ class QLearning(BaseAlgorithm):
     def __init__(
         self,
         policy: type[QTable],
-        env: GameVecEnv,
+        env: GameVecEnv | None,
         omega: float = 0.77,
         initial_value: float = 0.0,
         exploration_fraction: float = 0.5,
@@ -88,11 +89,12 @@ class QLearning(BaseAlgorithm):
         n_steps: int = 16,
         seed: int | None = None,
         device: str = "cpu",
+        _init_setup_model: bool = True,
     ) -> None:
         if exploration_fraction <= 0:
             raise InputError(f"exploration_fraction must be above 0, got {exploration_fraction}")
         super().__init__(
-            policy, env, learning_rate=1.0, seed=seed, device=device, support_multi_env=True
+            policy, env, learning_rate=1.0, seed=seed, device="cpu", support_multi_env=True
         )
         self.omega = omega
         self.initial_value = initial_value
@@ -101,12 +103,17 @@ class QLearning(BaseAlgorithm):
             exploration_initial_eps, exploration_final_eps, exploration_fraction
         )
         self.exploration_rate = exploration_initial_eps
-        self._setup_model()
+        if _init_setup_model:
+            self._setup_model()
 
     def _setup_model(self) -> None:
         self.set_random_seed(self.seed)
-        engine: Engine = self.get_env().get_attr("engine")[0]  # type: ignore[union-attr]
-        self.policy: QTable = QTable(self.observation_space, self.action_space, engine)
+        env = self.get_env()
+        if env is not None:  # a model that is loaded without one knows its game
+            self.policy_kwargs = {"game": env.get_attr("task")[0].game}
+        self.policy: QTable = QTable(
+            self.observation_space, self.action_space, **self.policy_kwargs
+        )
         self.policy.values.fill_(self.initial_value)
 
     def learn(
@@ -139,13 +146,13 @@ class QLearning(BaseAlgorithm):
 
     def _step(self) -> None:
         """Make one move in every game and learn from it."""
-        env, engine = self.env, self.policy.engine
-        assert env is not None
-        states = engine.states.copy()
+        env = self.env
+        assert isinstance(env, GameVecEnv)
+        states = env.engine.states.copy()
         self.exploration_rate = self.exploration(self._current_progress_remaining)
         actions = self._choose(states)
         self._last_obs, rewards, over, _ = env.step(actions)  # type: ignore[assignment]
-        later = self.policy.of(engine.states).max(axis=1)  # of another game where one is over
+        later = self.policy.of(env.engine.states).max(axis=1)  # of another game where one is over
         self._learn(states, actions, rewards + np.where(over, 0.0, later))
 
     def _choose(self, states: IntArray) -> IntArray:
@@ -163,7 +170,7 @@ class QLearning(BaseAlgorithm):
             table.numpy().reshape(-1) for table in (self.policy.values, self.policy.visits)
         )
         pairs, which, counts = np.unique(
-            states * self.policy.engine.game.num_actions + actions,
+            states * self.policy.game.num_actions + actions,
             return_inverse=True,
             return_counts=True,
         )
@@ -174,6 +181,3 @@ class QLearning(BaseAlgorithm):
 
     def _get_torch_save_params(self) -> tuple[list[str], list[str]]:
         return ["policy"], []
-
-    def _excluded_save_params(self) -> list[str]:
-        return [*super()._excluded_save_params(), "exploration"]

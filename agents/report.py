@@ -49,8 +49,8 @@ def _in_depth(score: Score) -> str:
         f"{score.optimal_share:.2%} of its decisions are optimal; it plays {score.flawless:.2%} "
         "of its games without a mistake",
     ]
-    if score.exploitability is not None:
+    if score.exploitability_in_seat is not None:
         lines.append(
-            f"who plays to beat it takes {score.exploitability:.6f} from it (exploitability)"
+            f"who plays to beat it takes {score.exploitability_in_seat:.6f} from it in this seat"
         )
     return "\n".join(lines)

@@ -104,6 +104,11 @@ class GameVecEnv(VecEnv):
             if illegal[lane]:
                 infos[lane]["illegal_action"] = True
 
+    @property
+    def reward_mode(self) -> RewardMode:
+        """The reward mode."""
+        return self.engine.reward
+
     def action_masks(self) -> BoolArray:
         """Say which actions are legal, shape (num_envs, action)."""
         return self.engine.masks()

@@ -1,6 +1,7 @@
 """What exact computation says of a game: optimum, value and score of any policy."""
 
 from .certificate import CertificateError, certificate, verify
+from .conversion import Reading, Sight, choose, register_converter
 from .induction import equilibrium
 from .names import is_policy_name, policy_names
 from .policies import Policy, PolicyFunction, PolicyLike
@@ -8,15 +9,17 @@ from .score import Blunder, Score, score
 from .solver import (
     Evaluation,
     Solution,
+    as_policy,
     best_response,
     evaluate,
     expected_payoffs,
     exploitability,
+    from_network,
     occupancy,
     outcome_distribution,
     solve,
 )
-from .task import Task, as_task, make_task
+from .task import Task, as_task, look_at, make_task, register_environment
 from .tournament import PayoffMatrix, payoff_matrix
 
 __all__ = [
@@ -27,22 +30,30 @@ __all__ = [
     "Policy",
     "PolicyFunction",
     "PolicyLike",
+    "Reading",
     "Score",
+    "Sight",
     "Solution",
     "Task",
+    "as_policy",
     "as_task",
     "best_response",
     "certificate",
+    "choose",
     "equilibrium",
     "evaluate",
     "expected_payoffs",
     "exploitability",
+    "from_network",
     "is_policy_name",
+    "look_at",
     "make_task",
     "occupancy",
     "outcome_distribution",
     "payoff_matrix",
     "policy_names",
+    "register_converter",
+    "register_environment",
     "score",
     "solve",
     "verify",

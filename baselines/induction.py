@@ -21,6 +21,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..games import Array, BoolArray, Game, InputError, IntArray
+from ..games.sizes import check_array
 from .policies import DeterministicPolicy, Policy
 
 #: Float values of actions that differ by no more are equal. Errors of a sweep are near 1e-15; the
@@ -138,6 +139,7 @@ def _sweep_together(game: Game, exact: bool) -> tuple[tuple[Array, ...], dict[in
     """Let every player maximise its own value, all players' values side by side."""
     seats = range(game.num_players)
     shape = (game.num_players, game.num_states)
+    check_array("an equilibrium", game, game.num_players, *shape)
     values = tuple(np.zeros(shape, dtype=object if exact else np.float64) for _ in seats)
     choices = {seat: np.full(game.num_states, -1) for seat in seats}
     sweeps = [game.backward(values[seat], seat) for seat in seats]

@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from functools import lru_cache
 
-from ..games import Game, InputError, IntArray
+from ..games import Game, IntArray
 from . import four_two_one, greed, lowest_score
-from .induction import equilibrium
-from .policies import DeterministicPolicy, Policy, PolicyLike, UniformPolicy, tabulate
+from .policies import DeterministicPolicy
 
 #: Names of the equilibrium as a policy of other players.
 EQUILIBRIUM = ("optimal", "equilibrium")
@@ -43,36 +42,3 @@ def is_policy_name(game: Game, name: str) -> bool:
 def policy_names(game: Game) -> list[str]:
     """List the names by which policies of a game are known."""
     return ["optimal", "equilibrium", "random", *SOURCES.get(game.name, {})]
-
-
-def resolve(policy: PolicyLike, game: Game, seat: int, exact: bool = False) -> Policy:
-    """Turn what a user gives for a policy into a checked ``Policy`` for one seat.
-
-    Raises:
-        ValueError: if the name is unknown or the policy does not fit the game.
-    """
-    if isinstance(policy, Policy):
-        if policy.shape != (game.num_states, game.num_actions):
-            raise InputError(
-                f"policy must be for {game.num_states} states and {game.num_actions} actions "
-                f"({game!r}), got one for {policy.shape[0]} and {policy.shape[1]}"
-            )
-        return policy
-    if not isinstance(policy, str):
-        return tabulate(policy, game, seat)
-    if policy in EQUILIBRIUM:
-        return equilibrium(game, exact).policies[seat]
-    if policy == "random":
-        return UniformPolicy(game)
-    named = source_policy(game, policy)
-    if named is not None:
-        return named
-    known = ", ".join(repr(name) for name in policy_names(game))
-    raise InputError(f"opponent or policy must be {known}, a table or a callable, got {policy!r}")
-
-
-def label(policy: PolicyLike) -> str:
-    """Name a policy for people."""
-    if isinstance(policy, str):
-        return policy
-    return str(getattr(policy, "__name__", type(policy).__name__))

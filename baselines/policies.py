@@ -13,14 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ..games import Array, BoolArray, FloatArray, Game, InputError, IntArray, InverseLaws
+from ..games.sizes import check_array
 
 #: A policy on observations: (observations (state, component), masks (state, action)) to
 #: probabilities (state, action) or actions (state,).
 PolicyFunction: TypeAlias = Callable[[IntArray, BoolArray], npt.NDArray[Any]]
-#: What users may give for a policy; ``names.resolve`` makes a ``Policy`` of it.
+#: What users may give for a policy; ``conversion.convert`` makes a ``Policy`` of it.
 PolicyLike: TypeAlias = Union[str, "Policy", npt.NDArray[Any], PolicyFunction]
 
 SUM_TOLERANCE = 1e-5  # float32 networks; the probabilities are normalised once accepted
+_UNMASKED = " (masked=False lets it choose any, at the worst payoff)"
 
 
 class Policy(ABC):
@@ -125,74 +127,125 @@ class StochasticPolicy(Policy):
 
 
 def tabulate(
-    policy: npt.NDArray[Any] | PolicyFunction, game: Game, seat: int, masked: bool = True
+    policy: npt.ArrayLike | PolicyFunction,
+    game: Game,
+    seat: int,
+    masked: bool = True,
+    worthless: Callable[[IntArray], BoolArray] | None = None,
 ) -> Policy:
     """Turn a table, a list of actions or a callable into a checked ``Policy``.
 
+    Only the states in which its seat may be to move count.
+
     Args:
         policy: probabilities, shape (state, action); or actions, integers of shape (state,); or
-            a function from (observations, masks) to either, which is asked about the states in
-            which its seat may be to move.
+            a function from (observations, masks) to either, which is asked about the states that
+            count.
         game: the game that is played.
         seat: the seat that the policy plays.
         masked: whether the policy must keep to the legal actions.
+        worthless: says in which states no action is worth more than the worst payoff. There the
+            tables of planners may choose an illegal action, which pays the same; the first legal
+            one takes its place.
 
     Raises:
         ValueError: if the shape is wrong, an entry is not a probability or not an action, or
             probabilities do not sum to one.
     """
-    states = np.arange(game.num_states)
-    if callable(policy):
-        states = game.states_of(seat)
-        policy = policy(game.observe(states, seat), game.mask(states))
-    table = np.asarray(policy)
+    states = game.states_of(seat)
     mask = game.mask(states)
-    allowed = mask if masked else np.ones_like(mask)
+    table = _as_array(policy(game.observe(states, seat), mask) if callable(policy) else policy)
+    if not callable(policy):
+        shape = (game.num_states, game.num_actions)
+        if table.shape not in (shape, shape[:1]):
+            raise InputError(
+                f"policy must be a table of shape {shape} (state, action) or integers of shape "
+                f"({game.num_states},), got {table.dtype} of shape {table.shape}"
+            )
+        table = table[states]
     if table.ndim == 1 and np.issubdtype(table.dtype, np.integer):
-        _check_actions(table, states, allowed)
-        actions = np.empty(game.num_states, dtype=np.int64)
-        others = np.setdiff1d(np.arange(game.num_states), states)
-        actions[others] = game.mask(others).argmax(axis=1)  # never taken
-        actions[states] = table
-        return DeterministicPolicy(actions, game.num_actions)
+        return _actions(table, game, states, mask if masked else np.ones_like(mask), worthless)
     if table.shape != mask.shape:
         raise InputError(
             f"policy must be a table of shape {mask.shape} (state, action) or integers of shape "
             f"({len(mask)},), got {table.dtype} of shape {table.shape}"
         )
-    _check_probabilities(table.astype(np.float64), states, allowed)
-    probabilities = np.zeros((game.num_states, game.num_actions))
-    probabilities[:, 0] = 1.0  # never taken, where it is not overwritten
-    probabilities[states] = table / table.sum(axis=1, keepdims=True)
-    return StochasticPolicy(probabilities)
+    return _law(table, game, states, mask if masked else np.ones_like(mask), worthless)
 
 
-def _check_actions(actions: npt.NDArray[Any], states: IntArray, mask: BoolArray) -> None:
-    if actions.shape != states.shape:
+def _as_array(policy: npt.ArrayLike) -> npt.NDArray[Any]:
+    table = np.asarray(policy)
+    if table.dtype.kind not in "uifb":
+        raise InputError(f"policy must be numbers, got {table.dtype} of shape {table.shape}")
+    return table
+
+
+def _actions(
+    table: npt.NDArray[Any],
+    game: Game,
+    states: IntArray,
+    allowed: BoolArray,
+    worthless: Callable[[IntArray], BoolArray] | None,
+) -> DeterministicPolicy:
+    """Check one action for each of some states."""
+    if table.shape != states.shape:
         raise InputError(
-            f"policy must have one action for each of {len(states)} states, got {len(actions)}"
+            f"policy must have one action for each of {len(states)} states, got {len(table)}"
         )
-    in_range = (actions >= 0) & (actions < mask.shape[1])
-    legal = in_range & mask[np.arange(len(mask)), np.where(in_range, actions, 0)]
+    in_range = (table >= 0) & (table < game.num_actions)
+    chosen = np.where(in_range, table, 0).astype(np.int64)
+    illegal = np.flatnonzero(in_range & ~allowed[np.arange(len(states)), chosen])
+    if worthless is not None and len(illegal):
+        harmless = illegal[worthless(states[illegal])]
+        chosen[harmless] = allowed[harmless].argmax(axis=1)
+    legal = in_range & allowed[np.arange(len(states)), chosen]
     if not legal.all():
         row = int(np.argmin(legal))
         raise InputError(
-            f"policy must choose legal actions, got {actions[row]} in state {states[row]}"
+            f"policy must choose legal actions, got {table[row]} in state {states[row]}{_UNMASKED}"
         )
+    actions = np.empty(game.num_states, dtype=np.int64)
+    others = np.setdiff1d(np.arange(game.num_states), states)
+    actions[others] = game.mask(others).argmax(axis=1)  # never taken
+    actions[states] = chosen
+    return DeterministicPolicy(actions, game.num_actions)
+
+
+def _law(
+    table: npt.NDArray[Any],
+    game: Game,
+    states: IntArray,
+    allowed: BoolArray,
+    worthless: Callable[[IntArray], BoolArray] | None,
+) -> StochasticPolicy:
+    """Check a law of actions for each of some states."""
+    law = table.astype(np.float64)  # before it is normalised: float16 rows are off by 1e-4
+    illegal = np.flatnonzero(((law > 0) & ~allowed).any(axis=1))
+    if worthless is not None and len(illegal):
+        harmless = illegal[worthless(states[illegal])]
+        moved = np.where(allowed[harmless], 0.0, law[harmless]).sum(axis=1)
+        law[harmless] = np.where(allowed[harmless], law[harmless], 0.0)
+        law[harmless, allowed[harmless].argmax(axis=1)] += moved
+    _check_probabilities(law, states, allowed)
+    check_array("a table of probabilities", game, game.num_states, game.num_actions)
+    probabilities = np.zeros((game.num_states, game.num_actions))
+    probabilities[:, 0] = 1.0  # never taken, where it is not overwritten
+    probabilities[states] = law / law.sum(axis=1, keepdims=True)
+    return StochasticPolicy(probabilities)
 
 
 def _check_probabilities(table: FloatArray, states: IntArray, mask: BoolArray) -> None:
     complaints = [
-        (~np.isfinite(table), "be finite"),
-        (table < 0, "not be negative"),
-        ((table > 0) & ~mask, "leave illegal actions alone"),
+        (~np.isfinite(table), "be finite", ""),
+        (table < 0, "not be negative", ""),
+        ((table > 0) & ~mask, "leave illegal actions alone", _UNMASKED),
     ]
-    for wrong, requirement in complaints:
+    for wrong, requirement, hint in complaints:
         if wrong.any():
             row, action = np.argwhere(wrong)[0]
             raise InputError(
                 f"policy must {requirement}, got {table[row, action]:.6g} in state {states[row]}, "
-                f"action {action}"
+                f"action {action}{hint}"
             )
     sums = table.sum(axis=1)
     if (np.abs(sums - 1) > SUM_TOLERANCE).any():

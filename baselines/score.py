@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from ..games import FloatArray, Game, IntArray
+from .conversion import label
 from .induction import TIE, with_illegal
-from .names import label
-from .policies import DeterministicPolicy, Policy, PolicyLike
-from .solver import agent_policy, evaluate, occupancy, outcome_distribution, play, solve
+from .policies import DeterministicPolicy, Policy
+from .solver import as_policy, evaluate, occupancy, outcome_distribution, play, solve
 from .task import Task, as_task
 
 
@@ -109,10 +109,11 @@ class Score:
         return 1 - first_mistake
 
     @cached_property
-    def exploitability(self) -> float | None:
+    def exploitability_in_seat(self) -> float | None:
         """What the agent earns less in its seat than an equilibrium if the other plays to beat it.
 
-        None if the game is not zero-sum for two players, or the policy not held to legal actions.
+        ``exactdice.exploitability`` is the mean of this over both seats. None if the game is not
+        zero-sum for two players, or the policy not held to legal actions.
         """
         game, seat = self.task.game, self.task.seat
         if not (game.num_players == 2 and game.zero_sum and self.masked):
@@ -182,7 +183,7 @@ class Score:
             "outcomes": {str(payoff): chance for payoff, chance in self.outcomes.items()},
             "optimal_share": self.optimal_share,
             "flawless": self.flawless,
-            "exploitability": self.exploitability,
+            "exploitability_in_seat": self.exploitability_in_seat,
         }
 
 
@@ -226,21 +227,34 @@ def _in_words(
     )
 
 
-def score(policy: PolicyLike, env: Any, *, name: str | None = None, masked: bool = True) -> Score:
-    """Score a policy exactly, by computation over every state.
+def score(
+    policy: Any,
+    env: Any,
+    *,
+    deterministic: bool = True,
+    masked: bool = True,
+    observations: Any = None,
+    name: str | None = None,
+) -> Score:
+    """Score an agent or policy exactly, by computation over every state.
 
     Args:
-        policy: a name, a table (state, action), actions (state,), or a callable on
-            (observations, masks). "optimal" is the best response to the opponents of ``env``.
-        env: an environment of this project, or a ``Task``.
+        policy: whatever ``as_policy`` takes: a model, a name, a table, a callable, a path.
+        env: an environment of this project, or a ``Task``. Its opponents count, its reward mode
+            does not.
+        deterministic: for models, whether they take their likeliest action or draw from their law.
+        masked: whether the policy is held to the legal actions; if not, an illegal action ends
+            the game with the worst payoff.
+        observations: what a model is given of what it is shown (see ``as_policy``).
         name: what to call the policy.
-        masked: whether the policy is held to the legal actions (see ``Score``).
 
     Raises:
-        ValueError: if the policy does not fit the game.
+        ValueError: if the policy does not fit the game or cannot be scored exactly.
     """
     task = as_task(env).with_exact(False)
-    chosen = agent_policy(policy, task, masked)
+    chosen = as_policy(
+        policy, env, deterministic=deterministic, masked=masked, observations=observations
+    )
     return Score(
         policy=name or label(policy),
         deterministic=isinstance(chosen, DeterministicPolicy),

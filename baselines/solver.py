@@ -5,7 +5,7 @@ All functions take an environment of this project or a ``Task``. Values are in t
 opponents move first, conditioned on its getting to move at all.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..games import Array, BoolArray, Game, InputError, IntArray, Stage
+from ..games.sizes import check_array
+from .conversion import Reading, choose, convert, label
 from .induction import equilibrium, maximize, spread, sweep_back
-from .names import resolve
-from .policies import DeterministicPolicy, Policy, PolicyLike, tabulate
-from .task import LineUp, Task, as_task, by_seat, start_mass
+from .policies import DeterministicPolicy, Policy, PolicyFunction, PolicyLike
+from .task import LineUp, Task, as_task, by_seat, look_at, start_mass
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ class Evaluation:
         Shape (state, action); illegal actions are -inf.
         """
         game = self.task.game
+        check_array("a table of action values", game, game.num_states, game.num_actions)
         expected = np.full((game.num_states, game.num_actions), -np.inf, dtype=self.values.dtype)
         for mover, states, numbers in game.backward(self.values, self.task.seat):
             if mover == self.task.seat:
@@ -135,25 +137,94 @@ def evaluate(policy: PolicyLike, env: Any, exact: bool = False) -> Evaluation:
     """Compute the value of a policy in every position (the Kolmogorov equation).
 
     Args:
-        policy: a name, a table (state, action), actions (state,), or a callable on
-            (observations, masks). "optimal" is the best response to the opponents of ``env``.
+        policy: whatever ``as_policy`` takes.
         env: an environment of this project, or a ``Task``.
         exact: compute with fractions; probabilities are taken as the exact numbers their floats
             are.
     """
     task = as_task(env).with_exact(exact)
-    chosen = agent_policy(policy, task)
+    chosen = as_policy(policy, env, exact=exact)
     values, _ = sweep_back(task.game, task.seat, {**task.policies, task.seat: chosen}, exact)
     return Evaluation(task, chosen, values)
 
 
-def agent_policy(policy: PolicyLike, task: Task, masked: bool = True) -> Policy:
-    """Resolve a policy of the agent, for whom "optimal" is the best response it can give."""
-    if isinstance(policy, str) and policy == "optimal":
-        return solve(task, exact=task.is_exact).policy
-    if not masked and not isinstance(policy, str | Policy):
-        return tabulate(policy, task.game, task.seat, masked=False)
-    return resolve(policy, task.game, task.seat, task.is_exact)
+def as_policy(
+    policy: Any,
+    env: Any,
+    *,
+    exact: bool = False,
+    deterministic: bool = True,
+    masked: bool = True,
+    observations: Any = None,
+) -> Policy:
+    """Turn whatever a user calls a policy into one of the agent of ``env``.
+
+    All functions that take a policy call this first; call it yourself to say more about a model,
+    or to use one many times.
+
+    Args:
+        policy: a name, of which "optimal" is the best response to the opponents of ``env``; a
+            table of probabilities (state, action), actions (state,), or a mapping from state to
+            action; a callable on (observations, masks); a model of stable-baselines3 or
+            sb3-contrib, or its policy; the path of a run folder, of a certificate or of a model
+            that stable-baselines3 saved.
+        env: an environment of this project, or a ``Task``. Networks are shown what its wrappers
+            make of observations.
+        exact: whether named policies are computed without rounding.
+        deterministic: whether models take their likeliest action or draw from their law.
+        masked: whether the policy is held to the legal actions.
+        observations: what a model is given of what it is shown: a ``VecNormalize``, or a function
+            from a batch of observations to a batch. Needed for a model that was trained under
+            ``VecNormalize`` and loaded without it.
+
+    Raises:
+        ValueError: if the policy does not fit the game or cannot be scored exactly.
+    """
+    task, sight = look_at(env)
+    if isinstance(policy, str) and policy == "optimal" and observations is None:
+        return solve(task, exact).policy
+
+    def worthless(states: IntArray) -> BoolArray:
+        values = solve(task).values[task.seat, states]
+        nothing: BoolArray = values <= task.game.payoff_range[0]
+        return nothing
+
+    reading = Reading(deterministic, masked, sight, observations, worthless if masked else None)
+    return convert(policy, task.game, task.seat, exact, reading)
+
+
+def from_network(
+    function: Callable[[npt.NDArray[Any]], Any], env: Any, deterministic: bool = True
+) -> PolicyFunction:
+    """Make a policy of a network of any library.
+
+    Args:
+        function: from a batch of what ``env`` shows, shape (state, ...), to logits or action
+            values of shape (state, action), as an array or a tensor.
+        env: an environment of this project, whose encoding and wrappers of observations count; or
+            a ``Task``, which shows integers of shape (state, component).
+        deterministic: whether the legal action of largest preference is taken; if not, actions
+            are drawn with probabilities proportional to the exponentials of the preferences.
+
+    Returns:
+        A callable on (observations, masks), which every function here takes for a policy.
+    """
+    _, sight = look_at(env)
+
+    def play(observations: IntArray, masks: BoolArray) -> npt.NDArray[Any]:
+        given = function(observations if sight is None else sight.show(observations))
+        if hasattr(given, "detach"):  # a tensor of torch
+            given = given.detach().cpu()
+        preferences = np.asarray(given)
+        if preferences.shape != masks.shape:
+            raise InputError(
+                f"function must give preferences of shape {masks.shape} (state, action), "
+                f"got {preferences.shape}"
+            )
+        return choose(preferences, observations, masks, deterministic)
+
+    play.__name__ = label(function)
+    return play
 
 
 def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
@@ -164,7 +235,7 @@ def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
     """
     task = as_task(env).with_exact(exact)
     mass = np.zeros((task.game.num_players, task.game.num_states), dtype=task.initial.dtype)
-    for _ in play(agent_policy(policy, task), task, mass):
+    for _ in play(as_policy(policy, env, exact=exact), task, mass):
         pass
     met: Array = mass[task.seat]
     return met
@@ -194,7 +265,7 @@ def outcome_distribution(
     """Compute the probability of every payoff that the agent can get.
 
     Args:
-        policy: as in ``evaluate``.
+        policy: whatever ``as_policy`` takes.
         env: an environment of this project, or a ``Task``.
         exact: compute with fractions.
 
@@ -202,7 +273,7 @@ def outcome_distribution(
         Probabilities by payoff, in growing order; they sum to one.
     """
     task = as_task(env).with_exact(exact)
-    chosen = agent_policy(policy, task)
+    chosen = as_policy(policy, env, exact=exact)
     law: dict[float, Any] = {}
     mass = np.zeros((task.game.num_players, task.game.num_states), dtype=task.initial.dtype)
     for mover, states, weights in play(chosen, task, mass):
@@ -228,9 +299,10 @@ def expected_payoffs(policies: LineUp, env: Any, exact: bool = False) -> list[fl
         env: an environment of this project or a ``Task``, for its game.
         exact: compute with fractions.
     """
-    game = as_task(env).game
+    task, sight = look_at(env)
+    game = task.game
     line_up = {
-        seat: resolve(policy, game, seat, exact)
+        seat: convert(policy, game, seat, exact, Reading(sight=sight))
         for seat, policy in by_seat(policies, range(game.num_players)).items()
     }
     return [
@@ -249,9 +321,10 @@ def best_response(policy: PolicyLike, env: Any, exact: bool = False) -> Solution
     ``policy`` plays the seat of ``env``; the opponents of ``env`` play no part. As for an
     opponent, "optimal" is the equilibrium.
     """
-    task = as_task(env)
+    task, sight = look_at(env)
     _require_two_players(task.game)
-    return solve(Task(task.game, 1 - task.seat, {task.seat: policy}, exact), exact)
+    chosen = convert(policy, task.game, task.seat, exact, Reading(sight=sight))
+    return solve(Task(task.game, 1 - task.seat, {task.seat: chosen}, exact), exact)
 
 
 def exploitability(policy: PolicyLike, env: Any, exact: bool = False) -> float | Fraction:
@@ -260,11 +333,13 @@ def exploitability(policy: PolicyLike, env: Any, exact: bool = False) -> float |
     It is the mean over the policy's seats of what the best response earns beyond what the game
     is worth to it (half of NashConv); zero for an equilibrium and positive for all else.
     """
-    game = as_task(env).game
+    task, sight = look_at(env)
+    game = task.game
     _require_two_players(game)
     gains = []
     for seat in (0, 1):
-        against_policy = solve(Task(game, 1 - seat, {seat: policy}, exact), exact)
+        chosen = convert(policy, game, seat, exact, Reading(sight=sight))
+        against_policy = solve(Task(game, 1 - seat, {seat: chosen}, exact), exact)
         against_equilibrium = solve(Task(game, 1 - seat, "optimal", exact), exact)
         gains.append(against_policy.value_before_play - against_equilibrium.value_before_play)
     return sum(gains) / 2

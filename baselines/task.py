@@ -1,15 +1,17 @@
 """What an agent faces: a game, a seat, and fixed policies for all other players."""
 
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..games import GAMES, Array, Game, InputError, KeywordError
+from ..games.sizes import check_sizes
+from .conversion import Sight, convert, label, packages_of
 from .induction import spread
-from .names import EQUILIBRIUM, label, resolve
+from .names import EQUILIBRIUM, is_policy_name
 from .policies import PolicyLike
 
 #: One policy for several seats, or one for each, in the order of the seats or by seat.
@@ -43,13 +45,15 @@ class Task:
     ) -> None:
         if isinstance(seat, bool) or seat not in range(game.num_players):
             raise InputError(f"seat must be from 0 to {game.num_players - 1}, got {seat!r}")
+        if exact:
+            check_sizes(game, exact=True)
         others = [other for other in range(game.num_players) if other != seat]
         self.game = game
         self.seat = int(seat)
         self.is_exact = exact
         self._opponents = by_seat(opponents, others)
         self.policies = {
-            other: resolve(policy, game, other, exact) for other, policy in self._opponents.items()
+            other: convert(policy, game, other, exact) for other, policy in self._opponents.items()
         }
         self.memo: dict[str, Any] = {}  # what exact computation has found out already
         self.labels = {other: label(policy) for other, policy in self._opponents.items()}
@@ -74,7 +78,11 @@ class Task:
             ValueError: if one of them is not known by name.
         """
         names = list(self._opponents.values())
-        unnamed = [label(policy) for policy in names if not isinstance(policy, str)]
+        unnamed = [
+            label(policy)
+            for policy in names
+            if not (isinstance(policy, str) and is_policy_name(self.game, policy))
+        ]
         if unnamed:
             raise InputError(f"opponents must be known by name, got {', '.join(unnamed)}")
         return {self.game.opponent_keyword: names} if names else {}
@@ -171,14 +179,37 @@ def start_mass(game: Game, exact: bool = False) -> Array:
     return mass
 
 
+#: Says what the agent of an environment faces and what it is shown.
+Look: TypeAlias = Callable[[Any], tuple[Task, Sight]]
+
+_LOOKS: dict[str, Look] = {}
+
+
+def register_environment(package: str, look: Look) -> None:
+    """Have environments whose class comes from a package looked at by a function."""
+    _LOOKS[package] = look
+
+
+def look_at(env: Any) -> tuple[Task, Sight | None]:
+    """Give the task of an environment, and what its agent is shown; of a task, itself.
+
+    Raises:
+        TypeError: if it is neither.
+        ValueError: if a wrapper of the environment changes the game.
+    """
+    if isinstance(env, Task):
+        return env, None
+    look = next((_LOOKS[name] for name in packages_of(env) if name in _LOOKS), None)
+    if look is None:
+        raise TypeError(f"env must be an exactdice environment, got {env!r}")
+    return look(env)
+
+
 def as_task(env: Any) -> Task:
     """Give the task behind a task, an environment or a vector environment of this project.
 
     Raises:
         TypeError: if there is none.
+        ValueError: if a wrapper of the environment changes the game.
     """
-    bare = getattr(env, "unwrapped", env)
-    task = bare if isinstance(bare, Task) else getattr(bare, "task", None)
-    if not isinstance(task, Task):
-        raise TypeError(f"env must be an exactdice environment, got {env!r}")
-    return task
+    return look_at(env)[0]

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..games import Array, InputError
-from .names import resolve
-from .policies import PolicyLike
+from .conversion import Reading, convert
 from .solver import evaluate
-from .task import Task, as_task
+from .task import Task, look_at
 
 
 @dataclass(frozen=True)
@@ -41,28 +40,28 @@ class PayoffMatrix:
         return list(self.means)
 
 
-def payoff_matrix(
-    policies: Mapping[str, PolicyLike], env: Any, exact: bool = False
-) -> PayoffMatrix:
+def payoff_matrix(policies: Mapping[str, Any], env: Any, exact: bool = False) -> PayoffMatrix:
     """Let every policy play every other, and itself, in every seat.
 
     Args:
-        policies: two at least, by name, as in ``evaluate``. They have to know every seat of the
-            game; "optimal" is the equilibrium.
+        policies: two at least, by name, each whatever ``as_policy`` takes. They have to know every
+            seat of the game; "optimal" is the equilibrium.
         env: an environment of this project or a ``Task``, for its game.
         exact: compute with fractions.
 
     Raises:
         ValueError: if the game has one player, or there are fewer than two policies.
     """
-    game = as_task(env).game
+    task, sight = look_at(env)
+    game = task.game
     seats = range(game.num_players)
     if len(seats) < 2:
         raise InputError(f"game must have two players at least, got {game!r}")
     if len(policies) < 2:
         raise InputError(f"policies must be two at least, got {len(policies)}")
     resolved = [
-        {seat: resolve(policy, game, seat, exact) for seat in seats} for policy in policies.values()
+        {seat: convert(policy, game, seat, exact, Reading(sight=sight)) for seat in seats}
+        for policy in policies.values()
     ]
     payoffs = np.zeros((len(resolved), len(resolved)), dtype=object if exact else np.float64)
     for column, others in enumerate(resolved):

@@ -5,11 +5,13 @@ from importlib.resources import files
 
 import gymnasium as gym
 
+from ..baselines import register_environment
 from ..games import GAMES
-from .encoding import Encoding, EncodingName, Features, encoding_of
+from .encoding import Encoding, EncodingName, Features, encoding_for, encoding_of
 from .engine import Engine, RewardMode
 from .env import GameEnv
 from .vector import GameVectorEnv
+from .wrappers import look, sight_in_training
 
 #: Exact values of the default environments by id: "optimum", "random" and "worst".
 REFERENCE: dict[str, dict[str, float]] = json.loads(
@@ -18,14 +20,17 @@ REFERENCE: dict[str, dict[str, float]] = json.loads(
 
 
 def register() -> None:
-    """Register ``exactdice/<game>-v0`` for every game."""
+    """Register ``exactdice/<game>-v0`` for every game, and environments with exact computation.
+
+    There is no reward threshold: the optimum depends on the keywords, and Gymnasium has one
+    threshold for all of them. ``REFERENCE`` has the optima of the defaults.
+    """
+    register_environment("gymnasium", look)
     for name in GAMES:
-        env_id = f"exactdice/{name}-v0"
         gym.register(
-            id=env_id,
+            id=f"exactdice/{name}-v0",
             entry_point="exactdice.envs:GameEnv",
             vector_entry_point="exactdice.envs:GameVectorEnv",
-            reward_threshold=REFERENCE[env_id]["optimum"],
             kwargs={"game": name},
         )
 
@@ -39,6 +44,8 @@ __all__ = [
     "GameEnv",
     "GameVectorEnv",
     "RewardMode",
+    "encoding_for",
     "encoding_of",
     "register",
+    "sight_in_training",
 ]

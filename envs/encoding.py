@@ -7,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 
-from ..games import BoolArray, FloatArray, IntArray, one_of
+from ..games import BoolArray, FloatArray, InputError, IntArray, one_of
 
 EncodingName = Literal["integer", "one_hot", "thermometer", "scaled"]
 #: A batch of encoded observations, shape (observation, feature).
@@ -93,3 +93,17 @@ def encoding_of(space: gym.Space[Any], sizes: tuple[int, ...]) -> Encoding | Non
     """Find the encoding whose space this is, or None if there is none."""
     encodings = (Encoding(sizes, name) for name in get_args(EncodingName))
     return next((encoding for encoding in encodings if encoding.space == space), None)
+
+
+def encoding_for(space: gym.Space[Any], sizes: tuple[int, ...]) -> Encoding:
+    """Give the encoding whose space this is.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    encoding = encoding_of(space, sizes)
+    if encoding is None:
+        raise InputError(
+            f"observations must be those of the game as it encodes them, {sizes}, got {space}"
+        )
+    return encoding

@@ -11,9 +11,10 @@ from typing import Any, Literal, NamedTuple, get_args
 import gymnasium as gym
 import numpy as np
 
-from ..baselines import Task, solve
+from ..baselines import Sight, Task, solve
 from ..baselines.induction import with_illegal
 from ..games import BoolArray, FloatArray, IntArray, InverseLaws, at_least, one_of
+from ..games.sizes import check_array, check_memory
 from .encoding import Encoding, EncodingName, Features
 
 RewardMode = Literal["outcome", "regret", "shaped"]
@@ -63,7 +64,11 @@ class Engine:
         self.game = task.game
         self.reward = reward
         self.encoding = Encoding(task.game.observation_sizes, encoding)
-        self.states = np.zeros(at_least("num_envs", num_lanes, 1), dtype=np.int64)
+        at_least("num_envs", num_lanes, 1)
+        check_memory("num_envs", num_lanes, self.lane_bytes())
+        if reward == "regret":
+            check_array("reward 'regret'", self.game, self.game.num_states, self.game.num_actions)
+        self.states = np.zeros(num_lanes, dtype=np.int64)
         self._starts, probabilities = self.game.initial_law()
         self._start_law = InverseLaws(probabilities.astype(np.float64)[None])
         _ = task.initial  # raises if the agent never gets to move; reset would replay for ever
@@ -72,6 +77,12 @@ class Engine:
             self._potential: FloatArray = solution.values[task.seat]
         if reward == "regret":
             self._rows, self._advantages = self._tabulate_advantages(solution.values)
+
+    def lane_bytes(self) -> float:
+        """Estimate the memory that a lane takes during a step."""
+        features = np.prod(self.encoding.space.shape or 1)
+        components = len(self.game.observation_sizes)
+        return float(400 + 8 * (3 * components + 2 * features) + 4 * self.game.num_actions)
 
     def _tabulate_advantages(self, values: FloatArray) -> tuple[IntArray, FloatArray]:
         """Give the row of each state (state,), and Q*(s, a) - V*(s) of the agent's states."""
@@ -96,6 +107,11 @@ class Engine:
     def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
         """Give the observation and the action space of a lane."""
         return self.encoding.space, gym.spaces.Discrete(self.game.num_actions)
+
+    @property
+    def sight(self) -> Sight:
+        """What the agent is shown."""
+        return Sight(self.encoding.space, self.encoding.encode, wrapped=False)
 
     def masks(self) -> BoolArray:
         """Give the legal actions of each lane, shape (lane, action), in fresh memory."""

@@ -1,12 +1,14 @@
 """The environment of one game, by the Gymnasium API."""
 
 import operator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, SupportsIndex
 
 import gymnasium as gym
 import numpy as np
 
-from ..baselines import make_task
+from ..baselines import Sight, make_task
 from ..games import BoolArray, FloatArray, InputError
 from .encoding import EncodingName, Features
 from .engine import Engine, Outcome, RewardMode
@@ -102,6 +104,29 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
         """Say which actions are legal, bool of shape (action,), as MaskablePPO asks for it."""
         legal: BoolArray = self._engine.masks()[0]
         return legal
+
+    @property
+    def reward_mode(self) -> RewardMode:
+        """The reward mode."""
+        return self._engine.reward
+
+    @property
+    def sight(self) -> Sight:
+        """What the agent is shown of a state."""
+        return self._engine.sight
+
+    @contextmanager
+    def elsewhere(self) -> Iterator[None]:
+        """Let the game be put into other states by ``go_to``, and go on where it was."""
+        before = self._engine.states.copy(), self._over
+        try:
+            yield
+        finally:
+            self._engine.states[:], self._over = before
+
+    def go_to(self, state: int) -> None:
+        """Put the game into a state in which the agent is to move."""
+        self._engine.states[:], self._over = state, False
 
     def render(self) -> str | None:
         """Give the last event as a text if the mode is "ansi"."""

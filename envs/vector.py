@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from ..baselines import make_task
+from ..baselines import Sight, make_task
 from ..games import BoolArray, FloatArray, InputError, IntArray
 from .encoding import EncodingName, Features
 from .engine import Engine, Outcome, RewardMode
@@ -119,6 +119,11 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
             ends |= {"_final_obs": over.copy(), "_final_info": over.copy()}
         infos = {**self._infos(everyone), **ends}
         return self._engine.observations(), rewards, over, np.zeros_like(over), infos
+
+    @property
+    def sight(self) -> Sight:
+        """What the agent of a game is shown of a state."""
+        return self._engine.sight
 
     def action_masks(self) -> BoolArray:
         """Say which actions are legal, bool of shape (num_envs, action)."""

@@ -15,10 +15,12 @@ its result; the higher combination by (54) wins.
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import chain
-from itertools import combinations as choose
+from itertools import combinations as subsets
+from math import log2
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -28,12 +30,14 @@ from .dice import combinations, redundancy
 from .errors import InputError
 from .game import Array, IntArray, at_least, one_of
 from .ranking import Combination, hierarchy, tokens
+from .sizes import Cost, check_sizes, choose, show, turn_cost
 from .turn import Turn
 from .turn_game import Leg, TurnGame
 
 #: A name, a function of (combination, casts made), or a table (combination, casts made - 1).
 Utility: TypeAlias = str | Callable[[Combination, int], Any] | npt.ArrayLike
 Tie = Literal["half", "lost"]
+MANY = 100  # dice, more than any limit allows
 
 
 class FourTwoOne(TurnGame):
@@ -84,13 +88,16 @@ class FourTwoOne(TurnGame):
         if self.duration is not None and self.duration > self.casts:
             raise InputError(f"duration must be at most casts = {casts}, got {duration}")
         self.tie: Tie = one_of("tie", tie, get_args(Tie))
-        every_size = (choose(range(self.dice), size) for size in range(self.dice + 1))
+        in_a_set = isinstance(utility, str) and utility == "set"
+        self.num_players = 2 if in_a_set else 1
+        check_sizes(self)
+        every_size = (subsets(range(self.dice), size) for size in range(self.dice + 1))
         self.subsets = list(chain.from_iterable(every_size))
         self.combinations = combinations(self.dice, self.faces)
         self.ranks = hierarchy(self.faces) if self.dice == 3 else None
         self.utilities: Array | None = None
         known: list[tuple[str, int]] = []
-        if isinstance(utility, str) and utility == "set":
+        if in_a_set:
             legs = self._set()
             ranks = len(self.combinations)
             known = [("casts imposed", self.casts + 1), ("rank to beat", ranks + 1)]
@@ -105,7 +112,46 @@ class FourTwoOne(TurnGame):
             ("casts made", self.casts + 1),
             *known,
         ]
-        super().__init__(legs, 2 if known else 1, observed)
+        super().__init__(legs, self.num_players, observed)
+
+    @staticmethod
+    def cost(
+        exact: bool,
+        dice: float,
+        faces: float,
+        casts: float,
+        duration: float | None,
+        num_players: float,
+    ) -> Cost:
+        """Estimate what solving takes (see ``sizes``)."""
+        dice, rounds = min(dice, MANY), casts if duration is None else duration
+        held = range(int(dice))  # dice accumulated before a cast
+        parts = [choose(size + faces - 1, size) for size in held]
+        cast = [choose(dice - size + faces - 1, dice - size) for size in held]
+        layer = sum(part * shown for part, shown in zip(parts, cast, strict=True))
+        first, results = layer * (rounds - 1) + cast[0], cast[0]  # nodes, combinations
+        following = layer * casts * (casts - 1) / 2 + casts * results if num_players > 1 else 0.0
+        contexts = results * casts if num_players > 1 else 0.0  # of the second player
+        game = turn_cost(
+            exact=exact,
+            players=num_players,
+            states=first + following * results,
+            actions=2**dice,
+            seen=2 * dice + 2 * num_players,
+            nodes=first + following,
+            layer=(sum(parts), layer),
+            positions=sum(parts) * (first + following) / layer,
+            rolls=results,
+            contexts=(results if contexts else 1.0, 1 + contexts),
+            results=results,
+            bits=num_players * rounds * dice * log2(faces),
+        )
+        utilities = 0.0 if contexts else results * casts
+        return Cost(
+            game.states,
+            game.memory + 400 * results + 150 * utilities,
+            game.seconds + 1.5e-6 * (results + utilities),
+        )
 
     @property
     def utility(self) -> str | list[list[str]]:
@@ -286,11 +332,16 @@ class FourTwoOne(TurnGame):
 
 
 def _fraction(value: Any) -> Fraction:
-    """Read a number exactly."""
+    """Read a finite number exactly; a text without an exponent, which could be of any size."""
     try:
-        return Fraction(value.item() if isinstance(value, np.generic) else value)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"utility must be finite numbers, got {value!r}") from None
+        if isinstance(value, str) and re.fullmatch(r"-?\d+([/.]\d+)?", value) is None:
+            raise ValueError
+        number = Fraction(value.item() if isinstance(value, np.generic) else value)
+        float(number)  # which payoffs become: those too large for it overflow
+        return number
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+        got = show(value) if isinstance(value, int) else repr(value)
+        raise InputError(f"utility must be finite numbers, got {got}") from None
 
 
 def _digest(utilities: Array | None) -> str:

@@ -24,7 +24,7 @@ them with something faster that must agree.
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, TypeAlias
@@ -33,6 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import InputError
+from .sizes import Cost, show
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -75,6 +76,7 @@ class Game(ABC):
             both, so that ``backward`` also takes values of one row, those of either player to
             itself.
         laws: probabilities, shape (law, outcome); ``law`` says which row governs a move.
+        cost: estimates what solving takes from the sizes (see ``sizes``), None if nothing does.
     """
 
     name: ClassVar[str]
@@ -89,6 +91,7 @@ class Game(ABC):
     zero_sum: bool
     symmetric: bool = False
     laws: FloatArray
+    cost: ClassVar[Callable[..., Cost] | None] = None
 
     # ------------------------------------------------------------------ rules
 
@@ -147,6 +150,10 @@ class Game(ABC):
     def keywords(self) -> dict[str, Any]:
         """Arguments that build this game, in JSON's types."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the arguments and not the tables made from them: models carry their game along."""
+        return rebuild, (type(self), self.keywords)
 
     def __repr__(self) -> str:
         """Show the arguments."""
@@ -275,6 +282,11 @@ class Game(ABC):
             yield pair[possible], action[possible], laws[rows, outcome][possible], move
 
 
+def rebuild(rules: type[Game], keywords: dict[str, Any]) -> Game:
+    """Build a game again from its arguments."""
+    return rules(**keywords)
+
+
 class InverseLaws:
     """Draws outcomes by inverting cumulative laws, a whole batch in one binary search.
 
@@ -307,7 +319,7 @@ def at_least(name: str, value: int, minimum: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise InputError(f"{name} must be an integer, got {value!r}")
     if value < minimum:
-        raise InputError(f"{name} must be at least {minimum}, got {value}")
+        raise InputError(f"{name} must be at least {minimum}, got {show(value)}")
     return int(value)
 
 

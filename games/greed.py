@@ -25,12 +25,14 @@ Every W_n(p, o) is an integer over 2 s^(2M-p-o): exact values are computed as th
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
+from math import log2
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .dice import sum_counts, sum_laws
 from .game import Array, BoolArray, FloatArray, Game, IntArray, Move, Stage, at_least
+from .sizes import Cost, check_sizes
 
 
 class Greed(Game):
@@ -61,6 +63,7 @@ class Greed(Game):
         self.max_score = at_least("max_score", max_score, 1)
         self.sides = at_least("sides", sides, 1)
         self.max_dice = max_dice if max_dice is None else at_least("max_dice", max_dice, 0)
+        check_sizes(self)
         self.num_scores = self.max_score + 1
         self.num_states = 2 * self.num_scores**2
         self.observation_sizes = (self.num_scores, self.num_scores, 2)
@@ -71,6 +74,19 @@ class Greed(Game):
             self.dice_allowed = np.full(self.num_scores, self.max_dice)
         self.num_actions = int(self.dice_allowed[0]) + 1
         self.laws = sum_laws(self.num_actions - 1, self.sides)
+
+    @staticmethod
+    def cost(exact: bool, max_score: float, sides: float, max_dice: float | None) -> Cost:
+        """Estimate what solving takes (see ``sizes``)."""
+        scores, bits = max_score + 1, max_score * log2(sides)
+        actions = 2 + (2 * max_score // (sides + 1) if max_dice is None else max_dice - 1)
+        number = 28 + bits / 7.5 if exact else 0.0  # bytes of an integer in the middle of the game
+        air = actions * scores * (2 * sides + 8)
+        laws = actions**2 * sides
+        memory = 2 * scores**2 * (64 + 3 * number) + air * (8 + 0.4 * number) + 16 * laws
+        step = 8e-8 + 3e-10 * bits if exact else 4e-9
+        seconds = step * scores**2 * actions * (sides + 2) + 6e-6 * scores * sides
+        return Cost(2 * scores**2, memory, seconds + 1e-9 * laws * sides)
 
     # ------------------------------------------------------------------ rules
 

@@ -15,6 +15,7 @@ Objectives:
 
 from collections.abc import Iterator
 from fractions import Fraction
+from math import log2
 from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -22,10 +23,12 @@ import numpy as np
 from .dice import combinations, redundancy
 from .errors import InputError
 from .game import IntArray, at_least, one_of
+from .sizes import Cost, check_sizes, choose, turn_cost
 from .turn import Turn
 from .turn_game import Leg, TurnGame
 
 Objective = Literal["win", "share", "score"]
+MANY = 1000  # dice, more than any limit allows
 
 
 class LowestScore(TurnGame):
@@ -70,6 +73,7 @@ class LowestScore(TurnGame):
             raise InputError(f"zero_face must be at most faces = {faces}, got {zero_face}")
         self.players = at_least("players", players, 1)
         self.objective: Objective = one_of("objective", objective, get_args(Objective))
+        check_sizes(self)
         self.worth = [0 if face == zero_face else face for face in range(1, faces + 1)]
         self.max_score = self.dice * max(self.worth)
         turn = self._turn()
@@ -90,6 +94,34 @@ class LowestScore(TurnGame):
             ("players after", players),
         ]
         super().__init__(legs, players, observed)
+
+    @staticmethod
+    def cost(
+        exact: bool, dice: float, faces: float, zero_face: float, players: float, objective: str
+    ) -> Cost:
+        """Estimate what solving takes (see ``sizes``)."""
+        most = faces - (zero_face == faces)
+        rolled = range(int(min(dice, MANY)), 0, -1)
+        positions = [(dice - left) * most + 1 for left in rolled]  # of each layer
+        casts = [choose(left + faces - 1, left) for left in rolled]
+        nodes = [number * shown for number, shown in zip(positions, casts, strict=True)]
+        results = dice * most + 1
+        tied = players - 1 if objective == "share" else 1.0
+        contexts = 1 + (players - 1) * results * (1 + tied) / 2  # of all legs
+        return turn_cost(
+            exact=exact,
+            players=players,
+            states=sum(nodes) * contexts,
+            actions=dice,
+            seen=dice + 4,
+            nodes=sum(nodes),
+            layer=(positions[-1], max(nodes)),
+            positions=sum(positions),
+            rolls=casts[0],
+            contexts=(results * tied if players > 1 else 1.0, contexts),
+            results=results,
+            bits=players * dice * (dice + 1) / 2 * log2(faces),
+        )
 
     # ------------------------------------------------------------------ the turn
 

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
+from math import comb, log2
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
@@ -22,6 +23,7 @@ import numpy as np
 from .dice import sum_counts
 from .errors import InputError
 from .game import IntArray, at_least, one_of
+from .sizes import Cost, check_sizes, turn_cost
 from .turn import Turn
 from .turn_game import Leg, TurnGame
 
@@ -76,6 +78,7 @@ class ShutTheBox(TurnGame):
             raise InputError(f"shut_wins must be True or False, got {shut_wins!r}")
         self.shut_wins = shut_wins
         self.objective: Objective = one_of("objective", objective, get_args(Objective))
+        check_sizes(self)
         self.max_score = self.tiles * (self.tiles + 1) // 2
         self.sets = self._closable()
         turn = self._turn()
@@ -86,6 +89,34 @@ class ShutTheBox(TurnGame):
         ]
         legs = list(self._legs(turn))
         super().__init__(legs, len(legs), observed)
+
+    @staticmethod
+    def cost(
+        exact: bool, tiles: float, dice: float, sides: float, one_die: str, objective: str
+    ) -> Cost:
+        """Estimate what solving takes (see ``sizes``)."""
+        sets = np.bincount(_open_sums(int(tiles)))  # by their sum
+        sums = np.arange(len(sets))
+        faces = dice * sides
+        rolls = np.where(sums <= _parse_one_die(one_die), sides, faces - dice + 1)
+        largest = comb(int(tiles), int(tiles) // 2)  # sets in a layer
+        contexts = float(len(sets)) if objective == "win" else 0.0  # of the second player
+        nodes = float((sets * rolls).sum())
+        game = turn_cost(
+            exact=exact,
+            players=1 + bool(contexts),
+            states=nodes * (1 + contexts),
+            actions=float(sets[sums <= faces].sum()),
+            seen=tiles + 2,
+            nodes=nodes,
+            layer=(largest, largest * float(rolls.max())),
+            positions=2**tiles,
+            rolls=faces + 1,
+            contexts=(max(1.0, contexts), 1 + contexts),
+            results=len(sets),
+            bits=2 * tiles * dice * log2(sides),
+        )
+        return game._replace(seconds=game.seconds + 6e-8 * faces**2)  # the law of the sum
 
     # ------------------------------------------------------------------ the turn
 
@@ -106,7 +137,7 @@ class ShutTheBox(TurnGame):
         """Lay out the turn: positions are sets of open tiles, results are sums left open."""
         tiles = np.arange(self.tiles)
         bits = np.arange(2**self.tiles)
-        sums = ((bits[:, None] >> tiles & 1) * (tiles + 1)).sum(axis=1)  # (set,)
+        sums = _open_sums(self.tiles)
         sizes = (bits[:, None] >> tiles & 1).sum(axis=1)
         positions = bits[np.argsort(-sizes, kind="stable")][:-1]  # all but the empty set
         number = np.empty(len(bits), dtype=np.int64)
@@ -167,11 +198,18 @@ class ShutTheBox(TurnGame):
         return "close " + (" ".join(map(str, self.sets[action])) or "none")
 
 
+def _open_sums(tiles: int) -> IntArray:
+    """Add up every set of tiles, shape (set,); bit i of a set's number is tile i + 1."""
+    bits, tile = np.arange(2**tiles)[:, None], np.arange(tiles)
+    sums: IntArray = ((bits >> tile & 1) * (tile + 1)).sum(axis=1)
+    return sums
+
+
 def _parse_one_die(rule: str) -> int:
     """Give the largest open sum with which one die is rolled, -1 if there is none."""
     if rule == "never":
         return -1
-    found = re.fullmatch(r"sum<=(\d+)", rule) if isinstance(rule, str) else None
+    found = re.fullmatch(r"sum<=(\d{1,9})", rule) if isinstance(rule, str) else None
     if found is None:
         raise InputError(f"one_die must be 'sum<=6' (or another number) or 'never', got {rule!r}")
     return int(found[1])

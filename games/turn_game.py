@@ -16,7 +16,9 @@ from math import lcm, prod
 
 import numpy as np
 
+from .errors import SizeError
 from .game import Array, BoolArray, FloatArray, Game, IntArray, Move, Stage
+from .sizes import show
 from .turn import Turn
 
 
@@ -66,6 +68,12 @@ class TurnGame(Game):
         self.num_players = num_players
         self.num_actions = turn.after.shape[1]
         self.observation_names, self.observation_sizes = zip(*observed, strict=True)
+        numbers = prod(int(size) for size in self.observation_sizes)
+        if numbers >= 2**63:  # ``encode`` tells observations by their numbers
+            raise SizeError(
+                f"sizes must be lower: observations could have {show(numbers)} values, and 2^63 "
+                "or more have no numbers"
+            )
         self._num_contexts = np.array([len(leg.contexts) for leg in legs])
         self._first_contexts = np.append(0, np.cumsum(self._num_contexts))  # (leg + 1,)
         sizes = [leg.turn.num_nodes * len(leg.contexts) for leg in legs]

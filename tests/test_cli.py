@@ -16,8 +16,11 @@ import pytest
 import torch
 from exactdice.agents import ceiling
 from exactdice.agents.config import TrainConfig
+from exactdice.baselines import Task, certificate
 from exactdice.baselines.reproduce import SOURCES
+from exactdice.games import Greed
 
+import exactdice
 from exactdice.cli import main
 
 ROOT = Path(__file__).parent.parent
@@ -172,13 +175,50 @@ def test_a_certificate_is_verified_and_a_broken_one_named(run):
     code, said, complaint = run("verify", "mine/certificate.npz")
     assert (code, complaint) == (0, "")
     value = json.loads(Path("mine/score.json").read_text())["value"]
-    assert "holds. MaskablePPO in Task(Greed(max_score=10" in said
+    assert "holds. 'MaskablePPO' in Task(Greed(max_score=10" in said
     assert f"value {value:.9f}" in said
     Path("cut.npz").write_bytes(Path("mine/certificate.npz").read_bytes()[:-9])
     code, said, complaint = run("verify", "cut.npz", "mine/certificate.npz")
     assert code == 1
     assert "error: cut.npz must be a whole policy certificate" in complaint
     assert "mine/certificate.npz: holds" in said
+    code, again, complaint = run("verify", "none.npz", "cut.npz", "mine/certificate.npz")
+    assert code == 2
+    assert complaint.splitlines()[0].endswith("No such file or directory: 'none.npz'")
+    assert len(complaint.splitlines()) == 2
+    assert again == said
+
+
+def test_no_name_in_a_certificate_forges_a_line(run):
+    name = "x\x1b[1A\nhonest.npz: holds"
+    content = certificate(exactdice.score("random", Task(Greed(5, 3)), name=name))
+    paths = ["a.npz", "b\nb.npz: holds.\x1b[2K\r", "c\udcff.npz"]
+    for path in paths:
+        Path(path).write_bytes(content)
+    code, shown, complaint = run("verify", *paths)
+    assert (code, complaint) == (0, "")
+    for path in paths:
+        Path(path).write_bytes(content[:-9])
+    code, _, refused = run("verify", *paths)
+    assert code == 1
+    for lines in (shown.splitlines(), refused.splitlines()):
+        assert len(lines) == len(paths)
+        assert all(line.isprintable() for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("game", "keyword", "value"),
+    [
+        ("Greed", "sides", "1" + "0" * 20),
+        ("FourTwoOne", "casts", "1000000"),
+    ],
+)
+def test_sizes_that_do_not_fit_are_one_line(run, game, keyword, value):
+    code, _, complaint = run("solve", "--game", game, "--env", keyword, value)
+    assert code == 2
+    assert complaint.startswith(f"error: {keyword} must be at most ")
+    assert complaint.endswith("(EXACTDICE_LIMIT=none lifts them)\n")
+    assert len(complaint.splitlines()) == 1
 
 
 @pytest.mark.usefixtures("mine")

@@ -11,8 +11,8 @@ import numpy as np
 
 from ...games import FourTwoOne, IntArray
 from ...games.dice import combinations, redundancy
+from ..conversion import convert
 from ..induction import spread
-from ..names import resolve
 from ..solver import evaluate, solve
 from ..task import Task, start_mass
 from .claims import Claim, agreement, number
@@ -68,7 +68,7 @@ def _duality() -> Iterator[Claim]:
     for name in ("goal:1,0", "bernoulli:421"):
         task = Task(FourTwoOne(), exact=True)
         game, evaluation = task.game, evaluate(name, task, exact=True)
-        policy, mass = resolve(name, game, 0), start_mass(game, exact=True)
+        policy, mass = convert(name, game, 0), start_mass(game, exact=True)
         paid = {int(states[0]): numbers for _, states, numbers in game.backward(mass * 0, 0)}
         ended, constants = Fraction(0), set()
         for mover, states, weights in game.forward(mass, 0):
@@ -123,7 +123,7 @@ def last_decisions_are_optimal(name: str, utility: str) -> bool:
     game = solution.task.game
     states = np.arange(game.num_states)
     states = states[game.observe(states, 0)[:, -1] == 2]
-    actions = resolve(name, game, 0).probabilities(states)
+    actions = convert(name, game, 0).probabilities(states)
     return bool((solution.optimal[states] >= actions).all())
 
 
@@ -188,7 +188,7 @@ def live_dice_laws(
         Probabilities of 0, 1, ..., ``dice`` live dice.
     """
     game = FourTwoOne(dice, faces, casts, f"goal:{goal}", duration)
-    mass, policy = start_mass(game, exact=True), resolve(f"ratchet:{goal}", game, 0)
+    mass, policy = start_mass(game, exact=True), convert(f"ratchet:{goal}", game, 0)
     for made, (mover, states, weights) in enumerate(game.forward(mass, 0)):
         weights[:] = spread(policy, states, mass[mover, states])
         if made:

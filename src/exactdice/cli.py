@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .baselines import CertificateError, is_policy_name, policy_names, solve, verify
+from .baselines.certificate import printable
 from .baselines.reproduce import SOURCES, reproduce
 from .games import InputError
 
@@ -24,7 +25,16 @@ INTERRUPTED = 130  # the exit code of a command that was ended by Ctrl-C
 BROKEN_PIPE = 141  # and of one whose reader left
 #: The extra of the package that brings a library.
 EXTRAS = {"tyro": "cli", "rich": "cli"} | dict.fromkeys(
-    ("joblib", "matplotlib", "sb3_contrib", "scipy", "stable_baselines3", "torch", "yaml"),
+    (
+        "filelock",
+        "joblib",
+        "matplotlib",
+        "sb3_contrib",
+        "scipy",
+        "stable_baselines3",
+        "torch",
+        "yaml",
+    ),
     "agents",
 )
 
@@ -170,21 +180,25 @@ def _refuse(command: "ScoreConfig", what: str, options: Sequence[str]) -> None:
 
 
 def _verify(command: "VerifyConfig") -> int:
-    """Check every file, and go on after one that does not hold."""
-    wrong = 0
+    """Check every file, and go on after one that does not hold or is not there."""
+    code = 0
     for path in command.certificates:
         try:
             score = verify(path)
         except CertificateError as error:
-            wrong = 1
+            code = max(code, 1)
             print(f"error: {error}", file=sys.stderr)
+        except OSError as error:
+            code = 2
+            print(f"error: {printable(str(error))}", file=sys.stderr)
         else:
             print(
-                f"{path}: holds. {score.policy} in {score.task!r}: value {score.value:.9f}, "
+                f"{printable(str(path))}: holds. {printable(repr(score.policy))} in "
+                f"{printable(repr(score.task))}: value {score.value:.9f}, "
                 f"optimum {score.optimum:.9f}, regret {score.regret:.9f}, "
                 f"normalised score {score.normalized:.6f}"
             )
-    return wrong
+    return code
 
 
 def _solve(command: "SolveConfig") -> int:

@@ -74,7 +74,10 @@ class ReproduceConfig:
 
 @dataclass(frozen=True)
 class VerifyConfig:
-    """Check policy certificates: compute value, optimum and regret anew from their policies."""
+    """Check policy certificates: compute value, optimum and regret anew from their policies.
+
+    The exit code is 0 if all hold, 1 if one does not, 2 if one is missing or cannot be read.
+    """
 
     certificates: tyro.conf.Positional[tuple[Path, ...]]
     """Files; every run folder holds one, certificate.npz."""

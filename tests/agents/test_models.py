@@ -17,7 +17,7 @@ from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.callbacks import StopTrainingOnRewardThreshold
 from stable_baselines3.common.env_util import make_vec_env
-from stable_baselines3.common.vec_env import VecMonitor
+from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 
 import exactdice
 
@@ -117,7 +117,7 @@ def test_stochastic_policies_are_scored_by_the_law_they_draw_from(small):
 def test_a_stochastic_dqn_is_epsilon_greedy():
     model = MaskedDQN(MaskedDQNPolicy, GameVecEnv(Task(Greed(10, 3)), 8), **DQN_OPTIONS)
     model.exploration_rate = 0.25
-    game = model.engine.game
+    game = model.policy.q_net.game
     states = np.arange(game.num_states)
     observations, masks = game.observe(states, 0), game.mask(states)
     best = ModelPolicy(model, game)(observations, masks)
@@ -147,7 +147,7 @@ def test_other_models_and_nan_are_refused():
     broken = PPO("MlpPolicy", env, device="cpu")
     with torch.no_grad():
         broken.policy.action_net.bias[0] = float("nan")
-    with pytest.raises(ValueError, match=r"must give numbers, got NaN at observation \[0, 0, 0\]"):
+    with pytest.raises(ValueError, match=r"must give numbers, got nan at observation \[0, 0, 0\]"):
         exactdice.score(broken, env)
 
 
@@ -163,6 +163,30 @@ def test_the_callback_works_with_stable_baselines3s_own(small, tmp_path):
     assert saved == {"evaluations.npz", "best_model.zip"}  # a checkpoint needs the bare vector
     assert model.num_timesteps < 3000
     assert exact.best_mean_reward == exact.log["results"][0]
+
+
+@pytest.mark.parametrize("reward", ["outcome", "regret", "shaped"])
+@pytest.mark.parametrize("vector", ["bare", "monitor", "gymnasium"])
+def test_a_reward_threshold_means_the_reward_of_training(reward, vector):
+    """The exact mean reward of the model is where simulation finds it."""
+    task = Task(Greed(10, 3))
+    keywords = {"max_score": 10, "sides": 3, "reward": reward}
+    env = {
+        "bare": lambda: GameVecEnv(task, 4, reward),
+        "monitor": lambda: VecMonitor(GameVecEnv(task, 4, reward)),
+        "gymnasium": lambda: DummyVecEnv([lambda: gym.make("exactdice/Greed-v0", **keywords)] * 2),
+    }[vector]()
+    exact = ExactEvalCallback(task, 200)
+    model = MaskablePPO("MlpPolicy", env, n_steps=50, device="cpu", seed=0)
+    model.learn(400, callback=exact)
+    simulated = GameVecEnv(task, 64, reward)
+    simulated.seed(5)
+    mean, _ = evaluate_policy(model, simulated, 1000, warn=False)
+    value = exact.evaluate().value
+    last = value if reward == "outcome" else value - exactdice.solve(task).value
+    assert last == pytest.approx(mean, abs=5 * 0.5 / np.sqrt(1000))
+    assert exact.best_mean_reward >= last
+    assert (exact.best_mean_reward > 0) == (reward == "outcome")
 
 
 @pytest.mark.filterwarnings("ignore:.*render_mode='rgb_array'")  # which make_vec_env tries first

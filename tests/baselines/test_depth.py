@@ -149,16 +149,18 @@ def test_blunders_are_put_into_words():
 def test_exploitability_of_an_agent_in_its_seat():
     game = Greed(10, 3)
     for seat in (0, 1):
-        assert exactdice.score("optimal", Task(game, seat)).exploitability == pytest.approx(0)
+        assert exactdice.score("optimal", Task(game, seat)).exploitability_in_seat == pytest.approx(
+            0
+        )
         score = exactdice.score("random", Task(game, seat))
         reply = solve(Task(game, 1 - seat, "random")).value_before_play
         worth = solve(Task(game, 1 - seat)).value_before_play
-        assert score.exploitability == pytest.approx(float(reply - worth))
-        assert score.exploitability > 0.1
-    both = [exactdice.score("random", Task(game, seat)).exploitability for seat in (0, 1)]
+        assert score.exploitability_in_seat == pytest.approx(float(reply - worth))
+        assert score.exploitability_in_seat > 0.1
+    both = [exactdice.score("random", Task(game, seat)).exploitability_in_seat for seat in (0, 1)]
     assert sum(both) / 2 == pytest.approx(exactdice.exploitability("random", Task(game)))
-    assert exactdice.score("random", Task(LowestScore(2, 3, 3, 3))).exploitability is None
-    assert exactdice.score("random", Task(FourTwoOne())).exploitability is None
+    assert exactdice.score("random", Task(LowestScore(2, 3, 3, 3))).exploitability_in_seat is None
+    assert exactdice.score("random", Task(FourTwoOne())).exploitability_in_seat is None
 
 
 def test_payoff_matrix_of_a_two_player_game():

@@ -6,7 +6,7 @@ import pytest
 from exactdice.baselines import Task, policy_names
 from exactdice.baselines.greed import if_else, terminal, terminal_rating, terminal_search
 from exactdice.baselines.policies import DeterministicPolicy, StochasticPolicy, UniformPolicy
-from exactdice.games import Greed
+from exactdice.games import FourTwoOne, Greed
 
 import exactdice
 
@@ -33,6 +33,57 @@ def test_names_tables_actions_and_callables_mean_the_same():
         assert exactdice.evaluate(policy, TASK).value == pytest.approx(random, abs=1e-15)
 
 
+def planned(env, rounds=12):
+    """Value iteration as in textbooks, on ``P`` alone: of ties it takes the last action."""
+    law, actions = env.unwrapped.P, env.action_space.n
+    values = np.zeros(len(law))
+    for _ in range(rounds):
+        table = np.array([[sum(p * (reward + values[later] * (not over)) for p, later, reward, over
+                               in law[state][action]) for action in range(actions)]
+                          for state in range(len(law))])  # fmt: skip
+        values = table.max(axis=1)
+    return actions - 1 - table[:, ::-1].argmax(axis=1)
+
+
+def test_the_table_of_a_planner_is_taken_though_it_ties_at_the_worst_payoff():
+    env = gym.make("exactdice/ShutTheBox-v0", tiles=4, sides=3, seat=1)
+    game, plan = env.unwrapped.task.game, planned(env)
+    own = game.states_of(1)
+    assert not game.mask(own)[np.arange(len(own)), plan[own]].all()
+    optimum = exactdice.solve(env).value
+    for policy in (plan, np.eye(game.num_actions)[plan], dict(enumerate(plan.tolist())), [*plan]):
+        for masked in (True, False):
+            found = exactdice.score(policy, env, masked=masked).value
+            assert found == pytest.approx(optimum, abs=1e-12)
+    solution = exactdice.solve(env)
+    worth = own[solution.values[1, own] > 0]
+    state = worth[~game.mask(worth)[:, -1]][0]
+    plan[state] = game.num_actions - 1
+    for policy in (plan, np.eye(game.num_actions)[plan]):
+        with pytest.raises(ValueError, match=rf"in state {state}.* \(masked=False lets it"):
+            exactdice.score(policy, env)
+
+
+def test_a_planner_may_say_anything_where_others_move():
+    game = FourTwoOne(3, 3, 2, utility="set")
+    for seat in (0, 1):
+        task = Task(game, seat)
+        actions = exactdice.solve(task).policy.actions.copy()
+        others = np.setdiff1d(np.arange(game.num_states), game.states_of(seat))
+        actions[others] = -7
+        assert exactdice.score(actions, task).regret == pytest.approx(0, abs=1e-12)
+    with pytest.raises(ValueError, match="an action for every state, got none for 1"):
+        exactdice.score({0: 1}, TASK)
+
+
+def test_float16_rows_are_laws_once_they_are_float64():
+    rows = np.zeros((len(STATES), GAME.num_actions), dtype=np.float16)
+    rows[:, 0], rows[:, 1] = 1, 9.9e-6
+    rows[~MASK[:, 1], 1] = 0
+    law = exactdice.as_policy(rows, TASK).probabilities(STATES)
+    np.testing.assert_allclose(law.sum(axis=1), 1, atol=1e-15)
+
+
 def test_a_callable_sees_observations_and_masks():
     def spy(observations, masks):
         assert (observations == GAME.observe(STATES, 0)).all()
@@ -51,10 +102,10 @@ def broken(change):
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
-        ("greedy", "'optimal', 'equilibrium', 'random', 'if_else', 'terminal', a table or a call"),
+        ("greedy", "'optimal', 'equilibrium', 'random', 'if_else', 'terminal', a table, a callab"),
         (np.ones((3, 3)), r"table of shape \(242, 7\) .* got float64 of shape \(3, 3\)"),
-        (np.zeros(5, dtype=int), "one action for each of 242 states, got 5"),
-        (np.full(242, 6), "legal actions, got 6 in state 11"),
+        (np.zeros(5, dtype=int), r"or integers of shape \(242,\), got int64 of shape \(5,\)"),
+        (np.full(242, 6), r"legal actions, got 6 in state 11 \(masked=False lets it"),
         (np.full(242, -1), "legal actions, got -1 in state 0"),
         (broken(lambda t: t.__setitem__((4, 1), np.nan)), "finite, got nan in state 4, action 1"),
         (broken(lambda t: t.__setitem__((4, 1), -0.5)), "not be negative, got -0.5 in state 4"),

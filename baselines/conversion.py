@@ -1,0 +1,192 @@
+"""The one door for policies: whatever a user calls a policy becomes a checked ``Policy`` here.
+
+A name, a table, an array or a callable is understood as it is. Objects of other libraries go by the
+package that their class, or a class they inherit from, comes from: a converter registered for that
+package turns them into one of these. So nothing here imports those libraries.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ..games import BoolArray, Game, InputError, IntArray
+from .induction import equilibrium
+from .names import EQUILIBRIUM, policy_names, source_policy
+from .policies import Policy, PolicyLike, UniformPolicy, tabulate
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What an environment shows of a state: encoded, and changed by its wrappers.
+
+    Attributes:
+        space: the observation space that an agent sees.
+        show: turns observations, integers of shape (state, component), into a batch of that space.
+        wrapped: whether wrappers have a part in it.
+    """
+
+    space: Any
+    show: Callable[[IntArray], npt.NDArray[Any]]
+    wrapped: bool
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a policy is to be understood.
+
+    Attributes:
+        deterministic: whether a network takes its likeliest action or draws from its law.
+        masked: whether the policy is held to the legal actions.
+        sight: what the environment shows it, None if nobody said.
+        observations: what the network is given of what it is shown: a function from a batch to a
+            batch, or an object with a method ``normalize_obs`` that does this.
+        worthless: says in which states no action is worth more than the worst payoff.
+    """
+
+    deterministic: bool = True
+    masked: bool = True
+    sight: Sight | None = None
+    observations: Any = None
+    worthless: Callable[[IntArray], BoolArray] | None = None
+
+
+#: Turns an object of another library into something that is understood here.
+Converter: TypeAlias = Callable[[Any, Game, Reading], PolicyLike]
+
+_CONVERTERS: dict[str, Converter] = {}
+
+
+def register_converter(package: str, converter: Converter) -> None:
+    """Have objects whose class comes from a package converted by a function."""
+    _CONVERTERS[package] = converter
+
+
+def convert(
+    policy: Any, game: Game, seat: int, exact: bool = False, reading: Reading | None = None
+) -> Policy:
+    """Turn what a user gives for a policy into a checked ``Policy`` for one seat.
+
+    Args:
+        policy: a ``Policy``; a name ("optimal" is the equilibrium); probabilities, shape
+            (state, action); actions, integers of shape (state,); a mapping from state to action; a
+            callable on (observations, masks); the path of a file or folder that holds a policy; or
+            anything that a converter is registered for.
+        game: the game that is played.
+        seat: the seat that the policy plays.
+        exact: whether named policies are computed without rounding.
+        reading: how it is to be understood.
+
+    Raises:
+        ValueError: if the name is unknown or the policy does not fit the game.
+    """
+    reading = reading or Reading()
+    if isinstance(policy, str) and _is_path(policy, game):
+        policy = Path(policy)
+    converter = _converter(policy)
+    if converter is not None:
+        understood = replace(reading, observations=None)
+        return convert(converter(policy, game, reading), game, seat, exact, understood)
+    if reading.observations is not None:
+        raise InputError(f"observations must be left out, as {label(policy)} is no model")
+    if isinstance(policy, Policy):
+        return _fitting(policy, game)
+    if isinstance(policy, str):
+        return _by_name(policy, game, seat, exact)
+    if isinstance(policy, Mapping):
+        policy = _actions(policy, game)
+    if not (callable(policy) or isinstance(policy, np.ndarray | list | tuple)):
+        raise InputError(
+            f"policy must be a name, a table, actions, a callable on (observations, masks) or a "
+            f"model, got {type(policy).__name__}"
+        )
+    return tabulate(policy, game, seat, reading.masked, reading.worthless)
+
+
+def _fitting(policy: Policy, game: Game) -> Policy:
+    """Give a policy that has the right number of states and actions."""
+    if policy.shape != (game.num_states, game.num_actions):
+        raise InputError(
+            f"policy must be for {game.num_states} states and {game.num_actions} actions "
+            f"({game!r}), got one for {policy.shape[0]} and {policy.shape[1]}"
+        )
+    return policy
+
+
+def _converter(policy: Any) -> Converter | None:
+    """Find the converter of an object's class, or of the nearest class it inherits from."""
+    return next((_CONVERTERS[name] for name in packages_of(policy) if name in _CONVERTERS), None)
+
+
+def packages_of(thing: Any) -> list[str]:
+    """List the packages that the class of an object and those it inherits from come from."""
+    return [base.__module__.partition(".")[0] for base in type(thing).__mro__]
+
+
+def _is_path(text: str, game: Game) -> bool:
+    """Say whether a text is the path of something rather than the name of a policy."""
+    kinds = {known.partition(":")[0] for known in policy_names(game)}
+    return text.partition(":")[0] not in kinds and Path(text).exists()
+
+
+def _by_name(name: str, game: Game, seat: int, exact: bool) -> Policy:
+    if name in EQUILIBRIUM:
+        return equilibrium(game, exact).policies[seat]
+    if name == "random":
+        return UniformPolicy(game)
+    named = source_policy(game, name)
+    if named is not None:
+        return named
+    known = ", ".join(repr(name) for name in policy_names(game))
+    raise InputError(
+        f"opponent or policy must be {known}, a table, a callable, a model, or the path of a run "
+        f"folder, a certificate or a saved model, got {name!r}"
+    )
+
+
+def _actions(policy: Mapping[Any, Any], game: Game) -> npt.NDArray[Any]:
+    """Read a mapping from state to action, as some planners give it."""
+    missing = [state for state in range(game.num_states) if state not in policy]
+    if missing:
+        raise InputError(f"policy must have an action for every state, got none for {missing[0]}")
+    return np.array([policy[state] for state in range(game.num_states)])
+
+
+def choose(
+    preferences: npt.NDArray[Any], observations: IntArray, legal: BoolArray, deterministic: bool
+) -> npt.NDArray[Any]:
+    """Turn preferences into actions (state,), or into their softmax, a law (state, action).
+
+    Args:
+        preferences: logits or action values, shape (state, action).
+        observations: what they are for, named if a preference is no number.
+        legal: which actions come into question, shape (state, action).
+        deterministic: whether the likeliest action is taken.
+
+    Raises:
+        ValueError: if a preference is NaN, or no legal action has a finite one.
+    """
+    preferences = np.where(legal, preferences.astype(np.float64), -np.inf)
+    largest = preferences.max(axis=1, keepdims=True)
+    if not np.isfinite(largest).all():
+        state = int(np.argmin(np.isfinite(largest)))
+        raise InputError(
+            f"model must give numbers, got {largest[state, 0]} at observation "
+            f"{observations[state].tolist()}"
+        )
+    best: IntArray = preferences.argmax(axis=1)
+    if deterministic:
+        return best
+    weights = np.exp(preferences - largest)
+    law: npt.NDArray[Any] = weights / weights.sum(axis=1, keepdims=True)
+    return law
+
+
+def label(policy: Any) -> str:
+    """Name a policy for people."""
+    if isinstance(policy, str | Path):
+        return str(policy)
+    return str(getattr(policy, "__name__", type(policy).__name__))

@@ -1,0 +1,172 @@
+"""What wrappers of an environment do to its scores: followed exactly, or refused by name."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.wrappers import (
+    Autoreset,
+    ClipReward,
+    DelayObservation,
+    FlattenObservation,
+    FrameStackObservation,
+    NormalizeObservation,
+    NormalizeReward,
+    OrderEnforcing,
+    RecordEpisodeStatistics,
+    TimeLimit,
+    TransformAction,
+    TransformObservation,
+)
+from gymnasium.wrappers import vector as vector_wrappers
+
+import exactdice
+
+SIZES = {"max_score": 10, "sides": 3}
+
+
+def make(**keywords):
+    return gym.make("exactdice/Greed-v0", **SIZES, **keywords)
+
+
+VALUE = exactdice.solve(make()).value
+
+
+def test_harmless_wrappers_change_nothing():
+    for wrap in (OrderEnforcing, RecordEpisodeStatistics, Autoreset):
+        assert exactdice.solve(wrap(make())).value == VALUE
+    several = gym.make_vec("exactdice/Greed-v0", 3, **SIZES)
+    assert exactdice.solve(vector_wrappers.RecordEpisodeStatistics(several)).value == VALUE
+
+
+@pytest.mark.parametrize("ask", ["solve", "score", "occupancy", "best_response", "payoff_matrix"])
+@pytest.mark.parametrize(
+    ("wrap", "name"),
+    [
+        (lambda env: TimeLimit(env, 1), "TimeLimit ends games after 1 moves"),
+        (lambda env: TransformAction(env, lambda dice: 6 - dice, env.action_space), "TransformAct"),
+        (lambda env: ClipReward(env, 0, 0.5), "ClipReward"),
+        (NormalizeReward, "NormalizeReward"),
+        (lambda env: DelayObservation(env, 1), "DelayObservation"),
+        (lambda env: FrameStackObservation(env, 2), "FrameStackObservation"),
+        (gym.Wrapper, "the wrapper Wrapper may change"),
+    ],
+    ids=lambda value: "" if callable(value) else value.split()[0],
+)
+def test_what_changes_the_game_is_refused_by_name(wrap, name, ask):
+    env = wrap(make())
+    questions = {
+        "solve": lambda: exactdice.solve(env),
+        "score": lambda: exactdice.score("random", env),
+        "occupancy": lambda: exactdice.occupancy("random", env),
+        "best_response": lambda: exactdice.best_response("random", env),
+        "payoff_matrix": lambda: exactdice.payoff_matrix({"a": "random", "b": "if_else"}, env),
+    }
+    with pytest.raises(ValueError, match=name):
+        questions[ask]()
+    assert exactdice.solve(env.unwrapped).value == VALUE
+
+
+def test_a_time_limit_that_never_bites_is_none():
+    assert exactdice.solve(TimeLimit(make(), 32)).value == VALUE
+    with pytest.raises(ValueError, match=r"31 moves of the agent, and Greed.* may take 32"):
+        exactdice.solve(TimeLimit(make(), 31))
+
+
+def network(seen):
+    """Prefer some dice, in a way that depends on every feature."""
+    rows = np.asarray(seen, dtype=float).reshape(len(seen), -1)
+    weights = np.sin(np.outer(np.arange(1, rows.shape[1] + 1), np.arange(1, 8)))
+    return np.stack([np.cos(row[:, None] * weights).sum(axis=0) for row in rows])
+
+
+def played(env, states):
+    """Ask the network in the environment itself, put into each state in turn."""
+    bare = env.unwrapped
+    layers = []
+    while env is not bare:
+        layers.insert(0, env)
+        env = env.env
+    with bare.elsewhere():
+        for state in states:
+            bare.go_to(int(state))
+            seen = bare._engine.observations()[0]
+            for layer in layers:
+                seen = layer.observation(seen) if hasattr(layer, "observation") else seen
+            legal = bare.action_masks()
+            yield int(np.where(legal, network(np.asarray(seen)[None])[0], -np.inf).argmax())
+
+
+class Masked(gym.ObservationWrapper):
+    """Shows the mask too, which it asks the environment for."""
+
+    def __init__(self, env):
+        super().__init__(env)
+        self.observation_space = gym.spaces.Box(-1, 20, (3 + 7,))
+
+    def observation(self, observation):
+        return np.concatenate([observation, self.unwrapped.action_masks()]).astype(np.float32)
+
+
+def frozen(env):
+    env = NormalizeObservation(env)
+    env.reset(seed=0)
+    for _ in range(100):
+        if any(env.step(env.unwrapped.action_masks().nonzero()[0][-1])[2:4]):
+            env.reset()
+    env.update_running_mean = False
+    return env
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        FlattenObservation,
+        Masked,
+        frozen,
+        lambda env: Masked(RecordEpisodeStatistics(env)),
+        lambda env: TransformObservation(env, lambda seen: seen[::-1] + 1, env.observation_space),
+    ],
+    ids=["flattened", "with mask", "normalised", "two", "mirrored"],
+)
+def test_observations_are_pushed_through_wrappers(wrap):
+    env = wrap(make())
+    game = env.unwrapped.task.game
+    states = np.arange(game.num_states)
+    actions = np.array(list(played(env, states)))
+    bare = exactdice.score(exactdice.from_network(network, make()), make()).value
+    found = exactdice.score(exactdice.from_network(network, env), env).value
+    assert found == exactdice.score(actions, make()).value
+    assert found != bare
+
+
+def test_the_game_goes_on_where_it_was():
+    env = Masked(make(encoding="integer"))
+    seen, _ = env.reset(seed=5)
+    exactdice.score(exactdice.from_network(network, env), env)
+    assert env.observation(env.unwrapped._engine.observations()[0]).tolist() == seen.tolist()
+    assert env.step(1)
+
+
+def test_what_shows_a_state_differently_is_refused():
+    rng = np.random.default_rng(0)
+    space = gym.spaces.Box(-1, 20, (3,))
+    noisy = TransformObservation(make(), lambda seen: seen + rng.normal(size=3), space)
+    with pytest.raises(ValueError, match="show a state alike every time.*TransformObservation"):
+        exactdice.score(exactdice.from_network(network, noisy), noisy)
+    running = NormalizeObservation(make())
+    with pytest.raises(ValueError, match="set its update_running_mean to False"):
+        exactdice.score(exactdice.from_network(network, running), running)
+    named = TransformObservation(
+        make(), lambda seen: {"seen": seen}, gym.spaces.Dict({"seen": space})
+    )
+    with pytest.raises(ValueError, match="env must show arrays, got observations of Dict"):
+        exactdice.solve(named)
+
+
+def test_other_environments_are_refused():
+    with pytest.raises(TypeError, match="must be an exactdice environment, got .*CartPole"):
+        exactdice.solve(gym.make("CartPole-v1"))
+    several = gym.make_vec("exactdice/Greed-v0", 2, vectorization_mode="sync", **SIZES)
+    with pytest.raises(TypeError, match=r"pass one, such as env\.envs\[0\]"):
+        exactdice.solve(several)
+    assert exactdice.solve(several.envs[0]).value == VALUE

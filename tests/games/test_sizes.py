@@ -1,0 +1,209 @@
+"""Sizes: what they would take is known before anything is built, and too much is refused."""
+
+import re
+import time
+import tracemalloc
+
+import gymnasium as gym
+import pytest
+from exactdice.baselines import Task, equilibrium, induction, names, solve
+from exactdice.games import (
+    GAMES,
+    FourTwoOne,
+    Greed,
+    InputError,
+    LowestScore,
+    ShutTheBox,
+    SizeError,
+    sizes,
+)
+
+import exactdice
+
+ABSURD = [
+    (Greed, {"max_score": 10**6}, "max_score"),
+    (Greed, {"max_score": 10**4000}, "max_score"),
+    (Greed, {"max_dice": 10**5}, "max_dice"),
+    (Greed, {"sides": 10**20}, "sides"),
+    (Greed, {"max_score": 3 * 10**4, "sides": 1}, "max_score"),
+    (LowestScore, {"players": 10**6}, "players"),
+    (LowestScore, {"players": 10**6, "objective": "share"}, "players"),
+    (LowestScore, {"dice": 50}, "dice"),
+    (LowestScore, {"dice": 10**20, "faces": 2, "zero_face": 1}, "dice"),
+    (LowestScore, {"faces": 10**6}, "faces"),
+    (LowestScore, {"dice": 1, "faces": 10**20}, "faces"),
+    (ShutTheBox, {"dice": 50}, "dice"),
+    (ShutTheBox, {"dice": 10**300}, "dice"),
+    (ShutTheBox, {"sides": 10**9}, "sides"),
+    (ShutTheBox, {"sides": 10**9, "objective": "shut"}, "sides"),
+    (FourTwoOne, {"dice": 20}, "dice"),
+    (FourTwoOne, {"dice": 10**9, "faces": 10**9, "utility": "sum"}, "(dice|faces)"),
+    (FourTwoOne, {"faces": 1000}, "faces"),
+    (FourTwoOne, {"dice": 2, "faces": 10**18, "utility": "sum"}, "faces"),
+    (FourTwoOne, {"casts": 10**6}, "casts"),
+    (FourTwoOne, {"casts": 10**7, "duration": 1}, "casts"),
+    (FourTwoOne, {"casts": 10**3, "utility": "set"}, "casts"),
+]
+
+#: Built and solved below, by floats and exactly.
+SMALL = [
+    Greed(30),
+    Greed(20, sides=30),
+    Greed(20, max_dice=60),
+    Greed(5, sides=500),
+    LowestScore(3, 5),
+    LowestScore(4, players=1),
+    LowestScore(3, 3, 3, players=20),
+    LowestScore(3, 4, players=4, objective="share"),
+    LowestScore(6, 3, 3, players=3),
+    ShutTheBox(5),
+    ShutTheBox(4, dice=4),
+    ShutTheBox(4, 1, 60),
+    ShutTheBox(6, one_die="never", objective="sum"),
+    FourTwoOne(),
+    FourTwoOne(4, 4, utility="sum"),
+    FourTwoOne(faces=8),
+    FourTwoOne(casts=9),
+    FourTwoOne(faces=4, utility="set"),
+    FourTwoOne(faces=3, casts=6, utility="set"),
+    FourTwoOne(7, 2, utility="sum"),
+    FourTwoOne(casts=500, duration=1),
+]
+
+
+@pytest.mark.parametrize(("kind", "arguments", "blamed"), ABSURD)
+def test_what_does_not_fit_is_refused_within_a_second(kind, arguments, blamed):
+    begun = time.monotonic()
+    with pytest.raises(SizeError, match=rf"^{blamed} must be (at most|lower).*EXACTDICE_LIMIT"):
+        kind(**arguments)
+    assert time.monotonic() - begun < 1
+
+
+@pytest.mark.parametrize(("kind", "arguments"), [case[:2] for case in ABSURD])
+def test_the_largest_size_that_the_message_names_fits_and_one_more_does_not(
+    monkeypatch, kind, arguments
+):
+    with pytest.raises(SizeError) as caught:
+        kind(**arguments)
+    named = re.match(r"(\w+) must be at most ([\d,]+)", str(caught.value))
+    if named is None:
+        assert "must be lower, and others too" in str(caught.value)
+        return
+    name, most = named[1], int(named[2].replace(",", ""))
+
+    class Built(Exception):  # noqa: N818  nothing is wrong
+        """The sizes have passed."""
+
+    def check(game, exact=False):
+        real(game, exact)
+        raise Built
+
+    real = sizes.check_sizes
+    monkeypatch.setattr(f"{kind.__module__}.check_sizes", check)
+    with pytest.raises(Built):
+        kind(**{**arguments, name: most})
+    with pytest.raises(SizeError):
+        kind(**{**arguments, name: most + 1})
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("game", SMALL, ids=repr)
+def test_the_estimates_are_right_to_a_factor_of_three(game, exact):
+    induction.equilibrium.cache_clear()
+    names.source_policy.cache_clear()
+    tracemalloc.start()
+    try:
+        anew = type(game)(**game.keywords)
+        solve(Task(anew, 0, anew.default_opponent, exact), exact)
+        taken = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    cost = sizes.cost_of(game, exact)
+    assert cost.states == pytest.approx(game.num_states, rel=0.1)
+    assert taken / 3 < cost.memory < 3 * taken
+
+
+def test_sizes_that_are_used_are_within_the_limits():
+    Greed(1000)
+    sizes.check_sizes(Greed(500), exact=True)
+    LowestScore(players=20)
+    ShutTheBox(12)
+    FourTwoOne(casts=100)
+
+
+def test_an_exact_solution_may_be_refused_where_floats_are_not():
+    game = Greed(2000)
+    with pytest.raises(SizeError, match=r"^max_score must be at most .* to solve exactly"):
+        Task(game, exact=True)
+
+
+def test_the_variable_lifts_the_limits_and_is_no_part_of_the_game(monkeypatch):
+    plain = Greed(20)
+    monkeypatch.setattr(sizes, "MEMORY", 1e4)
+    with pytest.raises(SizeError, match=r"the limits are 0\.01 MB and 60 minutes"):
+        Greed(20)
+    monkeypatch.setenv("EXACTDICE_LIMIT", "2")
+    with pytest.raises(SizeError, match=r"the limits are 0\.02 MB and 120 minutes"):
+        Greed(20)
+    for lifted in ("1000", "none"):
+        monkeypatch.setenv("EXACTDICE_LIMIT", lifted)
+        assert Greed(20) == plain
+        assert repr(Greed(20)) == repr(plain)
+        env = gym.make("exactdice/Greed-v0", max_score=20)
+        assert env.unwrapped.task.game.keywords == plain.keywords
+
+
+@pytest.mark.parametrize("text", ["", "lots", "0", "-1", "nan"])
+def test_a_variable_that_is_no_limit_is_refused(monkeypatch, text):
+    monkeypatch.setenv("EXACTDICE_LIMIT", text)
+    with pytest.raises(InputError, match="EXACTDICE_LIMIT must be a number above 0 or none"):
+        Greed(5)
+
+
+def test_environments_are_refused_as_games_are():
+    with pytest.raises(SizeError, match=r"^players must be at most"):
+        gym.make("exactdice/LowestScore-v0", players=10**6)
+
+
+@pytest.mark.parametrize("encoding", ["integer", "one_hot"])
+@pytest.mark.parametrize("name", ["Greed", "LowestScore", "ShutTheBox", "FourTwoOne"])
+def test_so_many_lanes_are_refused_by_what_each_takes(name, encoding):
+    env_id, lanes = f"exactdice/{name}-v0", 2000
+    others = {} if name == "FourTwoOne" else {GAMES[name].opponent_keyword: "random"}
+    with pytest.raises(SizeError, match=r"^num_envs must be at most [\d,]+, got 1,000,000,000"):
+        gym.make_vec(env_id, num_envs=10**9, encoding=encoding, **others)
+    tracemalloc.start()
+    env = gym.make_vec(env_id, num_envs=lanes, encoding=encoding, **others)
+    before = tracemalloc.get_traced_memory()[0]
+    env.reset(seed=1)
+    env.step(env.unwrapped.action_masks().argmax(axis=1))
+    taken = (tracemalloc.get_traced_memory()[1] - before) / lanes
+    tracemalloc.stop()
+    assert taken / 3 < env.unwrapped._engine.lane_bytes() < 3 * taken
+
+
+def test_tables_of_states_and_actions_are_refused_where_games_are_not():
+    task = Task(Greed(1300), 0, "random")
+    solution = exactdice.evaluate("random", Task(Greed(5)))
+    object.__setattr__(solution, "task", task)
+    with pytest.raises(SizeError, match="a table of action values must be of a smaller game"):
+        _ = solution.table
+    with pytest.raises(SizeError, match=r"reward 'regret' must be of a smaller game"):
+        gym.make("exactdice/Greed-v0", max_score=1300, opponent="random", reward="regret")
+
+
+def test_an_equilibrium_of_many_players_is_refused_where_the_game_is_not():
+    with pytest.raises(SizeError, match="an equilibrium must be of a smaller game"):
+        equilibrium(LowestScore(players=40))
+
+
+def test_observations_that_have_no_numbers_are_refused():
+    with pytest.raises(SizeError, match=r"observations could have 10\^2\d values"):
+        LowestScore(36, 2, 1, players=3)
+
+
+@pytest.mark.parametrize("value", ["1/0", "1e999999999", "9" * 400, 10**400, float("inf"), "x"])
+def test_utilities_that_are_no_finite_numbers_are_refused(value):
+    table = [[value, 0] for _ in range(10)]
+    with pytest.raises(InputError, match="utility must be finite numbers"):
+        FourTwoOne(3, 3, 2, utility=table)
