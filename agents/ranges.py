@@ -155,7 +155,8 @@ def _network_as_given(name: str, value: Any) -> Any:
     return value
 
 
-COUNT = Number(1, 2**31 - 1, whole=True)
+#: What fits into memory is another question.
+COUNT = Number(1, 2**63 - 1, whole=True)
 FRACTION = Number(0, 1)
 WEIGHT = Number(0)
 POSITIVE = Number(0, above=True)
@@ -169,7 +170,7 @@ NETWORK: Mapping[str, Kind] = {
 }
 _ANY: Mapping[str, Kind] = {
     "n_envs": COUNT,
-    "n_timesteps": Number(1, 2**63 - 1, whole=True),
+    "n_timesteps": COUNT,
     "env_kwargs": mapping,
 }
 _DEEP: Mapping[str, Kind] = {
@@ -211,7 +212,7 @@ KNOWN: Mapping[Algorithm, Mapping[str, Kind]] = {
         "learning_starts": Number(0, 2**63 - 1, whole=True),
         "tau": FRACTION,
         "train_freq": COUNT,
-        "gradient_steps": Number(-1, 2**31 - 1, whole=True),  # -1: as many as moves were made
+        "gradient_steps": Number(-1, 2**63 - 1, whole=True),  # -1: as many as moves were made
         "n_steps": COUNT,
         "target_update_interval": COUNT,
     },
@@ -262,9 +263,10 @@ def check_hyperparameters(algorithm: Algorithm, values: Mapping[str, Any]) -> di
             )
     if algorithm == "dqn":
         most = checked.get("buffer_size", 1_000_000)  # the default of DQN
-        for name in ("batch_size", "n_steps"):
-            if checked.get(name, 1) > most:
-                raise InputError(f"{name} must be at most buffer_size {most}, got {checked[name]}")
+        if checked.get("n_steps", 1) > most:
+            raise InputError(
+                f"n_steps must be at most buffer_size {most}, got {checked['n_steps']}"
+            )
     return checked
 
 

@@ -151,7 +151,11 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path, content, message):
         ("ppo", {"max_grad_norm": "-1"}, "max_grad_norm must be above 0, got -1"),
         ("ppo", {"learning_rate": "1e30"}, "learning_rate must be at most 1, got '1e30'"),
         ("ppo", {"normalize_advantage": "1"}, "normalize_advantage must be true or false, got 1"),
-        ("ppo", {"stats_window_size": "1e30"}, "stats_window_size must be at most 2147483647, got"),
+        (
+            "ppo",
+            {"stats_window_size": "1e30"},
+            "stats_window_size must be at most 9223372036854775807",
+        ),
         ("ppo", {"batch_size": "1"}, "batch_size must leave no batch of a single move"),
         (
             "ppo",
@@ -160,7 +164,7 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path, content, message):
         ),
         ("dqn", {"callback": "x"}, "hyperparameters of dqn must be among .*, got 'callback'"),
         ("dqn", {"exploration_fraction": "0"}, "exploration_fraction must be above 0, got 0"),
-        ("dqn", {"batch_size": "2000000"}, "batch_size must be at most buffer_size 1000000, got 2"),
+        ("dqn", {"n_steps": "2000000"}, "n_steps must be at most buffer_size 1000000, got 2000000"),
         ("dqn", {"tau": ".inf"}, "tau must be a number, got inf"),
         ("ppo", {"env_kwargs": "{1: 2}"}, "env_kwargs must be a mapping from names, got {1: 2}"),
         ("ppo", {"learning_rate": "exp_3"}, "learning_rate must be a number or such as lin_0.003"),
