@@ -156,11 +156,11 @@ def _initial_values() -> Iterator[Claim]:
         for shut_wins in (True, False):
             value = notes.after_1(notes.everything, shut_wins)
             answers[tiles, shut_wins] = value
-            solved = solve(Task(ShutTheBox(tiles, shut_wins=shut_wins)), exact=True).value
+            task = Task(ShutTheBox(tiles, shut_wins=shut_wins), exact=True)
             place = "V_1, 1.0 if S is empty" if shut_wins else "first line, 1 - P2's reward"
             yield Claim(
                 place, f"compute V(initial), here for {tiles} tiles", value,
-                agreement(value == solved), "agrees",
+                agreement(value == solve(task, exact=True).value), "agrees",
                 "the first player is " + ("favoured" if value > Fraction(1, 2) else "the underdog"),
             )  # fmt: skip
     yield Claim(
