@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 from exactdice.agents.config import TrainConfig
 from exactdice.baselines import Task, certificate
+from exactdice.baselines.reproduce import SOURCES, Claim
 from exactdice.games import Greed
 
 import exactdice
+from exactdice.cli import main
 
 ROOT = Path(__file__).parent.parent
 COMMAND = [str(Path(sys.executable).with_name("exactdice"))]
@@ -196,10 +198,16 @@ def test_a_run_is_scored_in_depth(tmp_path):
         assert words in result.stdout
 
 
-def test_reproduce_ends_well():
-    result = run("reproduce", "greed")
-    assert result.returncode == 0
-    assert "0 not as recorded" in result.stdout
+@pytest.mark.parametrize(("arguments", "shown"), [(["greed"], 1), (["--all"], len(SOURCES))])
+def test_reproduce_ends_well(arguments, shown, monkeypatch, capsys):
+    """The claims themselves are computed in ``tests/baselines``."""
+    claim = Claim("page 1", "2 + 2 = 4", "4", "agrees", "agrees")
+    for source, (title, _) in SOURCES.items():
+        monkeypatch.setitem(SOURCES, source, (title, lambda: [claim]))
+    with pytest.raises(SystemExit) as ended:
+        main(["reproduce", *arguments])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.count("1 claims: 1 agrees; 0 not as recorded.") == shown
 
 
 @pytest.mark.parametrize(
