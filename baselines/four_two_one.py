@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..games import Array, FourTwoOne, InputError, IntArray, Turn
+from ..games import Array, BoolArray, FourTwoOne, InputError, IntArray, Turn
 from .induction import maximize
 from .turn import follow_choices, in_every_context, solve_turn
 
@@ -110,19 +110,35 @@ def identify_goal(game: FourTwoOne, horizon_and_serendipity: str) -> IntArray:
             "goal with serendipity needs a first player (equation 52), "
             f"got duration = {game.duration}"
         )
+    if horizon == 0:
+        plans, expected = goal_values(game, bool(serendipity))
+        goal = int(maximize(expected[:1], np.ones((1, plans.shape[1]), dtype=bool))[1].argmax())
+        return plans[:, goal]
+    actions: IntArray = equally_good(game, bool(serendipity)).argmax(axis=1)
+    return actions
+
+
+def goal_values(game: FourTwoOne, serendipity: bool) -> tuple[IntArray, Array]:
+    """Give the strategy of each goal, and what it is expected to be worth from each position on.
+
+    Returns:
+        Actions of the one-goal strategies, shape (node, goal); and expected utilities, shape
+        (position, goal), of the goal alone (51) or, with serendipity, of any result (52).
+    """
     turn, paid = game.legs[0].turn, game.legs[0].float_payoffs[:, 0, 0]  # (result,)
     plans = one_goal_strategies(game)
-    reached = _is_goal(game)
     ends = np.repeat(paid[:, None], len(game.combinations), axis=1)
-    expected = follow_choices(turn, ends if serendipity else ends * reached, plans)
-    if horizon == 0:
-        start = expected.positions[:1]
-        goal = int(maximize(start, np.ones_like(start, dtype=bool))[1].argmax())
-        return plans[:, goal]
-    evaluation = np.where(_within_reach(game), expected.positions, -np.inf).max(axis=1)
+    expected = follow_choices(turn, ends if serendipity else ends * _is_goal(game), plans)
+    return plans, expected.positions
+
+
+def equally_good(game: FourTwoOne, serendipity: bool) -> BoolArray:
+    """Say which actions lead to a position of largest evaluation (53), shape (node, action)."""
+    turn, paid = game.legs[0].turn, game.legs[0].float_payoffs[:, 0, 0]
+    _, expected = goal_values(game, serendipity)
+    evaluation = np.where(_within_reach(game), expected, -np.inf).max(axis=1)
     evaluation = np.concatenate([evaluation, paid])  # (position or result,)
-    actions: IntArray = maximize(evaluation[turn.after], turn.after >= 0)[1].argmax(axis=1)
-    return actions
+    return maximize(evaluation[turn.after], turn.after >= 0)[1]
 
 
 def one_goal_strategies(game: FourTwoOne, exact: bool = False) -> IntArray:

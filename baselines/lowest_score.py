@@ -66,8 +66,20 @@ def notebook_choice(
     if score_to_tie is not None and score_so_far > score_to_tie:
         return len(roll)
     column = game.max_score if score_to_tie is None else min(score_to_tie, game.max_score)
-    node = _node(game, roll, score_so_far)
-    return int(_win_or_tie(game, players_after, exact=False).choices[node, column]) + 1
+    return int(notebook_choices(game, players_after)[_node(game, roll, score_so_far), column])
+
+
+def notebook_choices(game: LowestScore, players_after: int) -> IntArray:
+    """Number of dice that OptimalBot keeps, for every score to tie.
+
+    Returns:
+        Numbers of dice, shape (node, score to tie); no score to tie is as the largest.
+    """
+    turn = game.legs[0].turn
+    total, rolled = turn.observations[:, 0], (turn.observations[:, 1:] > 0).sum(axis=1)
+    hopeless = total[:, None] > np.arange(game.max_score + 1)
+    kept = _win_or_tie(game, players_after, exact=False).choices + 1
+    return np.where(hopeless, rolled[:, None], kept)
 
 
 def only3s(game: LowestScore) -> IntArray:
@@ -91,15 +103,11 @@ def notebook(game: LowestScore) -> IntArray:
     Returns:
         Actions, shape (state,).
     """
-    turn = game.legs[0].turn
-    total, rolled = turn.observations[:, 0], (turn.observations[:, 1:] > 0).sum(axis=1)
     choices = []
     for leg in game.legs:
         known = leg.contexts[:, 0]  # best total so far; there is none above ``max_score``
-        solved = _win_or_tie(game, game.players - 1 - leg.seat, exact=False)
-        kept = solved.choices[:, np.minimum(known, game.max_score)]  # (node, context)
-        hopeless = total[:, None] > known
-        choices.append(np.where(hopeless, rolled[:, None] - 1, kept))
+        kept = notebook_choices(game, game.players - 1 - leg.seat)
+        choices.append(kept[:, np.minimum(known, game.max_score)] - 1)  # (node, context)
     return in_every_context(game, choices)
 
 

@@ -6,7 +6,7 @@ Columns are utilities: many problems on one turn are solved side by side.
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import prod
+from math import lcm, prod
 
 import numpy as np
 
@@ -76,7 +76,8 @@ def _sweep(turn: Turn, ends: Array, choices: IntArray | None) -> TurnValues:
     shape = (turn.num_nodes, ends.shape[1])
     values = np.zeros(shape, dtype=ends.dtype)
     taken = np.zeros(shape, dtype=np.int64) if choices is None else choices
-    for nodes, expected in turn.backward(ends, values, ends[0].copy()):
+    whole, unit = _integers(ends) if ends.dtype == object else (ends, 1)
+    for nodes, expected in turn.backward(whole, values, whole[0].copy()):
         actions = expected.transpose(0, 2, 1).reshape(-1, expected.shape[1])
         if choices is None:
             legal = np.repeat(turn.after[nodes] >= 0, shape[1], axis=0)
@@ -85,8 +86,16 @@ def _sweep(turn: Turn, ends: Array, choices: IntArray | None) -> TurnValues:
         values[nodes] = best.reshape(-1, shape[1])
     if ends.dtype == object:  # scaled layer by layer
         for layer, (_, nodes) in enumerate(turn.slices):
-            values[nodes] = values[nodes] * Fraction(1, prod(turn.units[layer + 1 :]))
+            values[nodes] = values[nodes] * Fraction(1, unit * prod(turn.units[layer + 1 :]))
     return TurnValues(turn, ends, values, taken)
+
+
+def _integers(numbers: Array) -> tuple[Array, int]:
+    """Write fractions as integers over one denominator, in which arithmetic is much faster."""
+    fractions = [Fraction(number) for number in numbers.ravel().tolist()]
+    unit = lcm(*(number.denominator for number in fractions))
+    whole = np.array([int(number * unit) for number in fractions], dtype=object)
+    return whole.reshape(numbers.shape), unit
 
 
 def _largest(actions: Array, legal: BoolArray) -> IntArray:

@@ -19,6 +19,10 @@ sums over the pmf of the total (equation 4) cost O(M^4). Only the last s anti-di
 turn: rows) are kept, and the player's own score is implied by the opponent's, which no roll
 changes.
 
+Where both players lose a tie the two ratings no longer add up to 1. The recursion then runs for
+one player, whoever is to move: in its own rating where it moves, and in 1 minus its rating where
+the other does, so that a bust is 0 in both.
+
 Every W_n(p, o) is an integer over 2 s^(2M-p-o): exact values are computed as those integers.
 """
 
@@ -31,8 +35,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .dice import sum_counts, sum_laws
-from .game import Array, BoolArray, FloatArray, Game, IntArray, Move, Stage, at_least
+from .game import Array, BoolArray, FloatArray, Game, IntArray, Move, Stage, at_least, one_of
 from .sizes import Cost, check_sizes
+
+#: Half points for a tie by rule: of who takes the last turn, and of who stopped before.
+TIES = {"half": (1, 1), "lost": (0, 0), "stopper": (0, 2), "chaser": (2, 0)}
 
 
 class Greed(Game):
@@ -47,9 +54,12 @@ class Greed(Game):
             floor(2 (M - p) / (s + 1)) + 1, among which there is always an optimal one
             (section 7; sound because n + 1 dice are no likelier than n to show any sum up to
             n (s + 1) / 2, and no rating is negative).
+        tie: what equal scores at the end are worth: "half" a win to both, or nothing, as they
+            are "lost" by both; or they are won by the "stopper", who rolled no dice, or by the
+            "chaser", who took the last turn.
 
     Raises:
-        ValueError: if an argument is not an integer in its range.
+        ValueError: if a number is not an integer in its range, or ``tie`` is unknown.
     """
 
     name: ClassVar[str] = "Greed"
@@ -59,10 +69,19 @@ class Greed(Game):
     zero_sum = True
     symmetric = True
 
-    def __init__(self, max_score: int = 100, sides: int = 6, max_dice: int | None = None) -> None:
+    def __init__(
+        self,
+        max_score: int = 100,
+        sides: int = 6,
+        max_dice: int | None = None,
+        tie: str = "half",
+    ) -> None:
         self.max_score = at_least("max_score", max_score, 1)
         self.sides = at_least("sides", sides, 1)
         self.max_dice = max_dice if max_dice is None else at_least("max_dice", max_dice, 0)
+        self.tie = one_of("tie", tie, list(TIES))
+        if sum(TIES[self.tie]) < 2:
+            self.zero_sum = self.symmetric = False
         check_sizes(self)
         self.num_scores = self.max_score + 1
         self.num_states = 2 * self.num_scores**2
@@ -126,10 +145,12 @@ class Greed(Game):
         """Draw the sum of as many dice as the action says."""
         return actions
 
-    def final_halves(self, own: IntArray, other: IntArray) -> IntArray:
-        """Count the half points of who has ``own`` when the game ends: 0, 1 or 2."""
-        result: IntArray = np.where(own > self.max_score, 0, 1 + np.sign(own - other))
-        return result
+    def final_halves(self, own: IntArray, other: IntArray) -> tuple[IntArray, IntArray]:
+        """Count the half points of who rolled last and has ``own``, and of the other: 0 to 2."""
+        wins = np.where(own > self.max_score, 0, 1 + np.sign(own - other))
+        chaser, stopper = TIES[self.tie]
+        tied = own == other  # never above the limit, as nobody is left there
+        return np.where(tied, chaser, wins), np.where(tied, stopper, 2 - wins)
 
     def advance(
         self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
@@ -138,11 +159,10 @@ class Greed(Game):
         own, other, last = self._scores(states)
         own = own + outcomes
         over = (own > self.max_score) | (last == 1)
-        halves = np.where(over, self.final_halves(own, other), 0)
+        halves = np.where(over, self.final_halves(own, other), 0)  # (mover or other, move)
         payoffs = np.empty((len(states), 2))
         index = np.arange(len(states))
-        payoffs[index, seats] = halves / 2
-        payoffs[index, 1 - seats] = np.where(over, 2 - halves, 0) / 2
+        payoffs[index, seats], payoffs[index, 1 - seats] = halves / 2
         ends = (actions == 0).astype(np.int64)
         states = self.encode(np.stack([other, np.where(over, 0, own), ends], axis=-1))
         return Move(1 - seats, states, payoffs, np.stack([over, over], axis=-1))
@@ -187,8 +207,9 @@ class Greed(Game):
     def backward(self, values: Array, seat: int) -> Iterator[Stage]:
         """Visit the stages last to first in O(M^3), a die at a time (module docstring).
 
-        The recursion runs in the mover's own rating, in which a bust is 0; it is turned into the
-        value to ``seat`` on the way out and back on the way in.
+        The recursion runs in numbers in which a bust is 0: the rating of ``seat`` where it moves,
+        and 1 minus it where the other moves, which in a zero-sum game is the mover's own rating.
+        It is turned into the value to ``seat`` on the way out and back on the way in.
         """
         yield from self._last_turns_backward(len(values), seat, values.dtype)
         last_turn = self.num_scores**2
@@ -209,17 +230,20 @@ class Greed(Game):
     def _last_turns_backward(
         self, players: int, seat: int, dtype: np.dtype[Any]
     ) -> Iterator[Stage]:
-        air = _DiceInTheAir(1, self, dtype, direction=1)
+        rows = 1 if self.zero_sum else 2  # what is the mover's own rating is the same to both
+        air = _DiceInTheAir(rows, self, dtype, direction=1)
         other, everyone = np.arange(self.num_scores), slice(0, self.num_scores)
         for own in range(self.max_score, -1, -1):
             states = (self.num_scores + own) * self.num_scores + other
             half = self._half(states, dtype)
-            compared = self.final_halves(np.full_like(other, own), other) * half
-            rolled = air.land(own, everyone)[0, :-1]
-            ratings = np.concatenate([compared[None], rolled])  # (dice, state)
+            mine, others = self.final_halves(np.full_like(other, own), other)
+            compared = np.array([mine, 2 - others])[:rows] * half
+            rolled = air.land(own, everyone)[:, :-1]  # (seat to move or other, dice - 1, state)
+            ratings = np.concatenate([compared[:, None], rolled], axis=1)
             for mover in range(players):
-                yield Stage(mover, states, (ratings if mover == seat else 2 * half - ratings).T)
-            air.store(own, everyone, ratings[None])
+                to_seat = ratings[0] if mover == seat else 2 * half - ratings[-1]
+                yield Stage(mover, states, to_seat.T)
+            air.store(own, everyone, ratings)
 
     def forward(self, mass: Array, seat: int) -> Iterator[Stage]:
         """Visit the stages first to last in O(M^3): the adjoint of ``backward``."""
@@ -259,7 +283,8 @@ class Greed(Game):
         ]
         legal = self.mask(states)
         ways = [np.nonzero(legal & (chance > 0)) for chance in chances]
-        payoffs = (0.0, 0.5, 1.0) if player == seat else (1.0, 0.5, 0.0)
+        half = TIES[self.tie][player != seat] / 2
+        payoffs = (0.0, half, 1.0) if player == seat else (1.0, half, 0.0)
         return (
             np.concatenate([pairs for pairs, _ in ways]),
             np.concatenate([actions for _, actions in ways]),
@@ -330,7 +355,10 @@ def _tails(laws: Array) -> Array:
 
 
 def _to_mover(values: Array, seat: int, one: Array) -> Array:
-    """Turn values (player to move, state) to ``seat`` into values to the player to move."""
+    """Turn values (player to move, state) to ``seat`` into 1 minus them where the other moves.
+
+    Of a zero-sum game these are the values to the player to move.
+    """
     if len(values) == 1:  # the players mirror each other
         return values
     values = values.copy()

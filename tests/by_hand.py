@@ -27,37 +27,47 @@ def totals(dice, sides):
 class ByHand:
     """One game between two policies.
 
-    ``policies[i]((own, other, last))`` gives {dice: probability} for player i; None plays best,
-    and for both players None that is the equilibrium.
+    ``policies[i]((own, other, last))`` gives {dice: probability} for player i; None plays what is
+    best for itself, and the fewest of equally good numbers of dice, which for both players None is
+    the equilibrium. ``tie`` says what equal scores pay to who takes the last turn and to the other.
     """
 
-    def __init__(self, limit, sides, dice_allowed, policies=(None, None)):
+    def __init__(self, limit, sides, dice_allowed, policies=(None, None), tie=(HALF, HALF)):
         self.limit, self.sides, self.dice_allowed = limit, sides, dice_allowed
-        self.policies = policies
-        self.rating = cache(self._rating)  # of the mover
-        self.action = cache(self._action)
+        self.policies, self.tie = policies, tie
+        self.ratings = cache(self._ratings)  # of the mover and of the other
+        self.both = cache(self._both)
 
-    def _rating(self, player, own, other, last):
-        options = {n: self.action(player, own, other, last, n) for n in self.options(own)}
+    def rating(self, player, own, other, last):
+        return self.ratings(player, own, other, last)[0]
+
+    def action(self, player, own, other, last, dice):
+        return self.both(player, own, other, last, dice)[0]
+
+    def _ratings(self, player, own, other, last):
+        options = {n: self.both(player, own, other, last, n) for n in self.options(own)}
         policy = self.policies[player]
         if policy is None:
-            return max(options.values())
-        return sum(p * options[n] for n, p in policy((own, other, last)).items())
+            return max(options.values(), key=lambda pair: pair[0])
+        law = policy((own, other, last))
+        return tuple(sum(p * options[n][who] for n, p in law.items()) for who in (0, 1))
 
     def options(self, own):
         return range(self.dice_allowed(own) + 1)
 
-    def _action(self, player, own, other, last, dice):
-        result = Fraction(0)
+    def _both(self, player, own, other, last, dice):
+        mine = others = Fraction(0)
         for total, chance in totals(dice, self.sides).items():
-            if own + total <= self.limit:
-                result += chance * self._after(player, own + total, other, last, dice)
-        return result
+            pair = self._after(player, own + total, other, last, dice)
+            mine, others = mine + chance * pair[0], others + chance * pair[1]
+        return mine, others
 
     def _after(self, player, own, other, last, dice):
+        if own > self.limit:
+            return Fraction(0), Fraction(1)
         if last:
-            return HALF if own == other else Fraction(own > other)
-        return 1 - self.rating(1 - player, other, own, int(dice == 0))
+            return self.tie if own == other else (Fraction(own > other), Fraction(own < other))
+        return self.ratings(1 - player, other, own, int(dice == 0))[::-1]
 
     def met(self, player):
         """Probability that each (own, other, last) is met with a player to move, from 0 : 0."""

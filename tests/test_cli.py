@@ -17,7 +17,7 @@ import torch
 from exactdice.agents import ceiling
 from exactdice.agents.config import TrainConfig
 from exactdice.baselines import Task, certificate
-from exactdice.baselines.reproduce import SOURCES
+from exactdice.baselines.reproduce import SOURCES, Claim
 from exactdice.games import Greed
 
 import exactdice
@@ -295,12 +295,15 @@ def test_a_configuration_of_brackets_is_refused(run, mine):
         path.write_bytes(whole)
 
 
-def test_reproduce_prints_a_page(run, monkeypatch):
-    """Of no claims: ``tests/baselines`` goes through all of them."""
-    monkeypatch.setitem(SOURCES, "greed", ("Greed", list))
-    code, said, _ = run("reproduce", "greed")
+@pytest.mark.parametrize(("arguments", "shown"), [(["greed"], 1), (["--all"], len(SOURCES))])
+def test_reproduce_ends_well(run, monkeypatch, arguments, shown):
+    """The claims themselves are computed in ``tests/baselines``."""
+    claim = Claim("page 1", "2 + 2 = 4", "4", "agrees", "agrees")
+    for source, (title, _) in SOURCES.items():
+        monkeypatch.setitem(SOURCES, source, (title, lambda: [claim]))
+    code, said, _ = run("reproduce", *arguments)
     assert code == 0
-    assert "0 not as recorded" in said
+    assert said.count("1 claims: 1 agrees; 0 not as recorded.") == shown
 
 
 @pytest.mark.parametrize(

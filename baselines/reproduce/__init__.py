@@ -34,14 +34,14 @@ def reproduce(sources: Sequence[str]) -> int:
     unknown = [source for source in sources if source not in SOURCES]
     if unknown:
         raise InputError(f"source must be one of {', '.join(SOURCES)}, got {unknown[0]!r}")
-    print(HEADING)
+    print(HEADING, flush=True)  # the first claims take seconds
     new = 0
     for source in sources:
         title, find = SOURCES[source]
         claims = find()
         new += len(surprises(claims))
         print()
-        print("\n".join(table(title, claims)))
+        print("\n".join(table(title, claims)), flush=True)
     return 1 if new else 0
 
 

@@ -158,10 +158,26 @@ def _examples() -> Iterator[Claim]:
 
 
 def _dilemmas() -> Iterator[Claim]:
-    dilemma = optimal_takes(best(3, 6, 3, "123", 3), (), (1, 2, 3), 1)
+    sizes = [(dice, faces) for dice in (1, 2, 3) for faces in range(3, 7)]
+    everywhere = all(
+        _any_one_die(best(dice, faces, casts, goal, casts), goal)
+        for dice, faces in sizes for casts in (2, 3) for goal in _representatives(dice, faces)
+    )  # fmt: skip
     yield Claim(
-        "section 4.1", "too early: any one die is replayed", "true, and no more than one",
-        agreement(dilemma == {(1, 2), (1, 3), (2, 3)}), "agrees", "(3, 6, 3), goal 123",
+        "section 4.1", "too early: for F > 2 any one die is replayed", "true, and no more than one",
+        agreement(everywhere), "agrees",
+        "D = 1 to 3, F = 3 to 6, J = 2 and 3, every class of goals, every premature success",
+    )  # fmt: skip
+    yield Claim(
+        "section 4.1", "for F > 2, and only there", "true: for (D, F, J) = (3, 2, 3) and goal 112 "
+        "to replay two is as good", agreement(not _any_one_die(best(3, 2, 3, "112", 3), "112")),
+        "agrees",
+    )  # fmt: skip
+    taken = optimal_takes(best(3, 6, 3, "111", 3), (), (1, 1, 1), 1)
+    yield Claim(
+        "section 4.1", "if the goal is a brelan, then no dilemma exists",
+        "true: one decision is optimal", agreement(taken == {(1, 1)}), "agrees",
+        "(3, 6, 3), goal 111",
     )  # fmt: skip
     for casts in (2, 3):
         for goal in ("123", "112", "111"):
@@ -174,6 +190,25 @@ def _dilemmas() -> Iterator[Claim]:
                 "agrees" if casts == 2 or goal == "111" else "wrong",
                 "decisions in the states that optimal play can meet",
             )  # fmt: skip
+
+
+def _any_one_die(solution: Solution, goal: str) -> bool:
+    """Say whether, wherever a goal is complete too early, to replay any one die is what is optimal.
+
+    Dice accumulated before stay, so that only those just cast can be replayed.
+    """
+    game = solution.task.game
+    assert isinstance(game, FourTwoOne)
+    for *seen, made in game.legs[0].turn.observations.tolist():
+        held, cast = (
+            tuple(face for face in part if face)
+            for part in (seen[: game.dice - 1], seen[game.dice - 1 :])
+        )
+        if tuple(sorted(held + cast)) == game.parse(goal) and made < game.casts:
+            any_one = {cast[:die] + cast[die + 1 :] for die in range(len(cast))}
+            if optimal_takes(solution, held, cast, made) != any_one:
+                return False
+    return True
 
 
 def _optimal_strategies(solution: Solution) -> int:

@@ -1,7 +1,8 @@
 """The notebook *Dice Game*, number by number, in the order of its cells.
 
 Chances are printed in percent, rounded to two places. Its rounds and tournaments are in
-``notebook_play``, what it says in words of how to play is in ``notebook_strategy``.
+``notebook_play``, what the order of play is worth in ``notebook_order``, what it says in words of
+how to play in ``notebook_strategy``.
 """
 
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from fractions import Fraction
 from ...games import LowestScore
 from .. import lowest_score as exactly
 from .claims import Claim, Verdict, agreement, number
+from .notebook_order import order_claims
 from .notebook_play import only3s_keeps, play_claims, total_worth, words
 from .notebook_strategy import strategy_claims
 
@@ -68,7 +70,7 @@ def claims() -> list[Claim]:
     """Check everything."""
     parts = (_rules, _expectations, _beating, _survival, _win_or_tie, _choices)
     numbers = [claim for part in parts for claim in part()]
-    return [*numbers, *play_claims(GAME), *strategy_claims(GAME)]
+    return [*numbers, *play_claims(GAME), *order_claims(GAME), *strategy_claims(GAME)]
 
 
 def _integer(place: str, printed: int, exact: int) -> Claim:

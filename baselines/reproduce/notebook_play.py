@@ -1,14 +1,14 @@
-"""The rounds and tournaments that the notebook *Dice Game* prints, and what its bots win."""
+"""The rounds and tournaments that the notebook *Dice Game* prints."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
-from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
 from ...games import IntArray, LowestScore
 from .. import lowest_score as exactly
-from ..solver import evaluate, expected_payoffs, solve
+from ..solver import expected_payoffs
 from ..task import Task
 from .claims import Claim, Verdict, agreement, number
 
@@ -58,8 +58,15 @@ TOURNAMENTS = {
 
 def play_claims(game: LowestScore) -> list[Claim]:
     """Check everything."""
-    parts = (_turns, _announcements, _tournaments, _order_of_play, _optimal_bot)
+    parts = (_turns, _announcements, _tournaments)
     return [claim for part in parts for claim in part(game)]
+
+
+def table_for(
+    game: LowestScore, players: int, objective: Literal["win", "share"] = "win"
+) -> LowestScore:
+    """Give the same dice to another number of players."""
+    return LowestScore(game.dice, game.faces, game.zero_face, players, objective)
 
 
 def total_worth(game: LowestScore, dice: tuple[int, ...]) -> int:
@@ -152,7 +159,7 @@ def _tournaments(game: LowestScore) -> Iterator[Claim]:
     improvements = {"cell 7": "an obvious improvement: Only3sBot beats RandomBot",
                     "cell 20": "so it does: OptimalBot beats Only3sBot"}  # fmt: skip
     for place, (line_up, rounds, won) in TOURNAMENTS.items():
-        table = _table(game, len(line_up))
+        table = table_for(game, len(line_up))
         chances = [float(chance) for chance in expected_payoffs(line_up, Task(table))]
         for seat, (policy, chance, wins) in enumerate(zip(line_up, chances, won, strict=True)):
             error = (chance * (1 - chance) / rounds) ** 0.5
@@ -170,73 +177,3 @@ def _tournaments(game: LowestScore) -> Iterator[Claim]:
             f"wherever they sit: at least {min(better):.4f} against at most {max(worse):.4f}",
             agreement(min(better) > max(worse)), "agrees",
         )  # fmt: skip
-
-
-def _table(game: LowestScore, players: int) -> LowestScore:
-    return LowestScore(game.dice, game.faces, game.zero_face, players)
-
-
-def _order_of_play(game: LowestScore) -> Iterator[Claim]:
-    chances = {
-        players: [float(c) for c in expected_payoffs("notebook", Task(_table(game, players)))]
-        for players in (2, 4, 6, 8)
-    }
-    steps = [step for row in chances.values() for step in pairwise(row)]
-    yield Claim(
-        "after cell 20", "the last player is in the best position",
-        "true, and each is better off than the one before",
-        agreement(all(later > earlier for earlier, later in steps)), "agrees",
-        "OptimalBot against itself, 2, 4, 6 and 8 players",
-    )  # fmt: skip
-    four = [later / earlier - 1 for earlier, later in pairwise(chances[4])]
-    yield from _advantage(
-        chances[8], 1, 0.02, "each spot down in turn order is an advantage of about 2%",
-        f"; with 4 players {_span(four)}",
-    )  # fmt: skip
-    yield from _advantage(
-        chances[8], 5, 0.1, "the fifth player after you has an advantage of about 10%"
-    )
-
-
-def _advantage(
-    chances: list[float], later_by: int, about: float, printed: str, note: str = ""
-) -> Iterator[Claim]:
-    """Compare what 8 players win ("we had 8 players"): in relation, and in shares of all rounds."""
-    pairs = list(zip(chances, chances[later_by:], strict=False))
-    relative = [later / earlier - 1 for earlier, later in pairs]
-    rounds = [later - earlier for earlier, later in pairs]
-    basis = "OptimalBot against itself, 8 players; about: within a quarter of it"
-    yield Claim(
-        "summary, in relation", printed, f"{_span(relative)} more wins",
-        agreement(all(abs(gain - about) <= about / 4 for gain in relative)), "agrees",
-        basis + note,
-    )  # fmt: skip
-    yield Claim(
-        "summary, in shares of all rounds", printed, f"{_span(rounds)} of the rounds",
-        agreement(all(abs(gain - about) <= about / 4 for gain in rounds)), "wrong",
-        f"{basis}; the first wins {chances[0]:.4f}, the last {chances[-1]:.4f}",
-    )  # fmt: skip
-
-
-def _span(shares: list[float]) -> str:
-    return f"{min(shares):.2%} to {max(shares):.2%}"
-
-
-def _optimal_bot(game: LowestScore) -> Iterator[Claim]:
-    for players in range(2, 7):
-        table = _table(game, players)
-        tasks = [Task(table, seat, "notebook") for seat in range(players)]
-        wins = [float(evaluate("notebook", task).value) for task in tasks]
-        gains = [float(solve(task).value) - own for task, own in zip(tasks, wins, strict=True)]
-        equilibrium = [float(chance) for chance in expected_payoffs("optimal", Task(table))]
-        yield Claim(
-            "cell 18", f"the most optimal bot possible, here with {players} players",
-            f"against itself it gives away {_decimals(np.abs(gains))} of a win, seat by seat",
-            agreement(max(gains) < 1e-9), "wrong",
-            f"it wins {_decimals(wins)}, in equilibrium {_decimals(equilibrium)}; it takes later "
-            "players to try no more than to beat it",
-        )  # fmt: skip
-
-
-def _decimals(numbers: Iterable[float]) -> str:
-    return ", ".join(f"{number:.6f}" for number in numbers)

@@ -5,6 +5,7 @@ Statements over OptimalBot's choices are checked in every state and for every sc
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from operator import eq, lt
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ...games import LowestScore
 from .. import lowest_score as exactly
 from ..turn import follow_choices, solve_turn
 from .claims import Claim, Verdict, agreement, number
-from .notebook_play import total_worth, words
+from .notebook_play import table_for, total_worth, words
 
 #: A decision: score to tie, score so far, roll.
 Decision = tuple[int | None, int, tuple[int, ...]]
@@ -21,8 +22,8 @@ Decision = tuple[int | None, int, tuple[int, ...]]
 def strategy_claims(game: LowestScore) -> list[Claim]:
     """Check everything."""
     parts = (
-        _last_two_dice, _only_3s, _expected_total, _scores_to_aim_for, _zero_chance,
-        _first_rolls, _keeping_2s, _keeping_1s,
+        _last_two_dice, _no_regret, _only_3s, _last_player, _expected_total, _scores_to_aim_for,
+        _zero_chance, _first_rolls, _keeping_2s, _keeping_1s,
     )  # fmt: skip
     return [claim for part in parts for claim in part(game)]
 
@@ -48,6 +49,47 @@ def _last_two_dice(game: LowestScore) -> Iterator[Claim]:
     )  # fmt: skip
 
 
+def _no_regret(game: LowestScore) -> Iterator[Claim]:
+    """Read "not regret" in three ways, of two dice left that show a 1 and something else."""
+    two, one = exactly.beat_chance(game, 3, 2), exactly.beat_chance(game, 2, 1)
+    printed = "we're slightly more likely to not regret rerolling both dice"
+    yield Claim(
+        "summary, of winning against 3", printed, f"{two} rerolling both, {one} taking the 1",
+        agreement(two > one), "agrees", "cell 10; before cell 11 has the other goals",
+    )  # fmt: skip
+    lower, equal = compare_rerolls(game)
+    yield Claim(
+        "summary, of ending no higher than by taking the 1", printed,
+        f"{lower + equal} = {float(lower + equal):.4f}", agreement(lower + equal > Fraction(1, 2)),
+        "agrees", "both rerolled for the least expected total, the other die for itself",
+    )  # fmt: skip
+    yield Claim(
+        "summary, of ending lower rather than higher", printed,
+        f"{float(lower):.4f} lower, {float(1 - lower - equal):.4f} higher",
+        agreement(lower > 1 - lower - equal), "wrong", f"the same in {float(equal):.4f}",
+    )  # fmt: skip
+
+
+def compare_rerolls(game: LowestScore) -> tuple[Fraction, Fraction]:
+    """Compare two dice, rerolled for the least expected total, with a 1 kept and one die rerolled.
+
+    Returns:
+        The chances that the two end lower, and that they end equal.
+    """
+    turn = LowestScore(2, game.faces, game.zero_face, 1).legs[0].turn
+    totals = np.arange(turn.num_results)
+    kept_and_rolled = [1 + worth for worth in game.worth]
+    utilities = [
+        [Fraction(sum(compare(total, other) for other in kept_and_rolled), game.faces)
+         for compare in (lt, eq)]
+        for total in totals.tolist()
+    ]  # fmt: skip
+    choices = solve_turn(turn, np.array([[Fraction(-total)] for total in totals.tolist()])).choices
+    ends = np.array(utilities, dtype=object)
+    chances = follow_choices(turn, ends, np.repeat(choices, 2, axis=1)).before_roll(0)
+    return chances[0], chances[1]
+
+
 def _only_3s(game: LowestScore) -> Iterator[Claim]:
     perfect = exactly.beat_chance(game, 1, game.dice)
     yield number("summary, chance of all 3's", "2%", perfect)
@@ -59,6 +101,46 @@ def _only_3s(game: LowestScore) -> Iterator[Claim]:
         "before cell 8", "only 3's becomes optimal as the number of players grows",
         f"it makes a total of 0 as likely as can be: {only3s}", agreement(only3s == perfect),
         "agrees", "with enough players after it no other total survives",
+    )  # fmt: skip
+
+
+def _last_player(game: LowestScore) -> Iterator[Claim]:
+    """Check what is said of who has nobody after it, and of the table of cell 13."""
+    rolls = _rolls(game)
+    ends = np.array([total + total_worth(game, roll) for total, roll in rolls])[:, None]
+    sure = ends <= np.arange(game.max_score + 1)  # (roll, score to tie): to keep all dice will do
+    everything = np.array([len(roll) for _, roll in rolls])[:, None]
+    fewer = sure & (exactly.notebook_choices(game, 0) < everything)
+    wins = {
+        exactly.win_or_tie_chance(game, to_tie, end, 0, 0)
+        for to_tie in range(game.max_score + 1) for end in range(to_tie + 1)
+    }  # fmt: skip
+    for place, printed in (
+        ("before cell 8", "as the very last player it's better to stop rolling as soon as you win"),
+        ("before cell 15", "as the last player who can win right now, there's no point in not "
+         "picking everything"),
+    ):  # fmt: skip
+        yield Claim(
+            place, printed, "true: it wins for sure", agreement(wins == {1}), "agrees",
+            f"{sure.sum():,} states; in {fewer.sum():,} OptimalBot keeps fewer, as that is as sure",
+        )  # fmt: skip
+    printed = "if you're the last one, then of course you will always win"
+    survives = {exactly.survival_chance(game, score, 0) for score in range(game.max_score + 1)}
+    yield Claim(
+        "before cell 13, of the table", printed, "true: 1 for every score",
+        agreement(survives == {1}), "agrees", "the table supposes that those before are beaten",
+    )  # fmt: skip
+    behind = exactly.win_or_tie_chance(game, 3, 5, 0, 0)
+    yield Claim(
+        "before cell 13, read as a general claim", printed,
+        f"{behind} with a score of 5 and 3 to tie", agreement(behind == 1), "wrong",
+        "cell 14 asserts as much",
+    )  # fmt: skip
+    table = table_for(game, 3)
+    after = {table.players - 1 - leg.seat for leg in table.legs}
+    yield Claim(
+        "cell 19, comment", "with 3 players there is never a player with 3 after",
+        f"true: {', '.join(map(str, sorted(after)))}", agreement(3 not in after), "agrees",
     )  # fmt: skip
 
 
@@ -127,21 +209,30 @@ def _zero_chance(game: LowestScore) -> Iterator[Claim]:
 
 def _first_rolls(game: LowestScore) -> Iterator[Claim]:
     """Ask of which first rolls of a turn OptimalBot keeps more than the 3s, or the lowest die."""
-    first = [roll for total, roll in _rolls(game) if total == 0 and len(roll) == game.dice]
+    first = [
+        (node, roll) for node, (total, roll) in enumerate(_rolls(game))
+        if total == 0 and len(roll) == game.dice
+    ]  # fmt: skip
     more = {
         after: [
-            (to_tie, 0, roll) for to_tie in to_ties for roll in first
-            if exactly.notebook_choice(game, to_tie, 0, roll, after)
-            > max(1, roll.count(game.zero_face))
+            (to_tie, 0, roll) for to_tie in to_ties for node, roll in first
+            if kept[node, to_tie] > max(1, roll.count(game.zero_face))
         ]
         for to_ties, after in ((range(game.max_score + 1), 10), ((2,), 0))
+        for kept in [exactly.notebook_choices(game, after)]
     }  # fmt: skip
+    shown = exactly.notebook_choice(game, 8, 0, (3, 1, 3, 2, 4), 10)
     yield Claim(
-        "before cell 16", "with lots of players after you, you only pick the 3's",
+        "before cell 16, of its roll", "with lots of players after you, you only pick the 3's",
+        f"true: {shown} of 3 1 3 2 4", agreement(shown == 2), "agrees", "8 to tie, 10 after",
+    )  # fmt: skip
+    yield Claim(
+        "before cell 16, read as a general claim",
+        "with lots of players after you, you only pick the 3's",
         f"with 10 after more are kept of {len({roll for *_, roll in more[10]})} first rolls of "
         f"{len(first)}", agreement(not more[10]), "wrong", _shown(more[10]),
     )  # fmt: skip
-    at_once = [roll for roll in first if total_worth(game, roll) <= 2]
+    at_once = [roll for _, roll in first if total_worth(game, roll) <= 2]
     yield Claim(
         "before cell 17", "as the last player with a really low score to tie, also",
         f"true of the {len(first) - len(at_once)} first rolls that do not tie a 2 at once",
@@ -183,12 +274,13 @@ def _taken(
     game: LowestScore, lowest: tuple[int, ...], players_after: int, rolls_on: bool
 ) -> list[Decision]:
     """List where OptimalBot keeps just the lowest dice, given, of a roll."""
+    kept = exactly.notebook_choices(game, players_after)
     return [
         (to_tie, total, roll)
-        for total, roll in _rolls(game)
+        for node, (total, roll) in enumerate(_rolls(game))
         if roll[: len(lowest)] == lowest and (len(roll) > len(lowest)) == rolls_on
         for to_tie in [None, *range(total, game.max_score + 1)]
-        if exactly.notebook_choice(game, to_tie, total, roll, players_after) == len(lowest)
+        if kept[node, game.max_score if to_tie is None else to_tie] == len(lowest)
     ]
 
 

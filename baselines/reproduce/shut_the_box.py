@@ -31,7 +31,8 @@ class NotesRecursion:
     Args:
         tiles: number of tiles.
         early_stop: with the cases that the notes "can add to avoid" rolls after the game is
-            decided: V_2 = 1 once the open sum is below the target.
+            decided: V_2 = 1 once the open sum is below the target, and no rolls by the first
+            player after the box is shut.
     """
 
     def __init__(self, tiles: int, early_stop: bool = False) -> None:
@@ -62,14 +63,16 @@ class NotesRecursion:
         An empty box is worth 1, as in the recursion, or if not ``shut_wins`` what the notes' first
         line says.
         """
+        if not tiles and shut_wins:
+            return Fraction(1)
         subsets = self._subsets(tiles, roll)
         if not subsets:
             return 1 - self.after_2(self.everything, sum(tiles))
         return max(self.after_1(tiles - subset, shut_wins) for subset in subsets)
 
     def _after_1(self, tiles: Tiles, shut_wins: bool) -> Fraction:
-        if not tiles:
-            return Fraction(1) if shut_wins else 1 - self.after_2(self.everything, 0)
+        if self._early_stop and not tiles:
+            return self.value_1(tiles, 0, shut_wins)
         return sum(
             (p * self.value_1(tiles, roll, shut_wins) for roll, p in _rolls(sum(tiles)).items()),
             Fraction(0),
@@ -90,6 +93,12 @@ def _rolls(open_sum: int) -> dict[int, Fraction]:
     return {roll: Fraction(6 - abs(roll - 7), 36) for roll in range(2, 13)}
 
 
+@cache
+def _notes(tiles: int, early_stop: bool) -> NotesRecursion:
+    """Give the recursion, whose values are remembered from check to check."""
+    return NotesRecursion(tiles, early_stop)
+
+
 def claims() -> list[Claim]:
     """Check everything."""
     return [*_recursions(), *_initial_values(), *_simulations()]
@@ -98,7 +107,7 @@ def claims() -> list[Claim]:
 def _recursions() -> Iterator[Claim]:
     game = ShutTheBox()
     exact = equilibrium(game, exact=True)
-    plain, early = NotesRecursion(9), NotesRecursion(9, early_stop=True)
+    plain, early = _notes(9, early_stop=False), _notes(9, early_stop=True)
     second, first = game.states_of(1), game.states_of(0)
     states = f"{len(second):,} states of nine tiles"
     ours = _unscaled(game, exact.values[1][1], second)
@@ -114,11 +123,20 @@ def _recursions() -> Iterator[Claim]:
         "the same values", agreement(theirs == avoided), "agrees", states,
     )  # fmt: skip
     ours = _unscaled(game, exact.values[0][0], first)
+    states = f"{len(first):,} states of nine tiles"
     theirs = [plain.value_1(*state[:2], True) for state in _notation(game, first, seat=0)]
     yield Claim(
         "V_1(S, r)", "1 - V_2 with the target sum(S) if no S' has the sum r; else the best S'",
         "the exact solution of the game in every state", agreement(ours == theirs), "agrees",
-        f"{len(first):,} states of nine tiles",
+        states,
+    )  # fmt: skip
+    same = all(
+        early.value_1(*state[:2], shut_wins) == plain.value_1(*state[:2], shut_wins)
+        for state in _notation(game, first, seat=0) for shut_wins in (True, False)
+    )  # fmt: skip
+    yield Claim(
+        "V_1, cases below", "add cases to avoid rolls after box shut; they change nothing",
+        "the same values, under either rule for a shut box", agreement(same), "agrees", states,
     )  # fmt: skip
     for place, total, words in (
         ("sum over r' = 2..12", 45, "the law of two dice if sum(S - S') > 6"),
@@ -134,15 +152,15 @@ def _recursions() -> Iterator[Claim]:
 def _initial_values() -> Iterator[Claim]:
     answers: dict[tuple[int, bool], Fraction] = {}
     for tiles in SIZES:
-        notes = NotesRecursion(tiles, early_stop=True)
+        notes = _notes(tiles, early_stop=True)
         for shut_wins in (True, False):
             value = notes.after_1(notes.everything, shut_wins)
             answers[tiles, shut_wins] = value
-            solved = solve(Task(ShutTheBox(tiles, shut_wins=shut_wins)), exact=True).value
+            task = Task(ShutTheBox(tiles, shut_wins=shut_wins), exact=True)
             place = "V_1, 1.0 if S is empty" if shut_wins else "first line, 1 - P2's reward"
             yield Claim(
                 place, f"compute V(initial), here for {tiles} tiles", value,
-                agreement(value == solved), "agrees",
+                agreement(value == solve(task, exact=True).value), "agrees",
                 "the first player is " + ("favoured" if value > Fraction(1, 2) else "the underdog"),
             )  # fmt: skip
     yield Claim(

@@ -9,6 +9,7 @@ from exactdice.baselines.reproduce import four_two_one as source
 from exactdice.baselines.reproduce import four_two_one_charts as charts
 from exactdice.baselines.reproduce import four_two_one_goals as goals
 from exactdice.baselines.reproduce import four_two_one_laws as laws
+from exactdice.baselines.reproduce import four_two_one_policies as policies
 from exactdice.baselines.reproduce import four_two_one_theory as theory
 from exactdice.baselines.reproduce.claims import table
 from exactdice.games import FourTwoOne
@@ -83,6 +84,8 @@ def test_what_exact_arithmetic_refutes(claims):
     assert {printed for printed in wrong if printed != ratchet} == {
         "655 > 654, as the numbers formed by their faces",
         "next players are handicapped, but less with a fuzzier utility",
+        "of many optimal goals in (51) or (52) we need not discriminate between them",
+        "0.87962",
         "the same, which defines fuzziness, for next players",
         "optimal one-goal strategies are Bernoulli or ratchet, depending on D < F",
         "distinct faces to the power J - 1 optimal strategies, here 9 for goal 123, J = 3",
@@ -91,6 +94,38 @@ def test_what_exact_arithmetic_refutes(claims):
     }
     either = wrong["optimal one-goal strategies are Bernoulli or ratchet, depending on D < F"]
     assert either.exact.endswith("optimum 43/64, Bernoulli 39/64, ratchet 21/32")
+
+
+def test_goals_that_rate_alike_are_not_worth_the_same(claims):
+    printed = "of many optimal goals in (51) or (52) we need not discriminate between them"
+    first, following = (claim.exact for claim in claims if claim.printed == printed)
+    assert first.endswith("123 gives 0.73038, 345 gives 0.72212")
+    assert following.endswith("123 gives 0.43734, 345 gives 0.42908")
+
+
+def test_the_tables_take_shorter_states_first_not_those_first_in_a_dictionary(claims):
+    shorter, dictionary = (
+        claim for claim in claims if claim.place.startswith("section 5.2, Table 3, goal:1,0")
+    )
+    assert (shorter.verdict, dictionary.verdict) == ("agrees by truncation", "wrong")
+    assert dictionary.exact == Fraction(299376, 349621)  # .85629
+
+
+def test_fuzziness_has_two_readings(claims):
+    printed = "next players are handicapped, but less with a fuzzier utility"
+    assert [claim.verdict for claim in claims if claim.printed == printed] == ["wrong", "agrees"]
+
+
+def test_a_dilemma_by_hand():
+    """Of two dice with three faces and goal 12, cast too early, either is replayed; of 11, one."""
+    assert goals.optimal_takes(laws.best(2, 3, 2, "12", 2), (), (1, 2), 1) == {(1,), (2,)}
+    assert goals.optimal_takes(laws.best(2, 3, 2, "11", 2), (), (1, 1), 1) == {(1,)}
+
+
+def test_first_players_have_no_dilemma_and_next_players_have():
+    assert not policies._has_dilemmas(FourTwoOne())
+    assert policies._has_dilemmas(FourTwoOne(duration=2))
+    assert not policies._has_dilemmas(FourTwoOne(duration=1))
 
 
 def test_revision_helps_a_next_player_with_the_transfer_function():
@@ -112,6 +147,8 @@ def test_the_checks_can_fail():
     assert not goals.only_ratchet_is_optimal(2, 2, 2, "12")
     assert theory.last_decisions_are_optimal("goal:1,1", "sum")
     assert not theory.last_decisions_are_optimal("goal:1,0", "sum")
+    assert goals._any_one_die(laws.best(2, 3, 2, "12", 2), "12")
+    assert not goals._any_one_die(laws.best(2, 2, 2, "12", 2), "12")
 
 
 def test_bounds_without_a_dilemma_are_the_law():

@@ -1,15 +1,21 @@
 """The notebook *Dice Game*: its numbers, and OptimalBot against a transcription of its code."""
 
+from fractions import Fraction
 from functools import cache
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
+from exactdice.baselines import Task
 from exactdice.baselines.lowest_score import notebook
 from exactdice.baselines.reproduce import notebook as source
+from exactdice.baselines.reproduce import notebook_order as order
+from exactdice.baselines.reproduce import notebook_strategy as strategy
 from exactdice.baselines.reproduce.claims import table
 from exactdice.games import LowestScore
+
+import exactdice
 
 
 @pytest.fixture(scope="module")
@@ -50,16 +56,76 @@ def test_what_the_source_has_wrong(claims):
     assert wrong == [
         (in_shares, "each spot down in turn order is an advantage of about 2%"),
         (in_shares, "the fifth player after you has an advantage of about 10%"),
+        ("after cell 20", "only keeping 3's is already such a great rule of thumb"),
         *[
             ("cell 18", f"the most optimal bot possible, here with {n} players")
             for n in range(2, 7)
         ],
         ("before cell 11", two_dice),
         ("summary", two_dice),
+        (
+            "summary, of ending lower rather than higher",
+            "we're slightly more likely to not regret rerolling both dice",
+        ),
+        (
+            "before cell 13, read as a general claim",
+            "if you're the last one, then of course you will always win",
+        ),
         ("before cell 9, ending the turn with it", "for the expected total but not to take a 2"),
         ("cell 14, comment in choose_n", "probabilities can never be zero"),
-        ("before cell 16", "with lots of players after you, you only pick the 3's"),
+        (
+            "before cell 16, read as a general claim",
+            "with lots of players after you, you only pick the 3's",
+        ),
     ]
+
+
+def test_what_only_keeping_3s_gives_away_among_optimal_bots(claims):
+    (claim,) = (claim for claim in claims if "such a great rule of thumb" in claim.printed)
+    only3s, optimal = (
+        [float(share) for share in words.split(", ")]
+        for words in claim.exact.removeprefix("among OptimalBots it wins ").split(
+            " where they win "
+        )
+    )
+    assert (only3s[0], optimal[0], only3s[3], optimal[3]) == (0.2551, 0.2977, 0.2551, 0.3311)
+
+
+def test_a_rotation_by_hand():
+    """Two states left with chances 1/2 and 1/3: the law is as 1/3 to 1/2."""
+    chain = np.array([[Fraction(1, 2), Fraction(1, 2)], [Fraction(1, 3), Fraction(2, 3)]])
+    assert order.stationary(chain) == [Fraction(2, 5), Fraction(3, 5)]
+
+
+def test_the_long_run_law_is_the_fixed_point_of_the_chain():
+    rng = np.random.default_rng(0)
+    weights = rng.integers(1, 9, (5, 5))
+    chain = np.array([[Fraction(int(w), int(row.sum())) for w in row] for row in weights])
+    law = np.array(order.stationary(chain))
+    assert law.sum() == 1
+    assert (law[:, None] * chain).sum(axis=0).tolist() == law.tolist()
+
+
+def test_the_winner_of_a_round_for_two_begins_the_next():
+    """The seats' shares of the win, round by round of the table."""
+    chain = order.moves_first_next(LowestScore(2, 3, 3), 2)
+    shares = exactdice.expected_payoffs(
+        "notebook", Task(LowestScore(2, 3, 3, 2, "share"), exact=True), exact=True
+    )
+    assert chain.tolist() == [shares, shares[::-1]]
+    assert sum(shares) == 1
+
+
+def test_rerolling_two_dice_beside_a_1_by_enumeration():
+    """The higher of two dice is rolled again if it is worth more than 3, the mean of one die."""
+    worths = (1, 2, 0, 4, 5, 6)
+    lower = equal = Fraction(0)
+    for one, two, again, other in product(worths, repeat=4):
+        low, high = sorted((one, two))
+        total = low + (again if high > 3 else high)
+        lower += Fraction(total < 1 + other, 6**4)
+        equal += Fraction(total == 1 + other, 6**4)
+    assert strategy.compare_rerolls(LowestScore()) == (lower, equal)
 
 
 def test_the_counterexamples_stand_beside_it(claims):

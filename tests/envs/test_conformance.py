@@ -22,7 +22,7 @@ import exactdice
 
 #: Sizes small enough to list P, by game.
 SMALL = {
-    "Greed": [{"max_score": 5, "sides": 3}],
+    "Greed": [{"max_score": 5, "sides": 3}, {"max_score": 4, "sides": 2, "tie": "lost"}],
     "LowestScore": [
         {"dice": 2, "faces": 3, "zero_face": 2, "players": 3},
         {"dice": 2, "faces": 3, "zero_face": 3, "players": 3, "objective": "share"},

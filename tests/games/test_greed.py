@@ -5,9 +5,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from by_hand import ByHand, section_7
+from exactdice.baselines import Task
+from exactdice.baselines.induction import equilibrium
 from exactdice.games import Game, Greed, Move
 
+import exactdice
+
 SMALL = [(1, 1), (1, 6), (2, 2), (3, 2), (4, 3), (5, 4), (6, 2)]
+HALF = Fraction(1, 2)
+#: What a tie pays to who takes the last turn and to who stopped before, by rule.
+TIES = {"half": (HALF, HALF), "lost": (0, 0), "stopper": (0, 1), "chaser": (1, 0)}
 
 
 def play(game, observation, action, outcome, seat=0):
@@ -42,6 +49,13 @@ def test_the_end_pays_what_section_1_says(own, other, last, total, payoff, seat)
     assert move.payoffs[0].sum() == 1
 
 
+@pytest.mark.parametrize("tie", TIES)
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_tie_pays_what_its_rule_says(tie, seat):
+    move = play(Greed(10, 3, tie=tie), [5, 8, 1], action=2, outcome=3, seat=seat)
+    assert (move.payoffs[0, seat], move.payoffs[0, 1 - seat]) == TIES[tie]
+
+
 @pytest.mark.parametrize(("limit", "sides"), SMALL)
 def test_observations_and_states_are_inverse(limit, sides):
     game = Greed(limit, sides)
@@ -73,14 +87,16 @@ def as_law(row):
     return {n: p for n, p in enumerate(row) if p}
 
 
-@pytest.mark.parametrize("max_dice", [None, 2])
+@pytest.mark.parametrize(
+    ("max_dice", "tie"), [(None, "half"), (2, "half"), (None, "lost"), (2, "stopper")]
+)
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize(("limit", "sides"), SMALL)
-def test_backward_agrees_with_enumeration_in_every_action(limit, sides, seat, max_dice):
-    game = Greed(limit, sides, max_dice)
+def test_backward_agrees_with_enumeration_in_every_action(limit, sides, seat, max_dice, tie):
+    game = Greed(limit, sides, max_dice, tie)
     rng = np.random.default_rng(0)
     tables, laws = zip(*(random_policy(game, rng) for _ in range(2)), strict=True)
-    hand = ByHand(limit, sides, lambda own: int(game.dice_allowed[own]), laws)
+    hand = ByHand(limit, sides, lambda own: int(game.dice_allowed[own]), laws, TIES[tie])
     values = np.zeros((2, game.num_states), dtype=object)
     floats = np.zeros((2, game.num_states))
     visited = set()
@@ -90,8 +106,7 @@ def test_backward_agrees_with_enumeration_in_every_action(limit, sides, seat, ma
         for row, (own, other, last) in enumerate(game.observe(states, mover).tolist()):
             visited.add((mover, int(states[row])))
             for n in np.flatnonzero(mask[row]).tolist():
-                rating = hand.action(mover, own, other, last, n)
-                to_seat = rating if mover == seat else 1 - rating
+                to_seat = hand.both(mover, own, other, last, n)[mover != seat]
                 assert Fraction(exact[row, n], scale[row]) == to_seat
                 assert approximate[row, n] == pytest.approx(float(to_seat), abs=1e-13)
         values[mover, states] = (tables[mover][states] * exact).sum(axis=1)
@@ -119,10 +134,13 @@ def test_forward_agrees_with_enumeration_in_every_state(limit, sides):
                 np.testing.assert_allclose(mass[player], np.array(exact, float), atol=1e-14)
 
 
+@pytest.mark.parametrize("tie", TIES)
 @pytest.mark.parametrize(("limit", "sides", "max_dice"), [(7, 3, None), (5, 4, 5), (4, 1, None)])
-def test_the_recursion_agrees_with_the_enumeration_that_serves_any_game(limit, sides, max_dice):
+def test_the_recursion_agrees_with_the_enumeration_that_serves_any_game(
+    limit, sides, max_dice, tie
+):
     """Also shows that ``advance`` and ``law``, which the environments use, are the same rules."""
-    game = Greed(limit, sides, max_dice)
+    game = Greed(limit, sides, max_dice, tie)
     rng = np.random.default_rng(2)
     later = rng.random((2, game.num_states))
     weights = rng.random((2, game.num_states, game.num_actions))
@@ -160,6 +178,48 @@ def test_forward_is_the_adjoint_of_backward():
         moved[:] = weights[mover, states]
     gained = (weights * (sweep(Greed, game, values, 0) - immediate)).sum()
     assert gained == pytest.approx((mass * values).sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("player", [0, 1])
+@pytest.mark.parametrize("tie", TIES)
+def test_the_ends_of_a_game_are_those_that_enumeration_lists(tie, player, exact):
+    game = Greed(4, 3, tie=tie)
+    for seat, states in game.stages():
+        found = []
+        for method in (Greed, Game):
+            ends = {}
+            for pair, action, payoff, chance in zip(
+                *method.settled(game, seat, states, player, exact), strict=True
+            ):
+                key = int(pair), int(action), float(payoff)
+                ends[key] = ends.get(key, 0) + chance
+            found.append(ends)
+        assert found[0] == (found[1] if exact else pytest.approx(found[1], abs=1e-14))
+
+
+@pytest.mark.parametrize("tie", TIES)
+@pytest.mark.parametrize(("limit", "sides"), [*SMALL, (7, 12)])
+def test_the_equilibrium_under_every_rule_for_ties_agrees_with_enumeration(limit, sides, tie):
+    game = Greed(limit, sides, tie=tie)
+    hand = ByHand(limit, sides, section_7(limit, sides), tie=TIES[tie])
+    solved = equilibrium(game, exact=True)
+    scale = game.denominators(np.arange(game.num_states))
+    for state, (own, other, last) in enumerate(game.observe(np.arange(game.num_states), 0)):
+        pair = hand.ratings(0, int(own), int(other), int(last))
+        for seat in (0, 1):
+            assert Fraction(solved.values[seat][seat, state], scale[state]) == pair[0]
+            assert Fraction(solved.values[seat][1 - seat, state], scale[state]) == pair[1]
+
+
+def test_where_both_lose_a_tie_the_game_is_not_zero_sum():
+    assert [Greed(5, 3, tie=tie).zero_sum for tie in TIES] == [True, False, True, True]
+    task = Task(Greed(10, 3, tie="lost"))
+    first, second = exactdice.expected_payoffs("optimal", task, exact=True)
+    assert first + second < 1
+    assert first == exactdice.solve(task, exact=True).value
+    with pytest.raises(ValueError, match="game must be zero-sum"):
+        exactdice.exploitability("random", task)
 
 
 def test_sampling_follows_the_law_of_every_number_of_dice():
@@ -203,6 +263,7 @@ def test_equal_games_are_equal():
         ({"sides": 0}, "sides must be at least 1, got 0"),
         ({"sides": True}, "sides must be an integer, got True"),
         ({"max_dice": -1}, "max_dice must be at least 0, got -1"),
+        ({"tie": "won"}, "tie must be one of 'half', 'lost', 'stopper', 'chaser', got 'won'"),
     ],
 )
 def test_bad_arguments_are_named(arguments, message):
