@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -47,9 +48,9 @@ class Evaluation:
         return self._expected(self.values[0], start_mass(self.task.game, self.task.is_exact)[0])
 
     def _expected(self, values: Array, initial: Array) -> float | Fraction:
-        if not self.task.is_exact:
-            return float(initial @ values)
         states = np.flatnonzero(initial)
+        if not self.task.is_exact:
+            return fsum(initial[states] * values[states])  # rounded once, whatever the order
         scale = self.task.game.denominators(states)
         terms = zip(initial[states], values[states], scale, strict=True)
         return sum((Fraction(p) * Fraction(v) / d for p, v, d in terms), Fraction(0))
