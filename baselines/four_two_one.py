@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from ..games import Array, FourTwoOne, InputError, IntArray, Turn
-from .induction import maximize
+from .induction import maximize, tie
 from .turn import follow_choices, in_every_context, solve_turn
 
 
@@ -117,11 +117,12 @@ def identify_goal(game: FourTwoOne, horizon_and_serendipity: str) -> IntArray:
     expected = follow_choices(turn, ends if serendipity else ends * reached, plans)
     if horizon == 0:
         start = expected.positions[:1]
-        goal = int(maximize(start, np.ones_like(start, dtype=bool))[1].argmax())
+        goal = int(maximize(start, np.ones_like(start, dtype=bool), tie(game))[1].argmax())
         return plans[:, goal]
     evaluation = np.where(_within_reach(game), expected.positions, -np.inf).max(axis=1)
     evaluation = np.concatenate([evaluation, paid])  # (position or result,)
-    actions: IntArray = maximize(evaluation[turn.after], turn.after >= 0)[1].argmax(axis=1)
+    best = maximize(evaluation[turn.after], turn.after >= 0, tie(game))[1]
+    actions: IntArray = best.argmax(axis=1)
     return actions
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..baselines import Task, solve
 from ..baselines.induction import with_illegal
-from ..games import BoolArray, FloatArray, IntArray, InverseLaws, at_least, one_of
+from ..games import BoolArray, FloatArray, GameError, IntArray, InverseLaws, at_least, one_of
 from .encoding import Encoding, EncodingName, Features
 
 RewardMode = Literal["outcome", "regret", "shaped"]
@@ -64,6 +64,7 @@ class Engine:
         self.reward = reward
         self.encoding = Encoding(task.game.observation_sizes, encoding)
         self.states = np.zeros(at_least("num_envs", num_lanes, 1), dtype=np.int64)
+        self._num_stages = len(self.game.stages())
         self._starts, probabilities = self.game.initial_law()
         self._start_law = InverseLaws(probabilities.astype(np.float64)[None])
         _ = task.initial  # raises if the agent never gets to move; reset would replay for ever
@@ -143,8 +144,12 @@ class Engine:
         seats, states = seats.copy(), states.copy()
         payoffs = np.zeros(len(lanes))
         over = np.zeros(len(lanes), dtype=bool)
+        moves = np.zeros(len(lanes), dtype=np.int64)
         for seat in self._others_in_turn(seats, over):
             waiting = np.flatnonzero((seats == seat) & ~over)
+            moves[waiting] += 1
+            if moves.max() > self._num_stages:  # each move leads to a later stage
+                raise GameError(f"{self.game!r} must end, but others move in circles")
             actions = self.task.policies[seat].sample(states[waiting], rng)
             move = self.game.sample(seats[waiting], states[waiting], actions, rng)
             seats[waiting], states[waiting] = move.seats, move.states

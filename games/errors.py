@@ -7,3 +7,7 @@ class InputError(ValueError):
 
 class SizeError(InputError):
     """Sizes of a game that ask for more than the limits allow, with what they would take."""
+
+
+class GameError(InputError):
+    """Rules of a game that are not those of a finite game of chance: its author's mistake."""

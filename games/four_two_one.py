@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from .dice import combinations, redundancy
 from .errors import InputError
-from .game import Array, IntArray, at_least, one_of
+from .game import Array, IntArray, at_least, frozen, one_of
 from .ranking import Combination, hierarchy, tokens
 from .turn import Turn
 from .turn_game import Leg, TurnGame
@@ -95,7 +95,7 @@ class FourTwoOne(TurnGame):
             ranks = len(self.combinations)
             known = [("casts imposed", self.casts + 1), ("rank to beat", ranks + 1)]
         else:
-            self.utilities = self._utilities(utility)
+            self.utilities = frozen(self._utilities(utility))
             legs = [self._round(self.utilities)]
         self._utility = utility if isinstance(utility, str) else None
         faces_seen = self.faces + 1

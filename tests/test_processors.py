@@ -68,6 +68,8 @@ def library_arithmetic(code, powers=False):
             yield node.lineno, type(node.op).__name__
         elif isinstance(node, ast.Attribute) and node.attr in LIBRARY:
             yield node.lineno, node.attr
+        elif isinstance(node, ast.ImportFrom) and node.module in ("math", "numpy"):
+            yield from ((node.lineno, entry.name) for entry in node.names if entry.name in LIBRARY)
 
 
 @pytest.mark.parametrize("path", [*EXACT, LEARNER], ids=lambda path: str(path.relative_to(ROOT)))
@@ -77,7 +79,11 @@ def test_exact_computation_leaves_nothing_to_the_processor(path):
 
 
 @pytest.mark.parametrize(
-    "code", ["a @ b", "a @= b", "np.dot(a, b)", "a.dot(b)", "np.linalg.norm(a)", "a ** b"]
+    "code",
+    [
+        *("a @ b", "a @= b", "np.dot(a, b)", "a.dot(b)", "np.linalg.norm(a)", "a ** b"),
+        *("from math import log", "math.exp(a)"),
+    ],
 )
 def test_the_ban_finds_what_it_is_for(code):
     assert len(list(library_arithmetic(code, powers=True))) == 1
