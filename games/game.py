@@ -135,7 +135,8 @@ class Game(ABC):
         ``exact_range``.
         """
         move = self.advance(seats, states, actions, outcomes)
-        return move._replace(payoffs=np.vectorize(Fraction, otypes=[object])(move.payoffs))
+        exactly = np.vectorize(Fraction, otypes=[object])
+        return move._replace(payoffs=exactly(move.payoffs))
 
     @property
     def exact_range(self) -> tuple[Fraction, Fraction]:
@@ -221,6 +222,7 @@ class Game(ABC):
 
     @cached_property
     def _inverse_laws(self) -> "InverseLaws":
+        require_laws("laws", self.laws)
         return InverseLaws(self.laws)
 
     # ------------------------------------------------ expectation, both ways

@@ -143,6 +143,13 @@ def test_stages_and_laws_are_checked_where_moves_are_enumerated(game, message):
         solve(Task(game, 0, "random"))
 
 
+def test_laws_are_checked_where_outcomes_are_drawn():
+    task = circle(changed(laws=np.array([[0.5, 0.4]])))
+    task.__dict__["initial"] = np.ones(4) / 4  # which computation would have found out
+    with pytest.raises(GameError, match="laws must sum to 1"):
+        Engine(task, 1).reset(np.arange(1), np.random.default_rng(0))
+
+
 def test_exact_laws_sum_to_one_exactly():
     near = np.array([[Fraction(1, 2), Fraction(1, 2) + Fraction(1, 10**30)]], dtype=object)
     with pytest.raises(GameError, match="exact_laws must sum to 1"):
