@@ -4,7 +4,7 @@ from .certificate import CertificateError, certificate, verify
 from .induction import equilibrium
 from .names import is_policy_name, policy_names
 from .policies import Policy, PolicyFunction, PolicyLike
-from .score import Blunder, Score, score
+from .score import Blunder, ImpossibleScoreError, Score, score
 from .solver import (
     Evaluation,
     Solution,
@@ -23,6 +23,7 @@ __all__ = [
     "Blunder",
     "CertificateError",
     "Evaluation",
+    "ImpossibleScoreError",
     "PayoffMatrix",
     "Policy",
     "PolicyFunction",

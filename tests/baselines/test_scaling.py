@@ -4,8 +4,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exactdice.baselines import Task, certificate, outcome_distribution, solve
-from exactdice.baselines.score import ImpossibleScoreError, Score
+from exactdice.baselines import (
+    ImpossibleScoreError,
+    Score,
+    Task,
+    certificate,
+    outcome_distribution,
+    solve,
+)
 from exactdice.games import FourTwoOne, Greed, InputError
 from exactdice.games.ranking import tokens
 from hypothesis import given
