@@ -34,9 +34,9 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# One process a core, each on one thread; tests that share something costly go to one process.
+# One process a core, each on one thread; a file's tests stay together, as they share what is costly.
 test: lint
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m 'not slow' --numprocesses auto --dist loadgroup
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m 'not slow' --numprocesses auto --dist loadfile
 
 slow: setup
 	$(BIN)/python -m pytest -m slow --timeout 1800

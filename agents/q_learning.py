@@ -24,6 +24,36 @@ from ..games import FloatArray, Game, InputError, IntArray
 from .vec_env import GameVecEnv
 
 
+def power(bases: IntArray, exponent: float) -> FloatArray:
+    """Raise positive whole numbers to a power from 0 to 1, alike on every machine.
+
+    The last bit of a library's ``pow`` depends on library and processor, that of a product or a
+    square root does not (IEEE 754). With the binary places b of the exponent,
+
+        n ** 0.b1 b2 b3... = sqrt(n ** b1 * sqrt(n ** b2 * sqrt(n ** b3 * ...))),
+
+    where each root halves the error made before, so that the result is off by three units in the
+    last place at most.
+    """
+    places, scale = float(exponent).as_integer_ratio()  # the scale is a power of two
+    numbers = bases.astype(np.float64)
+    result = np.ones_like(numbers)
+    for place in range(scale.bit_length() - 1):
+        if places >> place & 1:
+            result *= numbers
+        np.sqrt(result, out=result)
+    return result * numbers if places == scale else result
+
+
+def whole_power(bases: FloatArray, exponents: IntArray) -> FloatArray:
+    """Raise each number to its own whole power by repeated squaring, alike on every machine."""
+    result = np.ones_like(bases)
+    while exponents.any():
+        result = np.where(exponents & 1, result * bases, result)
+        bases, exponents = bases * bases, exponents >> 1
+    return result
+
+
 class QTable(BasePolicy):
     """Values and numbers of visits of all actions in all states.
 
@@ -64,7 +94,7 @@ class QLearning(BaseAlgorithm):
     Args:
         policy: ``QTable``.
         env: the games.
-        omega: exponent of the learning rate.
+        omega: exponent of the learning rate, from 0 to 1.
         initial_value: where the values start.
         exploration_fraction: part of training in which the rate of random actions falls.
         exploration_initial_eps: the rate at the start.
@@ -74,7 +104,7 @@ class QLearning(BaseAlgorithm):
         device: must be the processor, as a table has nothing to compute.
 
     Raises:
-        ValueError: if exploration_fraction is not above 0.
+        ValueError: if exploration_fraction is not above 0, or omega not from 0 to 1.
     """
 
     def __init__(
@@ -93,6 +123,8 @@ class QLearning(BaseAlgorithm):
     ) -> None:
         if exploration_fraction <= 0:
             raise InputError(f"exploration_fraction must be above 0, got {exploration_fraction}")
+        if not 0 <= omega <= 1:
+            raise InputError(f"omega must be from 0 to 1, got {omega}")
         super().__init__(
             policy, env, learning_rate=1.0, seed=seed, device="cpu", support_multi_env=True
         )
@@ -175,7 +207,7 @@ class QLearning(BaseAlgorithm):
             return_counts=True,
         )
         visits[pairs] += counts
-        rates = 1 - (1 - visits[pairs] ** -self.omega) ** counts
+        rates = 1 - whole_power(1 - 1 / power(visits[pairs], self.omega), counts)
         means = np.bincount(which, targets) / counts
         values[pairs] += rates * (means - values[pairs])
 

@@ -5,7 +5,7 @@ from .conversion import Reading, Sight, choose, register_converter
 from .induction import equilibrium
 from .names import is_policy_name, policy_names
 from .policies import Policy, PolicyFunction, PolicyLike
-from .score import Blunder, Score, score
+from .score import Blunder, ImpossibleScoreError, Score, score
 from .solver import (
     Evaluation,
     Solution,
@@ -26,6 +26,7 @@ __all__ = [
     "Blunder",
     "CertificateError",
     "Evaluation",
+    "ImpossibleScoreError",
     "PayoffMatrix",
     "Policy",
     "PolicyFunction",

@@ -58,13 +58,21 @@ def terminal(game: Greed) -> IntArray:
     hold = 1 - ratings.T  # (own, other): rating after stopping at `own`
     best = np.full_like(hold, -1.0)
     first_move = np.zeros_like(dice)
-    gain = np.arange(game.num_scores) - np.arange(game.num_scores)[:, None]  # (from, to)
+    rolled = hold  # (own, other): rating of stopping after n dice
     for n in range(game.num_actions):
-        law = game.laws[n, np.clip(gain, 0, game.laws.shape[1] - 1)]
-        reached = np.where((gain >= 0) & (gain < game.laws.shape[1]), law, 0.0) @ hold
-        better = (reached > best + ROUNDING) & (n <= game.dice_allowed[:, None])
-        first_move[better], best[better] = n, reached[better]
+        better = (rolled > best + ROUNDING) & (n <= game.dice_allowed[:, None])
+        first_move[better], best[better] = n, rolled[better]
+        rolled = _with_another_die(rolled, game.sides)
     return np.concatenate([first_move.ravel(), dice.ravel()])
+
+
+def _with_another_die(ratings: FloatArray, sides: int) -> FloatArray:
+    """Average ratings (own, other) over a die that adds to the own score; 0 above the limit."""
+    total = np.zeros_like(ratings)
+    for face in range(1, sides + 1):
+        total[:-face] += ratings[face:]
+    mean: FloatArray = total / sides
+    return mean
 
 
 def terminal_rating(game: Greed, dice: int) -> FloatArray:

@@ -20,13 +20,34 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..games import Array, BoolArray, Game, InputError, IntArray
+from ..games import Array, BoolArray, Game, InputError, IntArray, frozen
 from ..games.sizes import check_array
 from .policies import DeterministicPolicy, Policy
 
-#: Float values of actions that differ by no more are equal. Errors of a sweep are near 1e-15; the
-#: closest unequal actions of the default Greed are 3.5e-13 apart.
+#: Float values of actions that differ by no more of the span of payoffs are equal. Errors of a
+#: sweep are near 1e-15 of the largest payoff; the closest unequal actions of the default Greed are
+#: 3.5e-13 apart.
 TIE = 1e-13
+#: Payoffs must differ by this part of their size at least, or rounding hides what they differ by.
+SMALLEST_SPAN = Fraction(1, 10**6)
+
+
+def tie(game: Game) -> float:
+    """Give the difference up to which float values in a game are equal: ``TIE`` of the span.
+
+    Where payoffs are far larger than their span, rounding errors grow with their size.
+
+    Raises:
+        InputError: if the span is lost in that rounding.
+    """
+    low, high = game.exact_range
+    span, size = high - low, max(abs(low), abs(high))
+    if 0 < span < SMALLEST_SPAN * size:
+        raise InputError(
+            f"payoffs must differ by more than {float(SMALLEST_SPAN)} of their size, got "
+            f"{float(low)!r} to {float(high)!r}: subtract the smallest from all, or compute exactly"
+        )
+    return TIE * float(max(span, size / 8))
 
 
 def sweep_back(
@@ -55,6 +76,7 @@ def sweep_back(
     if len(free) > 1 and not game.zero_sum:
         raise InputError(f"{game.name} is not zero-sum, so at most one player can be free")
     choices = {other: np.full(game.num_states, -1) for other in free}
+    equal = 0.0 if exact or not free else tie(game)
     for mover, states, expected in game.backward(values, seat):
         if mover in policies:
             if mover == seat:  # others cannot be unmasked
@@ -62,7 +84,7 @@ def sweep_back(
             values[mover, states] = policies[mover].expectation(states, expected)
             continue
         sign = 1 if (mover == seat) != worst else -1
-        best, optimal = maximize(sign * expected, game.mask(states))
+        best, optimal = maximize(sign * expected, game.mask(states), equal)
         values[mover, states] = sign * best
         choices[mover][states] = optimal.argmax(axis=1)
     return values, {other: _everywhere(game, choice) for other, choice in choices.items()}
@@ -75,8 +97,14 @@ def _everywhere(game: Game, choice: IntArray) -> IntArray:
     return choice
 
 
-def maximize(expected: Array, mask: BoolArray) -> tuple[Array, BoolArray]:
-    """Give the largest legal entry of each row, and which entries are as large (up to ``TIE``)."""
+def maximize(expected: Array, mask: BoolArray, equal: float) -> tuple[Array, BoolArray]:
+    """Give the largest legal entry of each row, and which entries are as large.
+
+    Args:
+        expected: numbers, shape (state, action).
+        mask: which are legal, of the same shape.
+        equal: floats that differ by no more are equal (see ``tie``).
+    """
     best: Array
     if expected.dtype == object:  # comparing takes time, so only legal entries are
         rows, actions = np.nonzero(mask)
@@ -86,15 +114,15 @@ def maximize(expected: Array, mask: BoolArray) -> tuple[Array, BoolArray]:
         optimal[rows, actions] = numbers == best[rows]
         return best, optimal
     legal = np.where(mask, expected, -np.inf)
-    best = legal.max(axis=1)
-    return best, legal >= (best - TIE)[:, None]
+    best = legal.max(axis=1) + 0.0  # of 0.0 and -0.0 processors take either: make it 0.0
+    return best, legal >= (best - equal)[:, None]
 
 
 def with_illegal(game: Game, states: IntArray, expected: Array) -> Array:
     """Value illegal actions (state, action) at the worst payoff, as the environments do."""
     worst: Array = np.full(len(states), game.payoff_range[0])
     if expected.dtype == object:
-        worst = game.denominators(states) * game.exact_payoffs(np.array(game.payoff_range[:1]))
+        worst = game.denominators(states) * game.exact_range[0]
     return np.where(game.mask(states), expected, worst[:, None])
 
 
@@ -132,7 +160,7 @@ def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
     else:
         every, choices = _sweep_together(game, exact)
     policies = [DeterministicPolicy(choices[i], game.num_actions) for i in sorted(choices)]
-    return Equilibrium(every, tuple(policies))
+    return Equilibrium(tuple(map(frozen, every)), tuple(policies))
 
 
 def _sweep_together(game: Game, exact: bool) -> tuple[tuple[Array, ...], dict[int, IntArray]]:
@@ -143,9 +171,10 @@ def _sweep_together(game: Game, exact: bool) -> tuple[tuple[Array, ...], dict[in
     values = tuple(np.zeros(shape, dtype=object if exact else np.float64) for _ in seats)
     choices = {seat: np.full(game.num_states, -1) for seat in seats}
     sweeps = [game.backward(values[seat], seat) for seat in seats]
+    equal = 0.0 if exact else tie(game)
     for stages in zip(*sweeps, strict=True):
         mover, states, own = stages[stages[0].seat]
-        _, optimal = maximize(own, game.mask(states))
+        _, optimal = maximize(own, game.mask(states), equal)
         chosen = choices[mover][states] = optimal.argmax(axis=1)
         for seat, (_, _, expected) in enumerate(stages):
             values[seat][mover, states] = expected[np.arange(len(states)), chosen]
@@ -155,19 +184,20 @@ def _sweep_together(game: Game, exact: bool) -> tuple[tuple[Array, ...], dict[in
 def _symmetric_equilibrium(game: Game, exact: bool) -> Equilibrium:
     own = np.zeros((1, game.num_states), dtype=object if exact else np.float64)
     choice = np.zeros(game.num_states, dtype=np.int64)
+    equal = 0.0 if exact else tie(game)
     for _, states, expected in game.backward(own, 0):
-        own[0, states], optimal = maximize(expected, game.mask(states))
+        own[0, states], optimal = maximize(expected, game.mask(states), equal)
         choice[states] = optimal.argmax(axis=1)
     policy = DeterministicPolicy(choice, game.num_actions)
     others = _complement(game, own)
     both = np.concatenate([own, others]), np.concatenate([others, own])
-    return Equilibrium(both, (policy, policy))
+    return Equilibrium(tuple(map(frozen, both)), (policy, policy))
 
 
 def _complement(game: Game, values: Array) -> Array:
     """Turn values to one player of a zero-sum game into values to the other."""
-    total = sum(game.payoff_range)
     if values.dtype != object:
-        return total - values
+        return sum(game.payoff_range) - values
+    total = sum(game.exact_range, Fraction(0))
     scale = game.denominators(np.arange(game.num_states))
-    return scale * (int(total) if total == int(total) else Fraction(total)) - values
+    return scale * (int(total) if total.denominator == 1 else total) - values

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, Union
 import numpy as np
 import numpy.typing as npt
 
-from ..games import Array, BoolArray, FloatArray, Game, InputError, IntArray, InverseLaws
+from ..games import Array, BoolArray, FloatArray, Game, InputError, IntArray, InverseLaws, frozen
 from ..games.sizes import check_array
 
 #: A policy on observations: (observations (state, component), masks (state, action)) to
@@ -63,7 +63,7 @@ class DeterministicPolicy(Policy):
     """
 
     def __init__(self, actions: IntArray, num_actions: int) -> None:
-        self.actions = actions
+        self.actions = frozen(actions.view())
         self.shape = (len(actions), num_actions)
 
     def probabilities(self, states: IntArray) -> Array:
@@ -111,7 +111,7 @@ class StochasticPolicy(Policy):
     """
 
     def __init__(self, table: FloatArray) -> None:
-        self.table = table
+        self.table = frozen(table.view())
         self.shape = (table.shape[0], table.shape[1])
 
     def probabilities(self, states: IntArray) -> Array:

@@ -8,16 +8,18 @@ the performance-difference identity (Kakade and Langford 2002, Lemma 6.1), whose
 costs of single decisions.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from ..games import FloatArray, Game, IntArray
 from .conversion import label
-from .induction import TIE, with_illegal
-from .policies import DeterministicPolicy, Policy
+from .induction import tie, with_illegal
+from .policies import SUM_TOLERANCE, DeterministicPolicy, Policy
 from .solver import as_policy, evaluate, occupancy, outcome_distribution, play, solve
 from .task import Task, as_task
 
@@ -47,6 +49,10 @@ class Blunder:
     words: str
 
 
+class ImpossibleScoreError(ArithmeticError):
+    """A score above the optimum: a bug, here or in a ``Policy`` that is no probability law."""
+
+
 @dataclass(frozen=True)
 class Score:
     """What exact computation says of a policy.
@@ -61,6 +67,10 @@ class Score:
         optimum: that of the best response to the same opponents.
         random: that of the uniform policy over legal actions.
         agent: the policy itself.
+
+    Raises:
+        ImpossibleScoreError: if the value is above the optimum by more than rounding. Within
+            rounding it is taken for the optimum, so that no regret is negative.
     """
 
     policy: str
@@ -72,6 +82,14 @@ class Score:
     random: float
     agent: Policy = field(repr=False)
 
+    def __post_init__(self) -> None:
+        if not self.value - self.optimum <= tie(self.task.game):
+            raise ImpossibleScoreError(
+                f"{self.policy} scores {self.value!r}, the best possible {self.optimum!r}: "
+                + _why_impossible(self.agent, self.task)
+            )
+        object.__setattr__(self, "value", min(self.value, self.optimum))
+
     @property
     def regret(self) -> float:
         """What the policy gives away: optimum - value."""
@@ -81,19 +99,19 @@ class Score:
     def normalized(self) -> float:
         """(value - random) / (optimum - random); 1 if these two agree, as nothing can be lost."""
         span = self.optimum - self.random
-        return (self.value - self.random) / span if span > 0 else 1.0
+        return (self.value - self.random) / span if span > tie(self.task.game) else 1.0
 
     @cached_property
-    def outcomes(self) -> dict[float, float]:
+    def outcomes(self) -> Mapping[float, float]:
         """Probability of every payoff, by payoff in growing order."""
         law = outcome_distribution(self.agent, self.task)
-        return {float(payoff): float(chance) for payoff, chance in law.items()}
+        return MappingProxyType({float(payoff): float(law[payoff]) for payoff in law})
 
     @cached_property
     def optimal_share(self) -> float:
         """Share of the agent's decisions that are optimal, each counted as often as it is met."""
         met = occupancy(self.agent, self.task)
-        return 1 - float(self._mistakes.occupancy.sum() / met.sum())
+        return max(0.0, 1 - float(self._mistakes.occupancy.sum() / met.sum()))
 
     @cached_property
     def flawless(self) -> float:
@@ -106,7 +124,7 @@ class Score:
                 places, actions = self._mistakes.at(states)
                 first_mistake += float(weights[places, actions].sum())
                 weights[places, actions] = 0.0  # only what comes before the first is followed
-        return 1 - first_mistake
+        return max(0.0, 1 - first_mistake)
 
     @cached_property
     def exploitability_in_seat(self) -> float | None:
@@ -155,14 +173,14 @@ class Score:
     def _mistakes(self) -> "_Mistakes":
         """Every decision that costs something."""
         solution, game, seat = solve(self.task), self.task.game, self.task.seat
-        met = occupancy(self.agent, self.task)
+        met, equal = occupancy(self.agent, self.task), tie(game)
         mistakes = []
         for mover, states, expected in game.backward(solution.values, seat):
             if mover == seat:
                 values = with_illegal(game, states, expected)
                 weights = met[states][:, None] * self.agent.probabilities(states)
                 losses = solution.values[seat, states][:, None] - values
-                wrong = np.nonzero((weights > 0) & (losses > TIE))  # as far as values differ
+                wrong = np.nonzero((weights > 0) & (losses > equal))  # as far as values differ
                 mistakes.append((states[wrong[0]], wrong[1], values[wrong], weights[wrong]))
         return _Mistakes(*(np.concatenate(column) for column in zip(*mistakes, strict=True)))
 
@@ -208,6 +226,16 @@ class _Mistakes:
         places = np.repeat(np.arange(len(states)), counts)
         nth = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
         return places, self.actions[self._order[first[places] + nth]]
+
+
+def _why_impossible(agent: Policy, task: Task) -> str:
+    """Say whether a policy or this project is to blame for a score above the optimum."""
+    states = task.game.states_of(task.seat)
+    law = agent.probabilities(states)
+    wrong = (law < 0).any(axis=1) | ~(np.abs(law.sum(axis=1) - 1) < SUM_TOLERANCE)
+    if wrong.any():
+        return f"its probabilities in state {states[np.argmax(wrong)]} are not a law"
+    return "this is a bug of exactdice, please report it"
 
 
 def _in_words(

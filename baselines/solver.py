@@ -9,15 +9,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import fsum
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..games import Array, BoolArray, Game, InputError, IntArray, Stage
+from ..games import Array, BoolArray, Game, InputError, IntArray, Stage, frozen
 from ..games.sizes import check_array
 from .conversion import Reading, choose, convert, label
-from .induction import equilibrium, maximize, spread, sweep_back
+from .induction import equilibrium, maximize, spread, sweep_back, tie
 from .policies import DeterministicPolicy, Policy, PolicyFunction, PolicyLike
 from .task import LineUp, Task, as_task, by_seat, look_at, start_mass
 
@@ -37,6 +38,9 @@ class Evaluation:
     policy: Policy
     values: Array
 
+    def __post_init__(self) -> None:
+        frozen(self.values)
+
     @cached_property
     def value(self) -> float | Fraction:
         """Expected payoff from the agent's first move on; a fraction if exact."""
@@ -48,9 +52,9 @@ class Evaluation:
         return self._expected(self.values[0], start_mass(self.task.game, self.task.is_exact)[0])
 
     def _expected(self, values: Array, initial: Array) -> float | Fraction:
-        if not self.task.is_exact:
-            return float(initial @ values)
         states = np.flatnonzero(initial)
+        if not self.task.is_exact:
+            return fsum(initial[states] * values[states])  # rounded once, whatever the order
         scale = self.task.game.denominators(states)
         terms = zip(initial[states], values[states], scale, strict=True)
         return sum((Fraction(p) * Fraction(v) / d for p, v, d in terms), Fraction(0))
@@ -67,12 +71,12 @@ class Evaluation:
         for mover, states, numbers in game.backward(self.values, self.task.seat):
             if mover == self.task.seat:
                 expected[states] = np.where(game.mask(states), numbers, -np.inf)
-        return expected
+        return frozen(expected)
 
     def action_values(self, observation: npt.ArrayLike) -> Array:
         """Give the values of all actions at one observation, shape (action,); illegal are -inf."""
         state = self._state(observation)
-        row: Array = self.table[state[0]]
+        row: Array = self.table[state[0]].copy()
         if not self.task.is_exact:
             return row
         scale = self.task.game.denominators(state)[0]
@@ -101,14 +105,16 @@ class Solution(Evaluation):
     def optimal_actions(self, observation: npt.ArrayLike) -> IntArray:
         """Give all optimal actions at one observation, in growing order."""
         state = self._state(observation)
-        _, optimal = maximize(self.table[state], self.task.game.mask(state))
-        return np.flatnonzero(optimal[0])
+        return np.flatnonzero(self._best(self.table[state], state)[0])
 
     @cached_property
     def optimal(self) -> BoolArray:
         """Say which actions are optimal, shape (state, action)."""
-        mask = self.task.game.mask(np.arange(self.task.game.num_states))
-        return maximize(self.table, mask)[1]
+        return frozen(self._best(self.table, np.arange(self.task.game.num_states)))
+
+    def _best(self, expected: Array, states: IntArray) -> BoolArray:
+        equal = 0.0 if self.task.is_exact else tie(self.task.game)
+        return maximize(expected, self.task.game.mask(states), equal)[1]
 
 
 def solve(env: Any, exact: bool = False) -> Solution:
@@ -186,7 +192,7 @@ def as_policy(
 
     def worthless(states: IntArray) -> BoolArray:
         values = solve(task).values[task.seat, states]
-        nothing: BoolArray = values <= task.game.payoff_range[0]
+        nothing: BoolArray = values <= task.game.payoff_range[0] + tie(task.game)
         return nothing
 
     reading = Reading(deterministic, masked, sight, observations, worthless if masked else None)
@@ -274,20 +280,19 @@ def outcome_distribution(
     """
     task = as_task(env).with_exact(exact)
     chosen = as_policy(policy, env, exact=exact)
-    law: dict[float, Any] = {}
+    worst = task.game.exact_range[0] if exact else task.game.payoff_range[0]
+    law: dict[float | Fraction, Any] = {worst: 0}
     mass = np.zeros((task.game.num_players, task.game.num_states), dtype=task.initial.dtype)
     for mover, states, weights in play(chosen, task, mass):
         ways = task.game.settled(mover, states, task.seat, exact)
         pairs, actions, payoffs, chances = ways
-        illegal = (weights * ~task.game.mask(states)).sum()
-        law[task.game.payoff_range[0]] = law.get(task.game.payoff_range[0], 0) + illegal
-        for payoff in np.unique(payoffs).tolist():
+        law[worst] += (weights * ~task.game.mask(states)).sum()
+        for payoff in sorted(set(payoffs.tolist())):
             paid = payoffs == payoff
             mass = (weights[pairs[paid], actions[paid]] * chances[paid]).sum()
             law[payoff] = law.get(payoff, 0) + mass
-    happens = sorted(payoff for payoff, chance in law.items() if chance > 0)
-    names = task.game.exact_payoffs(np.array(happens)) if exact else happens
-    return {name: law[payoff] for name, payoff in zip(names, happens, strict=True)}
+    number = Fraction if exact else float
+    return {number(payoff): law[payoff] for payoff in sorted(law) if law[payoff] > 0}
 
 
 def expected_payoffs(policies: LineUp, env: Any, exact: bool = False) -> list[float | Fraction]:

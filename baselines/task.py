@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..games import GAMES, Array, Game, InputError, KeywordError
+from ..games import GAMES, Array, Game, InputError, KeywordError, frozen
 from ..games.sizes import check_sizes
 from .conversion import Sight, convert, label, packages_of
 from .induction import spread
@@ -103,7 +103,7 @@ class Task:
         mass = start_mass(self.game, self.is_exact)
         first: Array = mass[0]
         if self.seat == 0:
-            return first
+            return frozen(first)
         first = np.zeros_like(first)
         for mover, states, weights in self.game.forward(mass, self.seat):
             if mover == self.seat:  # its first move: the mass goes no further
@@ -113,7 +113,7 @@ class Task:
         if not first.any():
             raise InputError(f"seat must be one that gets to move, got {self.seat}")
         normalized: Array = first / first.sum()
-        return normalized
+        return frozen(normalized)
 
 
 def make_task(game: str, /, seat: int = 0, **keywords: Any) -> Task:

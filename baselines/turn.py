@@ -11,7 +11,7 @@ from math import lcm, prod
 import numpy as np
 
 from ..games import Array, BoolArray, IntArray, Turn, TurnGame
-from .induction import maximize
+from .induction import TIE, maximize
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def _largest(actions: Array, legal: BoolArray) -> IntArray:
     if actions.dtype != object:
         largest = actions.max(axis=1, keepdims=True, initial=0, where=legal)
         actions = np.divide(actions, largest, out=np.zeros_like(actions), where=largest > 0)
-    first: IntArray = maximize(actions, legal)[1].argmax(axis=1)
+    first: IntArray = maximize(actions, legal, TIE)[1].argmax(axis=1)
     return first
 
 

@@ -7,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 
-from ..games import BoolArray, FloatArray, InputError, IntArray, one_of
+from ..games import BoolArray, InputError, IntArray, one_of
 
 EncodingName = Literal["integer", "one_hot", "thermometer", "scaled"]
 #: A batch of encoded observations, shape (observation, feature).
@@ -65,12 +65,19 @@ class Encoding:
 
     def decode(self, features: Features) -> IntArray:
         """Invert ``encode``: integers of shape (observation, component)."""
-        numbers = features
         if self.name == "scaled":
-            numbers = np.rint(features * self._largest)
-        elif self.name != "integer":
-            numbers = np.rint(features.astype(np.float32) @ self._weights)
-        integers: IntArray = numbers.astype(np.int64)
+            features = features * self._largest
+        integers: IntArray = np.rint(features).astype(np.int64)
+        return integers if self.name in ("integer", "scaled") else self._decode_bits(integers)
+
+    def _decode_bits(self, bits: IntArray) -> IntArray:
+        """Add up what the bits of each component stand for."""
+        components, values = self._bits
+        adds = bits if self.name == "thermometer" else bits * values
+        sums = np.cumsum(adds, axis=-1)
+        before = np.concatenate([np.zeros_like(sums[..., :1]), sums], axis=-1)
+        bounds = np.searchsorted(components, np.arange(len(self._sizes) + 1))
+        integers: IntArray = np.diff(before[..., bounds], axis=-1)
         return integers
 
     @cached_property
@@ -78,15 +85,6 @@ class Encoding:
         """Largest value of each component, 1 at least."""
         largest: IntArray = np.maximum(self._sizes - 1, 1)
         return largest
-
-    @cached_property
-    def _weights(self) -> FloatArray:
-        """What each bit adds to each component, shape (bit, component)."""
-        components, values = self._bits
-        adds = np.ones_like(values) if self.name == "thermometer" else values
-        belongs = components[:, None] == np.arange(len(self._sizes))
-        weights: FloatArray = (belongs * adds[:, None]).astype(np.float32)
-        return weights
 
 
 def encoding_of(space: gym.Space[Any], sizes: tuple[int, ...]) -> Encoding | None:

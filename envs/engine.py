@@ -13,7 +13,7 @@ import numpy as np
 
 from ..baselines import Sight, Task, solve
 from ..baselines.induction import with_illegal
-from ..games import BoolArray, FloatArray, IntArray, InverseLaws, at_least, one_of
+from ..games import BoolArray, FloatArray, GameError, IntArray, InverseLaws, at_least, one_of
 from ..games.sizes import check_array, check_memory
 from .encoding import Encoding, EncodingName, Features
 
@@ -69,6 +69,7 @@ class Engine:
         if reward == "regret":
             check_array("reward 'regret'", self.game, self.game.num_states, self.game.num_actions)
         self.states = np.zeros(num_lanes, dtype=np.int64)
+        self._num_stages = len(self.game.stages())
         self._starts, probabilities = self.game.initial_law()
         self._start_law = InverseLaws(probabilities.astype(np.float64)[None])
         _ = task.initial  # raises if the agent never gets to move; reset would replay for ever
@@ -159,8 +160,12 @@ class Engine:
         seats, states = seats.copy(), states.copy()
         payoffs = np.zeros(len(lanes))
         over = np.zeros(len(lanes), dtype=bool)
+        moves = np.zeros(len(lanes), dtype=np.int64)
         for seat in self._others_in_turn(seats, over):
             waiting = np.flatnonzero((seats == seat) & ~over)
+            moves[waiting] += 1
+            if moves.max() > self._num_stages:  # each move leads to a later stage
+                raise GameError(f"{self.game!r} must end, but others move in circles")
             actions = self.task.policies[seat].sample(states[waiting], rng)
             move = self.game.sample(seats[waiting], states[waiting], actions, rng)
             seats[waiting], states[waiting] = move.seats, move.states

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..games import InputError
+from ..games import GameError, InputError
 from .engine import Engine
 
 Transitions: TypeAlias = dict[int, dict[int, list[tuple[float, int, float, bool]]]]
@@ -84,10 +84,13 @@ def _after(
 def _reply(engine: Engine, seat: int, state: int, replies: dict[tuple[int, int], _Law]) -> _Law:
     """Let another player move by its policy."""
     if (seat, state) not in replies:
+        replies[seat, state] = {}  # no law is empty: who asks for this one goes in circles
         law: _Law = defaultdict(float)
         chances = engine.task.policies[seat].probabilities(np.array([state]))[0]
         for action in np.flatnonzero(chances).tolist():
             for end, chance in _after(engine, seat, state, action, replies).items():
                 law[end] += float(chances[action]) * chance
         replies[seat, state] = law
+    if not replies[seat, state]:
+        raise GameError(f"{engine.game!r} must end, but leads from state {state} back to it")
     return replies[seat, state]

@@ -1,6 +1,6 @@
 """The games: rules and chance laws, free of reinforcement-learning types."""
 
-from .errors import InputError, KeywordError, SizeError
+from .errors import GameError, InputError, KeywordError, SizeError
 from .four_two_one import FourTwoOne
 from .game import (
     Array,
@@ -12,6 +12,7 @@ from .game import (
     Move,
     Stage,
     at_least,
+    frozen,
     one_of,
 )
 from .greed import Greed
@@ -32,6 +33,7 @@ __all__ = [
     "FloatArray",
     "FourTwoOne",
     "Game",
+    "GameError",
     "Greed",
     "InputError",
     "IntArray",
@@ -46,5 +48,6 @@ __all__ = [
     "Turn",
     "TurnGame",
     "at_least",
+    "frozen",
     "one_of",
 ]

@@ -11,3 +11,7 @@ class KeywordError(InputError, TypeError):
 
 class SizeError(InputError):
     """Sizes of a game that ask for more than the limits allow, with what they would take."""
+
+
+class GameError(InputError):
+    """Rules of a game that are not those of a finite game of chance: its author's mistake."""

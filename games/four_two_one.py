@@ -16,6 +16,7 @@ its result; the higher combination by (54) wins.
 
 import hashlib
 import re
+import reprlib
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import chain
@@ -28,9 +29,9 @@ import numpy.typing as npt
 
 from .dice import combinations, redundancy
 from .errors import InputError
-from .game import Array, IntArray, at_least, one_of
+from .game import Array, IntArray, at_least, frozen, one_of
 from .ranking import Combination, hierarchy, tokens
-from .sizes import Cost, check_sizes, choose, show, turn_cost
+from .sizes import Cost, check_sizes, choose, turn_cost
 from .turn import Turn
 from .turn_game import Leg, TurnGame
 
@@ -102,7 +103,7 @@ class FourTwoOne(TurnGame):
             ranks = len(self.combinations)
             known = [("casts imposed", self.casts + 1), ("rank to beat", ranks + 1)]
         else:
-            self.utilities = self._utilities(utility)
+            self.utilities = frozen(self._utilities(utility))
             legs = [self._round(self.utilities)]
         self._utility = utility if isinstance(utility, str) else None
         faces_seen = self.faces + 1
@@ -340,8 +341,7 @@ def _fraction(value: Any) -> Fraction:
         float(number)  # which payoffs become: those too large for it overflow
         return number
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
-        got = show(value) if isinstance(value, int) else repr(value)
-        raise InputError(f"utility must be finite numbers, got {got}") from None
+        raise InputError(f"utility must be finite numbers, got {reprlib.repr(value)}") from None
 
 
 def _digest(utilities: Array | None) -> str:

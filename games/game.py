@@ -27,11 +27,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from .checks import require_later, require_laws, stage_numbers
 from .errors import InputError
 from .sizes import Cost, show
 
@@ -46,7 +47,7 @@ class Move(NamedTuple):
 
     seats: IntArray  # (move,) player to move next
     states: IntArray  # (move,) state next; meaningless where the game is over
-    payoffs: FloatArray  # (move, player), zero until the game is over for the player
+    payoffs: Array  # (move, player), floats or fractions, zero until it is over for the player
     over: BoolArray  # (move, player), whether the player's payoff is settled
 
 
@@ -128,6 +129,24 @@ class Game(ABC):
     ) -> Move:
         """Apply the rules to a batch of legal moves whose chance outcomes are known."""
 
+    def exact_advance(
+        self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
+    ) -> Move:
+        """Do as ``advance`` does, with payoffs as fractions; here, those that the floats are.
+
+        A game whose payoffs are other fractions than its floats has to override it, and
+        ``exact_range``.
+        """
+        move = self.advance(seats, states, actions, outcomes)
+        exactly = np.vectorize(Fraction, otypes=[object])
+        return move._replace(payoffs=exactly(move.payoffs))
+
+    @property
+    def exact_range(self) -> tuple[Fraction, Fraction]:
+        """``payoff_range`` in fractions."""
+        low, high = self.payoff_range
+        return Fraction(low), Fraction(high)
+
     @abstractmethod
     def stages(self) -> Sequence[tuple[int, IntArray]]:
         """List (seat, states) in an order such that every move leads to a later stage."""
@@ -179,22 +198,21 @@ class Game(ABC):
 
     def settled(
         self, seat: int, states: IntArray, player: int, exact: bool = False
-    ) -> tuple[IntArray, IntArray, FloatArray, Array]:
+    ) -> tuple[IntArray, IntArray, Array, Array]:
         """List how legal moves of one stage can end the game for a player.
 
         Args:
             seat: who is to move.
             states: states of one stage.
             player: whose payoff is meant.
-            exact: whether probabilities are fractions.
+            exact: whether payoffs and probabilities are fractions.
 
         Returns:
             For each way its place in ``states``, the action, the payoff and its probability; what
             is missing to one is the probability that the game goes on.
         """
         ways = []
-        laws = self.exact_laws() if exact else self.laws
-        for pair, action, chance, move in self._enumerate(seat, states, laws):
+        for pair, action, chance, move in self._enumerate(seat, states, exact):
             over = move.over[:, player]
             ways.append((pair[over], action[over], move.payoffs[over, player], chance[over]))
         pairs, actions, payoffs, chances = (
@@ -211,13 +229,10 @@ class Game(ABC):
 
     @cached_property
     def _inverse_laws(self) -> "InverseLaws":
+        require_laws("laws", self.laws)
         return InverseLaws(self.laws)
 
     # ------------------------------------------------ expectation, both ways
-
-    def exact_payoffs(self, payoffs: FloatArray) -> Array:
-        """Give the fractions that payoffs stand for; here, those that the floats are."""
-        return np.array([Fraction(payoff) for payoff in payoffs.tolist()], dtype=object)
 
     def denominators(self, states: IntArray) -> Array:
         """Give the positive integers by which exact values are scaled during ``backward``."""
@@ -236,14 +251,12 @@ class Game(ABC):
             seat: whose payoffs are meant.
         """
         exact = values.dtype == object
-        laws = self.exact_laws() if exact else self.laws
         for mover, states in reversed(self.stages()):
             expected = np.zeros((len(states), self.num_actions), dtype=values.dtype)
-            for pair, action, chance, move in self._enumerate(mover, states, laws):
-                payoffs, over = move.payoffs[:, seat], move.over[:, seat]
+            for pair, action, chance, move in self._enumerate(mover, states, exact):
+                over = move.over[:, seat]
                 later = values[move.seats, np.where(over, 0, move.states)]
-                paid = self.exact_payoffs(payoffs) if exact else payoffs
-                results = np.where(over, paid, later)
+                results = np.where(over, move.payoffs[:, seat], later)
                 np.add.at(expected, (pair, action), chance * results)
             yield Stage(mover, states, expected)
 
@@ -258,28 +271,42 @@ class Game(ABC):
                 dtype object the computation is exact.
             seat: for whom the game is not over where mass goes on.
         """
-        laws = self.exact_laws() if mass.dtype == object else self.laws
+        exact = mass.dtype == object
         for mover, states in self.stages():
             weights = np.zeros((len(states), self.num_actions), dtype=mass.dtype)
             yield Stage(mover, states, weights)
-            for pair, action, chance, move in self._enumerate(mover, states, laws):
+            for pair, action, chance, move in self._enumerate(mover, states, exact):
                 goes_on = ~move.over[:, seat]
                 target = (move.seats[goes_on], move.states[goes_on])
                 np.add.at(mass, target, (chance * weights[pair, action])[goes_on])
 
     def _enumerate(
-        self, seat: int, states: IntArray, laws: Array
+        self, seat: int, states: IntArray, exact: bool
     ) -> Iterator[tuple[IntArray, IntArray, Array, Move]]:
         """List every legal move from a stage, one outcome at a time."""
         pair, action = np.nonzero(self.mask(states))
         rows = self.law(states[pair], action)
         seats = np.full(len(pair), seat)
-        for outcome in range(self.laws.shape[1]):
-            possible = self.laws[rows, outcome] > 0
+        laws, advance = self.laws, self.advance
+        if exact:
+            laws, advance = self._checked_exact_laws, self.exact_advance
+        for outcome in range(laws.shape[1]):
+            possible = laws[rows, outcome] > 0
             batch = seats[possible], states[pair][possible], action[possible]
-            outcomes = np.full(int(possible.sum()), outcome)
-            move = self.advance(*batch, outcomes)
+            move = advance(*batch, np.full(int(possible.sum()), outcome))
+            require_later(self._stage_numbers, *batch, move)
             yield pair[possible], action[possible], laws[rows, outcome][possible], move
+
+    @cached_property
+    def _checked_exact_laws(self) -> Array:
+        laws = self.exact_laws()
+        require_laws("exact_laws", laws)
+        return laws
+
+    @cached_property
+    def _stage_numbers(self) -> IntArray:
+        require_laws("laws", self.laws)
+        return stage_numbers(self)
 
 
 def rebuild(rules: type[Game], keywords: dict[str, Any]) -> Game:
@@ -308,6 +335,15 @@ class InverseLaws:
         # r + u may round up to r + 1, or past a cumulative sum that rounded to less than one.
         outcomes: IntArray = np.minimum(found - rows * self._num_outcomes, self._last[rows])
         return outcomes
+
+
+_AnyArray = TypeVar("_AnyArray", bound=npt.NDArray[Any])
+
+
+def frozen(array: _AnyArray) -> _AnyArray:
+    """Make an array read-only, which many share: who wrote into it would change all answers."""
+    array.setflags(write=False)
+    return array
 
 
 def at_least(name: str, value: int, minimum: int) -> int:

@@ -35,7 +35,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .dice import sum_counts, sum_laws
-from .game import Array, BoolArray, FloatArray, Game, IntArray, Move, Stage, at_least, one_of
+from .game import Array, BoolArray, Game, IntArray, Move, Stage, at_least, frozen, one_of
 from .sizes import Cost, check_sizes
 
 #: Half points for a tie by rule: of who takes the last turn, and of who stopped before.
@@ -91,8 +91,9 @@ class Greed(Game):
             self.dice_allowed = 2 * (self.max_score - own) // (self.sides + 1) + 1  # (own score,)
         else:
             self.dice_allowed = np.full(self.num_scores, self.max_dice)
+        frozen(self.dice_allowed)
         self.num_actions = int(self.dice_allowed[0]) + 1
-        self.laws = sum_laws(self.num_actions - 1, self.sides)
+        self.laws = frozen(sum_laws(self.num_actions - 1, self.sides))
 
     @staticmethod
     def cost(exact: bool, max_score: float, sides: float, max_dice: float | None) -> Cost:
@@ -268,7 +269,7 @@ class Greed(Game):
 
     def settled(
         self, seat: int, states: IntArray, player: int, exact: bool = False
-    ) -> tuple[IntArray, IntArray, FloatArray, Array]:
+    ) -> tuple[IntArray, IntArray, Array, Array]:
         """List busts and the ends of last turns, from the laws of the sums."""
         own, other, last = self._scores(states)
         ends = (last == 1)[:, None]

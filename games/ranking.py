@@ -6,7 +6,7 @@ from typing import TypeAlias
 import numpy as np
 
 from .dice import combinations
-from .game import IntArray
+from .game import IntArray, frozen
 
 Combination: TypeAlias = tuple[int, ...]  # faces in growing order
 
@@ -44,4 +44,4 @@ def hierarchy(faces: int) -> IntArray:
 
     order = sorted(combinations(3, faces), key=height)
     places = {combination: place for place, combination in enumerate(order)}
-    return np.array([places[combination] for combination in combinations(3, faces)])
+    return frozen(np.array([places[combination] for combination in combinations(3, faces)]))

@@ -22,7 +22,8 @@ from math import lcm
 
 import numpy as np
 
-from .game import Array, FloatArray, IntArray
+from .checks import require_turn
+from .game import Array, FloatArray, IntArray, frozen
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,9 @@ class Turn:
             plus the result if it ends the turn; -1 if it is illegal.
         observations: what the player sees of its turn, shape (node, component).
         num_results: results are 0, ..., num_results - 1.
+
+    Raises:
+        GameError: if the tables are not those of a turn that ends, naming the entry.
     """
 
     rolls: Array
@@ -50,6 +54,12 @@ class Turn:
     after: IntArray
     observations: IntArray
     num_results: int
+
+    def __post_init__(self) -> None:
+        require_turn(self)
+        for table in (self.rolls, self.layers, self.laws, self.nodes, self.after):
+            frozen(table)
+        frozen(self.observations)
 
     @cached_property
     def num_positions(self) -> int:
@@ -75,7 +85,7 @@ class Turn:
     def probabilities(self) -> FloatArray:
         """Laws of the rolls, shape (law, outcome)."""
         chances: FloatArray = (self.rolls / self.rolls.sum(axis=1, keepdims=True)).astype(float)
-        return chances
+        return frozen(chances)
 
     @cached_property
     def units(self) -> list[int]:

@@ -16,8 +16,9 @@ from math import lcm, prod
 
 import numpy as np
 
+from .checks import require_legs, require_size
 from .errors import SizeError
-from .game import Array, BoolArray, FloatArray, Game, IntArray, Move, Stage
+from .game import Array, BoolArray, FloatArray, Game, IntArray, Move, Stage, frozen
 from .sizes import show
 from .turn import Turn
 
@@ -43,10 +44,14 @@ class Leg:
     payoffs: Array
     settled: BoolArray
 
+    def __post_init__(self) -> None:
+        for table in (self.contexts, self.following, self.payoffs, self.settled):
+            frozen(table)
+
     @cached_property
     def float_payoffs(self) -> FloatArray:
         """``payoffs`` as floats."""
-        return self.payoffs.astype(np.float64)
+        return frozen(self.payoffs.astype(np.float64))
 
 
 class TurnGame(Game):
@@ -63,6 +68,7 @@ class TurnGame(Game):
     def __init__(
         self, legs: Sequence[Leg], num_players: int, observed: Sequence[tuple[str, int]]
     ) -> None:
+        require_legs(legs)
         turn = legs[0].turn
         self.legs = tuple(legs)
         self.num_players = num_players
@@ -83,11 +89,17 @@ class TurnGame(Game):
         self._seats = np.array([leg.seat for leg in legs])
         nothing = np.zeros((1, turn.rolls.shape[1]))
         nothing[0, 0] = 1.0  # the law of no roll at all
-        self.laws = np.concatenate([turn.probabilities, nothing])
+        self.laws = frozen(np.concatenate([turn.probabilities, nothing]))
         paid = {payoff for leg in legs for payoff in leg.payoffs[leg.settled].tolist()}
-        self.payoff_range = (float(min(paid)), float(max(paid)))
-        self._fractions = {float(payoff): Fraction(payoff) for payoff in [*paid, 0]}
-        self.zero_sum = num_players == 2 and self._adds_up(min(paid) + max(paid))
+        self._range = low, high = Fraction(min(paid)), Fraction(max(paid))
+        require_size(max(abs(low), abs(high)))
+        self.payoff_range = (float(low), float(high))
+        self.zero_sum = num_players == 2 and self._adds_up(low + high)
+
+    @property
+    def exact_range(self) -> tuple[Fraction, Fraction]:
+        """Smallest and largest payoff."""
+        return self._range
 
     def _adds_up(self, total: Fraction) -> bool:
         """Say whether two players' payoffs are settled together and add up to a total."""
@@ -177,8 +189,19 @@ class TurnGame(Game):
         self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
     ) -> Move:
         """Go on with the turn, or end it and begin the next player's."""
+        return self._advance(seats, states, actions, outcomes, exact=False)
+
+    def exact_advance(
+        self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
+    ) -> Move:
+        """Do the same, with payoffs as fractions."""
+        return self._advance(seats, states, actions, outcomes, exact=True)
+
+    def _advance(
+        self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray, exact: bool
+    ) -> Move:
         seats, after_states = seats.copy(), np.zeros_like(states)
-        payoffs = np.zeros((len(states), self.num_players))
+        payoffs: Array = np.zeros((len(states), self.num_players), dtype=object if exact else float)
         over = np.zeros((len(states), self.num_players), dtype=bool)
         for number, where, nodes, contexts in self.locate(states):
             leg = self.legs[number]
@@ -189,7 +212,8 @@ class TurnGame(Game):
             after_states[where[rolls]] = self._first_states[number] + inside
             ends = where[~rolls]
             result = after[~rolls] - leg.turn.num_positions, contexts[~rolls]
-            payoffs[ends], over[ends] = leg.float_payoffs[result], leg.settled[result]
+            paid = leg.payoffs if exact else leg.float_payoffs
+            payoffs[ends], over[ends] = paid[result], leg.settled[result]
             following = leg.following[result]
             goes_on = ends[following >= 0]
             legs, after_states[goes_on] = self._enter(following[following >= 0], outcomes[goes_on])
@@ -218,7 +242,7 @@ class TurnGame(Game):
 
     def settled(
         self, seat: int, states: IntArray, player: int, exact: bool = False
-    ) -> tuple[IntArray, IntArray, FloatArray, Array]:
+    ) -> tuple[IntArray, IntArray, Array, Array]:
         """List the actions that end a turn with a result that settles the payoff."""
         ways = []
         for number, where, nodes, contexts in self.locate(states):
@@ -226,16 +250,13 @@ class TurnGame(Game):
             rows, actions = np.nonzero(leg.turn.after[nodes] >= leg.turn.num_positions)
             results = leg.turn.after[nodes[rows], actions] - leg.turn.num_positions
             settled = leg.settled[results, contexts[rows], player]
-            payoffs = leg.float_payoffs[results, contexts[rows], player]
+            paid = leg.payoffs if exact else leg.float_payoffs
+            payoffs = paid[results, contexts[rows], player]
             ways.append((where[rows[settled]], actions[settled], payoffs[settled]))
         pairs, actions, payoffs = (np.concatenate(column) for column in zip(*ways, strict=True))
         return pairs, actions, payoffs, np.ones(len(pairs), dtype=object if exact else np.float64)
 
     # ------------------------------------------------ expectation, both ways
-
-    def exact_payoffs(self, payoffs: FloatArray) -> Array:
-        """Give the fractions that payoffs stand for."""
-        return np.array([self._fractions[payoff] for payoff in payoffs.tolist()], dtype=object)
 
     def denominators(self, states: IntArray) -> Array:
         """Give the product of the denominators of all rolls to come and of the payoffs."""

@@ -60,7 +60,7 @@ def test_the_tables_are_those_of_the_runs_and_of_the_readme(tmp_path):
 
 
 def test_a_cell_repeats(tmp_path):
-    """A table, as networks repeat to the last bit on one kind of processor only."""
+    """To the last bit, on every processor: a table, as networks repeat on one kind only."""
     name = "FourTwoOne-qlearning-outcome-0"
     train(replace(read_config(FOLDER / name), run_folder=tmp_path / name))
     (cell,) = leaderboard.read_cells(tmp_path)

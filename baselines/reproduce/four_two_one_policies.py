@@ -14,7 +14,7 @@ import numpy as np
 from ...games import FourTwoOne, IntArray
 from ...games.ranking import Combination
 from ..four_two_one import equally_good, goal_values
-from ..induction import maximize
+from ..induction import maximize, tie
 from ..solver import evaluate, solve
 from ..task import Task
 from .claims import Claim, agreement, number
@@ -62,7 +62,8 @@ def ratio(utility: str, policy: str, first: bool) -> Fraction:
 def _equal_goals(game: FourTwoOne) -> dict[str, Fraction]:
     """Give the exact value of each strategy whose goal (51) rates highest before the first cast."""
     plans, expected = goal_values(game, serendipity=False)
-    (best,) = maximize(expected[:1], np.ones((1, plans.shape[1]), dtype=bool))[1]
+    goals = np.ones((1, plans.shape[1]), dtype=bool)
+    (best,) = maximize(expected[:1], goals, tie(game))[1]
     return {
         "".join(map(str, game.combinations[goal])): _exactly(plans[:, goal], game)
         for goal in np.flatnonzero(best).tolist()

@@ -87,7 +87,7 @@ def _value_with_last_turns(game: Greed, dice: IntArray) -> Fraction:
             chosen = dice[states - game.num_scores**2]
             own[0, states] = expected[np.arange(len(states)), chosen]
         else:
-            own[0, states], _ = maximize(expected, game.mask(states))
+            own[0, states], _ = maximize(expected, game.mask(states), 0.0)
     return Fraction(own[0, 0], game.denominators(np.array([0]))[0])
 
 

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from collections import ChainMap
 from dataclasses import replace
 from pathlib import Path
 
@@ -125,9 +126,10 @@ def test_what_was_sent_is_gone_on_with(cell, monkeypatch):
     assert len(snapshots) > 2
     scores = []
     for snapshot in (snapshots[0], snapshots[len(snapshots) // 2], snapshots[-1]):
-        *_, (files, ended, failure) = cells.run_elsewhere(cell, snapshot)
-        assert (ended, failure) == (True, None)
-        scores.append(json.loads({**snapshot, **files}["score.json"])["value"])
+        sent = list(cells.run_elsewhere(cell, snapshot))
+        assert sent[-1][1:] == (True, None)
+        folder = dict(ChainMap(*reversed([files for files, *_ in sent]), snapshot))
+        scores.append(json.loads(folder["score.json"])["value"])
     assert len(set(scores)) == 1
     cells.receive(cell.run_folder, snapshots[0])
     assert cells.run_cell(cell) is None

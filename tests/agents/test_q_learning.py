@@ -1,8 +1,10 @@
 """The tabular learner."""
 
+import math
+
 import numpy as np
 import pytest
-from exactdice.agents.q_learning import QLearning, QTable
+from exactdice.agents.q_learning import QLearning, QTable, power, whole_power
 from exactdice.agents.vec_env import GameVecEnv
 from exactdice.baselines import Task
 from exactdice.games import FourTwoOne, Greed, ShutTheBox
@@ -46,3 +48,22 @@ def test_only_legal_actions_are_taken_and_learnt_from():
     game = env.task.game
     assert model.policy.visits.numpy()[~game.mask(np.arange(game.num_states))].sum() == 0
     assert model.policy.visits.sum() == model.num_timesteps >= 2000
+
+
+@pytest.mark.parametrize("exponent", [0, 0.001, 0.25, 1 / 3, 0.5, 0.77, 1 - 1e-16, 1])
+def test_powers_by_square_roots_are_those_of_the_library_up_to_three_units(exponent):
+    bases = np.concatenate([np.arange(1, 3000), 3 ** np.arange(33), 2 ** np.arange(53)])
+    expected = np.array([math.pow(base, exponent) for base in bases.tolist()])
+    assert (np.abs(power(bases, exponent) - expected) <= 3 * np.spacing(expected)).all()
+
+
+def test_whole_powers_are_products():
+    bases, exponents = np.array([0.0, 1.0, 0.5, 0.999, 0.3]), np.array([1, 1024, 10, 1000, 0])
+    expected = [0, 1, 2**-10, math.pow(0.999, 1000), 1]
+    np.testing.assert_allclose(whole_power(bases, exponents), expected, rtol=1e-13)
+
+
+def test_the_exponent_of_the_learning_rate_is_from_0_to_1():
+    env = GameVecEnv(Task(Greed(8, 3)), 1)
+    with pytest.raises(ValueError, match="omega must be from 0 to 1, got 1.5"):
+        QLearning(QTable, env, omega=1.5)

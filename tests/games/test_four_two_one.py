@@ -115,8 +115,10 @@ def test_a_utility_may_be_a_function_or_a_table():
     assert late == table
     assert late != FourTwoOne(2, 3, 2, late.utilities * 2)
     assert late.payoff_range == (pytest.approx(1 + 2 / 3), 4)
-    _, move = after(late, 0, (), (1, 3), 2, (1, 3))
-    assert late.exact_payoffs(move.payoffs[0]).tolist() == [Fraction(10, 3)]
+    assert late.exact_range == (Fraction(5, 3), 4)
+    last = state(late, (), (1, 3), 2)
+    (payoff,) = late.settled(0, np.array([last]), 0, exact=True)[2]
+    assert payoff == Fraction(10, 3)
     assert FourTwoOne(2, 3, 2, np.ones((6, 2))).payoff_range == (1, 1)
 
 

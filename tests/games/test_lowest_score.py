@@ -1,5 +1,7 @@
 """The rules of the lowest-score game."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from exactdice.games import LowestScore
@@ -16,9 +18,9 @@ def state(game, *observation):
     return int(found)
 
 
-def advance(game, seat, observation, action, outcome=0):
+def advance(game, seat, observation, action, outcome=0, exact=False):
     arrays = (np.array([number]) for number in (seat, state(game, *observation), action, outcome))
-    return game.advance(*arrays)
+    return (game.exact_advance if exact else game.advance)(*arrays)
 
 
 def test_a_die_is_worth_its_face_but_one_is_worth_zero():
@@ -67,10 +69,10 @@ def test_all_tied_players_win(total, payoffs):
 
 
 def test_tied_players_share():
-    game = LowestScore(players=3, objective="share")
-    move = advance(game, 2, (7, 2, 0, 0, 0, 0, 9, 2, 0), 0)  # two hold the 9 already
-    assert game.exact_payoffs(move.payoffs[0]).tolist() == [pytest.approx(1 / 3)] * 3
-    assert [payoff.denominator for payoff in game.exact_payoffs(move.payoffs[0])] == [3, 3, 3]
+    game, third = LowestScore(players=3, objective="share"), Fraction(1, 3)
+    two_hold_the_9 = (7, 2, 0, 0, 0, 0, 9, 2, 0)
+    assert advance(game, 2, two_hold_the_9, 0).payoffs[0].tolist() == [1 / 3] * 3
+    assert advance(game, 2, two_hold_the_9, 0, exact=True).payoffs[0].tolist() == [third] * 3
 
 
 def test_scores_are_paid_at_the_end_of_each_turn():

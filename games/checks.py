@@ -1,0 +1,156 @@
+"""Checks of what the author of a game wrote: laws, stages, turns and legs.
+
+A game that goes in circles, or whose chances do not sum to one, would be solved without complaint,
+to numbers that mean nothing.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .errors import GameError, InputError
+
+if TYPE_CHECKING:
+    from .game import Array, Game, IntArray, Move
+    from .turn import Turn
+    from .turn_game import Leg
+
+#: Decimal exponent that the size of payoffs keeps to, so that floats never over- or underflow.
+LARGEST_EXPONENT = 200
+
+
+def require_laws(name: str, laws: "Array") -> None:
+    """Check that each row (law, outcome) sums to one: floats up to rounding.
+
+    Raises:
+        GameError: naming the first row that does not.
+    """
+    rounding = 0 if laws.dtype == object else laws.shape[1] * float(np.finfo(np.float64).eps)
+    wrong = (laws < 0).any(axis=1) | ~(np.abs(laws.sum(axis=1) - 1) <= rounding)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise GameError(f"{name} must sum to 1, got {float(laws[row].sum())!r} in row {row}")
+
+
+def require_size(largest: Fraction) -> None:
+    """Check that the size of the largest payoff is far from where floats end.
+
+    Raises:
+        InputError: if it is not.
+    """
+    low, high = Fraction(10) ** -LARGEST_EXPONENT, Fraction(10) ** LARGEST_EXPONENT
+    if largest and not low <= largest <= high:
+        bits = largest.numerator.bit_length() - largest.denominator.bit_length()
+        raise InputError(
+            f"the largest payoff must be 0 or from 1e-{LARGEST_EXPONENT} to 1e{LARGEST_EXPONENT} "
+            f"in size, got about 2**{bits}"
+        )
+
+
+def stage_numbers(game: "Game") -> "IntArray":
+    """Give the number of the stage of each position, shape (player, state); -1 if it is in none.
+
+    Raises:
+        GameError: if a position is in two, or the game begins in none.
+    """
+    stages = game.stages()
+    listed = np.concatenate([seat * game.num_states + states for seat, states in stages])
+    positions, times = np.unique(listed, return_counts=True)
+    if (times > 1).any():
+        seat, state = divmod(int(positions[np.argmax(times > 1)]), game.num_states)
+        raise GameError(
+            f"stages must list a position once, got state {state} of player {seat} again"
+        )
+    numbers = np.full(game.num_players * game.num_states, -1)
+    numbers[listed] = np.repeat(np.arange(len(stages)), [len(states) for _, states in stages])
+    starts, chances = game.initial_law()
+    require_laws("initial_law", np.asarray(chances)[None])
+    if (numbers[starts] < 0).any():
+        raise GameError("initial_law must give states of player 0 that stages lists")
+    return numbers.reshape(game.num_players, game.num_states)
+
+
+def require_later(
+    stages: "IntArray", seats: "IntArray", states: "IntArray", actions: "IntArray", move: "Move"
+) -> None:
+    """Check that moves lead to later stages, or end the game for all.
+
+    Args:
+        stages: of each position, shape (player, state).
+        seats: who moves, shape (move,).
+        states: where, shape (move,).
+        actions: how, shape (move,).
+        move: what came of it.
+
+    Raises:
+        GameError: naming the first move that does not.
+    """
+    known = (move.seats >= 0) & (move.seats < stages.shape[0])
+    known &= (move.states >= 0) & (move.states < stages.shape[1])
+    led_to = np.full(len(states), -1)
+    led_to[known] = stages[move.seats[known], move.states[known]]
+    wrong = (led_to <= stages[seats, states]) & ~move.over.all(axis=1)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise GameError(
+            f"a move must lead to a later stage or end the game, got action {actions[row]} of "
+            f"player {seats[row]} in state {states[row]}, which leads to player {move.seats[row]} "
+            f"in state {move.states[row]}"
+        )
+
+
+def require_turn(turn: "Turn") -> None:
+    """Check that the tables of a turn are those of one that ends.
+
+    Raises:
+        GameError: naming what is wrong.
+    """
+    possible = (turn.rolls > 0)[turn.laws]  # (position, outcome)
+    if (turn.rolls < 0).any() or not possible.any(axis=1).all():
+        raise GameError("rolls must be counts, of which each law has some above 0")
+    if (np.diff(turn.layers) < 0).any():
+        raise GameError("layers must grow with the positions")
+    in_order = np.array_equal(turn.nodes[possible], np.arange(turn.num_nodes))
+    if not in_order or (turn.nodes[~possible] >= 0).any():
+        raise GameError("nodes must number the possible outcomes in order, with -1 for all others")
+    most = turn.num_positions + turn.num_results
+    if turn.after.max() >= most:
+        raise GameError(f"after must be below {most}, got {turn.after.max()}")
+    position = np.repeat(np.arange(turn.num_positions), possible.sum(axis=1))  # of each node
+    layer_ends = np.searchsorted(turn.layers, turn.layers[position], side="right")[:, None]
+    legal = turn.after >= 0
+    if not legal.any(axis=1).all():
+        raise GameError("after must give each node a legal action")
+    circles = legal & (turn.after < layer_ends)
+    if circles.any():
+        node, action = np.argwhere(circles)[0].tolist()
+        raise GameError(
+            f"an action must lead to a later layer or end the turn, got action {action} at node "
+            f"{node}, which leads from position {position[node]} to {turn.after[node, action]}"
+        )
+
+
+def require_legs(legs: "Sequence[Leg]") -> None:
+    """Check that results lead to later legs, which roll alike, or settle all payoffs.
+
+    Raises:
+        GameError: naming the first result that does not.
+    """
+    first_later = 0  # context, counted over all legs
+    contexts = sum(len(leg.contexts) for leg in legs)
+    for number, leg in enumerate(legs):
+        if not np.array_equal(leg.turn.rolls, legs[0].turn.rolls):
+            raise GameError(f"all legs must have the rolls of the first, got others in {number}")
+        first_later += len(leg.contexts)
+        later = (leg.following >= first_later) & (leg.following < contexts)
+        ends = (leg.following < 0) & leg.settled.all(axis=-1)
+        wrong = np.argwhere(~(later | ends))
+        if len(wrong):
+            result, context = wrong[0].tolist()
+            raise GameError(
+                f"a result must lead to a later leg or settle all payoffs, got result {result} of "
+                f"leg {number}, which leads from context {context} to "
+                f"{leg.following[result, context]}"
+            )

@@ -1,0 +1,169 @@
+"""Payoffs in another unit, or from another zero, change no decision and no normalised score."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from exactdice.baselines import (
+    ImpossibleScoreError,
+    Score,
+    Task,
+    certificate,
+    outcome_distribution,
+    solve,
+)
+from exactdice.games import FourTwoOne, Greed, InputError
+from exactdice.games.ranking import tokens
+from hypothesis import given
+from hypothesis import strategies as st
+
+import exactdice
+
+
+def scaled(factor, shift=0):
+    """421's transfer function in another unit."""
+    return FourTwoOne(utility=lambda faces, casts: Fraction(tokens(faces)) * factor + shift)
+
+
+PLAIN = solve(Task(scaled(1)))
+NAMES = ["optimal", "random", "ratchet:421", "bernoulli:421", "goal:0,0", "goal:0,1", "goal:1,1"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("factor", "shift"),
+    [(10**6, 0), (Fraction(1, 10**13), 0), (10**150, 0), (Fraction(1, 10**150), 0), (1, -4),
+     (7, 1000), (1, -(10**5)), (Fraction(1, 3), Fraction(1, 7))],
+    ids=lambda number: f"{float(number):g}",
+)  # fmt: skip
+def test_scores_are_the_same_in_any_unit(factor, shift, name):
+    """Times 1e-13 the best policy had 0.879 of the optimum; times 1e6 it was charged a blunder."""
+    if shift and name.startswith("goal"):
+        return  # goals count what is not the goal as 0, which a shift moves
+    one, other = (
+        exactdice.score(name, PLAIN.task),
+        exactdice.score(name, Task(scaled(factor, shift))),
+    )
+    rounding = 1e-12 * max(1, abs(shift / factor))
+    assert other.normalized == pytest.approx(one.normalized, abs=rounding)
+    assert other.regret / float(factor) == pytest.approx(one.regret, abs=10 * rounding)
+    assert (other.agent.probabilities(STATES) == one.agent.probabilities(STATES)).all()
+    wrong = [{(b.observation, b.action) for b in each.blunders(None)} for each in (one, other)]
+    assert wrong[0] == wrong[1]
+    assert other.flawless == pytest.approx(one.flawless, abs=1e-12)
+
+
+STATES = np.arange(PLAIN.task.game.num_states)
+
+
+@given(
+    st.lists(st.integers(0, 4), min_size=12, max_size=12),
+    st.integers(-250, 250),
+    st.integers(-1000, 1000),
+)
+def test_optimal_actions_scale_exactly(numbers, exponent, shift):
+    """Against exact computation, whose ties are ties: few different utilities make many."""
+    table = np.array(numbers).reshape(6, 2)
+    exact = solve(Task(FourTwoOne(2, 3, 2, table)), exact=True)
+    factor = Fraction(2) ** exponent
+    other = [[(Fraction(int(value)) + shift) * factor for value in row] for row in table]
+    solution = solve(Task(FourTwoOne(2, 3, 2, other)))
+    legal = exact.task.game.mask(np.arange(exact.task.game.num_states))
+    assert ((solution.optimal & legal) == (exact.optimal & legal)).all()
+    assert (solution.policy.actions == exact.policy.actions).all()
+    assert solution.value == pytest.approx(float((exact.value + shift) * factor), rel=1e-14)
+
+
+@pytest.mark.parametrize("paid", [0, 1, Fraction(1, 3), 10**9, -(10**150)])
+def test_where_all_utilities_are_equal_every_policy_is_optimal(paid):
+    task = Task(FourTwoOne(3, 6, 3, lambda faces, casts: paid))
+    score = exactdice.score("random", task)
+    assert (score.normalized, score.regret) == (1, pytest.approx(0, abs=1e-14 * abs(paid)))
+    assert score.blunders(None) == []
+    assert solve(task).optimal[STATES[:1]].sum() == task.game.mask(STATES[:1]).sum()
+
+
+@pytest.mark.parametrize("size", [10**7, Fraction(1, 3) * 10**9])
+def test_differences_lost_in_rounding_are_refused_but_not_by_exact_computation(size):
+    game = FourTwoOne(2, 3, 2, lambda faces, casts: size + sum(faces))
+    with pytest.raises(InputError, match="payoffs must differ by more than 1e-06 of their size"):
+        solve(Task(game))
+    plain = solve(Task(FourTwoOne(2, 3, 2, "sum")), exact=True)
+    assert solve(Task(game), exact=True).value == size + plain.value
+
+
+def test_payoffs_that_are_equal_as_floats_stay_apart_in_exact_outcomes():
+    """1/3 and 1/3 + 1e-30 were one payoff."""
+    third, more = Fraction(1, 3), Fraction(1, 3) + Fraction(1, 10**30)
+    game = FourTwoOne(2, 2, 1, lambda faces, casts: more if faces == (2, 2) else third)
+    assert float(third) == float(more)
+    law = outcome_distribution("random", Task(game), exact=True)
+    assert law == {third: Fraction(3, 4), more: Fraction(1, 4)}
+    assert sum(payoff * chance for payoff, chance in law.items()) == exactdice.evaluate(
+        "random", Task(game), exact=True
+    ).value  # fmt: skip
+    with pytest.raises(InputError, match="payoffs must differ"):
+        exactdice.score("random", Task(game))
+
+
+def test_an_illegal_move_gets_the_worst_payoff_itself():
+    least = Fraction(1, 3) - Fraction(1, 10**30)
+    game = FourTwoOne(2, 2, 1, lambda faces, casts: least if faces == (1, 1) else Fraction(1, 3))
+    task = Task(game, exact=True)
+    illegal = np.where(game.mask(np.arange(game.num_states))[:, 0], 1, 0)
+    agent = exactdice.as_policy(illegal, task, exact=True, masked=False)
+    assert outcome_distribution(agent, task, exact=True) == {least: 1}
+    assert exactdice.evaluate(agent, task, exact=True).value == least
+
+
+# ------------------------------------------------------------------ above the optimum
+
+
+def impossible(task, excess):
+    result = exactdice.score("optimal", task)
+    return Score(
+        "mine", True, True, task, result.optimum + excess, result.optimum, result.random,
+        result.agent,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("factor", [1, 10**6, Fraction(1, 10**13)])
+def test_a_score_above_the_optimum_is_an_error(factor):
+    task = Task(scaled(factor))
+    with pytest.raises(ImpossibleScoreError, match=r"mine scores .* this is a bug of exactdice"):
+        impossible(task, 1e-11 * float(factor))
+    with pytest.raises(ImpossibleScoreError):
+        impossible(task, float("nan"))
+    rounded = impossible(task, 1e-15 * float(factor))
+    assert (rounded.value, rounded.regret, rounded.normalized) == (rounded.optimum, 0, 1)
+
+
+def test_it_is_no_mistake_of_a_user_and_names_a_policy_that_is_no_law():
+    class Doubled(exactdice.baselines.Policy):
+        """Claims twice the probability of each action of the best policy."""
+
+        shape = (242, 7)
+
+        def probabilities(self, states):
+            return 2 * solve(task).policy.probabilities(states)
+
+        def expectation(self, states, numbers):
+            return 2 * solve(task).policy.expectation(states, numbers)
+
+    task = Task(Greed(10, 3))
+    with pytest.raises(ArithmeticError, match="its probabilities in state 0 are not a law") as got:
+        exactdice.score(Doubled(), task)
+    assert not isinstance(got.value, ValueError)
+
+
+@given(st.integers(0, 2**32), st.booleans())
+def test_no_regret_is_negative_and_no_normalised_score_above_one(seed, deterministic):
+    """Of policies that only take optimal actions, in any mixture."""
+    task = Task(Greed(9, 3), 1, "if_else")
+    best = solve(task).optimal & task.game.mask(np.arange(task.game.num_states))
+    weights = np.random.default_rng(seed).random(best.shape) * best
+    policy = weights.argmax(axis=1) if deterministic else weights / weights.sum(1, keepdims=True)
+    score = exactdice.score(policy, task)
+    assert score.regret >= 0
+    assert 1 - 1e-13 <= score.normalized <= 1
+    assert certificate(score)
