@@ -138,7 +138,7 @@ class Score:
             return None
         beaten = solve(Task(game, 1 - seat, {seat: self.agent})).value_before_play
         worth = solve(Task(game, 1 - seat, "optimal")).value_before_play
-        return float(beaten - worth)
+        return max(float(beaten - worth), 0.0)  # below it by rounding only
 
     def blunders(self, count: int | None = 10) -> list[Blunder]:
         """List the costliest decisions, costliest first.

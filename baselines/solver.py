@@ -347,7 +347,8 @@ def exploitability(policy: PolicyLike, env: Any, exact: bool = False) -> float |
         against_policy = solve(Task(game, 1 - seat, {seat: chosen}, exact), exact)
         against_equilibrium = solve(Task(game, 1 - seat, "optimal", exact), exact)
         gains.append(against_policy.value_before_play - against_equilibrium.value_before_play)
-    return sum(gains) / 2
+    lost = sum(gains) / 2
+    return lost if exact else max(lost, 0.0)  # below it by rounding only
 
 
 def _require_two_players(game: Game) -> None:

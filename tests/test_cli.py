@@ -12,6 +12,7 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
+import gymnasium as gym
 import pytest
 import torch
 from exactdice.agents import ceiling
@@ -19,6 +20,7 @@ from exactdice.agents.config import TrainConfig
 from exactdice.baselines import Task, certificate
 from exactdice.baselines.reproduce import SOURCES, Claim
 from exactdice.games import Greed
+from stable_baselines3 import PPO
 
 import exactdice
 from exactdice.cli import main
@@ -98,6 +100,21 @@ def test_ctrl_c_saves_and_says_how_to_resume(run):
     for end in ends:
         del end["seconds"]
     assert ends[0] == ends[1]
+
+
+def test_certificates_and_saved_models_are_scored(run, mine):
+    value = json.loads((mine / "score.json").read_text())["value"]
+    PPO("MlpPolicy", gym.make("exactdice/Greed-v0", max_score=10, sides=3)).save("foreign.zip")
+    for path in ("mine/certificate.npz", "mine/final_model.zip"):
+        code, said, complaint = run("score", path, *SMALL)
+        assert (code, complaint) == (0, "")
+        assert f"{value:.6f}" in said
+    for options, kind in ([], "deterministic"), (["--stochastic"], "stochastic"):
+        assert f"foreign.zip ({kind}, masked)" in run("score", "foreign.zip", *SMALL, *options)[1]
+    code, _, complaint = run("score", "mine/certificate.npz")
+    assert code == 2
+    assert "must be of Greed(max_score=100" in complaint
+    assert run("score", "random", "--stochastic")[0] == 2
 
 
 def test_plot_draws_runs(run, mine):
@@ -344,7 +361,7 @@ def test_reproduce_ends_well(run, monkeypatch, arguments, shown):
         (["train", "--env", "max_score"], "env must be pairs of a name and a value"),
         (
             ["score", "nobody"],
-            "error: policy must be a run folder or one of optimal, equil",
+            "error: policy must be a run folder, a certificate, a saved model or one of optimal, equil",
         ),
         (["score", "."], "error: run folder must hold a config.json, got ."),
         (["reproduce", "chess"], "error: source must be one of greed"),

@@ -128,7 +128,7 @@ def _run(command: Any) -> int:
 
 
 def _score(command: "ScoreConfig") -> int:
-    return _score_run(command) if Path(command.policy).is_dir() else _score_name(command)
+    return _score_run(command) if Path(command.policy).is_dir() else _score_policy(command)
 
 
 def _score_run(command: "ScoreConfig") -> int:
@@ -155,8 +155,8 @@ def _score_run(command: "ScoreConfig") -> int:
     return 0
 
 
-def _score_name(command: "ScoreConfig") -> int:
-    """Score a policy of a game by its name."""
+def _score_policy(command: "ScoreConfig") -> int:
+    """Score a policy of a game by its name, or from a certificate or a saved model."""
     from rich.console import Console
 
     from . import score
@@ -164,11 +164,18 @@ def _score_name(command: "ScoreConfig") -> int:
     from .agents.report import report
 
     task = task_from_options(command.game or "Greed", command.env)
-    if not is_policy_name(task.game, command.policy):
+    named = is_policy_name(task.game, command.policy)
+    if not named and not Path(command.policy).is_file():
         known = ", ".join(policy_names(task.game))
-        raise InputError(f"policy must be a run folder or one of {known}, got {command.policy!r}")
-    _refuse(command, "a run folder", ("model", "stochastic", "ceiling"))
-    report(score(command.policy, task), Console())
+        raise InputError(
+            "policy must be a run folder, a certificate, a saved model or one of "
+            f"{known}, got {command.policy!r}"
+        )
+    _refuse(command, "a run folder", ("model", "ceiling"))
+    if named:
+        _refuse(command, "a model", ("stochastic",))
+    policy = command.policy if named else Path(command.policy)
+    report(score(policy, task, deterministic=not command.stochastic), Console())
     return 0
 
 

@@ -16,19 +16,20 @@ class ScoreConfig:
     """Score a trained run, or a policy by name, exactly."""
 
     policy: tyro.conf.Positional[str]
-    """Run folder, or the name of a policy of --game, such as random."""
+    """Run folder; or, for --game, the name of a policy such as random, a certificate, or a model
+    that stable-baselines3 saved."""
 
     game: GameName | None = None
-    """Game of a policy given by name. Default: Greed."""
+    """Game of a policy that is no run. Default: Greed."""
 
     env: Keywords = field(default_factory=dict)
-    """Keyword arguments of the environment for a policy given by name: --env max_score 50."""
+    """Keyword arguments of the environment for a policy that is no run: --env max_score 50."""
 
     model: Literal["final", "best"] | None = None
     """Which model of a run. Default: final."""
 
     stochastic: bool = False
-    """Let a run's model draw from its law rather than take its likeliest action."""
+    """Let a model draw from its law rather than take its likeliest action."""
 
     ceiling: bool = False
     """Also fit a run's network, from new weights, to the optimal policy, and score that: the most
