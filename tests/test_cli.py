@@ -361,7 +361,7 @@ def test_reproduce_ends_well(run, monkeypatch, arguments, shown):
         (["train", "--env", "max_score"], "env must be pairs of a name and a value"),
         (
             ["score", "nobody"],
-            "error: policy must be a run folder, a certificate, a saved model or one of optimal, equil",
+            "error: policy must be a run folder, a certificate, a saved model or o",
         ),
         (["score", "."], "error: run folder must hold a config.json, got ."),
         (["reproduce", "chess"], "error: source must be one of greed"),
