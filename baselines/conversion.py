@@ -129,7 +129,8 @@ def packages_of(thing: Any) -> list[str]:
 def _is_path(text: str, game: Game) -> bool:
     """Say whether a text is the path of something rather than the name of a policy."""
     kinds = {known.partition(":")[0] for known in policy_names(game)}
-    return text.partition(":")[0] not in kinds and Path(text).exists()
+    named = not text or text.partition(":")[0] in kinds
+    return not named and Path(text).exists()
 
 
 def _by_name(name: str, game: Game, seat: int, exact: bool) -> Policy:
@@ -187,6 +188,8 @@ def choose(
 
 def label(policy: Any) -> str:
     """Name a policy for people."""
-    if isinstance(policy, str | Path):
-        return str(policy)
+    if isinstance(policy, Path):
+        return policy.name or str(policy)
+    if isinstance(policy, str):
+        return policy
     return str(getattr(policy, "__name__", type(policy).__name__))

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..games.sizes import check_sizes
 from .conversion import Sight, convert, label, packages_of
 from .induction import spread
 from .names import EQUILIBRIUM, is_policy_name
-from .policies import PolicyLike
+from .policies import Policy, PolicyLike
 
 #: One policy for several seats, or one for each, in the order of the seats or by seat.
 LineUp: TypeAlias = PolicyLike | Sequence[PolicyLike] | Mapping[int, PolicyLike]
@@ -52,18 +53,23 @@ class Task:
         self.seat = int(seat)
         self.is_exact = exact
         self._opponents = by_seat(opponents, others)
-        self.policies = {
-            other: convert(policy, game, other, exact) for other, policy in self._opponents.items()
-        }
+        self.policies: Mapping[int, Policy] = MappingProxyType(
+            {
+                other: convert(policy, game, other, exact)
+                for other, policy in self._opponents.items()
+            }
+        )
         self.memo: dict[str, Any] = {}  # what exact computation has found out already
-        self.labels = {other: label(policy) for other, policy in self._opponents.items()}
+        self.labels: Mapping[int, str] = MappingProxyType(
+            {other: label(policy) for other, policy in self._opponents.items()}
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what was given, not the tables found out since: models carry their task along."""
         return Task, (self.game, self.seat, self._opponents, self.is_exact)
 
     def __repr__(self) -> str:
-        return f"Task({self.game!r}, seat={self.seat}, opponents={self.labels})"
+        return f"Task({self.game!r}, seat={self.seat}, opponents={dict(self.labels)})"
 
     @property
     def faces_equilibrium(self) -> bool:
