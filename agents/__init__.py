@@ -5,7 +5,7 @@ package does not.
 """
 
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from ..baselines import PolicyLike, Reading, Sight, Task, register_converter, register_environment
 from ..games import Game, InputError
@@ -14,7 +14,7 @@ from ..games import Game, InputError
 def register() -> None:
     """Have exact computation understand models, networks, files and vectors of other libraries."""
     register_converter("stable_baselines3", _from_model)
-    register_converter("torch", _from_module)
+    register_converter("torch", _from_torch)
     register_converter("pathlib", _from_file)
     register_environment("stable_baselines3", _look)
 
@@ -25,7 +25,10 @@ def _from_model(model: Any, game: Game, reading: Reading) -> PolicyLike:
     return from_model(model, game, reading)
 
 
-def _from_module(module: Any, _game: Game, _reading: Reading) -> NoReturn:
+def _from_torch(module: Any, _game: Game, _reading: Reading) -> PolicyLike:
+    if hasattr(module, "detach"):  # a tensor, which is a table
+        table: PolicyLike = module.detach().cpu().numpy()
+        return table
     raise InputError(
         f"policy must say what {type(module).__name__}, a torch module, is given and what its "
         "outputs are: pass exactdice.from_network(lambda seen: "

@@ -184,9 +184,10 @@ def _sight(model: Any, game: Game, sight: Sight | None) -> Sight:
     seen, actions = model.observation_space, model.action_space
     if sight is None or sight.space != seen or actions != gym.spaces.Discrete(game.num_actions):
         expected = game.observation_sizes if sight is None else sight.space
+        got = " ".join(f"{seen} and {actions}".split())  # large boxes are shown in several lines
         raise InputError(
             f"model must be trained for observations {expected} and {game.num_actions} actions "
-            f"({game!r}), got one for {seen} and {actions}"
+            f"({game!r}), got one for {got}"
         )
     return sight
 

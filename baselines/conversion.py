@@ -86,7 +86,7 @@ def convert(
     reading = reading or Reading()
     if isinstance(policy, str) and _is_path(policy, game):
         policy = Path(policy)
-    converter = _converter(policy)
+    converter = None if isinstance(policy, type) else _converter(policy)
     if converter is not None:
         understood = replace(reading, observations=None)
         return convert(converter(policy, game, reading), game, seat, exact, understood)
@@ -98,10 +98,12 @@ def convert(
         return _by_name(policy, game, seat, exact)
     if isinstance(policy, Mapping):
         policy = _actions(policy, game)
-    if not (callable(policy) or isinstance(policy, np.ndarray | list | tuple)):
+    known = callable(policy) or isinstance(policy, np.ndarray | list | tuple)
+    if isinstance(policy, type) or not known:
+        got = f"the class {policy.__name__}" if isinstance(policy, type) else type(policy).__name__
         raise InputError(
-            f"policy must be a name, a table, actions, a callable on (observations, masks) or a "
-            f"model, got {type(policy).__name__}"
+            "policy must be a name, a table, actions, a callable on (observations, masks) or a "
+            f"model, got {got}"
         )
     return tabulate(policy, game, seat, reading.masked, reading.worthless)
 

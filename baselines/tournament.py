@@ -57,8 +57,11 @@ def payoff_matrix(policies: Mapping[str, Any], env: Any, exact: bool = False) ->
     seats = range(game.num_players)
     if len(seats) < 2:
         raise InputError(f"game must have two players at least, got {game!r}")
-    if len(policies) < 2:
-        raise InputError(f"policies must be two at least, got {len(policies)}")
+    if not isinstance(policies, Mapping) or len(policies) < 2:
+        raise InputError(
+            "policies must be a mapping from two names at least to policies, got "
+            f"{type(policies).__name__} of {len(policies)}"
+        )
     resolved = [
         {seat: convert(policy, game, seat, exact, Reading(sight=sight)) for seat in seats}
         for policy in policies.values()

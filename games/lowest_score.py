@@ -87,7 +87,7 @@ class LowestScore(TurnGame):
             known_before = known_after
         counts = [("players tied for it", players)] if objective == "share" else []
         observed = [
-            ("total kept", turn.observations[:, 0].max() + 1),
+            ("total kept", int(turn.observations[:, 0].max()) + 1),
             *[(f"die {i + 1}", self.faces + 1) for i in range(self.dice)],
             ("best total so far", self.max_score + 2),
             *counts,

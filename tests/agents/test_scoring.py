@@ -221,6 +221,12 @@ def test_a_torch_module_needs_one_line():
         exactdice.score(exactdice.from_network(lambda seen: seen[:, :2], env), env)
 
 
+def test_tensors_are_tables():
+    for table in (torch.zeros(242, dtype=torch.int64), torch.eye(7)[torch.zeros(242, dtype=int)]):
+        found = exactdice.score(table, make()).value
+        assert found == exactdice.score(np.zeros(242, dtype=int), make()).value
+
+
 def test_runs_and_certificates_are_policies(small, tmp_path):
     score = train(small(run_folder=tmp_path / "mine"))
     env = make()
@@ -289,7 +295,8 @@ def test_a_refusal_is_one_short_line():
         def __repr__(self):
             return "\n" * 50
 
-    for thing in (Thing(), torch.nn.Sequential(*[torch.nn.Linear(3, 3)] * 30), {1: 2}, 3.5):
+    network = torch.nn.Sequential(*[torch.nn.Linear(3, 3)] * 30)
+    for thing in (Thing(), Thing, PPO, network, {1: 2}, 3.5, None, np.array(["a"])):
         with pytest.raises(ValueError, match="policy must") as caught:
             exactdice.score(thing, make())
         assert "\n" not in str(caught.value)
