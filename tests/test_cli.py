@@ -17,8 +17,8 @@ import torch
 from exactdice.agents import ceiling
 from exactdice.agents.config import TrainConfig
 from exactdice.baselines import Task, certificate
-from exactdice.baselines.reproduce import SOURCES, Claim
 from exactdice.games import Greed
+from exactdice.sources.reproduce import SOURCES, Claim
 
 import exactdice
 from exactdice.cli import main

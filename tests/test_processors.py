@@ -59,7 +59,7 @@ LEARNER = ROOT / "agents" / "q_learning.py"
 ESTIMATES = ROOT / "games" / "sizes.py"
 EXACT = [
     path
-    for folder in ("games", "baselines", "envs")
+    for folder in ("games", "baselines", "sources", "envs")
     for path in (ROOT / folder).rglob("*.py")
     if path != ESTIMATES
 ]

@@ -15,8 +15,8 @@ import numpy as np
 
 from .baselines import CertificateError, is_policy_name, policy_names, solve, verify
 from .baselines.certificate import printable
-from .baselines.reproduce import SOURCES, reproduce
 from .games import InputError
+from .sources.reproduce import SOURCES, reproduce
 
 if TYPE_CHECKING:
     from .options import ScoreConfig, SolveConfig, VerifyConfig

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 import tyro
 
 from .agents.config import BenchmarkConfig, GameName, Keywords, TrainConfig
-from .baselines.reproduce import SOURCES
 from .games import InputError
+from .sources.reproduce import SOURCES
 
 
 @dataclass(frozen=True)
