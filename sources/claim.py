@@ -37,6 +37,28 @@ def agreement(holds: bool) -> Verdict:
     return "agrees" if holds else "wrong"
 
 
+def statement(
+    *,
+    place: str,
+    printed: str,
+    holds: bool,
+    exact: Fraction | str = "true",
+    recorded: Verdict = "agrees",
+    note: str = "",
+) -> Claim:
+    """Record whether a statement holds.
+
+    Args:
+        place: where it stands.
+        printed: what the source says.
+        holds: whether exact computation says so too.
+        exact: what it says: a number, or a statement.
+        recorded: the verdict to expect.
+        note: a counterexample, or over which range the statement was checked.
+    """
+    return Claim(place, printed, exact, agreement(holds), recorded, note)
+
+
 def number(
     place: str,
     printed: str,

@@ -16,7 +16,7 @@ from ...baselines.policies import Policy
 from ...baselines.solver import evaluate, solve
 from ...baselines.task import Task
 from ...games import Array, ShutTheBox
-from ..claim import Claim, agreement
+from ..claim import Claim, statement
 
 TITLE = "Shut the Box: the notes V(initial) on the two-player game as a pair of decision problems"
 SIZES = (6, 8, 9, 10)  # tiles
@@ -112,41 +112,54 @@ def _recursions() -> Iterator[Claim]:
     states = f"{len(second):,} states of nine tiles"
     ours = _unscaled(game, exact.values[1][1], second)
     theirs = [plain.value_2(*state) for state in _notation(game, second, seat=1)]
-    yield Claim(
-        "V_2(S, r, t)", "0, 1/2 or 1 if no S' has the sum r; else the best S'",
-        "the exact solution of the game in every state", agreement(ours == theirs), "agrees",
-        states,
-    )  # fmt: skip
+    yield statement(
+        place="V_2(S, r, t)",
+        printed="0, 1/2 or 1 if no S' has the sum r; else the best S'",
+        exact="the exact solution of the game in every state",
+        holds=ours == theirs,
+        note=states,
+    )
     avoided = [early.value_2(*state) for state in _notation(game, second, seat=1)]
-    yield Claim(
-        "V_2, cases below", "1 if sum(S - S') < t avoids rolling on, and changes nothing",
-        "the same values", agreement(theirs == avoided), "agrees", states,
-    )  # fmt: skip
+    yield statement(
+        place="V_2, cases below",
+        printed="1 if sum(S - S') < t avoids rolling on, and changes nothing",
+        exact="the same values",
+        holds=theirs == avoided,
+        note=states,
+    )
     ours = _unscaled(game, exact.values[0][0], first)
     states = f"{len(first):,} states of nine tiles"
     theirs = [plain.value_1(*state[:2], True) for state in _notation(game, first, seat=0)]
-    yield Claim(
-        "V_1(S, r)", "1 - V_2 with the target sum(S) if no S' has the sum r; else the best S'",
-        "the exact solution of the game in every state", agreement(ours == theirs), "agrees",
-        states,
-    )  # fmt: skip
+    yield statement(
+        place="V_1(S, r)",
+        printed="1 - V_2 with the target sum(S) if no S' has the sum r; else the best S'",
+        exact="the exact solution of the game in every state",
+        holds=ours == theirs,
+        note=states,
+    )
     same = all(
         early.value_1(*state[:2], shut_wins) == plain.value_1(*state[:2], shut_wins)
-        for state in _notation(game, first, seat=0) for shut_wins in (True, False)
-    )  # fmt: skip
-    yield Claim(
-        "V_1, cases below", "add cases to avoid rolls after box shut; they change nothing",
-        "the same values, under either rule for a shut box", agreement(same), "agrees", states,
-    )  # fmt: skip
+        for state in _notation(game, first, seat=0)
+        for shut_wins in (True, False)
+    )
+    yield statement(
+        place="V_1, cases below",
+        printed="add cases to avoid rolls after box shut; they change nothing",
+        exact="the same values, under either rule for a shut box",
+        holds=same,
+        note=states,
+    )
     for place, total, words in (
         ("sum over r' = 2..12", 45, "the law of two dice if sum(S - S') > 6"),
         ("sum over r' = 1..6", 6, "the law of one die if sum(S - S') <= 6"),
     ):
         law = {roll: p for roll, p in enumerate(_law(game, total)) if p}
-        yield Claim(
-            f"V_1 and V_2, {place}", words, f"rolls {min(law)} to {max(law)}",
-            agreement(law == _rolls(total)), "agrees",
-        )  # fmt: skip
+        yield statement(
+            place=f"V_1 and V_2, {place}",
+            printed=words,
+            exact=f"rolls {min(law)} to {max(law)}",
+            holds=law == _rolls(total),
+        )
 
 
 def _initial_values() -> Iterator[Claim]:
@@ -158,17 +171,22 @@ def _initial_values() -> Iterator[Claim]:
             answers[tiles, shut_wins] = value
             task = Task(ShutTheBox(tiles, shut_wins=shut_wins), exact=True)
             place = "V_1, 1.0 if S is empty" if shut_wins else "first line, 1 - P2's reward"
-            yield Claim(
-                place, f"compute V(initial), here for {tiles} tiles", value,
-                agreement(value == solve(task, exact=True).value), "agrees",
-                "the first player is " + ("favoured" if value > Fraction(1, 2) else "the underdog"),
-            )  # fmt: skip
-    yield Claim(
-        "first line and V_1", "one rule for a first player who shuts the box",
-        f"two: worth {float(answers[9, True]):.6f} or {float(answers[9, False]):.6f} to it",
-        agreement(all(answers[tiles, True] == answers[tiles, False] for tiles in SIZES)), "wrong",
-        "which of them holds decides who is favoured with nine tiles",
-    )  # fmt: skip
+            yield statement(
+                place=place,
+                printed=f"compute V(initial), here for {tiles} tiles",
+                exact=value,
+                holds=value == solve(task, exact=True).value,
+                note="the first player is "
+                + ("favoured" if value > Fraction(1, 2) else "the underdog"),
+            )
+    yield statement(
+        place="first line and V_1",
+        printed="one rule for a first player who shuts the box",
+        exact=f"two: worth {float(answers[9, True]):.6f} or {float(answers[9, False]):.6f} to it",
+        holds=all(answers[tiles, True] == answers[tiles, False] for tiles in SIZES),
+        recorded="wrong",
+        note="which of them holds decides who is favoured with nine tiles",
+    )
 
 
 def _simulations() -> Iterator[Claim]:
@@ -178,11 +196,13 @@ def _simulations() -> Iterator[Claim]:
         exact, mean = float(evaluation.value), _simulate(task, evaluation.policy)
         deviation = (exact * (1 - exact) / GAMES_PLAYED) ** 0.5  # a half for a tie makes it less
         errors = abs(mean - exact) / deviation
-        yield Claim(
-            "last line", f"simulate using pi ({name}) to estimate V_pi(initial)",
-            f"V_pi = {exact:.9f}; {GAMES_PLAYED:,} games give {mean:.4f}",
-            agreement(errors < 4), "agrees", f"{errors:.1f} standard errors of {deviation:.4f}",
-        )  # fmt: skip
+        yield statement(
+            place="last line",
+            printed=f"simulate using pi ({name}) to estimate V_pi(initial)",
+            exact=f"V_pi = {exact:.9f}; {GAMES_PLAYED:,} games give {mean:.4f}",
+            holds=errors < 4,
+            note=f"{errors:.1f} standard errors of {deviation:.4f}",
+        )
 
 
 def _simulate(task: Task, policy: Policy) -> float:
