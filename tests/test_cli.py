@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from exactdice.agents import ceiling
-from exactdice.agents.config import TrainConfig
+from exactdice.agents.learners import ceiling
+from exactdice.agents.runs.config import TrainConfig
 from exactdice.baselines import Task, certificate
 from exactdice.games import Greed
 from exactdice.sources.reproduce import SOURCES, Claim
