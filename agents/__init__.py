@@ -20,7 +20,7 @@ def register() -> None:
 
 
 def _from_model(model: Any, game: Game, reading: Reading) -> PolicyLike:
-    from .adapter import from_model
+    from .learners.adapter import from_model
 
     return from_model(model, game, reading)
 
@@ -42,7 +42,7 @@ def _from_file(path: Path, game: Game, reading: Reading) -> PolicyLike:
 
         return read_policy(path, game)
     try:
-        from .saved import from_file
+        from .runs.saved import from_file
     except ModuleNotFoundError as error:
         raise InputError(
             f"{path} needs more libraries ({error.name}): pip install 'exactdice[agents]'"
@@ -51,6 +51,6 @@ def _from_file(path: Path, game: Game, reading: Reading) -> PolicyLike:
 
 
 def _look(env: Any) -> tuple[Task, Sight]:
-    from .adapter import look
+    from .learners.adapter import look
 
     return look(env)

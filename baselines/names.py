@@ -1,32 +1,49 @@
-"""Policies by name: the equilibrium, the uniform one, and those that the sources describe."""
+"""Policies by name: the equilibrium, the uniform one, and those registered for a game."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from ..games import Game, IntArray
-from . import four_two_one, greed, lowest_score
+from ..games import Game, InputError, IntArray
 from .policies import DeterministicPolicy
 
 #: Names of the equilibrium as a policy of other players.
 EQUILIBRIUM = ("optimal", "equilibrium")
-#: The policies that the sources describe, by game and name; a name such as "ratchet:<goal>" takes
-#: an argument.
-SOURCES: dict[str, dict[str, Callable[..., IntArray]]] = {
-    "Greed": greed.POLICIES,
-    "LowestScore": lowest_score.POLICIES,
-    "FourTwoOne": four_two_one.POLICIES,
-}
+#: The policies that every game has.
+COMMON = (*EQUILIBRIUM, "random")
+#: The policies of particular games, by game and name.
+_REGISTERED: dict[str, dict[str, Callable[..., IntArray]]] = {}
+
+
+def register_policies(game_name: str, policies: Mapping[str, Callable[..., IntArray]]) -> None:
+    """Make policies of a game known by name.
+
+    Args:
+        game_name: ``Game.name`` of the game.
+        policies: by name, functions from the game to actions, shape (state,). After a name such as
+            "ratchet:<goal>" the function takes an argument too, what follows the colon.
+
+    Raises:
+        ValueError: if a name is one that every game has.
+    """
+    taken = [name for name in policies if name.partition(":")[0] in COMMON]
+    if taken:
+        known = ", ".join(COMMON)
+        raise InputError(
+            f"policies must have names other than {known}, which every game has, got {taken[0]!r}"
+        )
+    _REGISTERED.setdefault(game_name, {}).update(policies)
+    source_policy.cache_clear()
 
 
 @lru_cache(maxsize=32)
 def source_policy(game: Game, name: str) -> DeterministicPolicy | None:
-    """Give a policy that the game's source describes, or None if it has none of that name.
+    """Give a policy that is registered for a game, or None if it has none of that name.
 
     Raises:
         ValueError: if the name's argument is wrong.
     """
     kind, colon, argument = name.partition(":")
-    for pattern, play in SOURCES.get(game.name, {}).items():
+    for pattern, play in _REGISTERED.get(game.name, {}).items():
         if pattern.partition(":")[:2] == (kind, colon):
             actions = play(game, argument) if colon else play(game)
             return DeterministicPolicy(actions, game.num_actions)
@@ -41,4 +58,4 @@ def is_policy_name(game: Game, name: str) -> bool:
 
 def policy_names(game: Game) -> list[str]:
     """List the names by which policies of a game are known."""
-    return ["optimal", "equilibrium", "random", *SOURCES.get(game.name, {})]
+    return [*COMMON, *_REGISTERED.get(game.name, {})]

@@ -9,9 +9,9 @@ import time
 import gymnasium as gym
 import numpy as np
 import torch
-from exactdice.agents.adapter import ModelPolicy
-from exactdice.agents.config import TrainConfig
-from exactdice.agents.models import make_env, make_model
+from exactdice.agents.learners.adapter import ModelPolicy
+from exactdice.agents.runs.config import TrainConfig
+from exactdice.agents.runs.models import make_env, make_model
 from exactdice.games import GAMES
 from sb3_contrib import MaskablePPO
 from timing import compare

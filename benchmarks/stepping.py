@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import gymnasium as gym
 import numpy as np
-from exactdice.agents.vec_env import GameVecEnv
+from exactdice.agents.learners.vec_env import GameVecEnv
 from stable_baselines3.common.vec_env import DummyVecEnv
 from timing import compare
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from exactdice.agents.q_learning import QLearning, QTable
-from exactdice.agents.vec_env import GameVecEnv
+from exactdice.agents.learners.q_learning import QLearning, QTable
+from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.baselines import policy_names
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 

@@ -15,11 +15,11 @@ from pathlib import Path
 import gymnasium as gym
 import pytest
 import torch
-from exactdice.agents import ceiling
-from exactdice.agents.config import TrainConfig
+from exactdice.agents.learners import ceiling
+from exactdice.agents.runs.config import TrainConfig
 from exactdice.baselines import Task, certificate
-from exactdice.baselines.reproduce import SOURCES, Claim
 from exactdice.games import Greed
+from exactdice.sources.reproduce import SOURCES, Claim
 from stable_baselines3 import PPO
 
 import exactdice

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exactdice.agents import leaderboard
-from exactdice.agents.config import BenchmarkConfig
-from exactdice.agents.runs import read_config
-from exactdice.agents.train import train
+from exactdice.agents.board import leaderboard
+from exactdice.agents.runs.config import BenchmarkConfig
+from exactdice.agents.runs.folders import read_config
+from exactdice.agents.runs.train import train
 from exactdice.baselines import verify
 
 ROOT = Path(__file__).parent.parent

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = ("agents", "baselines", "envs", "games")
+FOLDERS = ("agents", "baselines", "envs", "games", "sources")
 
 
 @pytest.fixture(scope="module")

@@ -54,12 +54,12 @@ LIBRARY = {
     *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "hypot", "logaddexp"),
     *("sin", "cos", "tan", "tanh", "sinh", "cosh", "arctan", "arctan2", "arcsin", "arccos"),
 }
-LEARNER = ROOT / "agents" / "q_learning.py"
+LEARNER = ROOT / "agents" / "learners" / "q_learning.py"
 #: What sizes would take is estimated there, and in functions called ``cost``.
 ESTIMATES = ROOT / "games" / "sizes.py"
 EXACT = [
     path
-    for folder in ("games", "baselines", "envs")
+    for folder in ("games", "baselines", "sources", "envs")
     for path in (ROOT / folder).rglob("*.py")
     if path != ESTIMATES
 ]

@@ -4,6 +4,7 @@ Importing this package registers the environments ``exactdice/<game>-v0`` with G
 """
 
 from . import agents as _agents
+from . import sources as _sources
 from .baselines import (
     Blunder,
     CertificateError,
@@ -30,6 +31,7 @@ from .baselines import (
 from .envs import REFERENCE, register
 from .games import InputError
 
+_sources.register()
 register()
 _agents.register()
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from .baselines import CertificateError, is_policy_name, policy_names, solve, verify
 from .baselines.certificate import printable
-from .baselines.reproduce import SOURCES, reproduce
 from .games import InputError
+from .sources.reproduce import SOURCES, reproduce
 
 if TYPE_CHECKING:
     from .options import ScoreConfig, SolveConfig, VerifyConfig
@@ -101,11 +101,11 @@ def _parse(words: list[str]) -> Any:
 
 
 def _run(command: Any) -> int:
-    from .agents.config import BenchmarkConfig, TrainConfig
+    from .agents.runs.config import BenchmarkConfig, TrainConfig
     from .options import PlotConfig, ScoreConfig, SolveConfig, VerifyConfig
 
     if isinstance(command, TrainConfig):
-        from .agents.train import train
+        from .agents.runs.train import train
 
         return INTERRUPTED if train(command) is None else 0
     if isinstance(command, ScoreConfig):
@@ -115,11 +115,11 @@ def _run(command: Any) -> int:
     if isinstance(command, SolveConfig):
         return _solve(command)
     if isinstance(command, BenchmarkConfig):
-        from .agents.benchmark import benchmark
+        from .agents.board.benchmark import benchmark
 
         return 1 if benchmark(command) else 0
     if isinstance(command, PlotConfig):
-        from .agents.plot import plot_runs
+        from .agents.board.plot import plot_runs
 
         plot_runs(command.runs, command.picture)
         print(f"drawn in {command.picture}")
@@ -138,14 +138,14 @@ def _score_run(command: "ScoreConfig") -> int:
     from rich.console import Console
 
     from . import score
-    from .agents.report import report
-    from .agents.runs import load_model
+    from .agents.runs.folders import load_model
+    from .agents.runs.report import report
 
     torch.set_num_threads(1)  # small networks only lose time with more
     model, env = load_model(Path(command.policy), command.model or "final")
     report(score(model, env, deterministic=not command.stochastic), Console())
     if command.ceiling:
-        from .agents.ceiling import ceiling
+        from .agents.learners.ceiling import ceiling
 
         highest = ceiling(model, env.task)
         print(
@@ -160,8 +160,8 @@ def _score_policy(command: "ScoreConfig") -> int:
     from rich.console import Console
 
     from . import score
-    from .agents.config import task_from_options
-    from .agents.report import report
+    from .agents.runs.config import task_from_options
+    from .agents.runs.report import report
 
     task = task_from_options(command.game or "Greed", command.env)
     named = is_policy_name(task.game, command.policy)
@@ -209,7 +209,7 @@ def _verify(command: "VerifyConfig") -> int:
 
 
 def _solve(command: "SolveConfig") -> int:
-    from .agents.config import task_from_options
+    from .agents.runs.config import task_from_options
 
     task = task_from_options(command.game, command.env)
     solution = solve(task, exact=command.exact)

@@ -1,4 +1,4 @@
-"""The options of the commands; those of ``train`` and ``benchmark`` are in ``agents/config.py``."""
+"""The options of the commands; those of ``train`` and ``benchmark`` are in ``agents/runs``."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 import tyro
 
-from .agents.config import BenchmarkConfig, GameName, Keywords, TrainConfig
-from .baselines.reproduce import SOURCES
+from .agents.runs.config import BenchmarkConfig, GameName, Keywords, TrainConfig
 from .games import InputError
+from .sources.reproduce import SOURCES
 
 
 @dataclass(frozen=True)

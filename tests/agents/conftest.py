@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from exactdice.agents.config import TrainConfig
+from exactdice.agents.runs.config import TrainConfig
 
 
 @pytest.fixture(autouse=True)

@@ -1,12 +1,13 @@
-"""What may be given for a policy, and the paper's own ways to play."""
+"""What may be given for a policy."""
 
 import gymnasium as gym
 import numpy as np
 import pytest
-from exactdice.baselines import Task, policy_names
-from exactdice.baselines.greed import if_else, terminal, terminal_rating, terminal_search
+from exactdice.baselines import Task, is_policy_name, names
+from exactdice.baselines.names import register_policies
 from exactdice.baselines.policies import DeterministicPolicy, StochasticPolicy, UniformPolicy
 from exactdice.games import FourTwoOne, Greed
+from exactdice.sources.greed.policies import if_else
 
 import exactdice
 
@@ -156,58 +157,6 @@ def test_only_tasks_and_environments_can_be_solved():
         exactdice.solve("Greed")
 
 
-@pytest.mark.parametrize("name", ["random", "if_else", "terminal"])
-@pytest.mark.parametrize("size", [(10, 3), (1, 1), (7, 12), (30, 2)])
-def test_the_named_policies_are_legal_in_every_state(name, size):
-    game = Greed(*size)
-    states = np.arange(game.num_states)
-    policy = Task(game, 1, name).policies[0]
-    assert not (policy.probabilities(states) * ~game.mask(states)).any()
-    assert name in policy_names(game)
-
-
-@pytest.mark.parametrize(
-    ("observation", "dice"),
-    [
-        ([60, 50, 1], 0),  # ahead in the last turn
-        ([50, 70, 1], 10),  # 35 points to the middle, 10 dice of 3.5
-        ([99, 100, 1], 1),
-        ([95, 80, 0], 0),  # comfortably ahead
-        ([0, 0, 0], 16),  # 16 dice cannot exceed 100
-        ([95, 96, 0], 1),
-        ([95, 95, 0], 0),
-    ],
-)
-def test_the_if_else_chain_follows_its_documented_thresholds(observation, dice):
-    game = Greed(100, 6)
-    assert if_else(game)[game.encode(np.array(observation))] == dice
-
-
-def test_the_algorithm_of_section_5_is_optimal_in_every_last_turn_of_the_default_game():
-    game = Greed(100, 6)
-    solution = exactdice.solve(Task(game))
-    _, ratings = terminal_search(game)
-    last = solution.values[0][game.num_states // 2 :]
-    np.testing.assert_allclose(ratings.ravel(), last, atol=1e-12)
-
-
-def test_equation_1_agrees_with_the_recursion():
-    table = exactdice.evaluate("random", TASK).table[GAME.num_states // 2 :]
-    for dice in range(GAME.num_actions):
-        legal = MASK[GAME.num_states // 2 :, dice]
-        ratings = terminal_rating(GAME, dice).ravel()
-        np.testing.assert_allclose(ratings[legal], table[legal, dice], atol=1e-14)
-
-
-def test_the_terminal_player_stops_when_no_roll_improves_what_it_holds():
-    game = Greed(20, 3)
-    actions = terminal(game).reshape(2, 21, 21)
-    _, ratings = terminal_search(game)
-    own, other = 20, 5
-    assert actions[0, own, other] == 0
-    assert 1 - ratings[other, own] > 0.5
-
-
 @pytest.mark.parametrize("kind", ["actions", "table", "random"])
 def test_samples_follow_the_probabilities(kind):
     actions = if_else(GAME)
@@ -231,3 +180,20 @@ def test_samples_survive_the_largest_uniform_number():
 
     policy = StochasticPolicy(np.tile([0.1, 0.2, 0.7, 0.0], (9, 1)))
     assert policy.sample(np.arange(9), Top()).tolist() == [2] * 9
+
+
+@pytest.mark.parametrize("name", ["optimal", "equilibrium", "random", "random:<seed>"])
+def test_the_names_that_every_game_has_are_not_for_registering(name):
+    with pytest.raises(ValueError, match=f"names other than optimal, .* got '{name}'"):
+        register_policies("Greed", {name: if_else})
+
+
+def test_a_policy_is_known_as_soon_as_it_is_registered(monkeypatch):
+    monkeypatch.setattr(names, "_REGISTERED", {})
+    with pytest.raises(ValueError, match=r"policy must be .* got 'all'"):
+        exactdice.evaluate("all", TASK)
+    register_policies(
+        "Greed", {"all": lambda game: game.dice_allowed[game.observe(STATES, 0)[:, 0]]}
+    )
+    assert is_policy_name(GAME, "all")
+    assert exactdice.evaluate("all", TASK).value < exactdice.solve(TASK).value

@@ -8,7 +8,7 @@ import warnings
 import gymnasium as gym
 import numpy as np
 import pytest
-from exactdice.agents.vec_env import GameVecEnv
+from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.baselines.conversion import convert
 from exactdice.baselines.induction import spread, sweep_back
 from exactdice.baselines.task import start_mass

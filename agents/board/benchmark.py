@@ -1,0 +1,178 @@
+"""The benchmark: a grid of training runs, each in a folder of its own.
+
+A cell is a game, an algorithm, a reward mode and a seed; its folder is a run folder. A cell is
+finished once its folder holds a score, and whatever else is found there is gone on with, so that a
+benchmark that was killed is called again. Several may run at once in one folder: each cell has one
+owner, and the others go on with the rest.
+"""
+
+import io
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+from ...games import InputError
+from ..runs import folders
+from ..runs.config import BenchmarkConfig, RunError, TrainConfig
+from . import leaderboard
+from .cell import folder_of, is_finished, is_owned
+from .workers import Workers, make_workers
+
+#: Seconds between two looks at cells that other processes own.
+LOOK = 1.0
+
+
+def benchmark(config: BenchmarkConfig, console: Console | None = None) -> list[str]:
+    """Run the cells that are not finished, and write the leaderboard.
+
+    Returns:
+        What went wrong: one message for each cell that failed.
+
+    Raises:
+        InputError: if the folder cannot be written to, or ``ray`` is wanted and not there.
+        RunError: if a cell's folder holds a run with other options.
+        KeyboardInterrupt: after Ctrl-C, when what was running is saved.
+    """
+    console = console or Console()
+    cells = config.cells()
+    _check_folder(config.folder)
+    for cell in cells:
+        _check_options(cell)
+    waiting = [cell for cell in cells if not is_finished(cell)]
+    text = f"{len(cells)} cells, {len(waiting)} of them to do, in {config.folder}"
+    console.print(text, highlight=False, soft_wrap=True)
+    failures = _run(waiting, make_workers(config.backend, config.jobs), console) if waiting else []
+    for cell in cells:
+        _check_options(cell)  # another benchmark may have begun in the folder since
+    for failure in failures:
+        console.print(f"failed: {failure}", highlight=False, soft_wrap=True)
+    if any(config.folder.glob("*/score.json")):
+        for path in leaderboard.write(config.folder):
+            console.print(f"written: {path}", highlight=False, soft_wrap=True)
+    return failures
+
+
+def _run(cells: list[TrainConfig], workers: Workers, console: Console) -> list[str]:
+    """Run cells, or wait for those who do; return what went wrong."""
+    try:
+        with _progress(cells, console):
+            return list(_failures(cells, workers, console))
+    except KeyboardInterrupt:
+        console.print("stopping: one moment to save (Ctrl-C again to lose what is not saved)")
+        raise
+    finally:
+        workers.close()
+
+
+def _failures(cells: list[TrainConfig], workers: Workers, console: Console) -> Iterator[str]:
+    waiting, told = list(cells), False
+    while waiting or workers.running():
+        waiting = [cell for cell in waiting if not is_finished(cell)]
+        for cell in tuple(waiting):
+            if workers.free() < 1:
+                break
+            if not is_owned(cell):
+                waiting.remove(cell)
+                workers.start(cell)
+        if waiting and not workers.running() and not told:
+            console.print(f"waiting for {len(waiting)} cells that another process runs")
+            told = True
+        for cell, failure in workers.wait(LOOK):
+            if failure is not None:
+                yield failure
+            elif not is_finished(cell):  # another process was faster, and owns it
+                waiting.append(cell)
+
+
+def _check_folder(folder: Path) -> None:
+    """Check that there is a folder that can be written to, and make it if there is none."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"folder must be a place to write to, got {folder}: {reason}") from None
+
+
+def _check_options(cell: TrainConfig) -> None:
+    """Check that what is in a cell's folder was made with the same options."""
+    folder = folder_of(cell)
+    if not (folder / "checkpoint.pt").exists() and not is_finished(cell):
+        return
+    found, wanted = _options(folders.read_config(folder)), _options(cell)
+    others = [
+        f"{name} {found.get(name)} instead of {wanted.get(name)}"
+        for name in sorted(found.keys() | wanted.keys())
+        if found.get(name) != wanted.get(name)
+    ]
+    if others:
+        raise RunError(
+            f"folder must be of the same benchmark, but {folder} has {', '.join(others)}: "
+            "choose another --folder"
+        )
+
+
+def _options(config: TrainConfig) -> dict[str, Any]:
+    """Give all that decides how a run goes."""
+    return {**config.to_json(), **config.hyperparameters, "steps": None, "num_envs": None}
+
+
+@contextmanager
+def _progress(cells: Sequence[TrainConfig], console: Console) -> Iterator[None]:
+    """Show a bar for all cells, and one for each that runs, from what is on the disk."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    ended = threading.Event()
+    with Progress(*columns, console=console) as progress:
+        everything = progress.add_task("cells", total=len(cells))
+        bars: dict[str, TaskID] = {}
+
+        def watch() -> None:
+            while not ended.wait(1.0):
+                progress.update(everything, completed=sum(map(is_finished, cells)))
+                for cell in cells:
+                    _show(progress, bars, cell)
+
+        watching = threading.Thread(target=watch, daemon=True)
+        watching.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            watching.join()
+            progress.update(everything, completed=sum(map(is_finished, cells)))
+
+
+def _show(progress: Progress, bars: dict[str, TaskID], cell: TrainConfig) -> None:
+    """Show how far a cell is while it runs."""
+    name = folder_of(cell).name
+    if is_finished(cell):
+        if name in bars:
+            progress.remove_task(bars.pop(name))
+        return
+    try:
+        with np.load(io.BytesIO((folder_of(cell) / "evaluations.npz").read_bytes())) as log:
+            steps = int(log["timesteps"][-1])
+    except Exception:  # not begun, or damaged, which whoever resumes it will say
+        return
+    if name not in bars:
+        bars[name] = progress.add_task(name, total=cell.total_steps)
+    progress.update(bars[name], completed=steps)

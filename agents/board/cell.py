@@ -1,0 +1,179 @@
+"""One cell of a benchmark: a training run with one owner at a time, and how its files travel.
+
+Who trains a cell holds a lock of the operating system on a file beside the cell's folder. The lock
+goes when its process does, however that ends, so that nobody has to tidy up after a kill. The file
+goes when the cell is finished.
+
+A finished cell has a score.json; one that can be gone on with has a checkpoint.pt. These are the
+*signs* of a folder: they are written after the files that they stand for, so a copy reads them
+first and writes them last.
+"""
+
+import io
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from rich.console import Console
+
+from ..runs import folders
+from ..runs.config import RunError, TrainConfig
+from ..runs.train import train
+
+SIGNS = ("score.json", "checkpoint.pt")
+#: What a run writes before its first checkpoint.
+BEGINNING = {"config.json", "hyperparameters.yml"}
+#: Seconds between two looks at the folder of a run whose files are sent.
+LOOK = 1.0
+
+
+def folder_of(cell: TrainConfig) -> Path:
+    """Give the folder of a cell."""
+    assert cell.run_folder is not None
+    return cell.run_folder
+
+
+def is_finished(cell: TrainConfig) -> bool:
+    """Tell whether a cell has its score."""
+    return (folder_of(cell) / "score.json").exists()
+
+
+@contextmanager
+def owned(cell: TrainConfig) -> Iterator[bool]:
+    """Own a cell for a while: gives False if another process owns it."""
+    folder = folder_of(cell)
+    lock = FileLock(folder.with_name(f".{folder.name}.lock"), timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()
+        if is_finished(cell):  # so that whoever locks a new file here finds nothing to do
+            with suppress(OSError):  # Windows keeps a file that somebody has open
+                Path(lock.lock_file).unlink(missing_ok=True)
+
+
+def is_owned(cell: TrainConfig) -> bool:
+    """Tell whether some process owns a cell."""
+    with owned(cell) as mine:
+        return not mine
+
+
+def run_cell(cell: TrainConfig) -> str | None:
+    """Run one cell to its end, from where it is; leave it alone if another process owns it.
+
+    Returns:
+        None, or what went wrong.
+
+    Raises:
+        KeyboardInterrupt: if Ctrl-C stopped the run, which is saved.
+    """
+    try:
+        with owned(cell) as mine:
+            if mine and not is_finished(cell):
+                _train(cell)
+    except Exception as error:  # whatever it is, the other cells go on
+        return f"{folder_of(cell).name}: {type(error).__name__}: {error}"
+    return None
+
+
+def _train(cell: TrainConfig) -> None:
+    make_way(cell)
+    folder = folder_of(cell)
+    if folder.exists():
+        cell = TrainConfig(resume=folder)
+    if train(cell, Console(file=io.StringIO())) is None:
+        raise KeyboardInterrupt
+
+
+def make_way(cell: TrainConfig) -> None:
+    """Remove the folder of a run that was killed before it saved anything, and no other.
+
+    Raises:
+        RunError: if there is no checkpoint to go on from, but something that may be of worth.
+    """
+    folder = folder_of(cell)
+    if not folder.exists() or (folder / "checkpoint.pt").exists():
+        return
+    names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+    if names - BEGINNING:
+        raise RunError(
+            f"{folder} must hold a score.json, or a checkpoint.pt to go on from, got only "
+            f"{', '.join(sorted(names))}: put back what is missing, or move the folder away to "
+            "train the cell anew"
+        )
+    shutil.rmtree(folder)
+
+
+def run_elsewhere(
+    cell: TrainConfig, files: dict[str, bytes]
+) -> Iterator[tuple[dict[str, bytes], bool, str | None]]:
+    """Run a cell in a temporary folder of this machine, and send its files as they come.
+
+    Args:
+        cell: what to run.
+        files: the run folder so far, by name; empty to begin.
+
+    Yields:
+        The files that are new or have changed, whether the run has ended, and what went wrong then.
+    """
+    with tempfile.TemporaryDirectory(prefix="exactdice-") as place, ThreadPoolExecutor(1) as thread:
+        folder = Path(place, folder_of(cell).name)
+        seen: dict[str, int] = {}
+        if files:
+            receive(folder, files)
+            news(folder, seen)
+        running = thread.submit(run_cell, replace(cell, run_folder=folder))
+        done = False
+        while not done:
+            done = bool(wait([running], LOOK).done)  # before the last look
+            changed = news(folder, seen)
+            if changed or done:
+                yield changed, done, running.result() if done else None
+
+
+def news(folder: Path, seen: dict[str, int]) -> dict[str, bytes]:
+    """Read the files of a run folder that are not as they were seen, and note them.
+
+    The signs are read first, so that nothing that they stand for is missing or older. Before there
+    is a checkpoint there is nothing worth sending.
+    """
+    found: dict[str, bytes] = {}
+    _read_new(folder, SIGNS, seen, found)
+    if "checkpoint.pt" in seen:
+        names = (path.name for path in folder.iterdir() if not path.name.startswith("."))
+        _read_new(folder, [name for name in names if name not in SIGNS], seen, found)
+    return found
+
+
+def _read_new(
+    folder: Path, names: Iterable[str], seen: dict[str, int], found: dict[str, bytes]
+) -> None:
+    for name in names:
+        with suppress(FileNotFoundError):
+            written = (folder / name).stat().st_mtime_ns
+            if seen.get(name) != written:
+                found[name] = (folder / name).read_bytes()
+                seen[name] = written
+
+
+def receive(folder: Path, files: dict[str, bytes]) -> None:
+    """Write files that were sent; a kill leaves what was there before, or a run to go on with."""
+    place = folder
+    if not folder.exists():
+        place = folder.with_name(f".{folder.name}.new")
+        place.mkdir(parents=True, exist_ok=True)
+    signs = [name for name in reversed(SIGNS) if name in files]
+    for name in [*(files.keys() - SIGNS), *signs]:
+        folders.write(place / name, files[name])
+    if place != folder:
+        place.replace(folder)

@@ -1,0 +1,296 @@
+"""Where the cells of a benchmark run: in this process, in others of this machine, or on Ray.
+
+All three say how many more cells they can take, take them, and hand over those that have ended.
+"""
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from joblib import cpu_count
+
+from ...games import InputError
+from ..runs.config import RunError, TrainConfig
+from .cell import folder_of, make_way, news, owned, receive, run_cell, run_elsewhere
+
+#: Seconds that workers have to save when they are told to stop.
+GRACE = 20.0
+#: How often in a row a cell may be lost with its node before it has come any further.
+LOSSES = 3
+
+#: A cell that has ended, and what went wrong.
+Ended = tuple[TrainConfig, str | None]
+
+
+class Workers(ABC):
+    """Something that runs cells."""
+
+    def __init__(self) -> None:
+        self._started: dict[Any, Any] = {}  # what runs, by what tells of its end
+        self._ended: list[Ended] = []
+
+    def running(self) -> int:
+        """Tell how many cells have been started, and not been handed over."""
+        return len(self._started) + len(self._ended)
+
+    def free(self) -> int:
+        """Tell how many more cells can be started now."""
+        return self._most() - self.running()
+
+    def wait(self, seconds: float) -> list[Ended]:
+        """Hand over the cells that have ended; wait that long at most for one to do so."""
+        if self._started and not self._ended:
+            self._look(seconds)
+        elif not self._ended:
+            time.sleep(seconds)
+        ended, self._ended = self._ended, []
+        return ended
+
+    @abstractmethod
+    def start(self, cell: TrainConfig) -> None:
+        """Start a cell."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Stop what is running; what can be saved is saved."""
+
+    @abstractmethod
+    def _most(self) -> int:
+        """Tell how many cells can run at once."""
+
+    @abstractmethod
+    def _look(self, seconds: float) -> None:
+        """Look for cells that have ended; wait that long at most for something to happen."""
+
+
+def make_workers(backend: str, jobs: int) -> Workers:
+    """Make workers as ``BenchmarkConfig`` describes them.
+
+    Raises:
+        InputError: if ``ray`` is wanted and not installed, or its cluster cannot be reached.
+    """
+    if backend == "ray":
+        return RayWorkers(jobs)
+    count = cpu_count() if jobs == -1 else jobs  # which knows the limits of containers
+    return ThisProcess() if count == 1 else Processes(count)
+
+
+class ThisProcess(Workers):
+    """Runs one cell after the other, here."""
+
+    def start(self, cell: TrainConfig) -> None:
+        """Run a cell to its end."""
+        self._ended.append((cell, run_cell(cell)))
+
+    def close(self) -> None:
+        """Do nothing, as nothing is running."""
+
+    def _most(self) -> int:
+        return 1
+
+    def _look(self, seconds: float) -> None:
+        pass
+
+
+class Processes(Workers):
+    """Runs each cell in a process of its own, which ends when this one does."""
+
+    def __init__(self, jobs: int) -> None:
+        super().__init__()
+        self._jobs = jobs
+        self._context = multiprocessing.get_context("spawn")
+
+    def start(self, cell: TrainConfig) -> None:
+        """Start a process for a cell."""
+        ours, theirs = self._context.Pipe(duplex=False)
+        process = self._context.Process(target=_work, args=(cell, theirs), daemon=True)
+        with _interrupts_held():  # and so they are in the new process, until it can handle them
+            process.start()
+        theirs.close()
+        self._started[ours] = (cell, process)
+
+    def close(self) -> None:
+        """Have every process save and end, in ``GRACE`` seconds."""
+        processes: list[BaseProcess] = [process for _, process in self._started.values()]
+        for process in processes:
+            _interrupt(process)
+        last = time.monotonic() + GRACE
+        try:
+            for process in processes:
+                process.join(max(0.0, last - time.monotonic()))
+        finally:  # late, or Ctrl-C again
+            for process in processes:
+                process.kill()
+
+    def _most(self) -> int:
+        return self._jobs
+
+    def _look(self, seconds: float) -> None:
+        connections: list[Any] = wait(list(self._started), seconds)
+        for connection in connections:
+            cell, process = self._started.pop(connection)
+            try:
+                failure = connection.recv()
+            except EOFError:
+                process.join()
+                name = folder_of(cell).name
+                failure = f"{name}: its process ended with exit code {process.exitcode}"
+            connection.close()
+            self._ended.append((cell, failure))
+
+
+def _work(cell: TrainConfig, connection: Connection) -> None:
+    """Run a cell in a process made for it."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        if hasattr(os, "setpgrp"):
+            os.setpgrp()  # so that the Ctrl-C of a terminal comes through the parent, and once
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        connection.send(run_cell(cell))
+    except KeyboardInterrupt:
+        pass  # the parent asked for it
+
+
+def _end_with_parent() -> None:
+    """End this process as soon as its parent has ended, in whatever way."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold back Ctrl-C, where the system can."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _interrupt(process: BaseProcess) -> None:
+    """Do to a process what Ctrl-C does, where the system can; end it elsewhere."""
+    if not hasattr(os, "setpgrp"):
+        process.terminate()
+    elif process.pid is not None and process.is_alive():
+        os.kill(process.pid, signal.SIGINT)
+
+
+@dataclass
+class _Remote:
+    """A cell that runs on the cluster."""
+
+    cell: TrainConfig
+    ownership: ExitStack  # of the cell's folder, which is on this machine
+    losses: int = 0
+
+
+class RayWorkers(Workers):
+    """Runs cells on a Ray cluster, and keeps their files here as they come.
+
+    A cell runs in a temporary folder of some node. Its files come back after every exact score, so
+    that a cell whose node is lost goes on elsewhere from its last checkpoint.
+    """
+
+    def __init__(self, jobs: int) -> None:
+        super().__init__()
+        try:
+            import ray
+        except ModuleNotFoundError:
+            raise InputError(
+                "backend ray needs more libraries: pip install 'exactdice[ray]'"
+            ) from None
+        self._ray = ray
+        self._jobs = jobs
+        self._connected_here = not ray.is_initialized()
+        if self._connected_here:
+            try:
+                ray.init(logging_level="ERROR", log_to_driver=False)
+            except (ConnectionError, RuntimeError, ValueError) as error:
+                raise InputError(
+                    f"backend ray must reach a cluster, got: {_first(error)}"
+                ) from None
+        # Its own retries would begin a cell anew.
+        self._run = ray.remote(run_elsewhere).options(num_returns="streaming", max_retries=0)
+
+    def start(self, cell: TrainConfig) -> None:
+        """Send a cell to the cluster, with what there is of it; own it until it ends."""
+        with ExitStack() as stack:
+            failure = None
+            try:
+                if stack.enter_context(owned(cell)):
+                    make_way(cell)
+                    self._send(_Remote(cell, stack.pop_all()))
+                    return
+            except RunError as error:
+                failure = f"{folder_of(cell).name}: RunError: {error}"
+        self._ended.append((cell, failure))
+
+    def close(self) -> None:
+        """Stop the tasks: their last checkpoints are here."""
+        for stream, remote in self._started.items():
+            self._ray.cancel(stream, force=True)
+            remote.ownership.close()
+        self._started.clear()
+        if self._connected_here:
+            self._ray.shutdown()
+
+    def _most(self) -> int:
+        if self._jobs != -1:
+            return self._jobs
+        # Counted anew each time, as nodes come and go; one cell waits for the first of them.
+        return max(1, int(self._ray.cluster_resources().get("CPU", 0)))
+
+    def _look(self, seconds: float) -> None:
+        streams, _ = self._ray.wait(list(self._started), timeout=seconds)
+        for stream in streams:
+            self._take(stream)
+
+    def _send(self, remote: _Remote) -> None:
+        files = news(folder_of(remote.cell), {})
+        self._started[self._run.remote(remote.cell, files)] = remote
+
+    def _take(self, stream: Any) -> None:
+        """Take what a cell has sent, or learn that it sends no more."""
+        remote: _Remote = self._started.pop(stream)
+        name = folder_of(remote.cell).name
+        errors = self._ray.exceptions
+        try:
+            files, ended, failure = self._ray.get(next(stream))
+        except errors.RayTaskError as error:  # such as no exactdice on its node
+            self._end(remote, f"{name}: {str(error).splitlines()[-1]}")
+        except errors.RayError as error:  # its process or its node was lost
+            remote.losses += 1
+            if remote.losses < LOSSES:
+                self._send(remote)
+            else:
+                self._end(remote, f"{name}: lost {LOSSES} times in a row: {_first(error)}")
+        else:
+            receive(folder_of(remote.cell), files)
+            if "checkpoint.pt" in files:
+                remote.losses = 0
+            if ended:
+                self._end(remote, failure)
+            else:
+                self._started[stream] = remote
+
+    def _end(self, remote: _Remote, failure: str | None) -> None:
+        remote.ownership.close()
+        self._ended.append((remote.cell, failure))
+
+
+def _first(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

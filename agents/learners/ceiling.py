@@ -1,0 +1,70 @@
+"""The ceiling of a network: what it scores if it is told the optimal policy.
+
+The same network, from new weights, is fitted to the exact optimal actions by supervised learning.
+What it misses then is due to the network; what an agent misses beyond that is due to learning.
+"""
+
+import copy
+
+import numpy as np
+import torch as th
+from stable_baselines3.common.base_class import BaseAlgorithm
+from torch.nn.functional import log_softmax
+
+from ...baselines import Score, Task, occupancy, score, solve
+from ...games import InputError
+from .adapter import ModelPolicy
+
+UPDATES = 1000
+BATCH = 2048
+LEARNING_RATE = 3e-3  # at the start; it falls linearly to zero
+
+
+def ceiling(model: BaseAlgorithm, task: Task, seed: int = 0) -> Score:
+    """Fit a copy of a model's network to the optimal policy and score it exactly.
+
+    Half of the states are drawn as often as optimal play meets them, half are drawn uniformly.
+    The loss is minus the logarithm of the probability of all optimal actions together.
+
+    Args:
+        model: trained or not; it stays as it is.
+        task: what it is scored on.
+        seed: of weights and states.
+
+    Raises:
+        ValueError: if the model has no network, or it does not fit the task's game.
+    """
+    game = task.game
+    fitted = ModelPolicy(model, game).with_policy(_renewed(model, seed))
+    states = game.states_of(task.seat)
+    observations, legal = game.observe(states, task.seat), game.mask(states)
+    optimal = th.as_tensor(solve(task).optimal[states] & legal)
+    met = occupancy("optimal", task)[states].astype(np.float64)
+    chances = np.cumsum(0.5 * met / met.sum() + 0.5 / len(states))
+    rng = np.random.default_rng(seed)
+    parameters = list(fitted.policy.parameters())
+    optimizer = th.optim.Adam(parameters, lr=LEARNING_RATE)
+    for update in range(UPDATES):
+        optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1 - update / UPDATES)
+        batch = np.searchsorted(chances[:-1], rng.random(BATCH))
+        preferences = fitted.preferences(observations[batch])
+        preferences = preferences.masked_fill(~th.as_tensor(legal[batch]), -th.inf)
+        right = log_softmax(preferences, dim=1).masked_fill(~optimal[batch], -th.inf)
+        loss = -right.logsumexp(dim=1).mean()
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+    return score(fitted, task, name="ceiling")
+
+
+def _renewed(model: BaseAlgorithm, seed: int) -> th.nn.Module:
+    """Copy a network with new weights."""
+    if not list(model.policy.parameters()):
+        raise InputError(f"model must have a network, got {type(model).__name__}")
+    policy = copy.deepcopy(model.policy)
+    with th.random.fork_rng(devices=[]):
+        th.manual_seed(seed)
+        for module in policy.modules():
+            if isinstance(module, th.nn.Linear):
+                module.reset_parameters()
+    return policy

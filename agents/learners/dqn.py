@@ -1,0 +1,110 @@
+"""DQN that keeps to the legal actions.
+
+stable-baselines3's DQN has no masks. Illegal actions could come in at three places: the random
+actions of warm-up and of epsilon-greedy exploration, the greedy action, and the maximum over the
+next state's values in the target. The first is overridden here; the other two ask the network,
+which says -inf for illegal actions. With all actions legal every float is as in DQN.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch as th
+from stable_baselines3 import DQN
+from stable_baselines3.common.noise import ActionNoise
+from stable_baselines3.common.type_aliases import PyTorchObs
+from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
+
+from ...envs import Features, encoding_for
+from ...games import BoolArray, Game, IntArray
+
+
+class MaskedQNetwork(QNetwork):
+    """A Q-network whose values of illegal actions are -inf.
+
+    Args:
+        game: what knows the legal actions.
+        kwargs: those of ``QNetwork``.
+    """
+
+    def __init__(self, game: Game, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.game = game
+        self.encoding = encoding_for(self.observation_space, game.observation_sizes)
+
+    def legal(self, observations: Features) -> BoolArray:
+        """Say which actions are legal at encoded observations, shape (observation, action)."""
+        return self.game.mask(self.game.encode(self.encoding.decode(observations)))
+
+    def forward(self, obs: PyTorchObs) -> th.Tensor:
+        """Give the value of each action, shape (observation, action)."""
+        assert isinstance(obs, th.Tensor)
+        values = super().forward(obs)
+        legal = th.as_tensor(self.legal(obs.cpu().numpy()), device=values.device)
+        return values.masked_fill(~legal, -th.inf)
+
+
+class MaskedDQNPolicy(DQNPolicy):
+    """A DQN policy on ``MaskedQNetwork``.
+
+    Args:
+        args: those of ``DQNPolicy``.
+        game: what knows the legal actions.
+        kwargs: those of ``DQNPolicy``.
+    """
+
+    q_net: MaskedQNetwork
+
+    def __init__(self, *args: Any, game: Game, **kwargs: Any) -> None:
+        self._game = game
+        super().__init__(*args, **kwargs)
+
+    def make_q_net(self) -> MaskedQNetwork:
+        """Build the network."""
+        net_args = self._update_features_extractor(self.net_args, features_extractor=None)
+        return MaskedQNetwork(self._game, **net_args).to(self.device)
+
+
+class MaskedDQN(DQN):
+    """DQN on environments of this project, exploring and maximising over legal actions only.
+
+    Arguments are those of ``DQN``.
+    """
+
+    policy: MaskedDQNPolicy
+
+    def _setup_model(self) -> None:
+        env = self.get_env()
+        if env is not None:  # a model that is loaded without one knows its game
+            self.policy_kwargs = {**self.policy_kwargs, "game": env.get_attr("task")[0].game}
+        super()._setup_model()
+
+    def _explore(self, observations: Features) -> IntArray:
+        """Draw a legal action for each observation, all alike."""
+        legal = self.policy.q_net.legal(observations)
+        rank = self.action_space.np_random.integers(0, legal.sum(axis=-1))
+        actions: IntArray = (np.cumsum(legal, axis=-1) > rank[..., None]).argmax(axis=-1)
+        return actions
+
+    def _sample_action(
+        self,
+        learning_starts: int,
+        action_noise: ActionNoise | None = None,
+        n_envs: int = 1,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        if self.num_timesteps < learning_starts:
+            actions = self._explore(np.asarray(self._last_obs))
+            return actions, actions
+        return super()._sample_action(learning_starts, action_noise, n_envs)
+
+    def predict(
+        self,
+        observation: Any,
+        state: tuple[np.ndarray, ...] | None = None,
+        episode_start: np.ndarray | None = None,
+        deterministic: bool = False,
+    ) -> tuple[np.ndarray, tuple[np.ndarray, ...] | None]:
+        """Choose legal actions, greedily or, with the exploration rate, at random."""
+        if not deterministic and np.random.rand() < self.exploration_rate:
+            return self._explore(np.asarray(observation)), state
+        return super().predict(observation, state, episode_start, deterministic=True)

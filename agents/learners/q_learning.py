@@ -1,0 +1,215 @@
+"""Tabular Q-learning, the classical reference: no network, one number for each state and action.
+
+Watkins and Dayan, "Q-learning", Machine Learning 8 (1992):
+
+    Q(s, a) <- Q(s, a) + alpha (r + max over a' of Q(s', a') - Q(s, a))
+
+with alpha = 1 / n(s, a)^omega at the n-th visit (Even-Dar and Mansour, "Learning Rates for
+Q-learning", JMLR 5 (2003), who recommend an omega near 0.77). Games are finite and nothing is
+discounted. Many games are played at once; where several of them do the same in the same state, the
+mean of their targets counts as often as it came.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch as th
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.policies import BasePolicy
+from stable_baselines3.common.type_aliases import MaybeCallback, PyTorchObs
+from stable_baselines3.common.utils import LinearSchedule
+
+from ...envs import encoding_for
+from ...games import FloatArray, Game, InputError, IntArray
+from .vec_env import GameVecEnv
+
+
+def power(bases: IntArray, exponent: float) -> FloatArray:
+    """Raise positive whole numbers to a power from 0 to 1, alike on every machine.
+
+    The last bit of a library's ``pow`` depends on library and processor, that of a product or a
+    square root does not (IEEE 754). With the binary places b of the exponent,
+
+        n ** 0.b1 b2 b3... = sqrt(n ** b1 * sqrt(n ** b2 * sqrt(n ** b3 * ...))),
+
+    where each root halves the error made before, so that the result is off by three units in the
+    last place at most.
+    """
+    places, scale = float(exponent).as_integer_ratio()  # the scale is a power of two
+    numbers = bases.astype(np.float64)
+    result = np.ones_like(numbers)
+    for place in range(scale.bit_length() - 1):
+        if places >> place & 1:
+            result *= numbers
+        np.sqrt(result, out=result)
+    return result * numbers if places == scale else result
+
+
+def whole_power(bases: FloatArray, exponents: IntArray) -> FloatArray:
+    """Raise each number to its own whole power by repeated squaring, alike on every machine."""
+    result = np.ones_like(bases)
+    while exponents.any():
+        result = np.where(exponents & 1, result * bases, result)
+        bases, exponents = bases * bases, exponents >> 1
+    return result
+
+
+class QTable(BasePolicy):
+    """Values and numbers of visits of all actions in all states.
+
+    Args:
+        observation_space: that of the environment.
+        action_space: the same.
+        game: what knows the states and the legal actions.
+    """
+
+    def __init__(self, observation_space: Any, action_space: Any, game: Game) -> None:
+        super().__init__(observation_space, action_space)
+        self.game = game
+        self.encoding = encoding_for(observation_space, game.observation_sizes)
+        shape = (game.num_states, game.num_actions)
+        self.values: th.Tensor
+        self.visits: th.Tensor
+        self.register_buffer("values", th.zeros(shape, dtype=th.float64))
+        self.register_buffer("visits", th.zeros(shape, dtype=th.int64))
+
+    def q_net(self, obs: th.Tensor) -> th.Tensor:
+        """Give the value of each action, -inf if illegal: shape (observation, action)."""
+        states = self.game.encode(self.encoding.decode(obs.cpu().numpy()))
+        return th.as_tensor(self.of(states))
+
+    def of(self, states: IntArray) -> FloatArray:
+        """Give the value of each action, -inf if illegal: shape (state, action)."""
+        values: FloatArray = self.values.numpy()[states]
+        return np.where(self.game.mask(states), values, -np.inf)
+
+    def _predict(self, observation: PyTorchObs, deterministic: bool = False) -> th.Tensor:
+        assert isinstance(observation, th.Tensor)
+        return self.q_net(observation).argmax(dim=1)
+
+
+class QLearning(BaseAlgorithm):
+    """Q-learning on a vector of games of this project.
+
+    Args:
+        policy: ``QTable``.
+        env: the games.
+        omega: exponent of the learning rate, from 0 to 1.
+        initial_value: where the values start.
+        exploration_fraction: part of training in which the rate of random actions falls.
+        exploration_initial_eps: the rate at the start.
+        exploration_final_eps: the rate at the end of that.
+        n_steps: moves of each game between two calls of the callbacks.
+        seed: of all randomness.
+        device: must be the processor, as a table has nothing to compute.
+
+    Raises:
+        ValueError: if exploration_fraction is not above 0, or omega not from 0 to 1.
+    """
+
+    def __init__(
+        self,
+        policy: type[QTable],
+        env: GameVecEnv | None,
+        omega: float = 0.77,
+        initial_value: float = 0.0,
+        exploration_fraction: float = 0.5,
+        exploration_initial_eps: float = 1.0,
+        exploration_final_eps: float = 0.05,
+        n_steps: int = 16,
+        seed: int | None = None,
+        device: str = "cpu",
+        _init_setup_model: bool = True,
+    ) -> None:
+        if exploration_fraction <= 0:
+            raise InputError(f"exploration_fraction must be above 0, got {exploration_fraction}")
+        if not 0 <= omega <= 1:
+            raise InputError(f"omega must be from 0 to 1, got {omega}")
+        super().__init__(
+            policy, env, learning_rate=1.0, seed=seed, device="cpu", support_multi_env=True
+        )
+        self.omega = omega
+        self.initial_value = initial_value
+        self.n_steps = n_steps
+        self.exploration = LinearSchedule(
+            exploration_initial_eps, exploration_final_eps, exploration_fraction
+        )
+        self.exploration_rate = exploration_initial_eps
+        if _init_setup_model:
+            self._setup_model()
+
+    def _setup_model(self) -> None:
+        self.set_random_seed(self.seed)
+        env = self.get_env()
+        if env is not None:  # a model that is loaded without one knows its game
+            self.policy_kwargs = {"game": env.get_attr("task")[0].game}
+        self.policy: QTable = QTable(
+            self.observation_space, self.action_space, **self.policy_kwargs
+        )
+        self.policy.values.fill_(self.initial_value)
+
+    def learn(
+        self,
+        total_timesteps: int,
+        callback: MaybeCallback = None,
+        log_interval: int = 100,
+        tb_log_name: str = "QLearning",
+        reset_num_timesteps: bool = True,
+        progress_bar: bool = False,
+    ) -> "QLearning":
+        """Play and learn for a number of moves, as in stable-baselines3."""
+        total_timesteps, callback = self._setup_learn(
+            total_timesteps, callback, reset_num_timesteps, tb_log_name, progress_bar
+        )
+        callback.on_training_start(locals(), globals())
+        goes_on = True
+        while self.num_timesteps < total_timesteps and goes_on:
+            callback.on_rollout_start()
+            for _ in range(self.n_steps):
+                self._update_current_progress_remaining(self.num_timesteps, total_timesteps)
+                self._step()
+                self.num_timesteps += self.n_envs
+                goes_on = callback.on_step()
+                if not goes_on:
+                    break
+            callback.on_rollout_end()
+        callback.on_training_end()
+        return self
+
+    def _step(self) -> None:
+        """Make one move in every game and learn from it."""
+        env = self.env
+        assert isinstance(env, GameVecEnv)
+        states = env.engine.states.copy()
+        self.exploration_rate = self.exploration(self._current_progress_remaining)
+        actions = self._choose(states)
+        self._last_obs, rewards, over, _ = env.step(actions)  # type: ignore[assignment]
+        later = self.policy.of(env.engine.states).max(axis=1)  # of another game where one is over
+        self._learn(states, actions, rewards + np.where(over, 0.0, later))
+
+    def _choose(self, states: IntArray) -> IntArray:
+        """Take the best action, or with the exploration rate any legal one."""
+        values = self.policy.of(states)
+        rng = self.action_space.np_random
+        explores = rng.random(len(states)) < self.exploration_rate
+        noise = np.where(np.isfinite(values), rng.random(values.shape), -1.0)
+        actions: IntArray = np.where(explores[:, None], noise, values).argmax(axis=1)
+        return actions
+
+    def _learn(self, states: IntArray, actions: IntArray, targets: FloatArray) -> None:
+        """Move values, towards the mean of their targets."""
+        values, visits = (
+            table.numpy().reshape(-1) for table in (self.policy.values, self.policy.visits)
+        )
+        pairs, which, counts = np.unique(
+            states * self.policy.game.num_actions + actions,
+            return_inverse=True,
+            return_counts=True,
+        )
+        visits[pairs] += counts
+        rates = 1 - whole_power(1 - 1 / power(visits[pairs], self.omega), counts)
+        means = np.bincount(which, targets) / counts
+        values[pairs] += rates * (means - values[pairs])
+
+    def _get_torch_save_params(self) -> tuple[list[str], list[str]]:
+        return ["policy"], []

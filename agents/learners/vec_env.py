@@ -1,0 +1,148 @@
+"""Many games at once, by the stable-baselines3 API."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.utils import seeding
+from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
+
+from ...baselines import Task
+from ...envs import EncodingName, Engine, Features, RewardMode
+from ...envs.vector import check_actions
+from ...games import BoolArray, IntArray
+
+
+class GameVecEnv(VecEnv):
+    """The engine of the environments as a stable-baselines3 ``VecEnv``.
+
+    Ended games start anew within the same step. For a seed it plays the same games as
+    ``GameVectorEnv`` in the mode SAME_STEP.
+
+    Args:
+        task: what the agent faces.
+        num_envs: number of games.
+        reward: the reward mode.
+        encoding: how observations are written.
+        reward_scale: what rewards are multiplied by; the statistics of episodes stay as they are.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        num_envs: int,
+        reward: RewardMode = "outcome",
+        encoding: EncodingName = "integer",
+        reward_scale: float = 1.0,
+    ) -> None:
+        self.task = task
+        self.reward_scale = reward_scale
+        self.engine = Engine(task, num_envs, reward, encoding)
+        self.render_mode = None
+        super().__init__(num_envs, *self.engine.spaces())
+        self.rng, _ = seeding.np_random(None)
+        self._lanes = np.arange(num_envs)
+        self._returns = np.zeros(num_envs)
+        self._lengths = np.zeros(num_envs, dtype=np.int64)
+        self._actions = np.zeros(num_envs, dtype=np.int64)
+        self._started = time.time()
+
+    def face(self, task: Task) -> Features:
+        """Go on with another seat or other opponents in the same game, from new games.
+
+        Returns:
+            The first observations.
+        """
+        self.task = task
+        self.engine = Engine(task, self.num_envs, self.engine.reward, self.engine.encoding.name)
+        return self.reset()
+
+    def reset(self) -> Features:
+        """Start new games in all lanes, from the seed given to ``seed`` if there is one."""
+        if self._seeds[0] is not None:
+            self.rng, _ = seeding.np_random(self._seeds[0])
+        self._reset_seeds()
+        self.engine.reset(self._lanes, self.rng)
+        self._returns[:], self._lengths[:] = 0.0, 0
+        return self.engine.observations()
+
+    def step_async(self, actions: np.ndarray) -> None:
+        """Take the actions, shape (num_envs,)."""
+        self._actions = check_actions(actions, self.num_envs, self.task.game.num_actions)
+
+    def step_wait(self) -> VecEnvStepReturn:
+        """Make one move in every game."""
+        outcome = self.engine.step(self._lanes, self._actions, self.rng)
+        self._returns += outcome.rewards
+        self._lengths += 1
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        ended = np.flatnonzero(outcome.over)
+        if len(ended):
+            self._report(infos, ended, outcome.payoffs, outcome.illegal)
+            self.engine.reset(ended, self.rng)
+            self._returns[ended], self._lengths[ended] = 0.0, 0
+        rewards = (outcome.rewards * self.reward_scale).astype(np.float32)
+        return self.engine.observations(), rewards, outcome.over, infos
+
+    def _report(
+        self, infos: list[dict[str, Any]], ended: IntArray, payoffs: Any, illegal: BoolArray
+    ) -> None:
+        """Write what the infos say at the end of an episode."""
+        observations = self.engine.observations()
+        elapsed = time.time() - self._started
+        for lane in ended.tolist():
+            episode = {"r": float(self._returns[lane]), "l": int(self._lengths[lane]), "t": elapsed}
+            infos[lane] = {
+                "terminal_observation": observations[lane],
+                "TimeLimit.truncated": False,
+                "episode": episode,
+                "outcome": float(payoffs[lane]),
+            }
+            if illegal[lane]:
+                infos[lane]["illegal_action"] = True
+
+    @property
+    def reward_mode(self) -> RewardMode:
+        """The reward mode."""
+        return self.engine.reward
+
+    def action_masks(self) -> BoolArray:
+        """Say which actions are legal, shape (num_envs, action)."""
+        return self.engine.masks()
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to close."""
+
+    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
+        """Give an attribute, once for each lane; ``action_masks`` as a function."""
+        value = getattr(self, attr_name)
+        return [value for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
+        """Refuse: the lanes share their attributes."""
+        raise AttributeError(f"{attr_name} cannot be set: all games share one engine")
+
+    def env_method(
+        self,
+        method_name: str,
+        *method_args: Any,
+        indices: VecEnvIndices = None,
+        **method_kwargs: Any,
+    ) -> list[Any]:
+        """Call ``action_masks``, the only method of a lane."""
+        if method_name != "action_masks":
+            raise AttributeError(f"{method_name} must be 'action_masks', the only method of a game")
+        masks = self.action_masks()
+        lanes: Sequence[int] | slice = (
+            slice(None) if indices is None else [*self._get_indices(indices)]
+        )
+        return list(masks[lanes])
+
+    def env_is_wrapped(
+        self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: VecEnvIndices = None
+    ) -> list[bool]:
+        """Say that no lane is wrapped; episode statistics are in the infos all the same."""
+        return [False for _ in self._get_indices(indices)]

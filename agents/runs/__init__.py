@@ -1,0 +1,1 @@
+"""Training runs: options, hyperparameters, folders, exact scores while they train."""

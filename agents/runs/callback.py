@@ -1,0 +1,126 @@
+"""Exact evaluation during training: the learning curve has no noise but the agent's."""
+
+import io
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from stable_baselines3.common.callbacks import BaseCallback, EventCallback
+
+from ...baselines import Score, Task, occupancy, score
+from ...games import FloatArray
+from ..learners.adapter import ModelPolicy
+from ..learners.vec_env import GameVecEnv
+from .folders import LOG, save_checkpoint, write_with
+
+
+class ExactEvalCallback(EventCallback):
+    """Scores the deterministic policy over every state, at the end of every so many steps.
+
+    Args:
+        task: what the agent is scored on.
+        interval: agent moves between scores.
+        folder: run folder for ``evaluations.npz``, ``best_model.zip`` and, if the model trains on
+            a bare ``GameVecEnv``, at every score ``checkpoint.pt``; None saves nothing.
+        stop_at: normalised score at which training stops.
+        on_score: called with (steps, score) after every score.
+        callback_on_new_best: as in EvalCallback, such as StopTrainingOnRewardThreshold.
+
+    Attributes:
+        log: lists by the names in ``LOG``; seconds are those of training and scoring so far.
+        best_mean_reward: largest exact mean reward so far, by the name that callbacks look for.
+        stop: set it to have training saved and stopped at the next chance.
+        interrupted_at: the steps after which that happened.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        interval: int,
+        folder: Path | None = None,
+        stop_at: float | None = None,
+        on_score: Callable[[int, Score], None] | None = None,
+        callback_on_new_best: BaseCallback | None = None,
+    ) -> None:
+        super().__init__(callback_on_new_best)
+        self.task = task
+        self.interval = interval
+        self.folder = folder
+        self.stop_at = stop_at
+        self.on_score = on_score
+        self.log: dict[str, list[float]] = {name: [] for name in LOG}
+        self.stop = False
+        self.interrupted_at: int | None = None
+        self._reached = False
+        self._outcome = True
+        self._started = time.monotonic()
+
+    def _on_training_start(self) -> None:
+        try:
+            (reward,) = set(self.training_env.get_attr("reward_mode"))
+        except AttributeError:  # an environment that only leads to one of this project
+            reward = "outcome"
+        self._outcome = reward == "outcome"
+        before = self.log["seconds"][-1] if self.log["seconds"] else 0.0
+        self._started = time.monotonic() - before
+
+    @property
+    def best_mean_reward(self) -> float:
+        """Largest expected sum of the training environment's rewards so far.
+
+        Of the reward modes other than "outcome" that is minus the smallest regret.
+        """
+        rewards = self.log["results"] if self._outcome else [-lost for lost in self.log["regret"]]
+        return max(rewards, default=-np.inf)
+
+    def _on_rollout_start(self) -> None:
+        # The only moment at which the model, the games and the generators fit together: the last
+        # update is done and no step of the next rollout has been taken.
+        last = self.log["timesteps"][-1] if self.log["timesteps"] else -self.interval
+        due = self.num_timesteps // self.interval > last // self.interval
+        if not self.log["timesteps"]:
+            self._save()  # so that a run with a model can be gone on with, whenever it is killed
+        if due:
+            self.evaluate()
+        if due or self.stop:
+            self._save()
+        if self.stop:
+            self.interrupted_at = self.num_timesteps
+
+    def _save(self) -> None:
+        if self.folder is not None and isinstance(self.model.get_env(), GameVecEnv):
+            save_checkpoint(self.folder, self.model, self.log)
+
+    def _on_step(self) -> bool:
+        return self.interrupted_at is None and not self._reached
+
+    def evaluate(self) -> Score:
+        """Score the model now, log it and keep it if it is the best so far."""
+        result = score(
+            ModelPolicy(self.model, self.task.game), self.task, name=type(self.model).__name__
+        )
+        best = result.value > max(self.log["results"], default=-np.inf)
+        moves = float(occupancy(result.agent, self.task).sum())
+        seconds = time.monotonic() - self._started
+        row = (self.num_timesteps, result.value, moves, result.regret, result.normalized, seconds)
+        for name, number in zip(LOG, row, strict=True):
+            self.log[name].append(number)
+        for name in ("value", "regret", "normalized"):
+            self.logger.record(f"exact/{name}", getattr(result, name))
+        if self.folder is not None:
+            if best:
+                write_with(self.folder / "best_model.zip", self.model.save)
+            columns = {name: np.array(self.log[name]) for name in LOG}
+            columns["results"] = columns["results"][:, None]  # (evaluation, episode), as there
+            columns["ep_lengths"] = columns["ep_lengths"][:, None]
+            write_with(self.folder / "evaluations.npz", lambda file: _savez(file, columns))
+        if self.on_score is not None:
+            self.on_score(self.num_timesteps, result)
+        enough = self.stop_at is not None and result.normalized >= self.stop_at
+        self._reached = enough or (best and not self._on_event())
+        return result
+
+
+def _savez(file: io.BytesIO, columns: dict[str, FloatArray]) -> None:
+    np.savez(file, **columns)  # type: ignore[arg-type]  # its other keywords are no columns

@@ -1,0 +1,318 @@
+"""The options of a training run."""
+
+import dataclasses
+import itertools
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+import tyro
+
+from ...baselines import Task, make_task
+from ...envs import RewardMode
+from ...games import GAMES, InputError, at_least, one_of
+from .hyperparameters import keywords, once, read_changes, read_file, tuned
+from .ranges import KNOWN, Algorithm, check, check_hyperparameters, shown
+
+#: A name in ``GAMES``, shown as a choice by the command line.
+GameName = Annotated[str, tyro.conf.arg(metavar="{" + ",".join(GAMES) + "}")]
+
+
+#: Values that the command line cannot write otherwise.
+LITERALS = {"true": True, "false": False, "none": None}
+
+
+#: Types that dataclasses do not check, and what config.json may have of another one.
+FIELDS: dict[str, type] = {"env": dict, "hyperparams": dict, "self_play": bool, "device": str}
+
+
+class RunError(InputError):
+    """A run folder that cannot be used, and why."""
+
+
+def _whole_or_text(word: str) -> int | str:
+    try:
+        return int(word)
+    except ValueError:
+        return word
+
+
+def _pairs(option: str, value: Callable[[str], Any], words: list[str]) -> dict[str, Any]:
+    """Make a mapping of words that are names and values by turns."""
+    names = words[::2]
+    if len(words) % 2:
+        raise InputError(f"{option} must be pairs of a name and a value, got {' '.join(words)}")
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise InputError(f"{option} must give each name once, got {', '.join(twice)} again")
+    return dict(zip(names, map(value, words[1::2]), strict=True))
+
+
+def _pairs_of(option: str, value: Callable[[str], Any]) -> Any:
+    """Have the command line read an option with ``_pairs``."""
+    return tyro.constructors.PrimitiveConstructorSpec(
+        nargs="*",
+        metavar="[NAME VALUE ...]",
+        instance_from_str=partial(_pairs, option, value),
+        is_instance=lambda given: isinstance(given, dict),
+        str_from_instance=lambda given: [str(word) for pair in given.items() for word in pair],
+    )
+
+
+#: Keyword arguments of an environment, and hyperparameters in YAML, as words in pairs.
+Keywords = Annotated[dict[str, int | str], _pairs_of("env", _whole_or_text)]
+Changes = Annotated[dict[str, str], _pairs_of("hyperparams", str)]
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """Train an agent and score it exactly against the optimum."""
+
+    game: GameName = "Greed"
+    """Game to play."""
+
+    env: Keywords = field(default_factory=dict)
+    """Keyword arguments of the environment, as pairs: --env max_score 50 opponent random. In the
+    lowest-score game opponents may be several: --env opponents only3s,notebook,random."""
+
+    algorithm: Algorithm = "ppo"
+    """Learning algorithm: ppo (MaskablePPO), dqn (DQN with masks) or qlearning (a table)."""
+
+    steps: int | None = None
+    """Agent moves to train for. Default: n_timesteps of the hyperparameters."""
+
+    seed: int = 0
+    """Seed of all randomness: network, exploration and dice."""
+
+    num_envs: int | None = None
+    """Games played at once. Default: n_envs of the hyperparameters."""
+
+    reward: RewardMode | None = None
+    """outcome: the game's result. regret: what the move gives away. shaped: the outcome plus the
+    change of the optimal value. Default: what --env or --conf says, else outcome."""
+
+    self_play: bool = False
+    """Have the agent play against itself, in both seats by turns (two players, ppo); it is scored
+    against the opponents of --env all the same, and by its exploitability."""
+
+    conf: Path | None = None
+    """YAML file of hyperparameters in the shape of rl_zoo3. Default: the tuned ones."""
+
+    hyperparams: Changes = field(default_factory=dict)
+    """Hyperparameters to change, as pairs: --hyperparams ent_coef 0.1 batch_size 1024."""
+
+    device: str = "cpu"
+    """Device of the network, as PyTorch names it; the networks are too small to gain from a GPU."""
+
+    eval_interval: int | None = None
+    """Steps between exact scores, at each of which the run is saved. Default: 1/40 of all."""
+
+    stop_at: float | None = None
+    """Stop early at this normalised score (1 is the optimum)."""
+
+    run_folder: Path | None = None
+    """Folder for everything that is saved; it must not exist. Default: runs/<game>-<algorithm>-<n>
+    with the first free number."""
+
+    resume: Path | None = None
+    """Run folder of an interrupted run to continue, with its own options and no others."""
+
+    def __post_init__(self) -> None:
+        """Check what can be checked without building anything, and settle the reward.
+
+        Raises:
+            ValueError: naming the option, the requirement and the value.
+        """
+        for name in ("conf", "run_folder", "resume"):
+            place = getattr(self, name)
+            object.__setattr__(self, name, Path(place) if isinstance(place, str) else place)
+        self._check_options()
+        if self.resume is None:
+            object.__setattr__(self, "reward", self._settled_reward())
+            _ = self.hyperparameters  # which are checked as they are read
+            return
+        others = [
+            entry.name
+            for entry in dataclasses.fields(self)
+            if entry.name != "resume" and getattr(self, entry.name) != _default(entry)
+        ]
+        if others:
+            raise InputError(
+                f"resume must be the only option, as the run keeps its own, got {', '.join(others)}"
+            )
+
+    def _check_options(self) -> None:
+        check_game(self.game)
+        one_of("algorithm", self.algorithm, get_args(Algorithm))
+        for name in ("steps", "num_envs", "eval_interval"):
+            if getattr(self, name) is not None:
+                at_least(name, getattr(self, name), 1)
+        if not at_least("seed", self.seed, 0) < 2**32:
+            raise InputError(f"seed must be from 0 to 2**32 - 1, got {self.seed}")
+        for name, kind in FIELDS.items():
+            if not isinstance(getattr(self, name), kind):
+                raise InputError(
+                    f"{name} must be of type {kind.__name__}, got {shown(getattr(self, name))}"
+                )
+        if self.self_play and self.algorithm != "ppo":
+            raise InputError(f"self_play needs the algorithm ppo, got {self.algorithm}")
+        number = isinstance(self.stop_at, int | float) and not isinstance(self.stop_at, bool)
+        if self.stop_at is not None and not (number and self.stop_at <= 1):
+            raise InputError(f"stop_at must be at most 1, the optimum, got {shown(self.stop_at)}")
+
+    def _settled_reward(self) -> RewardMode:
+        """Give the one reward mode of all places that may name one."""
+        places = {
+            "--reward": self.reward,
+            "--env": self.env.get("reward"),
+            "--hyperparams env_kwargs": keywords(self._changes).get("reward"),
+            "--conf": self.conf and keywords(self._file).get("reward"),
+        }
+        given = once("reward", places)
+        reward: RewardMode = one_of(
+            "reward", "outcome" if given is None else given, get_args(RewardMode)
+        )
+        return reward
+
+    @cached_property
+    def _changes(self) -> dict[str, Any]:
+        changes = read_changes(self.hyperparams)
+        return check(f"hyperparameters of {self.algorithm}", changes, KNOWN[self.algorithm])
+
+    @cached_property
+    def _file(self) -> dict[str, Any]:
+        return read_file(self.game, self.conf or tuned(self.algorithm, self.reward or "outcome"))
+
+    @cached_property
+    def hyperparameters(self) -> dict[str, Any]:
+        """What ``conf``, ``hyperparams``, ``env``, ``steps`` and ``num_envs`` amount to.
+
+        What is given one by one goes before what the file says, except for the reward: a file is
+        tuned for one.
+        """
+        merged = {**self._file, **self._changes}
+        for name, option in (("n_timesteps", "steps"), ("n_envs", "num_envs")):
+            given = {
+                f"--{option.replace('_', '-')}": getattr(self, option),
+                f"--hyperparams {name}": self._changes.get(name),
+            }
+            merged[name] = once(name, given) or merged.get(name)
+        merged = check_hyperparameters(self.algorithm, merged)
+        file, changes = keywords(self._file), keywords(self._changes)
+        for name, value in self.env.items():
+            once(name, {"--env": value, "--hyperparams env_kwargs": changes.get(name)})
+        merged["env_kwargs"] = {**file, **changes, **self.env, "reward": self.reward}
+        return merged
+
+    @property
+    def total_steps(self) -> int:
+        """Moves to train for."""
+        return int(self.hyperparameters["n_timesteps"])
+
+    @property
+    def interval(self) -> int:
+        """Moves between exact scores."""
+        return self.eval_interval or max(1, self.total_steps // 40)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give what ``config.json`` keeps: all options but those of the place and of a file."""
+        options = dataclasses.asdict(self)
+        others = ("run_folder", "resume", "conf", "hyperparams")
+        return {name: options[name] for name in options if name not in others}
+
+
+def _default(entry: "dataclasses.Field[Any]") -> Any:
+    return entry.default if entry.default_factory is MISSING else entry.default_factory()
+
+
+@dataclass(frozen=True)
+class BenchmarkConfig:
+    """Train every game x algorithm x reward x seed, and write the leaderboard of the folder.
+
+    Call it again to go on with a benchmark that was stopped or killed, or to add to one.
+    """
+
+    games: tuple[GameName, ...] = tuple(GAMES)
+    """Games to play, by default all."""
+
+    algorithms: tuple[Algorithm, ...] = get_args(Algorithm)
+    """Learning algorithms, by default all."""
+
+    rewards: tuple[RewardMode, ...] = ("outcome",)
+    """Reward modes."""
+
+    seeds: int = 5
+    """Number of seeds: 0, 1, ..."""
+
+    steps: int | None = None
+    """Moves to train for. Default: as tuned."""
+
+    folder: Path = Path("runs/benchmark")
+    """Folder of the runs and of the leaderboard."""
+
+    jobs: int = -1
+    """Cells at once; -1 for as many as there are processors."""
+
+    backend: Literal["local", "ray"] = "local"
+    """local: processes of this machine. ray: a Ray cluster, at RAY_ADDRESS or else a local one."""
+
+    def __post_init__(self) -> None:
+        """Check what can be checked at once.
+
+        Raises:
+            ValueError: naming the option, the requirement and the value.
+        """
+        for name in ("games", "algorithms", "rewards"):
+            if not getattr(self, name):
+                raise InputError(f"{name} must be one at least, got none")
+        for game in self.games:
+            check_game(game)
+        at_least("seeds", self.seeds, 1)
+        if self.jobs != -1:
+            at_least("jobs", self.jobs, 1)
+
+    def cells(self) -> list[TrainConfig]:
+        """List the training runs, each once, whatever was named twice."""
+        grid = itertools.product(
+            dict.fromkeys(self.games),
+            dict.fromkeys(self.algorithms),
+            dict.fromkeys(self.rewards),
+            range(self.seeds),
+        )
+        return [
+            TrainConfig(
+                game=game,
+                algorithm=algorithm,
+                reward=reward,
+                seed=seed,
+                steps=self.steps,
+                run_folder=self.folder / f"{game}-{algorithm}-{reward}-{seed}",
+            )
+            for game, algorithm, reward, seed in grid
+        ]
+
+
+def check_game(game: str) -> None:
+    """Check the name of a game.
+
+    Raises:
+        ValueError: if there is no such game.
+    """
+    if game not in list(GAMES):  # which may be asked about anything
+        raise InputError(f"game must be one of {', '.join(GAMES)}, got {game!r}")
+
+
+def task_from_options(game: str, env: dict[str, int | str]) -> Task:
+    """Build a task from a game's name and keyword arguments as the command line gives them.
+
+    Raises:
+        ValueError: if the game or a keyword is unknown or a value out of range.
+    """
+    check_game(game)
+    keywords: dict[str, Any] = {
+        name: LITERALS.get(value.lower(), value) if isinstance(value, str) else value
+        for name, value in env.items()
+    }
+    return make_task(game, **keywords)

@@ -1,0 +1,321 @@
+"""Run folders: what a training run leaves on disk, and how to get it back.
+
+    config.json       the options of the run
+    hyperparameters.yml  and its hyperparameters
+    evaluations.npz   the exact scores so far (the keys of stable-baselines3's EvalCallback, and
+                      regret and normalized)
+    checkpoint.pt     everything needed to go on exactly where it stopped
+    best_model.zip    the model with the smallest exact regret so far
+    final_model.zip   the model at the end
+    certificate.npz   its policy and score, for ``exactdice verify``
+    score.json        its exact score
+
+Every file is written beside its place and then moved there, so that a reader, or a kill at any
+moment, finds the old file or the new one; what a kill left beside goes when the run is read next.
+Nothing here runs code from a file: models are rebuilt
+from the configuration, and only their weights are read.
+"""
+
+import io
+import json
+import os
+import platform
+import re
+import shutil
+import zipfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch as th
+import yaml
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
+
+from ...games import FloatArray
+from ..learners.vec_env import GameVecEnv
+from .config import RunError, TrainConfig
+from .models import make_env, make_model
+
+#: Columns of the log; the first three are the keys of stable-baselines3's EvalCallback.
+LOG = ("timesteps", "results", "ep_lengths", "regret", "normalized", "seconds")
+COUNTERS = ("num_timesteps", "_n_updates", "_n_calls", "_episode_num", "exploration_rate")
+
+
+FILES = (
+    *("config.json", "hyperparameters.yml", "evaluations.npz", "checkpoint.pt"),
+    *("best_model.zip", "final_model.zip", "certificate.npz", "score.json"),
+)
+HOST = platform.node()
+
+
+class WriteError(RunError):
+    """A file that could not be written, as on a full disk; what was there before is whole."""
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file in one indivisible move.
+
+    Raises:
+        WriteError: if there is no room or no permission.
+    """
+    beside = path.with_name(f".{path.name}.{HOST}.{os.getpid()}")
+    try:
+        with beside.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        raise WriteError(f"{path} cannot be written: {error.strerror or error}") from None
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+
+
+def clean(folder: Path) -> None:
+    """Remove what killed writes of this machine have left in a run folder."""
+    names, host = "|".join(map(re.escape, FILES)), re.escape(HOST)
+    for path in folder.glob(".*"):
+        left = re.fullmatch(rf"\.(?:{names})\.(?:{host}\.)?(\d+)", path.name)
+        if left and not _runs(int(left[1])):
+            with suppress(OSError):  # a folder to read from only
+                path.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    """Say whether a process of this machine is there."""
+    if os.name != "posix":  # where signal 0 is not an empty one
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        pass  # it is somebody else's
+    return True
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write a JSON file in one indivisible move."""
+    write(path, (json.dumps(content, indent=2) + "\n").encode())
+
+
+def write_with(path: Path, save: Callable[[io.BytesIO], Any]) -> None:
+    """Write what ``save`` puts into a buffer in one indivisible move."""
+    buffer = io.BytesIO()
+    save(buffer)
+    write(path, buffer.getvalue())
+
+
+def create(config: TrainConfig) -> Path:
+    """Make the folder of a new run and put the configuration there.
+
+    Raises:
+        RunError: if the folder exists or cannot be made.
+    """
+    folder = config.run_folder
+    if folder is None:
+        numbers = range(1, 10**6)
+        names = (Path("runs", f"{config.game}-{config.algorithm}-{n}") for n in numbers)
+        folder = next(name for name in names if not name.exists())
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        raise RunError(
+            f"run_folder must not exist, got {folder}: choose another, or continue that run with "
+            f"--resume {folder}"
+        ) from None
+    except OSError as error:
+        raise RunError(f"run_folder must be a place to write to, got {folder}: {error}") from None
+    entry = {f"exactdice/{config.game}-v0": config.hyperparameters}
+    try:
+        write(folder / "hyperparameters.yml", yaml.safe_dump(entry).encode())
+        write_json(folder / "config.json", config.to_json())
+    except WriteError:
+        shutil.rmtree(folder)  # it was made just now
+        raise
+    return folder
+
+
+def read_config(folder: Path) -> TrainConfig:
+    """Read the configuration of a run.
+
+    Raises:
+        RunError: if the folder holds none, or one that is not valid.
+    """
+    clean(folder)
+    path = folder / "config.json"
+    if not path.is_file():
+        raise RunError(f"run folder must hold a config.json, got {folder}")
+    try:
+        options = json.loads(path.read_text())
+        return TrainConfig(**options, conf=folder / "hyperparameters.yml")
+    except (ValueError, TypeError, RecursionError) as error:
+        raise RunError(f"{path} must be the configuration of a run, got: {error}") from None
+
+
+def read_unfinished_config(folder: Path) -> TrainConfig:
+    """Read the configuration of a run that is not finished.
+
+    Raises:
+        RunError: if it is finished, or the configuration cannot be read.
+    """
+    config = read_config(folder)
+    if (folder / "score.json").exists():
+        raise RunError(f"resume must be an unfinished run, got {folder}, which has a score.json")
+    return config
+
+
+def load_model(folder: Path, which: str = "final") -> tuple[BaseAlgorithm, GameVecEnv]:
+    """Load the final or the best model of a run, and its training environment.
+
+    Raises:
+        RunError: if it is missing, damaged or does not fit the run's configuration.
+    """
+    config = read_config(folder)
+    path = folder / f"{which}_model.zip"
+    if not path.is_file():
+        raise RunError(f"run folder must hold a {path.name}, got {folder}")
+    env = make_env(config)
+    model = make_model(config, env)
+    try:
+        _check_sums(path)
+        model.set_parameters(str(path), device=model.device)
+    except Exception as error:  # zip, pickle and torch each have their own for a damaged file
+        raise RunError(f"{path} must hold the weights of this run, got: {_first(error)}") from None
+    return model, env
+
+
+def read_log(folder: Path) -> dict[str, FloatArray]:
+    """Read the exact scores of a run so far: a column of numbers for each of ``LOG``.
+
+    Raises:
+        RunError: if there are none, or the file is damaged.
+    """
+    path = folder / "evaluations.npz"
+    if not path.is_file():
+        raise RunError(f"run folder must hold an evaluations.npz, got {folder}")
+    try:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as columns:
+            log = {name: np.asarray(columns[name], dtype=np.float64).reshape(-1) for name in LOG}
+        if len({len(column) for column in log.values()}) > 1:
+            raise ValueError("columns of different lengths")
+    except Exception as error:  # zip, zlib and numpy each have their own for a damaged file
+        raise RunError(f"{path} must hold the scores of a run, got: {_first(error)}") from None
+    return log
+
+
+def read_score(folder: Path) -> dict[str, Any]:
+    """Read the exact score of a finished run.
+
+    Raises:
+        RunError: if there is none, or the file is damaged.
+    """
+    path = folder / "score.json"
+    try:
+        score = json.loads(path.read_text())
+        numbers = ("value", "optimum", "random", "regret", "normalized", "steps", "seconds")
+        return {**score, **{name: score[name] + 0 for name in numbers}}
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        raise RunError(f"{path} must be the score of a run, got: {_first(error)}") from None
+
+
+def _check_sums(path: Path) -> None:
+    """See that no byte of a zip file has changed, which PyTorch does not look at."""
+    with zipfile.ZipFile(path) as file:
+        wrong = file.testzip()
+    if wrong is not None:
+        raise ValueError(f"a wrong CRC in {wrong}")
+
+
+def save_checkpoint(folder: Path, model: BaseAlgorithm, log: dict[str, list[float]]) -> None:
+    """Save all that decides how training goes on."""
+    env = model.get_env()
+    assert isinstance(env, GameVecEnv)
+    content = {
+        "parameters": model.get_parameters(),
+        "counters": {name: getattr(model, name) for name in COUNTERS if hasattr(model, name)},
+        "observations": th.as_tensor(np.asarray(model._last_obs)),
+        "episode_starts": th.as_tensor(np.asarray(model._last_episode_starts)),
+        "games": th.as_tensor(env.engine.states),
+        "random": json.dumps(_random_states(model, env)),
+        "torch_random": th.get_rng_state(),
+        "log": log,
+    }
+    if isinstance(model, OffPolicyAlgorithm):
+        content["replay"] = _replay(model)
+    write_with(folder / "checkpoint.pt", lambda buffer: th.save(content, buffer))
+
+
+def restore_checkpoint(folder: Path, model: BaseAlgorithm) -> dict[str, list[float]]:
+    """Put a fresh model of the same configuration into the saved state; return the log.
+
+    Raises:
+        RunError: if there is no checkpoint, or one that is damaged or of another run.
+    """
+    path = folder / "checkpoint.pt"
+    if not path.is_file():
+        raise RunError(f"run folder must hold a checkpoint.pt, got {folder}: nothing was saved yet")
+    env = model.get_env()
+    assert isinstance(env, GameVecEnv)
+    try:
+        _check_sums(path)
+        content = th.load(path, map_location="cpu", weights_only=True)
+        model.set_parameters(content["parameters"], device=model.device)
+        for name, value in content["counters"].items():
+            setattr(model, name, value)
+        model._last_obs = content["observations"].numpy()
+        model._last_episode_starts = content["episode_starts"].numpy()
+        env.engine.states[:] = content["games"].numpy()
+        if model.num_timesteps:  # the generators go on from where they were
+            env._reset_seeds()
+        _set_random_states(model, env, json.loads(content["random"]))
+        th.set_rng_state(content["torch_random"])
+        if isinstance(model, OffPolicyAlgorithm):
+            _set_replay(model, content["replay"])
+        log: dict[str, list[float]] = content["log"]
+    except Exception as error:  # zip, pickle and torch each have their own for a damaged file
+        raise RunError(f"{path} must be a checkpoint of this run, got: {_first(error)}") from None
+    return log
+
+
+def _random_states(model: BaseAlgorithm, env: GameVecEnv) -> dict[str, Any]:
+    kind, keys, *rest = np.random.get_state(legacy=True)
+    return {
+        "numpy": [kind, np.asarray(keys).tolist(), *rest],
+        "env": env.rng.bit_generator.state,
+        "actions": model.action_space.np_random.bit_generator.state,
+    }
+
+
+def _set_random_states(model: BaseAlgorithm, env: GameVecEnv, states: dict[str, Any]) -> None:
+    np.random.set_state(tuple(states["numpy"]))
+    env.rng.bit_generator.state = states["env"]
+    model.action_space.np_random.bit_generator.state = states["actions"]
+
+
+_REPLAY = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
+
+
+def _replay(model: OffPolicyAlgorithm) -> dict[str, Any]:
+    """Give the filled part of the replay buffer."""
+    buffer = model.replay_buffer
+    assert buffer is not None
+    filled = buffer.buffer_size if buffer.full else buffer.pos
+    arrays = {name: th.as_tensor(getattr(buffer, name)[:filled]) for name in _REPLAY}
+    return {"pos": buffer.pos, "full": buffer.full, **arrays}
+
+
+def _set_replay(model: OffPolicyAlgorithm, saved: dict[str, Any]) -> None:
+    buffer = model.replay_buffer
+    assert buffer is not None
+    buffer.pos, buffer.full = saved["pos"], saved["full"]
+    for name in _REPLAY:
+        getattr(buffer, name)[: len(saved[name])] = saved[name].numpy()
+
+
+def _first(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,88 @@
+"""Hyperparameters: YAML files in the shape that rl_zoo3 reads (its option ``-conf``).
+
+A file maps ids of environments to the arguments of a model, among them
+
+    n_envs, n_timesteps    games played at once, moves to train for
+    env_kwargs             keyword arguments of the environment
+    callback               a list of callbacks by name
+
+and numbers such as lin_0.003 that fall linearly to zero. Nothing in a file is run as code.
+"""
+
+from collections.abc import Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from ...envs import RewardMode
+from ...games import InputError
+from .ranges import Algorithm, mapping, shown
+
+
+def read_file(game: str, file: Path | Traversable) -> dict[str, Any]:
+    """Read what a file says of a game's environment, or else what it says of ``default``.
+
+    Raises:
+        ValueError: if the file cannot be read, says nothing of the game, or is of another shape.
+    """
+    try:
+        text = file.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"conf must be a YAML file, got {file}: {error}") from None
+    content = _yaml(text, f"conf must be a YAML file, got {file}")
+    env_id = f"exactdice/{game}-v0"
+    entry = (content.get(env_id) or content.get("default")) if isinstance(content, dict) else None
+    if not isinstance(entry, dict):
+        raise InputError(f"conf must hold a mapping for {env_id}, got none in {file}")
+    return entry
+
+
+def read_changes(texts: Mapping[str, str]) -> dict[str, Any]:
+    """Read hyperparameters that were given one by one, as on a command line.
+
+    Raises:
+        ValueError: if one is not YAML.
+    """
+    return {
+        name: _yaml(text, f"{name} must be a value in YAML, got {shown(text)}")
+        for name, text in texts.items()
+    }
+
+
+def _yaml(text: str, complaint: str) -> Any:
+    import yaml  # comes with training, not with the command line alone
+
+    try:
+        return yaml.safe_load(text)
+    except Exception as error:  # also RecursionError, and ValueError and others for odd dates
+        reason = " ".join(str(error).split())
+        raise InputError(f"{complaint}: {reason}") from None
+
+
+def tuned(algorithm: Algorithm, reward: RewardMode) -> Traversable:
+    """Give the tuned file that comes with the package."""
+    name = f"{algorithm}-regret" if (algorithm, reward) == ("ppo", "regret") else algorithm
+    return files("exactdice.agents") / "hyperparams" / f"{name}.yml"
+
+
+def keywords(hyperparameters: dict[str, Any]) -> dict[str, Any]:
+    """Give the keyword arguments of the environment among hyperparameters."""
+    return mapping("env_kwargs", hyperparameters.get("env_kwargs", {}))
+
+
+def once(name: str, places: dict[str, Any]) -> Any:
+    """Return what was given for one thing in any of several places, None if it was not.
+
+    Raises:
+        ValueError: if two of them differ, naming both.
+    """
+    given = {place: value for place, value in places.items() if value is not None}
+    (first, value), *others = given.items() or [("", None)]
+    for place, other in others:
+        if other != value:
+            raise InputError(
+                f"{name} must be given once, got {shown(value)} by {first} and {shown(other)} "
+                f"by {place}"
+            )
+    return value

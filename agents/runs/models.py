@@ -1,0 +1,173 @@
+"""Building environments and models from hyperparameters."""
+
+import importlib.util
+from typing import Any
+
+import numpy as np
+import torch as th
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.utils import LinearSchedule
+
+from ...games import InputError
+from ..learners.dqn import MaskedDQN, MaskedDQNPolicy
+from ..learners.q_learning import QLearning, QTable
+from ..learners.vec_env import GameVecEnv
+from .config import TrainConfig, task_from_options
+from .memory import check_buffers
+from .ranges import Algorithm, network, shown
+
+MODELS: dict[Algorithm, tuple[Any, Any]] = {
+    "ppo": (MaskablePPO, "MlpPolicy"),
+    "dqn": (MaskedDQN, MaskedDQNPolicy),
+    "qlearning": (QLearning, QTable),
+}
+#: Hyperparameters that no model takes.
+OURS = {"n_envs", "n_timesteps", "env_kwargs", "callback", "policy"}
+
+
+class FallingEntropy(BaseCallback):
+    """Lowers the weight of PPO's entropy bonus linearly to zero in the course of training.
+
+    A small constant weight lets a policy settle on a move before it knows better; a large one
+    keeps it from ever settling.
+    """
+
+    def _on_training_start(self) -> None:
+        self._initial: float = self.model.ent_coef  # type: ignore[attr-defined]
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_end(self) -> None:
+        remaining = max(0.0, 1 - self.num_timesteps / self.model._total_timesteps)
+        self.model.ent_coef = self._initial * remaining  # type: ignore[attr-defined]
+
+
+CALLBACKS: dict[str, type[BaseCallback]] = {
+    "exactdice.agents.models.FallingEntropy": FallingEntropy
+}
+
+
+def make_env(config: TrainConfig) -> GameVecEnv:
+    """Build the training environment of a run.
+
+    For DQN payoffs are scaled to a span of 1, as its loss is linear in errors above 1: where
+    payoffs differ by 9, as in 421, it would learn something like their medians instead of their
+    means, and never take a risk (0.856 of the optimum there, instead of 0.999).
+
+    Raises:
+        ValueError: if a keyword of the environment is unknown or out of range.
+    """
+    keywords = dict(config.hyperparameters["env_kwargs"])
+    reward, encoding = keywords.pop("reward"), keywords.pop("encoding", "integer")
+    task = task_from_options(config.game, keywords)
+    lowest, highest = task.game.payoff_range
+    scale = 1 / (highest - lowest) if config.algorithm == "dqn" and highest > lowest else 1.0
+    return GameVecEnv(task, config.hyperparameters["n_envs"], reward, encoding, scale)
+
+
+def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
+    """Build an untrained model for a run, and see that its network works.
+
+    Raises:
+        ValueError: if a hyperparameter does not fit the model, or the device does not exist.
+    """
+    options = {
+        name: _argument(name, value)
+        for name, value in config.hyperparameters.items()
+        if name not in OURS
+    }
+    model, policy = MODELS[config.algorithm]
+    check_buffers(config.algorithm, options, env)
+    device = check_device(config.device)
+    if model is QLearning and device not in ("cpu", "auto"):
+        raise InputError(f"device must be cpu for a table, got {device!r}")
+    try:
+        built: BaseAlgorithm = model(policy, env, seed=config.seed, device=device, **options)
+        _pass_through(built, env)
+    except InputError:
+        raise
+    except Exception as error:  # each class of torch.nn and each optimiser has its own
+        raise InputError(f"hyperparameters must fit {model.__name__}: {_line(error)}") from error
+    return built
+
+
+def _argument(name: str, value: Any) -> Any:
+    """Make what a model takes of a hyperparameter: a schedule of lin_0.003, classes of texts."""
+    if isinstance(value, str) and value.startswith("lin_"):
+        return LinearSchedule(float(value.removeprefix("lin_")), 0.0, 1.0)
+    if name != "policy_kwargs":
+        return value
+    options = network(name, value)
+    if "activation_fn" in options:
+        kind = getattr(th.nn, options["activation_fn"], None)
+        if getattr(kind, "__module__", "") != "torch.nn.modules.activation":
+            raise InputError(
+                "policy_kwargs activation_fn must be an activation of torch.nn, such as nn.Tanh, "
+                f"got nn.{options['activation_fn']}"
+            )
+        options["activation_fn"] = kind
+    return options
+
+
+def _pass_through(model: BaseAlgorithm, env: GameVecEnv) -> None:
+    """Have a model see two first observations: a network may be built that cannot be called."""
+    task = env.task
+    states = np.resize(np.flatnonzero(task.initial), 2)
+    observations = env.engine.encoding.encode(task.game.observe(states, task.seat))
+    policy: Any = model.policy
+    policy.predict(observations, deterministic=True)
+    if hasattr(policy, "predict_values"):
+        with th.no_grad():
+            policy.predict_values(th.as_tensor(observations, device=model.device))
+
+
+def _line(error: Exception) -> str:
+    """Put an error of a library into one line."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def make_callbacks(config: TrainConfig) -> list[BaseCallback]:
+    """Build the callbacks that the hyperparameters name.
+
+    Raises:
+        ValueError: if one is unknown.
+    """
+    named = config.hyperparameters.get("callback")
+    callbacks: list[BaseCallback] = []
+    for name in named if isinstance(named, list) else [] if named is None else [named]:
+        if not isinstance(name, str) or name not in CALLBACKS:
+            raise InputError(f"callback must be one of {', '.join(CALLBACKS)}, got {name!r}")
+        callbacks.append(CALLBACKS[name]())
+    return callbacks
+
+
+def check_device(device: str) -> str:
+    """Return the device if a tensor can be put there, and numbers come back.
+
+    Raises:
+        ValueError: if PyTorch does not know it or does not have it.
+    """
+    try:
+        th.zeros(1, device="cpu" if device == "auto" else device).item()
+    except Exception as error:  # each kind of device has its own
+        reason = str(error).splitlines()[0]
+        raise InputError(
+            f"device must be one that PyTorch can use, got {device!r}: {reason}"
+        ) from None
+    return device
+
+
+def check_log(config: TrainConfig) -> None:
+    """See that TensorBoard is there if a run is to write for it.
+
+    Raises:
+        ValueError: if it is not.
+    """
+    folder = config.hyperparameters.get("tensorboard_log")
+    if folder is not None and importlib.util.find_spec("tensorboard") is None:
+        raise InputError(
+            f"tensorboard_log needs more libraries, got {shown(folder)}: pip install tensorboard"
+        )

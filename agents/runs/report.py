@@ -1,0 +1,56 @@
+"""Scores in words, for the terminal."""
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from ...baselines import Score, Task
+
+
+def seated(task: Task) -> str:
+    """Say where an agent sits and against whom."""
+    against = f", against: {', '.join(task.labels.values())}" if task.labels else ""
+    return f"in seat {task.seat}{against}"
+
+
+def report(score: Score, console: Console) -> None:
+    """Print the exact score and the costliest decisions."""
+    kind = "deterministic" if score.deterministic else "stochastic"
+    held = "masked" if score.masked else "not masked"
+    title = f"{score.policy} ({kind}, {held}) {seated(score.task)}"
+    table = Table(
+        "value",
+        "optimum",
+        "random",
+        "regret",
+        "normalised score",
+        title=title,
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    numbers = (score.value, score.optimum, score.random, score.regret, score.normalized)
+    table.add_row(*(f"{number:.6f}" for number in numbers))
+    console.print(table)
+    console.print(_in_depth(score), highlight=False, soft_wrap=True)
+    costly = score.blunders(10)
+    if not costly:
+        console.print("no decision costs anything")
+        return
+    console.print("costliest decisions:")
+    for blunder in costly:
+        console.print(f"    {blunder.words}", highlight=False, soft_wrap=True)
+
+
+def _in_depth(score: Score) -> str:
+    """Say what a score is made of."""
+    outcomes = ", ".join(f"{payoff:g} ({chance:.2%})" for payoff, chance in score.outcomes.items())
+    lines = [
+        f"payoffs and their probabilities: {outcomes}",
+        f"{score.optimal_share:.2%} of its decisions are optimal; it plays {score.flawless:.2%} "
+        "of its games without a mistake",
+    ]
+    if score.exploitability_in_seat is not None:
+        lines.append(
+            f"who plays to beat it takes {score.exploitability_in_seat:.6f} from it in this seat"
+        )
+    return "\n".join(lines)

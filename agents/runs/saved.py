@@ -1,0 +1,135 @@
+"""Policies from files: run folders, and models that stable-baselines3 saved.
+
+A saved model is a zip of a description, in which spaces and classes are pickled, and of weights. To
+unpickle is to run what the file says, so that only classes are let in which describe a network:
+its spaces, modules, optimizer and, for the models of this project, its game.
+"""
+
+import base64
+import inspect
+import io
+import json
+import pickle
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import torch as th
+
+from ...games import Game, InputError
+from ..learners.adapter import ModelPolicy
+
+#: Functions and classes of NumPy that pickled spaces consist of, and containers.
+PLAIN = {
+    ("collections", "OrderedDict"),
+    ("collections", "defaultdict"),
+    ("exactdice.games.game", "rebuild"),
+    ("numpy", "dtype"),
+    ("numpy", "ndarray"),
+    ("numpy._core.multiarray", "_reconstruct"),
+    ("numpy._core.multiarray", "scalar"),
+    ("numpy._core.numeric", "_frombuffer"),
+    ("numpy.core.multiarray", "_reconstruct"),
+    ("numpy.core.multiarray", "scalar"),
+    ("numpy.core.numeric", "_frombuffer"),
+}
+PACKAGES = {"exactdice", "gymnasium", "sb3_contrib", "stable_baselines3", "torch"}
+KINDS = (Game, gym.Space, th.nn.Module, th.optim.Optimizer)
+NEEDED = ("policy_class", "policy_kwargs", "observation_space", "action_space")
+
+
+def from_file(path: Path, game: Game, reading: Any) -> ModelPolicy:
+    """Read the policy of a run folder or of a saved model.
+
+    Raises:
+        ValueError: if the file is missing, damaged, of another kind or of another game, or holds
+            more than a network that can be understood.
+    """
+    options = (game, reading.deterministic, reading.masked, reading.sight, reading.observations)
+    run = path if path.is_dir() else path.parent
+    if (run / "config.json").is_file():
+        from .folders import load_model
+
+        which = "final" if path.is_dir() else path.name.removesuffix("_model.zip")
+        return ModelPolicy(load_model(run, which)[0], *options)
+    if not path.is_file():
+        raise InputError(f"policy must be a run folder, a certificate or a saved model, got {path}")
+    if (path.parent / "vecnormalize.pkl").exists() and reading.observations is None:
+        raise InputError(
+            f"{path} must be given the statistics that it was trained with: pass observations="
+            f"VecNormalize.load({str(path.parent / 'vecnormalize.pkl')!r}, venv)"
+        )
+    return ModelPolicy(load_policy(path), *options)
+
+
+def load_policy(path: Path) -> Any:
+    """Rebuild the policy of a model that stable-baselines3 saved, on the processor.
+
+    Raises:
+        ValueError: if it is damaged, or made of classes that are not let in.
+    """
+    try:
+        with zipfile.ZipFile(path) as file:
+            description, weights = json.loads(file.read("data")), file.read("policy.pth")
+        parts = {name: _part(description[name]) for name in NEEDED}
+        policy = _build(**parts)
+        policy.load_state_dict(th.load(io.BytesIO(weights), map_location="cpu", weights_only=True))
+    except pickle.UnpicklingError as error:
+        raise InputError(f"{path} {error}") from None
+    except Exception as error:  # zip, json, pickle and torch each have their own for damage
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(f"{path} must be a model of stable-baselines3, got: {reason}") from None
+    policy.exploration_rate = float(description.get("exploration_rate", 0.0))
+    return policy
+
+
+def _part(entry: Any) -> Any:
+    """Read one entry of the description, pickled where JSON has no word for it."""
+    if not isinstance(entry, dict) or ":serialized:" not in entry:
+        return entry
+    return _Unpickler(io.BytesIO(base64.b64decode(entry[":serialized:"]))).load()
+
+
+def _build(
+    policy_class: type, policy_kwargs: dict[str, Any], observation_space: Any, action_space: Any
+) -> Any:
+    """Make a policy with new weights."""
+    if not issubclass(policy_class, th.nn.Module):
+        raise pickle.UnpicklingError(f"must have the class of a policy, got {policy_class}")
+    arguments = inspect.signature(policy_class).parameters
+    schedule = [lambda _: 0.0] if "lr_schedule" in arguments or "args" in arguments else []
+    return policy_class(observation_space, action_space, *schedule, **policy_kwargs)
+
+
+class _Forgotten:
+    """Stands in for the random state of a space, of which a policy has no use."""
+
+    def __init__(self, *_: Any) -> None:
+        pass
+
+    def __setstate__(self, _: Any) -> None:
+        pass
+
+
+class _Unpickler(pickle.Unpickler):
+    """Unpickles what describes a network, and nothing else."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Give a class that is let in.
+
+        Raises:
+            UnpicklingError: if it is not.
+        """
+        if (module, name) in PLAIN:
+            return super().find_class(module, name)
+        if module.startswith("numpy.random."):
+            return _Forgotten
+        if module.partition(".")[0] in PACKAGES:
+            found = super().find_class(module, name)
+            if isinstance(found, type) and issubclass(found, KINDS):
+                return found
+        raise pickle.UnpicklingError(
+            f"must be made of classes of stable-baselines3 and torch, got {module}.{name}: load it "
+            "yourself and pass the model"
+        )

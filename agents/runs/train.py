@@ -1,0 +1,180 @@
+"""The main job: train an agent, watch its exact regret fall, and say what is left of it."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import torch as th
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.callbacks import BaseCallback
+
+from ...baselines import Score, certificate, exploitability
+from ..learners.adapter import ModelPolicy
+from ..learners.self_play import SelfPlay
+from . import folders
+from .callback import ExactEvalCallback
+from .config import RunError, TrainConfig
+from .models import check_log, make_callbacks, make_env, make_model
+from .report import report, seated
+
+RUNAWAY = 1e6  # weights of networks that learn are far below
+
+
+class ProgressCallback(BaseCallback):
+    """Moves the bar."""
+
+    def __init__(self, progress: Progress, total: int, done: int) -> None:
+        super().__init__()
+        self._progress = progress
+        self._bar = progress.add_task("", total=total, completed=done, score="")
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_end(self) -> None:
+        self._progress.update(self._bar, completed=self.num_timesteps)
+
+    def show(self, steps: int, score: Score) -> None:
+        """Show a score beside the bar, or on a line of its own where there is no terminal."""
+        text = f"regret {score.regret:.5f}, normalised score {score.normalized:.4f}"
+        self._progress.update(self._bar, completed=steps, score=text)
+        if not self._progress.console.is_terminal:
+            self._progress.console.print(f"{steps:>10,} steps: {text}")
+
+
+def train(config: TrainConfig, console: Console | None = None) -> Score | None:
+    """Run a training job, new or resumed, on one thread of the processor.
+
+    Returns:
+        The exact score of the final model, or None if the run was interrupted and saved.
+
+    Raises:
+        RunError: if the run folder cannot be used.
+        ValueError: if an option is out of range.
+    """
+    # The networks are too small to gain from more threads, and with one the order of every sum,
+    # hence the run, does not depend on how many cores there are.
+    th.set_num_threads(1)
+    console = console or Console()
+    folder = config.resume
+    if folder is not None:
+        config = folders.read_unfinished_config(folder)
+    check_log(config)
+    env = make_env(config)
+    model = make_model(config, env)
+    exact = ExactEvalCallback(env.task, config.interval, stop_at=config.stop_at)
+    callbacks: list[BaseCallback] = [exact, *make_callbacks(config)]
+    if config.self_play:  # after the callback that saves: a resumed run begins here
+        callbacks.append(SelfPlay(env.task.game))
+    if folder is None:
+        folder = folders.create(config)
+    else:
+        exact.log = folders.restore_checkpoint(folder, model)
+    exact.folder = folder
+    console.print(
+        f"{config.algorithm} on {env.task.game!r} {seated(env.task)}\n"
+        f"{config.reward} reward, {config.total_steps:,} steps, saving in {folder}"
+    )
+    with _how_to_go_on(folder):
+        _learn(config, model, callbacks, console)
+        if exact.interrupted_at is None:
+            return _finish(config, folder, model, exact, console)
+    console.print(
+        f"interrupted and saved after {exact.interrupted_at:,} steps; continue with\n"
+        f"    python train.py --resume {folder}"
+    )
+    return None
+
+
+def _finish(
+    config: TrainConfig,
+    folder: Path,
+    model: BaseAlgorithm,
+    exact: ExactEvalCallback,
+    console: Console,
+) -> Score:
+    """Score and save the final model."""
+    final = exact.evaluate()
+    folders.write_with(folder / "final_model.zip", model.save)
+    best = max(exact.log["normalized"])
+    folders.write(folder / "certificate.npz", certificate(final))
+    summary = {
+        "steps": model.num_timesteps,
+        "seconds": exact.log["seconds"][-1],
+        **final.as_dict(),
+        "best_normalized": best,
+    }
+    report(final, console)
+    if config.self_play:
+        both = float(exploitability(ModelPolicy(model, exact.task.game), exact.task))
+        summary["exploitability_of_both_seats"] = both
+        console.print(f"exploitability, mean of both seats: {both:.6f}", highlight=False)
+    folders.write_json(folder / "score.json", summary)
+    console.print(f"saved in {folder}")
+    return final
+
+
+@contextmanager
+def _how_to_go_on(folder: Path) -> Iterator[None]:
+    """Add to what is said of a file that cannot be written, as on a full disk, what to do."""
+    try:
+        yield
+    except folders.WriteError as error:
+        go_on = f"go on with --resume {folder}"
+        if not (folder / "checkpoint.pt").exists():
+            go_on = f"train again, as nothing was saved yet in {folder}"
+        raise RunError(f"{error}; make room and {go_on}") from None
+
+
+def _learn(
+    config: TrainConfig, model: BaseAlgorithm, callbacks: list[BaseCallback], console: Console
+) -> None:
+    """Train to the end, or to Ctrl-C, under a progress bar; exact scores come first."""
+    exact = callbacks[0]
+    assert isinstance(exact, ExactEvalCallback)
+    columns = (
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[score]}"),
+    )
+    with Progress(*columns, console=console) as progress, _stop_on_interrupt(exact, console):
+        bar = ProgressCallback(progress, config.total_steps, model.num_timesteps)
+        exact.on_score = bar.show
+        try:
+            model.learn(
+                config.total_steps - model.num_timesteps,
+                callback=[*callbacks, bar],
+                reset_num_timesteps=model.num_timesteps == 0,
+            )
+        except ValueError:  # somewhere in a network or a law, if its weights have run away
+            if all(weight.abs().max() < RUNAWAY for weight in model.policy.parameters()):
+                raise
+            raise RunError(
+                f"hyperparameters must keep the weights below {RUNAWAY:g}, which they left within "
+                f"{model.num_timesteps:,} steps: lower learning_rate or max_grad_norm"
+            ) from None
+
+
+@contextmanager
+def _stop_on_interrupt(exact: ExactEvalCallback, console: Console) -> Iterator[None]:
+    """Have the first Ctrl-C end the run at the next point where it can be saved."""
+
+    def ask(_signal: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, before)
+        exact.stop = True
+        console.print("stopping: one moment to save (Ctrl-C again to lose what is not saved)")
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals reach the main thread only
+        return
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,220 @@
+"""Section 4.1 of *Fate stochastic management and policy benchmark in 421*: one goal.
+
+Statements over all games are checked over ranges, in exact arithmetic.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from math import prod
+from operator import le, lt
+
+from ...baselines.solver import Solution, evaluate, occupancy
+from ...baselines.task import start_mass
+from ...games import FourTwoOne
+from ...games.dice import combinations
+from ...games.ranking import Combination
+from ..claim import Claim, agreement, number
+from .laws import best, probability
+
+
+def goal_claims() -> list[Claim]:
+    """Check everything."""
+    parts = (_ratchet, _one_decision, _either, _bernoulli, _examples, _dilemmas)
+    return [claim for part in parts for claim in part()]
+
+
+def _ratchet() -> Iterator[Claim]:
+    for printed, holds in (
+        ("with three dice and six faces the ratchet is optimal", ratchet_is_optimal),
+        ("with three dice and six faces nothing else is", only_ratchet_is_optimal),
+    ):
+        failing = [
+            f"J = {casts}, goal {goal}"
+            for casts in range(1, 9) for goal in _representatives(3, 6)
+            if not holds(3, 6, casts, goal)
+        ]  # fmt: skip
+        yield Claim(
+            "section 4.1", printed, ", ".join(failing) or "true", agreement(not failing), "agrees",
+            "J = 1 to 8, every class of goals",
+        )  # fmt: skip
+    for dice, faces, casts, goal in ((3, 3, 3, "112"), (4, 5, 3, "1112"), (3, 6, 9, "112")):
+        loss = _ratchet_loss(dice, faces, casts, goal)
+        optimum = best(dice, faces, casts, goal).value
+        yield Claim(
+            "section 4.1", "the ratchet strategy is optimal if and only if D <= F",
+            f"not for (D, F, J) = ({dice}, {faces}, {casts}) and goal {goal}: it loses "
+            f"{float(loss):.3g} of {float(optimum):.6f}",
+            agreement(loss == 0), "wrong", f"optimum {optimum}, ratchet {optimum - loss}",
+        )  # fmt: skip
+
+
+@cache
+def _ratchet_loss(dice: int, faces: int, casts: int, goal: str) -> Fraction:
+    solution = best(dice, faces, casts, goal)
+    value = evaluate(f"ratchet:{goal}", solution.task, exact=True).value
+    return Fraction(solution.value) - Fraction(value)
+
+
+def ratchet_is_optimal(dice: int, faces: int, casts: int, goal: str) -> bool:
+    """Say whether nothing succeeds more often than the ratchet."""
+    return not _ratchet_loss(dice, faces, casts, goal)
+
+
+def _representatives(dice: int, faces: int) -> list[str]:
+    """Give the first goal of each class modulo face permutations (section 4.2)."""
+    classes = {
+        tuple(sorted(goal.count(face) for face in set(goal))): "".join(map(str, goal))
+        for goal in reversed(combinations(dice, faces))
+    }
+    return list(classes.values())
+
+
+def only_ratchet_is_optimal(dice: int, faces: int, casts: int, goal: str) -> bool:
+    """Say whether no other decision is as good in any state that the ratchet meets."""
+    solution = best(dice, faces, casts, goal)
+    met = occupancy(f"ratchet:{goal}", solution.task, exact=True) > 0
+    alone = solution.optimal[met].sum(axis=1) == 1
+    return bool(alone.all()) and ratchet_is_optimal(dice, faces, casts, goal)
+
+
+def _one_decision() -> Iterator[Claim]:
+    sizes = [(dice, faces) for dice in (2, 3, 4) for faces in range(2, 7)]
+    for printed, holds, condition in (
+        ("the ratchet strategy is optimal if and only if D <= F", ratchet_is_optimal, le),
+        ("strictly if and only if D < F", only_ratchet_is_optimal, lt),
+    ):
+        found = all(
+            all(holds(*size, 2, goal) for goal in _representatives(*size)) == condition(*size)
+            for size in sizes
+        )
+        yield Claim(
+            "section 4.1, for J = 2", printed, "true", agreement(found), "agrees",
+            "D = 2 to 4, F = 2 to 6, every class of goals",
+        )  # fmt: skip
+
+
+def _either() -> Iterator[Claim]:
+    solution = best(3, 2, 2, "112")
+    one, other = (
+        evaluate(f"{name}:112", solution.task, exact=True).value
+        for name in ("bernoulli", "ratchet")
+    )
+    yield Claim(
+        "appendix C", "optimal one-goal strategies are Bernoulli or ratchet, depending on D < F",
+        "neither for (D, F, J) = (3, 2, 2) and goal 112: "
+        f"optimum {solution.value}, Bernoulli {one}, ratchet {other}",
+        agreement(solution.value in (one, other)), "wrong",
+    )  # fmt: skip
+
+
+def _bernoulli() -> Iterator[Claim]:
+    chance = probability(6, (1, 2, 4))
+    found = all(
+        evaluate("bernoulli:421", best(3, 6, casts, "421").task, exact=True).value
+        == 1 - (1 - chance) ** casts
+        for casts in range(1, 5)
+    )
+    yield Claim(
+        "section 4.1", "the Bernoulli policy repeats independent trials until success",
+        "it succeeds with the probability 1 - (1 - p)^J", agreement(found), "agrees",
+        "(3, 6, J), J <= 4, goal 421",
+    )  # fmt: skip
+
+
+def optimal_takes(
+    solution: Solution, held: Combination, cast: Combination, made: int
+) -> set[Combination]:
+    """List the faces that optimal decisions accumulate."""
+    game = solution.task.game
+    assert isinstance(game, FourTwoOne)
+    padding = [0] * (game.dice - 1 - len(held))
+    observation = [*held, *padding, *cast, *[0] * len(held), made]
+    best_actions = solution.optimal_actions(observation)
+    return {taken for action, taken in game.options(cast) if action in best_actions}
+
+
+def _examples() -> Iterator[Claim]:
+    taken = optimal_takes(best(3, 6, 3, "124"), (), (1, 5, 6), 1)
+    yield Claim(
+        "section 4.1", "goal 421, cast 651: to accumulate 1 is optimal, as p(421) < p(42)",
+        f"p(421) = {probability(6, (1, 2, 4))}, p(42) = {probability(6, (2, 4))}",
+        agreement(taken == {(1,)} and probability(6, (1, 2, 4)) < probability(6, (2, 4))),
+        "agrees", "J = 3",
+    )  # fmt: skip
+    for combination, printed in (((1, 1), "2/8"), ((1, 1, 2), "3/8")):
+        place = f"section 4.1, F = 2, p({''.join(map(str, combination[::-1]))})"
+        yield number(place, printed, probability(2, combination), "agrees")
+    taken = optimal_takes(best(3, 2, 2, "112"), (), (2, 2, 2), 1)
+    yield Claim(
+        "section 4.1", "D = 3 > F = 2, goal 211, cast 222: to replay all dice is optimal",
+        "true, and nothing else is", agreement(taken == {()}), "agrees", "J = 2",
+    )  # fmt: skip
+    taken = optimal_takes(best(2, 2, 2, "12"), (), (1, 1), 1)
+    yield Claim(
+        "section 4.1", "D = F = 2, goal 21, cast 11: Bernoulli and ratchet are both optimal",
+        "true", agreement(taken == {(), (1,)}), "agrees", "J = 2",
+    )  # fmt: skip
+
+
+def _dilemmas() -> Iterator[Claim]:
+    sizes = [(dice, faces) for dice in (1, 2, 3) for faces in range(3, 7)]
+    everywhere = all(
+        _any_one_die(best(dice, faces, casts, goal, casts), goal)
+        for dice, faces in sizes for casts in (2, 3) for goal in _representatives(dice, faces)
+    )  # fmt: skip
+    yield Claim(
+        "section 4.1", "too early: for F > 2 any one die is replayed", "true, and no more than one",
+        agreement(everywhere), "agrees",
+        "D = 1 to 3, F = 3 to 6, J = 2 and 3, every class of goals, every premature success",
+    )  # fmt: skip
+    yield Claim(
+        "section 4.1", "for F > 2, and only there", "true: for (D, F, J) = (3, 2, 3) and goal 112 "
+        "to replay two is as good", agreement(not _any_one_die(best(3, 2, 3, "112", 3), "112")),
+        "agrees",
+    )  # fmt: skip
+    taken = optimal_takes(best(3, 6, 3, "111", 3), (), (1, 1, 1), 1)
+    yield Claim(
+        "section 4.1", "if the goal is a brelan, then no dilemma exists",
+        "true: one decision is optimal", agreement(taken == {(1, 1)}), "agrees",
+        "(3, 6, 3), goal 111",
+    )  # fmt: skip
+    for casts in (2, 3):
+        for goal in ("123", "112", "111"):
+            counted = _optimal_strategies(best(3, 6, casts, goal, casts))
+            printed = len(set(goal)) ** (casts - 1)
+            yield Claim(
+                "section 4.1", "distinct faces to the power J - 1 optimal strategies, here "
+                f"{printed} for goal {goal}, J = {casts}", f"{counted}",
+                agreement(counted == printed),
+                "agrees" if casts == 2 or goal == "111" else "wrong",
+                "decisions in the states that optimal play can meet",
+            )  # fmt: skip
+
+
+def _any_one_die(solution: Solution, goal: str) -> bool:
+    """Say whether, wherever a goal is complete too early, to replay any one die is what is optimal.
+
+    Dice accumulated before stay, so that only those just cast can be replayed.
+    """
+    game = solution.task.game
+    assert isinstance(game, FourTwoOne)
+    for *seen, made in game.legs[0].turn.observations.tolist():
+        held, cast = (
+            tuple(face for face in part if face)
+            for part in (seen[: game.dice - 1], seen[game.dice - 1 :])
+        )
+        if tuple(sorted(held + cast)) == game.parse(goal) and made < game.casts:
+            any_one = {cast[:die] + cast[die + 1 :] for die in range(len(cast))}
+            if optimal_takes(solution, held, cast, made) != any_one:
+                return False
+    return True
+
+
+def _optimal_strategies(solution: Solution) -> int:
+    """Multiply the numbers of optimal decisions over all states that optimal play can meet."""
+    game, optimal = solution.task.game, solution.optimal
+    mass = start_mass(game)
+    for mover, states, weights in game.forward(mass, 0):
+        weights[:] = mass[mover, states][:, None] * optimal[states]
+    return prod(optimal[mass[0] > 0].sum(axis=1).tolist())

@@ -1,0 +1,203 @@
+"""The policies of 421's source, and the probabilities behind them (Albarede 2024).
+
+Everything rests on *one-goal strategies*: play that makes one combination as likely as possible.
+Of equally good next states the shorter combination is taken, then the lexicographically smaller
+(section 5.2; it is the order of the actions). For next players this resolves the dilemma of a
+goal that is complete too early: the highest of its faces is cast again.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from ...baselines.induction import maximize, tie
+from ...games import Array, BoolArray, FourTwoOne, InputError, IntArray, Turn
+from ..turn import follow_choices, in_every_context, solve_turn
+
+
+def ratchet(game: FourTwoOne, goal: str) -> IntArray:
+    """Put aside as many dice as contribute to a goal (41), whatever else may be better.
+
+    A next player who would complete it too early casts the highest of these dice again.
+
+    Returns:
+        Actions, shape (state,).
+
+    Raises:
+        ValueError: if the goal is no combination.
+    """
+    wanted = game.parse(goal)
+    return in_every_context(
+        game, [_play_towards(game, leg.turn, wanted, keep_parts=True) for leg in game.legs]
+    )
+
+
+def bernoulli(game: FourTwoOne, goal: str) -> IntArray:
+    """Accumulate nothing until one cast shows the whole goal (section 4.1).
+
+    A next player, who may not be done early, accumulates nothing until the last cast.
+
+    Returns:
+        Actions, shape (state,).
+
+    Raises:
+        ValueError: if the goal is no combination.
+    """
+    wanted = game.parse(goal)
+    return in_every_context(
+        game, [_play_towards(game, leg.turn, wanted, keep_parts=False) for leg in game.legs]
+    )
+
+
+def _play_towards(
+    game: FourTwoOne, turn: Turn, goal: tuple[int, ...], keep_parts: bool
+) -> IntArray:
+    """Choose in every node of a turn: shape (node,)."""
+    choices = np.empty(turn.num_nodes, dtype=np.int64)
+    for node, seen in enumerate(turn.observations.tolist()):
+        held = [face for face in seen[: game.dice - 1] if face]
+        cast = tuple(face for face in seen[game.dice - 1 : -1] if face)
+        options = {
+            taken: action for action, taken in game.options(cast) if turn.after[node, action] >= 0
+        }
+        missing = list(goal)
+        for face in held:
+            if face in missing:
+                missing.remove(face)
+        useful = tuple(sorted(_common(missing, cast)))
+        complete = len(held) + len(useful) == game.dice
+        if not keep_parts and not complete:
+            useful = ()
+        if useful not in options:  # the last cast, or too early to be complete
+            useful = cast if cast in options else useful[:-1] if keep_parts else ()
+        choices[node] = options[useful]
+    return choices
+
+
+def _common(wanted: list[int], cast: tuple[int, ...]) -> list[int]:
+    """Intersect two combinations (the minimum of equation 41)."""
+    return [face for face in set(cast) for _ in range(min(wanted.count(face), cast.count(face)))]
+
+
+def identify_goal(game: FourTwoOne, horizon_and_serendipity: str) -> IntArray:
+    """Play by goal identification (section 5).
+
+    The *evaluation function* of a position is the largest expected utility among the one-goal
+    strategies, counting only the goal itself (51) or, with serendipity, any result (52). With
+    horizon 0 the goal is found once, before the first cast, and its one-goal strategy is never
+    revised; with horizon 1 every decision leads to a position of largest evaluation (53).
+
+    Args:
+        game: a game with a utility, not a set.
+        horizon_and_serendipity: "h,s", both 0 or 1. Serendipity is for first players.
+
+    Returns:
+        Actions, shape (state,).
+
+    Raises:
+        ValueError: if the argument is wrong, or the game has no utility.
+    """
+    if horizon_and_serendipity not in ("0,0", "0,1", "1,0", "1,1"):
+        raise InputError(
+            f"goal must be followed by h,s, both 0 or 1, got {horizon_and_serendipity!r}"
+        )
+    horizon, serendipity = (int(digit) for digit in horizon_and_serendipity.split(","))
+    if game.utilities is None:
+        raise InputError("goal needs a utility, which a set has not")
+    if serendipity and game.duration is not None:
+        raise InputError(
+            "goal with serendipity needs a first player (equation 52), "
+            f"got duration = {game.duration}"
+        )
+    if horizon == 0:
+        plans, expected = goal_values(game, bool(serendipity))
+        goals = np.ones((1, plans.shape[1]), dtype=bool)
+        goal = int(maximize(expected[:1], goals, tie(game))[1].argmax())
+        return plans[:, goal]
+    actions: IntArray = equally_good(game, bool(serendipity)).argmax(axis=1)
+    return actions
+
+
+def goal_values(game: FourTwoOne, serendipity: bool) -> tuple[IntArray, Array]:
+    """Give the strategy of each goal, and what it is expected to be worth from each position on.
+
+    Returns:
+        Actions of the one-goal strategies, shape (node, goal); and expected utilities, shape
+        (position, goal), of the goal alone (51) or, with serendipity, of any result (52).
+    """
+    turn, paid = game.legs[0].turn, game.legs[0].float_payoffs[:, 0, 0]  # (result,)
+    plans = one_goal_strategies(game)
+    ends = np.repeat(paid[:, None], len(game.combinations), axis=1)
+    expected = follow_choices(turn, ends if serendipity else ends * _is_goal(game), plans)
+    return plans, expected.positions
+
+
+def equally_good(game: FourTwoOne, serendipity: bool) -> BoolArray:
+    """Say which actions lead to a position of largest evaluation (53), shape (node, action)."""
+    turn, paid = game.legs[0].turn, game.legs[0].float_payoffs[:, 0, 0]
+    _, expected = goal_values(game, serendipity)
+    evaluation = np.where(_within_reach(game), expected, -np.inf).max(axis=1)
+    evaluation = np.concatenate([evaluation, paid])  # (position or result,)
+    return maximize(evaluation[turn.after], turn.after >= 0, tie(game))[1]
+
+
+def one_goal_strategies(game: FourTwoOne, exact: bool = False) -> IntArray:
+    """Give the strategy that makes each goal likeliest (section 4), shape (node, goal)."""
+    ends = _is_goal(game).astype(object if exact else np.float64)
+    return solve_turn(game.legs[0].turn, ends).choices
+
+
+def _is_goal(game: FourTwoOne) -> IntArray:
+    """Say which result is which goal, shape (result, goal)."""
+    goals = np.eye(len(game.combinations), dtype=np.int64)
+    return np.tile(goals, (game.legs[0].turn.num_results // len(goals), 1))
+
+
+def _within_reach(game: FourTwoOne) -> Array:
+    """Say which goals contain what a position has accumulated, shape (position, goal)."""
+    turn = game.legs[0].turn
+    faces = np.arange(1, game.faces + 1)
+    held = turn.observations[turn.nodes[:, :1].ravel(), : game.dice - 1]
+    counts = (held[..., None] == faces).sum(axis=1)  # (position, face)
+    wanted = (np.array(game.combinations)[..., None] == faces).sum(axis=1)  # (goal, face)
+    within: Array = (counts[:, None] <= wanted).all(axis=-1)
+    return within
+
+
+def result_law(faces: int, casts: int, goal: str, first: bool = True) -> dict[str, list[Fraction]]:
+    """Give the result probabilities p_1, p_2 (44) of the one-goal strategy for a goal.
+
+    Args:
+        faces: F.
+        casts: J_1; a next player casts exactly as often.
+        goal: d*, whose length is the number of dice.
+        first: whether the player is first (p_1) or next (p_2). For next players only the entry of
+            the goal itself is free of dilemmas, unless the goal is a brelan.
+
+    Returns:
+        For each result, as digits, the probabilities that it comes after 1, 2, ..., ``casts``
+        casts.
+    """
+    game = FourTwoOne(len(goal), faces, casts, f"goal:{goal}", duration=None if first else casts)
+    turn, column = game.legs[0].turn, game.combinations.index(game.parse(goal))
+    plan = one_goal_strategies(game, exact=True)[:, column]
+    mass = np.full((turn.num_nodes, 1), Fraction(0), dtype=object)
+    states, law = game.initial_law()
+    mass[states, 0] = law
+    ended = np.full((turn.num_results, 1), Fraction(0), dtype=object)
+    for nodes, weights in turn.forward(mass, ended):
+        chosen = plan[nodes]
+        weights[np.arange(len(chosen)), chosen] = mass[nodes]
+    by_casts = ended.reshape(-1, len(game.combinations)).T.tolist()
+    early = [Fraction(0)] * (casts - len(by_casts[0]))
+    names = ["".join(map(str, combination)) for combination in game.combinations]
+    return {name: early + row for name, row in zip(names, by_casts, strict=True)}
+
+
+#: By the names under which users know them.
+POLICIES: dict[str, Callable[[FourTwoOne, str], IntArray]] = {
+    "ratchet:<goal>": ratchet,
+    "bernoulli:<goal>": bernoulli,
+    "goal:<h>,<s>": identify_goal,
+}

@@ -1,0 +1,199 @@
+"""Sections 2, 3, 5 and appendix B of *Fate stochastic management and policy benchmark in 421*.
+
+Statements over all games are checked over ranges, in exact arithmetic.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+
+from ...baselines.conversion import convert
+from ...baselines.induction import spread
+from ...baselines.solver import evaluate, solve
+from ...baselines.task import Task, start_mass
+from ...games import FourTwoOne, IntArray
+from ...games.dice import combinations, redundancy
+from ..claim import Claim, agreement, number
+from .goals import optimal_takes
+from .laws import best, probability
+
+#: The goal identification policies (h, s), and the casts imposed; serendipity is for first players.
+GOAL_POLICIES: list[tuple[str, int | None]] = [
+    ("goal:0,0", None), ("goal:0,1", None), ("goal:1,0", None), ("goal:1,1", None),
+    ("goal:0,0", 3), ("goal:1,0", 3),
+]  # fmt: skip
+
+
+def theory_claims() -> list[Claim]:
+    """Check everything."""
+    parts = (_alea, _duality, _horizon, _live_dice, _independence)
+    return [claim for part in parts for claim in part()]
+
+
+def _alea() -> Iterator[Claim]:
+    for combination, printed, ways in (((1, 2), "2/F^2", 2), ((1, 1), "1/F^2", 1)):
+        holds = all(probability(f, combination) == Fraction(ways, f**2) for f in range(2, 9))
+        digits = "".join(map(str, reversed(combination)))
+        yield Claim(
+            "section 2.1", f"{digits} has the probability {printed}", "the same",
+            agreement(holds), "agrees", "F = 2 to 8",
+        )  # fmt: skip
+    counts = tuple(FourTwoOne().parse("421").count(face) for face in range(1, 7))
+    yield Claim(
+        "section 2.1", "421 is (1, 1, 0, 1, 0, 0) in Eulerian notation", str(counts),
+        agreement(counts == (1, 1, 0, 1, 0, 0)), "agrees",
+    )  # fmt: skip
+    yield number("section 2.1, redundancy of 221", "3", Fraction(redundancy((1, 2, 2))), "agrees")
+    sizes = [(dice, faces) for dice in range(1, 6) for faces in range(1, 7)]
+    total = all(sum(probability(f, d) for d in combinations(n, f)) == 1 for n, f in sizes)
+    yield Claim(
+        "equation (1)", "the multinomial law sums to 1", "true", agreement(total), "agrees",
+        "D <= 5, F <= 6",
+    )  # fmt: skip
+    falls = all(
+        probability(f, tuple(sorted((1, *d)))) <= probability(f, d)
+        and probability(f, tuple(sorted((1, *d)))) / probability(f, d)
+        == Fraction(len(d) + 1, f * (d.count(1) + 1))
+        for f in range(1, 6) for n in range(f) for d in combinations(n, f)
+    )  # fmt: skip
+    yield Claim(
+        "equation (43)", "p(d + e_1) / p(d) = (|d| + 1) / (F (d_1 + 1)), at most 1 up to F dice",
+        "true", agreement(falls), "agrees", "F <= 5",
+    )  # fmt: skip
+
+
+def _duality() -> Iterator[Claim]:
+    for name in ("goal:1,0", "bernoulli:421"):
+        task = Task(FourTwoOne(), exact=True)
+        game, evaluation = task.game, evaluate(name, task, exact=True)
+        policy, mass = convert(name, game, 0), start_mass(game, exact=True)
+        paid = {int(states[0]): numbers for _, states, numbers in game.backward(mass * 0, 0)}
+        ended, constants = Fraction(0), set()
+        for mover, states, weights in game.forward(mass, 0):
+            scale = game.denominators(states)
+            living = (mass[mover, states] * evaluation.values[mover, states] / scale).sum()
+            constants.add(ended + living)
+            weights[:] = spread(policy, states, mass[mover, states])
+            ended += ((weights * paid[int(states[0])]).sum(axis=1) / scale).sum()
+        constants.add(ended)
+        yield Claim(
+            "equation (40)", "the scalar product of u_j and rho_j does not depend on the time j",
+            ", ".join(map(str, constants)) + f" for {name}", agreement(len(constants) == 1),
+            "agrees", "transfer function, (3, 6, 3), every j",
+        )  # fmt: skip
+
+
+def _horizon() -> Iterator[Claim]:
+    utilities = ("goal:123", "goals:123,224,345", "transfer", "sum")
+    tasks = [Task(FourTwoOne(casts=2, utility=utility), exact=True) for utility in utilities]
+    last = all(
+        evaluate("goal:1,1", task, exact=True).value == solve(task, exact=True).value
+        for task in tasks
+    )
+    yield Claim(
+        "section 5.2", "with one decision left, (52) generates an optimal strategy", "true",
+        agreement(last), "agrees", "J = 2, the four utilities of section 5.4",
+    )  # fmt: skip
+    last = all(last_decisions_are_optimal("goal:1,1", utility) for utility in utilities)
+    yield Claim(
+        "section 5.3", "revised and serendipitous, horizon h is optimal in its last h decisions",
+        "true", agreement(last), "agrees",
+        "h = 1: every state with one decision left, the four utilities of section 5.4",
+    )  # fmt: skip
+    losses = {
+        goal: [
+            best(3, 6, 3, goal, duration).value
+            - evaluate(name, best(3, 6, 3, goal, duration).task, exact=True).value
+            for name, duration in GOAL_POLICIES
+        ]
+        for goal in ("111", "112", "123")
+    }
+    yield Claim(
+        "section 5.4", "for a one-goal utility all goal identification policies are optimal",
+        "true", agreement(not any(map(any, losses.values()))), "agrees",
+        "(3, 6, 3), every class of goals, both players",
+    )  # fmt: skip
+
+
+def last_decisions_are_optimal(name: str, utility: str) -> bool:
+    """Say whether a policy is optimal wherever two of three casts are made."""
+    solution = solve(Task(FourTwoOne(utility=utility)), exact=True)
+    game = solution.task.game
+    states = np.arange(game.num_states)
+    states = states[game.observe(states, 0)[:, -1] == 2]
+    actions = convert(name, game, 0).probabilities(states)
+    return bool((solution.optimal[states] >= actions).all())
+
+
+def _live_dice() -> Iterator[Claim]:
+    sizes = [(1, 2, 3), (2, 4, 3), (3, 6, 3), (3, 6, 5), (4, 3, 4)]
+    binomial = all(
+        law == _binomial(dice, (1 - Fraction(1, faces)) ** made)
+        for dice, faces, casts in sizes
+        for made, law in enumerate(live_dice_laws(dice, faces, casts, str(faces) * dice), 1)
+    )
+    yield Claim(
+        "equation (56)", "towards a brelan the number of live dice is binomial",
+        "the same fractions at every cast", agreement(binomial), "agrees",
+        f"ratchet, first player, (D, F, J) in {sizes}",
+    )  # fmt: skip
+
+
+def _independence() -> Iterator[Claim]:
+    """Check that one cast leaves independent dice for brelans and first players only.
+
+    Independent dice with a common law are binomial in number.
+    """
+    goals = ("11", "12", "111", "112", "123", "1111", "1112", "1122", "1123", "1234")
+    independent = {}
+    for goal in goals:
+        dice = len(goal)
+        for duration in (None, 2):
+            law = next(live_dice_laws(dice, 5, 2, goal, duration))
+            mean = sum((alive * chance for alive, chance in enumerate(law)), Fraction(0))
+            independent[goal, duration] = law == _binomial(dice, mean / dice)
+    found = all(
+        holds == (len(set(goal)) == 1 and duration is None)
+        for (goal, duration), holds in independent.items()
+    )
+    yield Claim(
+        "appendix B", "the Z_d are independent if and only if d* is a brelan and the player first",
+        "true: in no other case is the number of live dice binomial", agreement(found), "agrees",
+        "ratchet, 2 to 4 dice, F = 5, J = 2, every class of goals",
+    )  # fmt: skip
+    taken = optimal_takes(best(3, 6, 3, "122"), (), (1, 1, 2), 1)
+    yield Claim(
+        "appendix B", "goal 221, cast 211: of the dice 11 one has a child if and only if the "
+        "other has none", "true: one 1 and the 2 are accumulated", agreement(taken == {(1, 2)}),
+        "agrees", "J = 3",
+    )  # fmt: skip
+
+
+def _binomial(dice: int, chance: Fraction) -> list[Fraction]:
+    """Give the law of how many of some dice live, each with a chance, shape (dice + 1,)."""
+    return [
+        comb(dice, alive) * chance**alive * (1 - chance) ** (dice - alive)
+        for alive in range(dice + 1)
+    ]
+
+
+def live_dice_laws(
+    dice: int, faces: int, casts: int, goal: str, duration: int | None = None
+) -> Iterator[list[Fraction]]:
+    """Give the laws of the number of live dice after 1, ..., ``casts`` - 1 casts of the ratchet.
+
+    Yields:
+        Probabilities of 0, 1, ..., ``dice`` live dice.
+    """
+    game = FourTwoOne(dice, faces, casts, f"goal:{goal}", duration)
+    mass, policy = start_mass(game, exact=True), convert(f"ratchet:{goal}", game, 0)
+    for made, (mover, states, weights) in enumerate(game.forward(mass, 0)):
+        weights[:] = spread(policy, states, mass[mover, states])
+        if made:
+            living: IntArray = (game.observe(states, 0)[:, dice - 1 : -1] > 0).sum(axis=1)
+            law = [
+                Fraction(mass[mover, states[living == alive]].sum()) for alive in range(1, dice + 1)
+            ]
+            yield [1 - sum(law, Fraction(0)), *law]

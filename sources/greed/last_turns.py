@@ -1,0 +1,280 @@
+"""Sections 4 and 5 of *A Guide to Optimal Play in Greed*: the last turns.
+
+The rating of n dice (equation 1) depends on the room M - p and the gap o - p only, so that one
+table holds the last turns of every game up to a limit.
+"""
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+
+from ...games import BoolArray, Greed, IntArray
+from ..claim import Claim, agreement
+
+MAX_SCORE, MAX_SIDES = 100, 10
+RANGE = f"every game with M <= {MAX_SCORE}, s <= {MAX_SIDES}, every state"
+#: Games whose every last turn is compared with the table.
+COMPARED = [(m, s) for m in (1, 2, 10, 25) for s in range(1, MAX_SIDES + 1)]
+
+
+class LastTurns:
+    """Exact ratings of last turns by equation (1), for one die and any number of dice.
+
+    Attributes:
+        room: M - p, shape (state,).
+        gap: o - p, shape (state,); -1 stands for every p > o, where equation (1) does not ask
+            by how much.
+        ratings: ``one`` times the rating, Python integers, shape (state, dice).
+        one: what stands for a sure win, 2 s^n for the largest number of dice n.
+    """
+
+    def __init__(self, limit: int, sides: int) -> None:
+        self.limit, self.sides = limit, sides
+        most = limit + 2  # dice, of which the last two are bust for certain
+        counts = np.zeros((most + 1, limit + 1), dtype=object)  # ways to show a sum of at most M
+        counts[0, 0] = 1
+        for dice in range(1, most + 1):
+            for face in range(1, min(sides, limit) + 1):
+                counts[dice, face:] += counts[dice - 1, :-face]
+        scale = np.array([sides ** (most - n) for n in range(most + 1)], dtype=object)
+        at_most = np.zeros((limit + 3, most + 1), dtype=object)  # row t + 2: the sum is at most t
+        at_most[2:] = np.cumsum(counts * scale[:, None], axis=1).T
+        self.one = 2 * sides**most
+        room, gap = np.indices((limit + 1, limit + 2))
+        possible = gap - 1 <= room
+        self.room, self.gap = room[possible], gap[possible] - 1
+        self.ratings = 2 * at_most[self.room + 2] - at_most[self.gap + 2] - at_most[self.gap + 1]
+        self.dice = np.arange(most + 1)
+
+    @property
+    def middle(self) -> IntArray:
+        """Give M + o - 2p, twice the way to the middle of o and M; shape (state,)."""
+        middle: IntArray = self.room + self.gap
+        return middle
+
+    def row(self, room: int, gap: int) -> int:
+        """Find a state."""
+        return int(np.flatnonzero((self.room == room) & (self.gap == max(gap, -1)))[0])
+
+    def rating(self, row: int, dice: int) -> Fraction:
+        """Give the rating of some dice in a state."""
+        return Fraction(int(self.ratings[row, dice]), self.one)
+
+    def is_optimal(self, dice: IntArray) -> BoolArray:
+        """Say in which states a number of dice (state,) is optimal."""
+        chosen = np.take_along_axis(self.ratings, dice[:, None], axis=1)[:, 0]
+        optimal: BoolArray = chosen == self.ratings.max(axis=1)
+        return optimal
+
+    # ---------------------------------------------- what the paper says of them
+
+    def forfeit_wins(self) -> bool:
+        """Look at every state with p > o."""
+        return bool(np.all(self.ratings[self.gap < 0, 0] == self.one))
+
+    def certain(self) -> BoolArray:
+        """Say in which states a number of dice beats o at the least and not M at the most."""
+        beats = self.dice > self.gap[:, None]
+        safe: BoolArray = beats & (self.dice * self.sides <= self.room[:, None])
+        return safe
+
+    def certain_victory_wins(self) -> bool:
+        """Look at every state and n whose smallest sum beats o and whose largest is at most M."""
+        return bool(np.all(self.ratings[self.certain()] == self.one))
+
+    def rises_above_the_middle(self, strictly: bool = True) -> BoolArray:
+        """Say where n + 1 dice rate more than n whose mean is above the middle: (state, dice).
+
+        Of all p > o, the ones with the lowest middle have every mean above it. Not ``strictly``
+        counts equal ratings as well, but for those of 0.
+        """
+        above = self.dice[:-1] * (self.sides + 1) > np.where(self.gap < 0, -1, self.middle)[:, None]
+        fewer, more = self.ratings[:, :-1], self.ratings[:, 1:]
+        found: BoolArray = above & ((more > fewer) if strictly else (more >= fewer) & (more > 0))
+        return found
+
+    def conjecture_1_holds(self) -> bool:
+        """Look for a rise from n to n + 1 with the mean of n above the middle."""
+        return not self.rises_above_the_middle().any()
+
+    def is_unimodal(self) -> bool:
+        """Look for a rise after a fall."""
+        rises = self.ratings[:, 1:] > self.ratings[:, :-1]
+        fell = np.logical_or.accumulate(self.ratings[:, 1:] < self.ratings[:, :-1], axis=1)
+        return not np.any(rises[:, 1:] & fell[:, :-1])
+
+    def start(self) -> IntArray:
+        """Give the smallest n with n > (M + o - 2p) / (s + 1), where the algorithm starts."""
+        start: IntArray = np.maximum(self.middle // (self.sides + 1) + 1, 0)
+        return start
+
+    def found_downwards(self) -> IntArray:
+        """Run the algorithm of section 5 towards fewer dice: what it finds, shape (state,).
+
+        Equal ratings do not end the search.
+        """
+        found = self.start()
+        searching = found > 0
+        while searching.any():
+            rows = np.flatnonzero(searching)
+            better = self.ratings[rows, found[rows] - 1] >= self.ratings[rows, found[rows]]
+            found[rows[better]] -= 1
+            searching[rows] = better & (found[rows] > 0)
+        return found
+
+    def found_upwards(self) -> IntArray:
+        """Run it towards more dice, where the rating may only fall."""
+        found = self.start()
+        rows = np.arange(len(found))
+        while np.any(better := self.ratings[rows, found + 1] > self.ratings[rows, found]):
+            found = found + better
+        return found
+
+    def figure_3(self) -> IntArray:
+        """Give the labels of figure 3: what is found among n <= (M + o - 2p) / (s + 1).
+
+        No dice where p > o, o - p + 1 dice where they win for certain, else the fewest of the
+        best among these n, of which the last is one less than the algorithm starts from.
+        """
+        allowed = self.dice < np.maximum(self.start(), 1)[:, None]
+        labels: IntArray = np.where(allowed, self.ratings, -1).argmax(axis=1)
+        sure = self.certain()[np.arange(len(labels)), self.gap + 1]
+        return np.where(sure, self.gap + 1, labels)
+
+    def compare(self, game: Greed) -> bool:
+        """Compare with the recursion over single dice, in every last turn of a game."""
+        own_values = np.zeros((1, game.num_states), dtype=object)
+        rows = {(r, d): row for row, (r, d) in enumerate(zip(self.room, self.gap, strict=True))}
+        for _, states, expected in game.backward(own_values, 0):
+            own, other, last = game.observe(states, 0).T
+            if not last.all():
+                break
+            for p, o, rated in zip(own.tolist(), other.tolist(), expected, strict=True):
+                ours = self.ratings[rows[game.max_score - p, max(o - p, -1)], : game.num_actions]
+                one = 2 * self.sides ** (2 * game.max_score - p - o)  # what scales ``rated``
+                if np.any(rated * self.one != ours * one):
+                    return False
+        return True
+
+
+@cache
+def last_turns(limit: int, sides: int) -> LastTurns:
+    """Give the ratings, computed once."""
+    return LastTurns(limit, sides)
+
+
+def last_turn_claims() -> Iterator[Claim]:
+    """Check everything."""
+    tables = [LastTurns(MAX_SCORE, sides) for sides in range(1, MAX_SIDES + 1)]
+    compared = all(tables[s - 1].compare(Greed(m, s, max_dice=m)) for m, s in COMPARED)
+    yield Claim(
+        "section 4, equation (1)", "rating of n dice as a sum over the pmf",
+        "the same as by the recursion over single dice", agreement(compared), "agrees",
+        f"M = 1, 2, 10, 25, s <= {MAX_SIDES}, every state and n <= M",
+    )  # fmt: skip
+    rows: list[tuple[str, str, str, Callable[[LastTurns], bool]]] = [
+        ("section 5, forfeit", "who is ahead in the last turn wins by rolling 0 dice",
+         "rating 1", LastTurns.forfeit_wins),
+        ("section 5, certain victory", "some n wins for sure if its sums all lie in (o, M]",
+         "rating 1 there", LastTurns.certain_victory_wins),
+        ("section 5, Conjecture 1",
+         "above mean p + E[T] > (o + M) / 2 the rating falls as n grows",
+         "true: it never rises", LastTurns.conjecture_1_holds),
+        ("section 5, Conjecture 2", "the rating is unimodal in n", "true", LastTurns.is_unimodal),
+        ("section 5, the algorithm", "searching from n > (M + o - 2p) / (s + 1) finds an optimum",
+         "true, if the search goes down",
+         lambda table: bool(table.is_optimal(table.found_downwards()).all())),
+    ]  # fmt: skip
+    for place, printed, exact, holds in rows:
+        failing = [f"s = {table.sides}" for table in tables if not holds(table)]
+        note = RANGE + (f"; fails first for {failing[0]}" if failing else "")
+        yield Claim(place, printed, exact, agreement(not failing), "agrees", note)
+    yield from _readings(tables)
+    yield from _figure_3()
+
+
+def _readings(tables: list[LastTurns]) -> Iterator[Claim]:
+    """Check what section 5 leaves open, or says in passing."""
+    (limit, sides), level = _first(
+        tables, lambda table: np.any(table.rises_above_the_middle(strictly=False), axis=1)
+    )
+    table = last_turns(limit, sides)
+    n = int(np.flatnonzero(table.rises_above_the_middle(strictly=False)[level])[0])
+    yield Claim(
+        "section 5, Conjecture 1, read strictly", "the rating is monotonically decreasing",
+        f"not strictly: at 0 : {table.gap[level]} with M = {limit}, s = {sides} both {n} and "
+        f"{n + 1} dice rate {table.rating(level, n)}", agreement(False), "wrong",
+        "the smallest M with p <= o where equal ratings other than 0 follow each other",
+    )  # fmt: skip
+    (limit, sides), lost = _first(tables, lambda table: ~table.is_optimal(table.found_upwards()))
+    table = last_turns(limit, sides)
+    found = int(table.found_upwards()[lost])
+    best = int(table.ratings[lost].argmax())
+    yield Claim(
+        "section 5, the algorithm", "calculate the rating until it starts to decrease, if upwards",
+        f"at 0 : {table.gap[lost]} with M = {limit}, s = {sides} it stops at {found} of rating "
+        f"{table.rating(lost, found)}; {best} have {table.rating(lost, best)}",
+        agreement(False), "wrong",
+        "the text leaves the direction open; by Conjecture 1 the search has to go down",
+    )  # fmt: skip
+    states = last_turns(10, 3)
+    within = (states.dice >= states.gap[:, None]) & (states.dice <= states.room[:, None])
+    inside = np.where(within, states.ratings, -1).max(axis=1)
+    lost_states = np.flatnonzero((states.gap >= 0) & (inside < states.ratings.max(axis=1)))
+    row = states.row(10, 7)
+    best = int(states.ratings[row].argmax())
+    yield Claim(
+        "section 5", "one would evaluate every n from s_o - s_p up to M - s_p",
+        f"at 0 : 7 with M = 10, s = 3 the best are {best} dice, fewer than 7: s_o - s_p points "
+        "take (s_o - s_p) / s dice", agreement(not len(lost_states)), "wrong",
+        f"the range has no optimum in {len(lost_states)} of {(states.gap >= 0).sum()} pairs of "
+        "M - p and o - p with p <= o",
+    )  # fmt: skip
+
+
+def _first(
+    tables: list[LastTurns], found: Callable[[LastTurns], BoolArray]
+) -> tuple[tuple[int, int], int]:
+    """Find the smallest limit, then sides, whose own table has a state with p = 0 <= o like that.
+
+    Returns:
+        (M, s), and the state's row in their table.
+    """
+    sizes = []
+    for table in tables[1:]:  # a die with one side shows what is known before
+        rooms = table.room[found(table) & (table.gap >= 0) & (table.room > 0)]
+        sizes += [(int(rooms.min()), table.sides)] if len(rooms) else []
+    limit, sides = min(sizes)
+    own = last_turns(limit, sides)
+    rows = np.flatnonzero(found(own) & (own.gap >= 0) & (own.room == limit))
+    return (limit, sides), int(rows[0])
+
+
+def _figure_3() -> Iterator[Claim]:
+    table = last_turns(10, 3)
+    states = [(p, o) for o in range(10, -1, -1) for p in range(11)]
+    rows = np.array([table.row(10 - p, o - p) for p, o in states])
+    fewest = table.ratings.argmax(axis=1)[rows].reshape(11, 11)
+    yield Claim(
+        "figure 3", "(a picture of the labels n*)",
+        ", ".join("".join(map(str, row)) for row in fewest.tolist()), "garbled", "garbled",
+        "the transcriptions have none of the pictures; here the fewest optimal dice for p = 0 to "
+        "10, o = 10 down to 0, with M = 10, s = 3",
+    )  # fmt: skip
+    labels = table.figure_3()
+    wrong = ~table.is_optimal(labels)[rows]
+    row, best = table.row(5, 2), int(table.ratings[table.row(5, 2)].argmax())
+    yield Claim(
+        "figure 3", "the label is n*, found from n_0 = (M + s_o - 2 s_p) / (s + 1)",
+        f"{wrong.sum()} of {len(rows)} labels are not optimal if n_0 itself is the last n tried, "
+        f"as in the picture: {labels[row]} at (5, 7) rates {table.rating(row, int(labels[row]))}, "
+        f"{best} rate {table.rating(row, best)}", agreement(not wrong.any()), "wrong",
+        "M = 10, s = 3; the algorithm starts from the first n above n_0 and is right",
+    )  # fmt: skip
+    yield Claim(
+        "sections 5 and 7, figures 3 and 4", "the figures are of M = 20, s = 3",
+        "the axes of the pictures end at 10: M = 10, as section 1.1 announces of all examples",
+        agreement(False), "wrong",
+    )  # fmt: skip

@@ -1,0 +1,120 @@
+"""The ways to play Greed that its source tells of (Addis 2023)."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...games import FloatArray, Greed, IntArray
+
+COMFORT = 0.9  # of the limit: with this much, the if-else chain stops when it is ahead
+ROUNDING = 1e-12  # ratings that differ by less are equal
+
+
+def if_else(game: Greed) -> IntArray:
+    """Play by thresholds, in the manner of the "basic if-else chain" of section 1.2.
+
+    The paper says of the chain only that it beat the author's first algorithm, so the thresholds
+    are ours, the ones a person would try first. With own score p, opponent's score o, limit M and
+    s sides, the first line that applies decides:
+
+    1. last turn, p > o: stop;
+    2. last turn: roll the number of dice (at least one) whose mean comes nearest to the middle
+       between o and M;
+    3. p > o and p >= ``COMFORT`` * M: stop;
+    4. some dice cannot go bust: roll them all, floor((M - p) / s);
+    5. p >= o: stop;
+    6. roll one die.
+
+    Returns:
+        Actions, shape (state,).
+    """
+    own, other, last = game.observe(np.arange(game.num_states), 0).T
+    to_middle = (other + game.max_score) / 2 - own
+    middle = np.maximum(1, np.rint(2 * to_middle / (game.sides + 1))).astype(np.int64)
+    safe = (game.max_score - own) // game.sides
+    rules = [
+        ((last == 1) & (own > other), 0),
+        (last == 1, middle),
+        ((own > other) & (own >= COMFORT * game.max_score), 0),
+        (safe > 0, safe),
+        (own >= other, 0),
+    ]
+    conditions, choices = zip(*rules, strict=True)
+    dice: IntArray = np.minimum(np.select(conditions, choices, default=1), game.dice_allowed[own])
+    return dice
+
+
+def terminal(game: Greed) -> IntArray:
+    """Play last turns by the algorithm of section 5, other turns as if they were its first move.
+
+    The published algorithm decides last turns only. In a normal state this player rolls the
+    number of dice that would be best if it were to stop right after, leaving the opponent one
+    last turn played by the algorithm; it stops when that number is zero.
+
+    Returns:
+        Actions, shape (state,).
+    """
+    dice, ratings = terminal_search(game)
+    hold = 1 - ratings.T  # (own, other): rating after stopping at `own`
+    best = np.full_like(hold, -1.0)
+    first_move = np.zeros_like(dice)
+    rolled = hold  # (own, other): rating of stopping after n dice
+    for n in range(game.num_actions):
+        better = (rolled > best + ROUNDING) & (n <= game.dice_allowed[:, None])
+        first_move[better], best[better] = n, rolled[better]
+        rolled = _with_another_die(rolled, game.sides)
+    return np.concatenate([first_move.ravel(), dice.ravel()])
+
+
+def _with_another_die(ratings: FloatArray, sides: int) -> FloatArray:
+    """Average ratings (own, other) over a die that adds to the own score; 0 above the limit."""
+    total = np.zeros_like(ratings)
+    for face in range(1, sides + 1):
+        total[:-face] += ratings[face:]
+    mean: FloatArray = total / sides
+    return mean
+
+
+def terminal_rating(game: Greed, dice: int) -> FloatArray:
+    """Rate a last turn by equation (1): P(o < p + T <= M) + P(p + T = o) / 2.
+
+    Returns:
+        Ratings of rolling ``dice`` dice, shape (own score, other score).
+    """
+    law = game.laws[dice]
+    cumulative = np.concatenate([[0.0], np.cumsum(law)])  # entry t: P(T < t)
+    scores = np.arange(game.num_scores)
+    room = np.clip(game.max_score - scores + 1, 0, len(law))[:, None]
+    lead = scores - scores[:, None]  # (own, other): sum that ties
+    at_most_tie = np.clip(lead + 1, 0, len(law))
+    tie = np.where((lead >= 0) & (lead < len(law)), law[np.clip(lead, 0, len(law) - 1)], 0.0)
+    rating: FloatArray = cumulative[room] - cumulative[at_most_tie] + tie / 2
+    return rating
+
+
+def terminal_search(game: Greed) -> tuple[IntArray, FloatArray]:
+    """Run the algorithm of section 5 in every last turn.
+
+    Start from the smallest n with n > (M + o - 2p) / (s + 1) and compare with ever fewer dice;
+    when the rating falls, stop and take the best. (The text leaves the direction open; by its
+    Conjecture 1 the rating only falls above the start, so that the search must go down.) Equal
+    ratings do not end the search, and among them the fewest dice are taken.
+
+    Returns:
+        The number of dice and its rating, each of shape (own score, other score).
+    """
+    own, other = np.indices((game.num_scores, game.num_scores))
+    start = (game.max_score + other - 2 * own) // (game.sides + 1) + 1
+    start = np.clip(start, 0, game.dice_allowed[own])
+    dice, rating = start.copy(), np.full(own.shape, -1.0)
+    searching = np.ones(own.shape, dtype=bool)
+    for n in range(game.num_actions - 1, -1, -1):
+        candidate = terminal_rating(game, n)
+        searching &= (n > start) | (candidate >= rating - ROUNDING)
+        better = searching & (n <= start)
+        dice[better], rating[better] = n, candidate[better]
+    return dice, rating
+
+
+#: By the names under which users know them.
+POLICIES: dict[str, Callable[[Greed], IntArray]] = {"if_else": if_else, "terminal": terminal}

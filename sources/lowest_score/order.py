@@ -1,0 +1,169 @@
+"""What the order of play is worth in the notebook *Dice Game*, and what its bots give away."""
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+
+from ...baselines.solver import evaluate, expected_payoffs, solve
+from ...baselines.task import Task
+from ...games import Array, LowestScore
+from ..claim import Claim, agreement
+from .play import table_for
+
+
+def order_claims(game: LowestScore) -> list[Claim]:
+    """Check everything."""
+    parts = (_order_of_play, _winner_moves_first, _rule_of_thumb, _optimal_bot)
+    return [claim for part in parts for claim in part(game)]
+
+
+@cache
+def _tasks(game: LowestScore, players: int) -> list[Task]:
+    """Give each seat at a table with OptimalBots in all others."""
+    table = table_for(game, players)
+    return [Task(table, seat, "notebook") for seat in range(players)]
+
+
+@cache
+def _wins(game: LowestScore, players: int) -> list[float]:
+    """Give what OptimalBots win among themselves, seat by seat."""
+    return [float(evaluate("notebook", task).value) for task in _tasks(game, players)]
+
+
+def _order_of_play(game: LowestScore) -> Iterator[Claim]:
+    chances = {players: _wins(game, players) for players in (2, 4, 6, 8)}
+    steps = [step for row in chances.values() for step in pairwise(row)]
+    yield Claim(
+        "after cell 20", "the last player is in the best position",
+        "true, and each is better off than the one before",
+        agreement(all(later > earlier for earlier, later in steps)), "agrees",
+        "OptimalBot against itself, 2, 4, 6 and 8 players",
+    )  # fmt: skip
+    four = [later / earlier - 1 for earlier, later in pairwise(chances[4])]
+    yield from _advantage(
+        chances[8], 1, 0.02, "each spot down in turn order is an advantage of about 2%",
+        f"; with 4 players {_span(four)}",
+    )  # fmt: skip
+    yield from _advantage(
+        chances[8], 5, 0.1, "the fifth player after you has an advantage of about 10%"
+    )
+
+
+def _advantage(
+    chances: list[float], later_by: int, about: float, printed: str, note: str = ""
+) -> Iterator[Claim]:
+    """Compare what 8 players win ("we had 8 players"): in relation, and in shares of all rounds."""
+    pairs = list(zip(chances, chances[later_by:], strict=False))
+    relative = [later / earlier - 1 for earlier, later in pairs]
+    rounds = [later - earlier for earlier, later in pairs]
+    basis = "OptimalBot against itself, 8 players; about: within a quarter of it"
+    yield Claim(
+        "summary, in relation", printed, f"{_span(relative)} more wins",
+        agreement(all(abs(gain - about) <= about / 4 for gain in relative)), "agrees",
+        basis + note,
+    )  # fmt: skip
+    yield Claim(
+        "summary, in shares of all rounds", printed, f"{_span(rounds)} of the rounds",
+        agreement(all(abs(gain - about) <= about / 4 for gain in rounds)), "wrong",
+        f"{basis}; the first wins {chances[0]:.4f}, the last {chances[-1]:.4f}",
+    )  # fmt: skip
+
+
+def _span(shares: list[float]) -> str:
+    return f"{min(shares):.2%} to {max(shares):.2%}"
+
+
+def stationary(chain: Array) -> list[Fraction]:
+    """Give the long-run law of a chain in which every state leads to every other, exactly.
+
+    States are removed one by one (Grassmann, Taksar and Heyman 1985), without any subtraction.
+
+    Args:
+        chain: fractions, shape (state, next state).
+    """
+    left = chain.copy()
+    for state in range(len(left) - 1, 0, -1):
+        left[:state, state] /= left[state, :state].sum()
+        left[:state, :state] += left[:state, state, None] * left[state, :state]
+    law = [Fraction(1)]
+    for state in range(1, len(left)):
+        law.append(sum((p * q for p, q in zip(law, left[:, state], strict=False)), Fraction(0)))
+    return [chance / sum(law) for chance in law]
+
+
+def moves_first_next(game: LowestScore, players: int) -> Array:
+    """Give the chain of who moves first if the winner of a round begins the next.
+
+    All are OptimalBot; the others follow in their order round the table; of tied winners a fair
+    lot decides, so that a seat's chance is its share of the win.
+
+    Returns:
+        Fractions, shape (player who moves first, player who moves first next).
+    """
+    table = Task(table_for(game, players, "share"), exact=True)
+    shares = expected_payoffs("notebook", table, exact=True)  # by seat
+    seats = np.arange(players)
+    chain: Array = np.array(shares, dtype=object)[(seats - seats[:, None]) % players]
+    return chain
+
+
+def _winner_moves_first(game: LowestScore) -> Iterator[Claim]:
+    players = game.players
+    chain = moves_first_next(game, players)
+    rounds = [chain[0]]  # what each player wins of a round, player 0 first in the first round
+    for _ in range(2):
+        rounds.append((chain * rounds[-1][:, None]).sum(axis=0))
+    spans = [f"{float(min(law)):.6f} to {float(max(law)):.6f}" for law in rounds]
+    law = stationary(chain)
+    basis = f"{players} OptimalBots, a tied win shared, of tied winners a lot decides who begins"
+    yield Claim(
+        "summary", "the winner is supposed to move first next round, to keep it even",
+        f"true: in the long run each moves first in {law[0]} of the rounds and wins as many; of "
+        f"the first round they win {spans[0]}, of the second {spans[1]}, of the third {spans[2]}",
+        agreement(all(chance == Fraction(1, players) for chance in law)), "agrees",
+        f"{basis}; if the order never changed, it would stay at {spans[0]}",
+    )  # fmt: skip
+    yield Claim(
+        "summary", "the turn order explains the rule",
+        f"true: the last winner gets the worst seat, {float(chain[0, 0]):.6f} of a win",
+        agreement(chain[0, 0] == chain[0].min()), "agrees", basis,
+    )  # fmt: skip
+
+
+def _rule_of_thumb(game: LowestScore) -> Iterator[Claim]:
+    wins, tasks = _wins(game, game.players), _tasks(game, game.players)
+    only3s, chance, best = (
+        [float(evaluate(name, task).value) for task in tasks]
+        for name in ("only3s", "random", "optimal")
+    )
+    losses = np.subtract(wins, only3s)
+    shares = np.subtract(only3s, chance) / np.subtract(best, chance)
+    yield Claim(
+        "after cell 20", "only keeping 3's is already such a great rule of thumb",
+        f"among OptimalBots it wins {_decimals(only3s, 4)} where they win {_decimals(wins, 4)}",
+        agreement(max(losses) < max(wins) - min(wins)), "wrong",
+        f"{game.players} players, seat by seat; it gives away more than moving last instead of "
+        f"first is worth, {max(wins) - min(wins):.4f}; normalised scores {_decimals(shares, 2)}",
+    )  # fmt: skip
+
+
+def _optimal_bot(game: LowestScore) -> Iterator[Claim]:
+    for players in range(2, 7):
+        wins, tasks = _wins(game, players), _tasks(game, players)
+        gains = [float(solve(task).value) - own for task, own in zip(tasks, wins, strict=True)]
+        table = table_for(game, players)
+        equilibrium = [float(chance) for chance in expected_payoffs("optimal", Task(table))]
+        yield Claim(
+            "cell 18", f"the most optimal bot possible, here with {players} players",
+            f"against itself it gives away {_decimals(np.abs(gains))} of a win, seat by seat",
+            agreement(max(gains) < 1e-9), "wrong",
+            f"it wins {_decimals(wins)}, in equilibrium {_decimals(equilibrium)}; it takes later "
+            "players to try no more than to beat it",
+        )  # fmt: skip
+
+
+def _decimals(numbers: Iterable[float], places: int = 6) -> str:
+    return ", ".join(f"{number:.{places}f}" for number in numbers)

@@ -1,0 +1,162 @@
+"""The calculators and players of the notebook *Dice Game*, as exact functions.
+
+The calculators give fractions. They take any ``LowestScore`` for its dice and faces; its players
+and objective do not matter.
+"""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from ...games import Array, IntArray, LowestScore
+from ..turn import TurnValues, in_every_context, solve_turn
+
+
+def expected_score(game: LowestScore, dice: int) -> Fraction:
+    """Smallest expected score of some fresh dice (``ExpectationCalculator.expectation``)."""
+    return -_before_roll(_score(game), game, dice, 0, 0)
+
+
+def expected_score_of_roll(game: LowestScore, roll: Sequence[int]) -> Fraction:
+    """Smallest expected score once dice show a roll (``expectation_roll``)."""
+    return -_after_roll(_score(game), game, roll, 0)
+
+
+def beat_chance(game: LowestScore, goal: int, dice: int) -> Fraction:
+    """Best chance to score below a goal with some fresh dice (``p_beat``)."""
+    if goal <= 0:
+        return Fraction(0)
+    return _before_roll(_beat(game), game, dice, 0, min(goal, game.max_score + 1))
+
+
+def beat_chance_of_roll(game: LowestScore, goal: int, roll: Sequence[int]) -> Fraction:
+    """Best chance to score below a goal once dice show a roll (``p_beat_with_roll``)."""
+    if goal <= 0:
+        return Fraction(0)
+    return _after_roll(_beat(game), game, roll, min(goal, game.max_score + 1))
+
+
+def survival_chance(game: LowestScore, score: int, players_after: int) -> Fraction:
+    """Chance that no later player beats a score, if each only tries that (``p_winning``)."""
+    return (1 - beat_chance(game, score, game.dice)) ** players_after
+
+
+def win_or_tie_chance(
+    game: LowestScore, score_to_tie: int | None, score_so_far: int, dice: int, players_after: int
+) -> Fraction:
+    """Best chance to end at or below a score and to survive after (``p_win_or_tie``)."""
+    if dice == 0:
+        beaten = score_to_tie is not None and score_so_far > score_to_tie
+        return Fraction(0) if beaten else survival_chance(game, score_so_far, players_after)
+    solved = _win_or_tie(game, players_after, exact=True)
+    column = game.max_score if score_to_tie is None else min(score_to_tie, game.max_score)
+    return _before_roll(solved, game, dice, score_so_far, column)
+
+
+def notebook_choice(
+    game: LowestScore,
+    score_to_tie: int | None,
+    score_so_far: int,
+    roll: Sequence[int],
+    players_after: int,
+) -> int:
+    """Number of dice that OptimalBot keeps (``TurnCalculator.choose_n``)."""
+    if score_to_tie is not None and score_so_far > score_to_tie:
+        return len(roll)
+    column = game.max_score if score_to_tie is None else min(score_to_tie, game.max_score)
+    return int(notebook_choices(game, players_after)[_node(game, roll, score_so_far), column])
+
+
+def notebook_choices(game: LowestScore, players_after: int) -> IntArray:
+    """Number of dice that OptimalBot keeps, for every score to tie.
+
+    Returns:
+        Numbers of dice, shape (node, score to tie); no score to tie is as the largest.
+    """
+    turn = game.legs[0].turn
+    total, rolled = turn.observations[:, 0], (turn.observations[:, 1:] > 0).sum(axis=1)
+    hopeless = total[:, None] > np.arange(game.max_score + 1)
+    kept = _win_or_tie(game, players_after, exact=False).choices + 1
+    return np.where(hopeless, rolled[:, None], kept)
+
+
+def only3s(game: LowestScore) -> IntArray:
+    """Keep the dice that are worth nothing, or else the lowest (``Only3sBot``).
+
+    Returns:
+        Actions, shape (state,).
+    """
+    rolled = game.legs[0].turn.observations[:, 1:]
+    kept = np.maximum((rolled == game.zero_face).sum(axis=1), 1)
+    return in_every_context(game, [kept - 1] * len(game.legs))
+
+
+def notebook(game: LowestScore) -> IntArray:
+    """Play as the notebook's OptimalBot does.
+
+    It takes every later player to try no more than to beat its score, each independently of the
+    others; of equally good numbers of dice it keeps the fewest; and once it cannot tie any more
+    it keeps everything.
+
+    Returns:
+        Actions, shape (state,).
+    """
+    choices = []
+    for leg in game.legs:
+        known = leg.contexts[:, 0]  # best total so far; there is none above ``max_score``
+        kept = notebook_choices(game, game.players - 1 - leg.seat)
+        choices.append(kept[:, np.minimum(known, game.max_score)] - 1)  # (node, context)
+    return in_every_context(game, choices)
+
+
+@lru_cache(maxsize=16)
+def _score(game: LowestScore) -> TurnValues:
+    scores = [[Fraction(-score)] for score in range(game.max_score + 1)]
+    return solve_turn(game.legs[0].turn, np.array(scores, dtype=object))
+
+
+@lru_cache(maxsize=16)
+def _beat(game: LowestScore) -> TurnValues:
+    """Solve for all goals at once: column g is the goal to score below g."""
+    scores = np.arange(game.max_score + 1)
+    below = scores[:, None] < np.arange(game.max_score + 2)
+    return solve_turn(game.legs[0].turn, below.astype(int).astype(object))
+
+
+@lru_cache(maxsize=64)
+def _win_or_tie(game: LowestScore, players_after: int, exact: bool) -> TurnValues:
+    """Solve for all scores to tie at once: column t is the score t, the last one no score."""
+    scores = range(game.max_score + 1)
+    survives = [survival_chance(game, score, players_after) for score in scores]
+    ends: Array = np.array(
+        [[chance * (score <= t) for t in scores] for score, chance in enumerate(survives)],
+        dtype=object if exact else np.float64,
+    )
+    return solve_turn(game.legs[0].turn, ends)
+
+
+def _node(game: LowestScore, roll: Sequence[int], total: int) -> int:
+    turn = game.legs[0].turn
+    wanted = [total, *game.by_worth(tuple(roll)), *[0] * (game.dice - len(roll))]
+    return int(np.flatnonzero((turn.observations == wanted).all(axis=1))[0])
+
+
+def _before_roll(
+    solved: TurnValues, game: LowestScore, dice: int, total: int, column: int
+) -> Fraction:
+    if dice == 0:
+        return Fraction(solved.ends[total, column])
+    position = game.positions.index((dice, total))
+    return Fraction(solved.before_roll(position, slice(column, column + 1))[0])
+
+
+def _after_roll(
+    solved: TurnValues, game: LowestScore, roll: Sequence[int], column: int
+) -> Fraction:
+    return Fraction(solved.nodes[_node(game, roll, 0), column])
+
+
+#: By the names under which users know them.
+POLICIES: dict[str, Callable[[LowestScore], IntArray]] = {"only3s": only3s, "notebook": notebook}

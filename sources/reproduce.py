@@ -1,0 +1,51 @@
+"""Every number and claim of the sources, beside what exact computation says of it."""
+
+from collections.abc import Callable, Sequence
+
+from ..games import InputError
+from .claim import Claim, surprises, table
+from .four_two_one import claims as four_two_one
+from .greed import claims as greed
+from .lowest_score import claims as lowest_score
+from .shut_the_box import claims as shut_the_box
+
+SOURCES: dict[str, tuple[str, Callable[[], list[Claim]]]] = {
+    "greed": (greed.TITLE, greed.claims),
+    "lowest-score": (lowest_score.TITLE, lowest_score.claims),
+    "shut-the-box": (shut_the_box.TITLE, shut_the_box.claims),
+    "421": (four_two_one.TITLE, four_two_one.claims),
+}
+
+
+HEADING = """# The sources, recomputed
+
+Every printed number and every claim of the sources, beside what exact computation says of it, as
+`exactdice reproduce --all` prints it. A number *agrees* if it is exact, *by rounding* or *by
+truncation* if its last digit is; it is *garbled* if the transcription lost it, and *wrong* if the
+source is. Of a statement that is wrong the counterexample stands beside it."""
+
+
+def reproduce(sources: Sequence[str]) -> int:
+    """Print the tables of some sources as a Markdown page.
+
+    Returns:
+        0 if every verdict is as recorded, else 1.
+
+    Raises:
+        ValueError: if a source is unknown.
+    """
+    unknown = [source for source in sources if source not in SOURCES]
+    if unknown:
+        raise InputError(f"source must be one of {', '.join(SOURCES)}, got {unknown[0]!r}")
+    print(HEADING, flush=True)  # the first claims take seconds
+    new = 0
+    for source in sources:
+        title, find = SOURCES[source]
+        claims = find()
+        new += len(surprises(claims))
+        print()
+        print("\n".join(table(title, claims)), flush=True)
+    return 1 if new else 0
+
+
+__all__ = ["SOURCES", "Claim", "reproduce"]

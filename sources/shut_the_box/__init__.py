@@ -1,0 +1,1 @@
+"""*V(initial)*, notes on two-player Shut the Box."""

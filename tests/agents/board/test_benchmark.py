@@ -1,0 +1,431 @@
+"""The benchmark: cells, resuming, failures, statistics, pages."""
+
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from exactdice.agents.board import benchmark as grid
+from exactdice.agents.board import cell as cells
+from exactdice.agents.board import leaderboard
+from exactdice.agents.board.leaderboard import Cell, summarise
+from exactdice.agents.runs import callback
+from exactdice.agents.runs.config import BenchmarkConfig, RunError
+from exactdice.baselines import verify
+from exactdice.games import InputError
+
+COMMAND = str(Path(sys.executable).with_name("exactdice"))
+TINY = BenchmarkConfig(
+    games=("FourTwoOne",), algorithms=("qlearning",), seeds=2, steps=20_000, jobs=1
+)
+
+
+def wait_until(condition, seconds=60):
+    """Wait for something to become true."""
+    last = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < last
+        time.sleep(0.02)
+
+
+def command(config, *options):
+    """Give the command line of a benchmark."""
+    return [
+        COMMAND, "benchmark", "--games", *config.games, "--algorithms", *config.algorithms,
+        "--seeds", str(config.seeds), "--steps", str(config.steps), "--folder", str(config.folder),
+        "--jobs", str(config.jobs), *options,
+    ]  # fmt: skip
+
+
+@contextmanager
+def started(config, begun=1):
+    """Start a benchmark in a process of its own, and wait until so many cells have a score."""
+    process = subprocess.Popen(
+        command(config), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        wait_until(lambda: len(list(config.folder.glob("*/evaluations.npz"))) >= begun)
+        assert process.poll() is None
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def processes():
+    """List all processes that run: numbers, their parents' numbers, commands."""
+    columns = ["-o", "pid=", "-o", "ppid=", "-o", "stat=", "-o", "args="]
+    done = subprocess.run(["ps", "-Aww", *columns], capture_output=True, text=True, check=True)
+    rows = (line.split(maxsplit=3) for line in done.stdout.splitlines())
+    return {int(row[0]): (int(row[1]), row[3]) for row in rows if not row[2].startswith("Z")}
+
+
+def workers_of(process):
+    """List the workers of a benchmark."""
+    found = processes().items()
+    return {pid for pid, (parent, args) in found if parent == process.pid and "spawn_main" in args}
+
+
+def values(config):
+    """Give the scores of the finished cells, in order."""
+    paths = sorted(config.folder.glob("*/score.json"))
+    return [json.loads(path.read_text())["value"] for path in paths]
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    return replace(TINY, folder=tmp_path / "bench")
+
+
+def test_a_grid_has_one_cell_for_each_combination(tiny):
+    config = replace(
+        tiny,
+        games=("Greed", "FourTwoOne"),
+        algorithms=("ppo", "dqn"),
+        rewards=("outcome", "regret"),
+        seeds=3,
+    )
+    found = config.cells()
+    assert len({cell.run_folder for cell in found}) == len(found) == 2 * 2 * 2 * 3
+    assert found[0].run_folder.name == "Greed-ppo-outcome-0"
+    assert {cell.seed for cell in found} == {0, 1, 2}
+
+
+def test_what_is_named_twice_runs_once(tiny):
+    twice = replace(
+        tiny, games=("FourTwoOne",) * 2, algorithms=("qlearning",) * 2, rewards=("outcome",) * 2
+    )
+    assert twice.cells() == tiny.cells()
+
+
+def test_it_writes_the_leaderboard_and_a_second_call_has_nothing_to_do(tiny, capsys):
+    assert grid.benchmark(tiny) == []
+    folders = sorted(path.name for path in tiny.folder.iterdir() if path.is_dir())
+    assert folders == ["FourTwoOne-qlearning-outcome-0", "FourTwoOne-qlearning-outcome-1"]
+    with (tiny.folder / "results.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    for row, name in zip(rows, folders, strict=True):
+        saved = json.loads((tiny.folder / name / "score.json").read_text())
+        assert float(row["normalized"]) == saved["normalized"]
+        assert verify(tiny.folder / name / "certificate.npz").value == float(row["value"])
+    text = (tiny.folder / "leaderboard.md").read_text()
+    mean = np.mean([float(row["normalized"]) for row in rows])
+    assert f"| FourTwoOne | Q-learning | 2 | {mean:.4f} |" in text
+    assert "| FourTwoOne | goal:1,1 | 3.733089 | 0.9934 |" in text
+    before = [(path, path.stat().st_mtime_ns) for path in tiny.folder.glob("*/*")]
+    assert grid.benchmark(tiny) == []
+    assert before == [(path, path.stat().st_mtime_ns) for path in tiny.folder.glob("*/*")]
+    assert "2 cells, 0 of them to do" in capsys.readouterr().out
+
+
+def test_the_page_is_whole_and_needs_nothing_else(tiny):
+    grid.benchmark(tiny)
+    page = (tiny.folder / "leaderboard.html").read_text()
+    opened = []
+
+    class Check(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            if tag not in ("meta", "br"):
+                opened.append(tag)
+            names = {"src", "srcset", "action"} | ({"href"} if tag == "link" else set())
+            assert not names & {name for name, _ in attrs}
+
+        def handle_endtag(self, tag):
+            assert opened.pop() == tag
+
+    Check().feed(page)
+    assert opened == []
+    assert page.count("<table>") == 2
+    assert "<svg" in page
+    assert "FourTwoOne" in page
+
+
+def test_a_benchmark_killed_at_any_moment_goes_on_and_repeats_only_unfinished_cells(tiny):
+    """Its last life ends with the same scores as a benchmark that was left alone.
+
+    Only the parent is killed, and called again at once: its workers may still be there.
+    """
+    calm = replace(tiny, folder=tiny.folder.with_name("calm"), steps=60_000)
+    grid.benchmark(calm)
+    hurried = replace(calm, folder=tiny.folder, jobs=2)
+    for seconds in (0.0, 0.5):
+        running = subprocess.Popen(command(hurried), stdout=subprocess.DEVNULL)
+        wait_until(lambda: list(hurried.folder.glob("*/evaluations.npz")))
+        time.sleep(seconds)
+        running.kill()
+        running.wait()
+    finished = list(hurried.folder.glob("*/score.json"))
+    times = {path: path.stat().st_mtime_ns for path in finished}
+    assert grid.benchmark(hurried) == []
+    assert {path: path.stat().st_mtime_ns for path in finished} == times
+    assert len(values(calm)) == 2
+    assert values(hurried) == values(calm)
+
+
+def test_a_folder_left_before_anything_was_saved_is_begun_anew(tiny):
+    folder = tiny.cells()[0].run_folder
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text("{")
+    assert grid.benchmark(tiny) == []
+
+
+def test_a_cell_that_fails_is_reported_and_does_not_stop_the_rest(tiny, monkeypatch, capsys):
+    real = cells.train
+
+    def train(config, console):
+        if config.seed == 0:
+            raise ZeroDivisionError("no luck")
+        return real(config, console)
+
+    monkeypatch.setattr(cells, "train", train)
+    failures = grid.benchmark(tiny)
+    assert failures == ["FourTwoOne-qlearning-outcome-0: ZeroDivisionError: no luck"]
+    assert "failed: FourTwoOne-qlearning-outcome-0" in capsys.readouterr().out
+    assert (tiny.folder / "FourTwoOne-qlearning-outcome-1/score.json").exists()
+    monkeypatch.setattr(cells, "train", real)
+    assert grid.benchmark(tiny) == []
+
+
+def test_a_folder_of_another_benchmark_is_refused(tiny):
+    grid.benchmark(tiny)
+    with pytest.raises(RunError, match="folder must be of the same benchmark, but .*-0 has"):
+        grid.benchmark(replace(tiny, steps=30_000))
+
+
+def test_more_cells_can_be_added_to_a_folder(tiny):
+    grid.benchmark(tiny)
+    grid.benchmark(replace(tiny, games=("Greed",), seeds=1))
+    text = (tiny.folder / "leaderboard.md").read_text()
+    assert "| Greed | Q-learning | 1 |" in text
+    assert "| FourTwoOne | Q-learning | 2 |" in text
+    assert "| all | Q-learning | 3 |" in text
+
+
+def test_runs_of_other_options_under_a_cells_name_are_refused(tiny):
+    """A renamed folder would be counted as another seed."""
+    grid.benchmark(tiny)
+    first, second = (cell.run_folder for cell in tiny.cells())
+    shutil.rmtree(second)
+    shutil.copytree(first, second)
+    with pytest.raises(RunError, match=r"outcome-1 has seed 0 instead of 1: choose another"):
+        grid.benchmark(tiny)
+
+
+@pytest.mark.parametrize("kept", ["best_model.zip", "final_model.zip", "certificate.npz"])
+def test_a_folder_with_a_model_or_certificate_is_never_deleted(tiny, kept):
+    grid.benchmark(tiny)
+    folder = tiny.cells()[0].run_folder
+    for path in folder.iterdir():
+        if path.name not in ("config.json", "hyperparameters.yml", kept):
+            path.unlink()
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    (failure,) = grid.benchmark(tiny)
+    assert "must hold a score.json, or a checkpoint.pt to go on from, got only" in failure
+    assert kept in failure
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_run_with_a_model_can_be_gone_on_with_whenever_it_was_killed(tiny, monkeypatch):
+    """Killed at its first score, between the best model and all that comes after it."""
+    calm = replace(tiny, folder=tiny.folder.with_name("calm"))
+    grid.benchmark(calm)
+    write = callback.write_with
+
+    def killed(path, save):
+        if path.name == "evaluations.npz":
+            raise KeyboardInterrupt
+        write(path, save)
+
+    monkeypatch.setattr(callback, "write_with", killed)
+    with pytest.raises(KeyboardInterrupt):
+        grid.benchmark(tiny)
+    monkeypatch.undo()
+    assert (tiny.cells()[0].run_folder / "best_model.zip").exists()
+    assert grid.benchmark(tiny) == []
+    assert values(tiny) == values(calm)
+
+
+def test_workers_end_soon_after_their_parent_was_killed(tiny):
+    long = replace(tiny, seeds=3, steps=20_000_000, jobs=2)
+    with started(long, begun=2) as process:
+        workers = workers_of(process)
+        process.kill()
+        process.wait()
+        wait_until(lambda: not workers & processes().keys(), 10)
+    assert len(list(long.folder.glob("*/checkpoint.pt"))) == 2
+    assert not any(map(cells.is_owned, long.cells()))
+    assert not list(long.folder.glob("*/score.json"))
+
+
+def test_a_worker_that_is_killed_fails_its_cell_alone(tiny):
+    config = replace(tiny, steps=1_000_000, jobs=2)
+    with started(config, begun=1) as process:
+        first = config.cells()[0].run_folder
+        wait_until(lambda: (first / "evaluations.npz").exists())
+        victim = min(workers_of(process))
+        os.kill(victim, signal.SIGKILL)
+        output, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "its process ended with exit code -9" in output
+    assert "Traceback" not in errors
+    assert len(values(config)) == 1
+    assert grid.benchmark(replace(config, jobs=1)) == []
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_saves_what_runs_and_begins_nothing_else(tiny, jobs):
+    config = replace(tiny, seeds=3, steps=20_000_000, jobs=jobs)
+    with started(config, begun=jobs) as process:
+        workers = workers_of(process)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+        assert process.returncode == 130
+        wait_until(lambda: not workers & processes().keys(), 10)
+    assert "stopping: one moment to save" in output
+    assert errors == ""
+    assert len(list(config.folder.glob("*/checkpoint.pt"))) == jobs
+    for path in config.folder.glob("*/checkpoint.pt"):
+        log, saved = np.load(path.with_name("evaluations.npz")), torch.load(path)
+        assert saved["counters"]["num_timesteps"] > log["timesteps"][-1]  # not the last score's
+    assert not list(config.folder.glob("*/.*"))
+    assert not list(config.folder.glob("*/score.json"))
+
+
+def test_a_cell_of_another_process_is_waited_for(tiny, capsys):
+    """Nothing is written into its folder, and the other cells run."""
+    mine, other = tiny.cells()
+    with ThreadPoolExecutor(1) as pool:
+        with cells.owned(other) as ours:
+            assert ours
+            running = pool.submit(grid.benchmark, tiny)
+            wait_until(lambda: cells.is_finished(mine))
+            wait_until(lambda: "waiting for 1 cells" in capsys.readouterr().out)
+            assert not other.run_folder.exists()
+            assert not running.done()
+        assert running.result(60) == []
+    assert len(values(tiny)) == 2
+    assert not list(tiny.folder.glob(".*"))
+
+
+def test_cells_that_another_benchmark_begins_meanwhile_with_other_options_are_refused(tiny):
+    mine, other = tiny.cells()
+    with ThreadPoolExecutor(1) as pool:
+        with cells.owned(other):
+            running = pool.submit(grid.benchmark, tiny)
+            wait_until(lambda: cells.is_finished(mine))
+            cells.train(replace(tiny, steps=30_000).cells()[1])
+        with pytest.raises(RunError, match="outcome-1 has n_timesteps 30000 instead of 20000"):
+            running.result(60)
+
+
+def test_two_benchmarks_at_once_share_the_cells_of_a_folder(tiny):
+    calm = replace(tiny, folder=tiny.folder.with_name("calm"), steps=100_000)
+    grid.benchmark(calm)
+    both = replace(calm, folder=tiny.folder)
+    processes = [
+        subprocess.Popen(command(both), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    for process in processes:
+        output, errors = process.communicate(timeout=120)
+        assert process.returncode == 0, output + errors
+    assert values(both) == values(calm)
+    assert not list(both.folder.glob(".*"))
+
+
+def test_a_benchmark_in_which_every_cell_fails_says_so(tiny, monkeypatch):
+    def train(*_):
+        raise ZeroDivisionError("no luck")
+
+    monkeypatch.setattr(cells, "train", train)
+    assert len(grid.benchmark(tiny)) == 2
+    assert not (tiny.folder / "leaderboard.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("score.json", b"{}"), ("score.json", b"\xff"), ("score.json", b"[1]"),
+     ("evaluations.npz", b"PK\x03\x04"), ("evaluations.npz", b"")],
+)  # fmt: skip
+def test_a_damaged_run_is_named(tiny, name, content):
+    grid.benchmark(tiny)
+    (tiny.cells()[0].run_folder / name).write_bytes(content)
+    with pytest.raises(RunError, match=rf"outcome-0/{name} must (be|hold) "):
+        grid.benchmark(tiny)
+
+
+@pytest.mark.parametrize("folder", ["file", "file/below", "/proc", "/proc/below"])
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path, folder):
+    if folder.startswith("/proc") and not sys.platform.startswith("linux"):
+        pytest.skip("where nobody may write depends on the system")
+    (tmp_path / "file").write_text("")
+    config = replace(TINY, folder=tmp_path / folder)
+    with pytest.raises(InputError, match="^folder must be a place to write to, got [^\n]*$"):
+        grid.benchmark(config)
+
+
+@pytest.mark.parametrize("option", ["--games", "--algorithms", "--rewards"])
+def test_an_empty_grid_is_refused_with_exit_code_2(tmp_path, option):
+    done = subprocess.run(
+        [COMMAND, "benchmark", option], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 2
+    assert f"{option[2:]} must be one at least, got none" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"seeds": 0}, "seeds must be at least 1, got 0"),
+        ({"jobs": 0}, "jobs must be at least 1, got 0"),
+        ({"games": ("Chess",)}, "game must be one of Greed"),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        BenchmarkConfig(**options)
+
+
+def cell(game, seed, normalized, to_99=None):
+    return Cell(
+        game, "ppo", "outcome", seed, 0.0, 1.0, 0.0, 1 - normalized, normalized, 10, 2.0, 1, to_99
+    )
+
+
+def test_means_intervals_and_worst_seeds_by_hand():
+    scores = [0.9, 0.8, 1.0, 0.7, 0.6]
+    (row,) = summarise([cell("Greed", seed, score) for seed, score in enumerate(scores)])
+    assert (row.seeds, row.worst) == (5, 0.6)
+    assert row.mean == pytest.approx(0.8)
+    assert row.iqm == pytest.approx(0.8)  # of 0.7, 0.8 and 0.9
+    assert 0.6 < row.low < 0.75 < 0.85 < row.high < 1.0
+    assert row.steps_to_90 == 1
+    assert row.steps_to_99 is None
+
+
+def test_resampling_seeds_within_each_game_leaves_the_games_apart():
+    """Without noise inside the games there is none in their mean, however far they are apart."""
+    cells = [cell("Greed", seed, 0.5, 7) for seed in range(3)]
+    cells += [cell("FourTwoOne", seed, 0.9, 9) for seed in range(3)]
+    row = summarise(cells)[-1]
+    assert row.game == "all"
+    assert (row.low, row.high) == (pytest.approx(0.7), pytest.approx(0.7))
+    assert row.steps_to_99 == 8
+
+
+def test_every_policy_of_the_sources_is_a_reference():
+    references = {found[:2] for found in leaderboard.reference_scores(["Greed"])}
+    assert references == {("Greed", name) for name in ("optimal", "random", "if_else", "terminal")}

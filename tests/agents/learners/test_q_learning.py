@@ -1,0 +1,69 @@
+"""The tabular learner."""
+
+import math
+
+import numpy as np
+import pytest
+from exactdice.agents.learners.q_learning import QLearning, QTable, power, whole_power
+from exactdice.agents.learners.vec_env import GameVecEnv
+from exactdice.baselines import Task
+from exactdice.games import FourTwoOne, Greed, ShutTheBox
+
+import exactdice
+
+
+@pytest.mark.parametrize(
+    "game", [Greed(8, 3), ShutTheBox(4, 2, 3), FourTwoOne(2, 4, 2, utility="sum")], ids=repr
+)
+def test_it_finds_the_optimum_of_small_games(game):
+    env = GameVecEnv(Task(game), 64)
+    model = QLearning(QTable, env, seed=0).learn(400_000)
+    score = exactdice.score(model, env)
+    assert score.normalized > 0.998
+    start = int(np.argmax(env.task.initial))
+    best = np.max(model.policy.of(np.array([start])))
+    assert best == pytest.approx(exactdice.solve(env).values[0, start], abs=0.05)
+
+
+def test_values_are_means_of_what_came_of_an_action():
+    """With omega 1 and one update at a time the value is the mean of its targets."""
+    model = QLearning(QTable, GameVecEnv(Task(Greed(8, 3)), 1), omega=1.0, seed=0)
+    for target in (1.0, 0.0, 0.0, 1.0, 1.0):
+        model._learn(np.array([5]), np.array([2]), np.array([target]))
+    assert model.policy.values[5, 2] == pytest.approx(0.6)
+    assert model.policy.visits[5, 2] == 5
+    assert model.policy.visits.sum() == 5
+
+
+def test_equal_moves_of_one_step_count_as_often_as_they_came():
+    model = QLearning(QTable, GameVecEnv(Task(Greed(8, 3)), 1), initial_value=1.0, seed=0)
+    model.policy.visits[5, 2] = 100
+    model._learn(np.array([5, 5, 5]), np.array([2, 2, 2]), np.array([0.0, 0.0, 0.0]))
+    assert model.policy.values[5, 2] == pytest.approx((1 - 103**-0.77) ** 3)
+
+
+def test_only_legal_actions_are_taken_and_learnt_from():
+    env = GameVecEnv(Task(Greed(10, 3)), 8)
+    model = QLearning(QTable, env, seed=0).learn(2000)
+    game = env.task.game
+    assert model.policy.visits.numpy()[~game.mask(np.arange(game.num_states))].sum() == 0
+    assert model.policy.visits.sum() == model.num_timesteps >= 2000
+
+
+@pytest.mark.parametrize("exponent", [0, 0.001, 0.25, 1 / 3, 0.5, 0.77, 1 - 1e-16, 1])
+def test_powers_by_square_roots_are_those_of_the_library_up_to_three_units(exponent):
+    bases = np.concatenate([np.arange(1, 3000), 3 ** np.arange(33), 2 ** np.arange(53)])
+    expected = np.array([math.pow(base, exponent) for base in bases.tolist()])
+    assert (np.abs(power(bases, exponent) - expected) <= 3 * np.spacing(expected)).all()
+
+
+def test_whole_powers_are_products():
+    bases, exponents = np.array([0.0, 1.0, 0.5, 0.999, 0.3]), np.array([1, 1024, 10, 1000, 0])
+    expected = [0, 1, 2**-10, math.pow(0.999, 1000), 1]
+    np.testing.assert_allclose(whole_power(bases, exponents), expected, rtol=1e-13)
+
+
+def test_the_exponent_of_the_learning_rate_is_from_0_to_1():
+    env = GameVecEnv(Task(Greed(8, 3)), 1)
+    with pytest.raises(ValueError, match="omega must be from 0 to 1, got 1.5"):
+        QLearning(QTable, env, omega=1.5)

@@ -1,0 +1,115 @@
+"""Self-play, and the ceilings of networks."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from exactdice.agents.learners.adapter import ModelPolicy
+from exactdice.agents.learners.ceiling import ceiling
+from exactdice.agents.learners.self_play import SelfPlay
+from exactdice.agents.runs.callback import ExactEvalCallback
+from exactdice.agents.runs.config import TrainConfig
+from exactdice.agents.runs.folders import load_model
+from exactdice.agents.runs.models import make_env, make_model
+from exactdice.agents.runs.train import train
+from exactdice.baselines import Task
+from exactdice.games import FourTwoOne, LowestScore
+
+import exactdice
+
+
+def test_self_play_lowers_the_exploitability_of_both_seats(small):
+    options = {"self_play": True, "num_envs": 256, "hyperparams": {"batch_size": "1024"}}
+    config = small(**options, steps=200_000)
+    untrained = make_model(config, make_env(config))
+    task = make_env(config).task
+    before = exactdice.exploitability(ModelPolicy(untrained, task.game), task)
+    train(config)
+    model, env = load_model(Path("runs/Greed-ppo-1"))
+    after = exactdice.exploitability(ModelPolicy(model, env.task.game), env.task)
+    assert before > 0.2
+    assert after < 0.05
+
+
+def test_the_opponent_is_the_agent_as_it_is_now_and_the_seat_changes(small):
+    config = small(env={"utility": "set", "faces": 3}, game="FourTwoOne")
+    env = make_env(config)
+    model = make_model(config, env)
+    seats = []
+
+    class Watch(SelfPlay):
+        def _on_rollout_start(self):
+            super()._on_rollout_start()
+            task = env.task
+            seats.append(task.seat)
+            now = ModelPolicy(model, task.game, deterministic=False)
+            states = task.game.states_of(1 - task.seat)
+            law = now(task.game.observe(states, 1 - task.seat), task.game.mask(states))
+            assert np.allclose(task.policies[1 - task.seat].probabilities(states), law, atol=1e-6)
+            assert env.observation_space.contains(model._last_obs[0])
+
+    model.learn(16 * 8 * 4, callback=[Watch(env.task.game)])
+    assert seats == [0, 1, 0, 1]
+
+
+def test_a_self_play_run_resumes_to_the_last_bit(small, monkeypatch):
+    whole = train(small(self_play=True, run_folder=Path("whole")))
+    with monkeypatch.context() as patch:
+        stop_after(patch, 1000)
+        assert train(small(self_play=True, run_folder=Path("parts"))) is None
+    resumed = train(TrainConfig(resume=Path("parts")))
+    assert resumed.value == whole.value
+
+
+def stop_after(patch, steps):
+    """Have training saved and stopped at the first score after some steps."""
+    evaluate = ExactEvalCallback.evaluate
+
+    def stopping(self):
+        self.stop = self.stop or self.num_timesteps >= steps
+        return evaluate(self)
+
+    patch.setattr(ExactEvalCallback, "evaluate", stopping)
+
+
+@pytest.mark.parametrize("game", [LowestScore(2, 3, 3, 3), FourTwoOne()])
+def test_self_play_needs_two_players(game):
+    with pytest.raises(ValueError, match="self_play needs a zero-sum game for two players"):
+        SelfPlay(game)
+
+
+def test_self_play_needs_ppo():
+    with pytest.raises(ValueError, match="self_play needs the algorithm ppo, got dqn"):
+        TrainConfig(self_play=True, algorithm="dqn")
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
+def test_a_network_told_the_optimum_reaches_it_in_a_small_game(small, algorithm):
+    config = small(algorithm=algorithm)
+    env = make_env(config)
+    model = make_model(config, env)
+    weights = [weight.clone() for weight in model.policy.parameters()]
+    found = ceiling(model, env.task)
+    assert found.normalized > 0.999
+    assert all(map(torch.equal, weights, model.policy.parameters()))
+    assert ceiling(model, env.task).value == found.value
+
+
+def test_a_network_that_sees_too_little_has_a_lower_ceiling(small):
+    config = small(hyperparams={"policy_kwargs": "{net_arch: [1]}", "batch_size": "128"})
+    env = make_env(config)
+    assert ceiling(make_model(config, env), env.task).normalized < 0.99
+
+
+def test_a_table_has_no_ceiling(small):
+    config = small(algorithm="qlearning")
+    env = make_env(config)
+    with pytest.raises(ValueError, match="model must have a network, got QLearning"):
+        ceiling(make_model(config, env), env.task)
+
+
+def test_a_model_of_another_game_has_no_ceiling_here(small):
+    config = small()
+    with pytest.raises(ValueError, match="model must be trained for observations"):
+        ceiling(make_model(config, make_env(config)), Task(FourTwoOne()))

@@ -1,0 +1,340 @@
+"""Hyperparameters: files in the shape of rl_zoo3, and what is made of them."""
+
+from importlib.resources import files
+
+import pytest
+import torch
+import yaml
+from exactdice.agents.runs import models
+from exactdice.agents.runs.config import TrainConfig
+from exactdice.agents.runs.models import make_callbacks, make_env, make_model
+from exactdice.agents.runs.ranges import KNOWN
+from exactdice.games import GAMES, InputError
+from stable_baselines3 import DQN, PPO
+
+FILES = sorted(path.name for path in files("exactdice.agents").joinpath("hyperparams").iterdir())
+
+
+@pytest.mark.parametrize("game", list(GAMES))
+@pytest.mark.parametrize(
+    ("algorithm", "reward"),
+    [
+        ("ppo", "outcome"),
+        ("ppo", "regret"),
+        ("ppo", "shaped"),
+        ("dqn", "outcome"),
+        ("qlearning", "outcome"),
+    ],
+)
+def test_every_game_has_hyperparameters_that_build_a_model(game, algorithm, reward):
+    config = TrainConfig(game=game, algorithm=algorithm, reward=reward)
+    model = make_model(config, make_env(config))
+    assert config.total_steps >= 1_000_000
+    assert all(hasattr(callback, "on_step") for callback in make_callbacks(config))
+    if algorithm == "ppo":
+        assert model.gamma == config.hyperparameters["gamma"]
+        assert model.lr_schedule(1.0) == pytest.approx(
+            float(config.hyperparameters["learning_rate"].removeprefix("lin_"))
+        )
+        assert model.lr_schedule(0.0) == 0.0
+        assert model.env.engine.reward == reward
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if not name.startswith("q")])
+def test_the_files_hold_what_rl_zoo3_reads(name):
+    """Its keys, its shorthands, and for the rest arguments of the plain algorithms."""
+    content = yaml.safe_load(files("exactdice.agents").joinpath("hyperparams", name).read_text())
+    kind = PPO if name.startswith("ppo") else DQN
+    zoo = {"n_envs", "n_timesteps", "policy", "env_kwargs", "callback"}
+    assert content.keys() == {"default", *(f"exactdice/{game}-v0" for game in GAMES)}
+    for entry in content.values():
+        known = kind.__init__.__annotations__.keys()
+        assert entry.keys() - zoo <= known
+        assert {"policy", "n_timesteps"} <= entry.keys()
+        if isinstance(entry.get("learning_rate"), str):
+            shorthand, number = entry["learning_rate"].split("_")
+            assert (shorthand, float(number) > 0) == ("lin", True)
+        # rl_zoo3 runs this text as code, with nn in sight
+        options = eval(entry["policy_kwargs"], {"nn": torch.nn})
+        assert set(options) <= {"net_arch", "activation_fn"}
+
+
+def test_texts_of_networks_are_read_without_running_them():
+    config = TrainConfig(
+        hyperparams={"policy_kwargs": "dict(activation_fn=nn.Tanh, net_arch=[8, 4])"}, num_envs=8
+    )
+    model = make_model(config, make_env(config))
+    assert model.policy.activation_fn is torch.nn.Tanh
+    assert model.policy.net_arch == [8, 4]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("dict(net_arch=__import__('os').getcwd())", "policy_kwargs must be a mapping or such as"),
+        ("dict(activation_fn=os.system)", "policy_kwargs must be a mapping or such as"),
+        ("list(net_arch=[1])", "policy_kwargs must be a mapping or such as"),
+        ("dict(", "policy_kwargs must be a mapping or such as"),
+        ("dict(net_arch=[8], net_arch=[9])", "policy_kwargs must be a mapping or such as"),
+        ("dict(net_arch=" + "(" * 5000 + ")", "policy_kwargs must be a mapping or such as"),
+        ("3", "policy_kwargs must be a mapping or such as"),
+        ("{net_arch: [-1]}", "net_arch must be at least 1, got -1"),
+        ("{net_arch: 64}", "net_arch must be a list of widths such as"),
+        ("{net_arch: {pi: [8], vf: [x]}}", "net_arch vf must be a whole number, got 'x'"),
+        ("{ortho_init: 3}", "ortho_init must be true or false, got 3"),
+        ("{optimizer_class: x}", "policy_kwargs must be among net_arch, .*, got 'optimizer_class'"),
+        ("{activation_fn: 3}", "activation_fn must be an activation of torch.nn, .*, got 3"),
+        ("dict(activation_fn=nn.functional)", "activation_fn must be an activation of torch.nn"),
+        ("dict(activation_fn=nn.Nothing)", "activation_fn must be an activation of torch.nn"),
+        ("dict(activation_fn=nn.Module)", "activation_fn must be an activation of torch.nn"),
+        ("dict(activation_fn=nn.LazyBatchNorm1d)", "activation_fn must be an activation of torch"),
+        (
+            "dict(activation_fn=nn.GLU)",
+            "hyperparameters must fit MaskablePPO: mat1 and mat2 shapes",
+        ),
+        (
+            "dict(activation_fn=nn.Softmax2d)",
+            "hyperparameters must fit MaskablePPO: Softmax2d: exp",
+        ),
+        ("dict(activation_fn=nn.Threshold)", "hyperparameters must fit MaskablePPO: .*missing 2"),
+    ],
+)
+def test_networks_that_cannot_be_built_or_called_are_refused(text, message):
+    with pytest.raises(InputError, match=message):
+        _build(TrainConfig(hyperparams={"policy_kwargs": text}, num_envs=8))
+
+
+def test_a_file_of_ones_own_and_changes_on_top(tmp_path):
+    path = tmp_path / "mine.yml"
+    path.write_text(
+        "exactdice/Greed-v0: {n_envs: 4, n_timesteps: 2000.0, n_steps: 16, batch_size: 32,"
+        " learning_rate: 0.01, env_kwargs: {max_score: 20, encoding: thermometer}}"
+    )
+    config = TrainConfig(conf=path, hyperparams={"n_steps": "8"}, env={"max_score": 10})
+    env = make_env(config)
+    model = make_model(config, env)
+    assert (config.total_steps, env.num_envs, model.n_steps) == (2000, 4, 8)
+    assert model.learning_rate == 0.01
+    assert env.task.game.max_score == 10
+    assert env.engine.encoding.name == "thermometer"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("exactdice/Chess-v0: {n_envs: 1}", "must hold a mapping for exactdice/Greed-v0"),
+        ("[1, 2]", "must hold a mapping"),
+        ("default: {n_envs: ]", "conf must be a YAML file"),
+        ("default: {n_envs: 0, n_timesteps: 10}", "n_envs must be at least 1, got 0"),
+        ("default: {n_envs: 1}", "n_timesteps must be a whole number, got None"),
+        ("default: {n_envs: 1, n_timesteps: 9, env_kwargs: 3}", "env_kwargs must be a mapping"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said(tmp_path, content, message):
+    path = tmp_path / "conf.yml"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=message):
+        TrainConfig(conf=path)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "change", "message"),
+    [
+        ("ppo", {"momentum": "1"}, "hyperparameters of ppo must be among .*, got 'momentum'"),
+        ("ppo", {"_init_setup_model": "false"}, "must be among .*, got '_init_setup_model'"),
+        ("dqn", {"optimize_memory_usage": "true"}, "must be among .*, got 'optimize_memory_usage'"),
+        ("ppo", {"seed": "1"}, "hyperparameters of ppo must be among .*, got 'seed'"),
+        ("ppo", {"policy": "CnnPolicy"}, "policy must be MlpPolicy, got 'CnnPolicy'"),
+        ("ppo", {"target_kl": "x"}, "target_kl must be a number, got 'x'"),
+        ("ppo", {"clip_range": "-1"}, "clip_range must be above 0, got -1"),
+        ("ppo", {"clip_range_vf": "lin_0"}, "clip_range_vf must be above 0, got 'lin_0'"),
+        ("ppo", {"max_grad_norm": "-1"}, "max_grad_norm must be above 0, got -1"),
+        ("ppo", {"learning_rate": "1e30"}, "learning_rate must be at most 1, got '1e30'"),
+        ("ppo", {"normalize_advantage": "1"}, "normalize_advantage must be true or false, got 1"),
+        (
+            "ppo",
+            {"stats_window_size": "1e30"},
+            "stats_window_size must be at most 9223372036854775807",
+        ),
+        ("ppo", {"batch_size": "1"}, "batch_size must leave no batch of a single move"),
+        (
+            "ppo",
+            {"batch_size": "7", "n_steps": "1"},
+            "batch_size must leave no batch of a single m",
+        ),
+        ("dqn", {"callback": "x"}, "hyperparameters of dqn must be among .*, got 'callback'"),
+        ("dqn", {"exploration_fraction": "0"}, "exploration_fraction must be above 0, got 0"),
+        ("dqn", {"n_steps": "2000000"}, "n_steps must be at most buffer_size 1000000, got 2000000"),
+        ("dqn", {"tau": ".inf"}, "tau must be a number, got inf"),
+        ("ppo", {"env_kwargs": "{1: 2}"}, "env_kwargs must be a mapping from names, got {1: 2}"),
+        ("ppo", {"learning_rate": "exp_3"}, "learning_rate must be a number or such as lin_0.003"),
+        ("ppo", {"learning_rate": "fast"}, "learning_rate must be a number or such as lin_0.003"),
+        (
+            "ppo",
+            {"learning_rate": ".nan"},
+            "learning_rate must be a number or such as lin_0.003, got nan",
+        ),
+        (
+            "ppo",
+            {"clip_range": "lin_inf"},
+            "clip_range must be a number or such as lin_0.003, got 'lin_inf'",
+        ),
+        ("ppo", {"ent_coef": "much"}, "ent_coef must be a number, got 'much'"),
+        ("ppo", {"vf_coef": ".nan"}, "vf_coef must be a number, got nan"),
+        ("ppo", {"n_epochs": "2.5"}, "n_epochs must be a whole number, got 2.5"),
+        ("ppo", {"n_epochs": "true"}, "n_epochs must be a whole number, got True"),
+        ("ppo", {"n_epochs": "0"}, "n_epochs must be at least 1, got 0"),
+        ("ppo", {"gamma": "1.5"}, "gamma must be at most 1, got 1.5"),
+        ("ppo", {"n_epochs": "[1,"}, r"n_epochs must be a value in YAML, got '\[1,'"),
+        (
+            "dqn",
+            {"exploration_fraction": "abc"},
+            "exploration_fraction must be a number, got 'abc'",
+        ),
+        ("dqn", {"train_freq": "0"}, "train_freq must be at least 1, got 0"),
+        ("qlearning", {"exploration_fraction": "0"}, "exploration_fraction must be above 0, got 0"),
+        ("qlearning", {"n_steps": "0"}, "n_steps must be at least 1, got 0"),
+        ("qlearning", {"omega": "-1"}, "omega must be at least 0, got -1"),
+    ],
+)
+def test_what_is_wrong_with_a_hyperparameter_is_said(algorithm, change, message):
+    with pytest.raises(ValueError, match=message):
+        _build(TrainConfig(algorithm=algorithm, hyperparams=change, num_envs=8))
+
+
+@pytest.mark.parametrize("algorithm", list(KNOWN))
+@pytest.mark.parametrize("value", [".nan", "-1e300", "1e300", "[1]", "{a: 1}", "'a\nb'", "''"])
+def test_no_hyperparameter_takes_just_anything(algorithm, value):
+    """Refused in one line that names it, whatever it is; texts and callbacks are their own case."""
+    free = {"tensorboard_log", "callback", "env_kwargs"}
+    finite = {"-1e300": {"ent_coef", "initial_value"}}
+    finite["1e300"] = finite["-1e300"] | {"vf_coef", "max_grad_norm", "target_kl"}
+    finite["1e300"] |= {"clip_range", "clip_range_vf"}
+    for name in KNOWN[algorithm].keys() - free - finite.get(value, set()):
+        with pytest.raises(InputError) as refusal:
+            TrainConfig(algorithm=algorithm, hyperparams={name: value})
+        assert str(refusal.value).startswith(f"{name} must be ")
+        assert "\n" not in str(refusal.value)
+
+
+def test_numbers_are_read_as_people_write_them():
+    """YAML takes 1e-3 for a text, and 3.0 for no whole number."""
+    changes = {"ent_coef": "1e-3", "n_epochs": "3.0", "gamma": "1", "batch_size": "1_000"}
+    known = TrainConfig(hyperparams=changes).hyperparameters
+    assert [known[name] for name in changes] == [0.001, 3, 1.0, 1000]
+    assert isinstance(known["gamma"], float)
+    assert isinstance(known["n_epochs"], int)
+
+
+def test_a_log_for_tensorboard_needs_tensorboard(monkeypatch):
+    config = TrainConfig(hyperparams={"tensorboard_log": "tb"})
+    monkeypatch.setattr(models.importlib.util, "find_spec", lambda _name: None)
+    with pytest.raises(InputError, match="tensorboard_log needs more libraries, got 'tb': pip in"):
+        models.check_log(config)
+    monkeypatch.setattr(models.importlib.util, "find_spec", lambda name: name)
+    models.check_log(config)
+
+
+REGRET = files("exactdice.agents").joinpath("hyperparams", "ppo-regret.yml")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"reward": "regret"},
+        {"env": {"reward": "regret"}},
+        {"conf": REGRET},
+        {"conf": str(REGRET)},
+        {"conf": REGRET, "reward": "regret", "env": {"reward": "regret"}},
+        {"hyperparams": {"env_kwargs": "{reward: regret}"}},
+    ],
+)
+def test_the_reward_may_be_named_in_any_place(options):
+    """And the hyperparameters are those for it: a gamma of 0 is for the regret alone."""
+    config = TrainConfig(**options)
+    assert config.reward == config.to_json()["reward"] == "regret"
+    assert config.hyperparameters["env_kwargs"] == {"reward": "regret"}
+    assert config.hyperparameters["gamma"] == 0
+    assert make_env(config).engine.reward == "regret"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"conf": REGRET, "reward": "outcome"},
+            "reward must be given once, got 'outcome' by --reward and 'regret' by --conf",
+        ),
+        (
+            {"env": {"reward": "shaped"}, "reward": "regret"},
+            "'regret' by --reward and 'shaped' by -",
+        ),
+        ({"conf": REGRET, "env": {"reward": "shaped"}}, "'shaped' by --env and 'regret' by --conf"),
+        (
+            {"env": {"reward": "fun"}},
+            "reward must be one of 'outcome', 'regret', 'shaped', got 'fu",
+        ),
+        ({"reward": ""}, "reward must be one of 'outcome', 'regret', 'shaped', got ''"),
+        (
+            {"steps": 9, "hyperparams": {"n_timesteps": "8"}},
+            "n_timesteps must be given once, got 9 by --steps and 8 by --hyperparams n_timesteps",
+        ),
+        (
+            {"num_envs": 2, "hyperparams": {"n_envs": "3"}},
+            "n_envs must be given once, got 2 by --num",
+        ),
+        (
+            {"env": {"seat": 1}, "hyperparams": {"env_kwargs": "{seat: 0}"}},
+            "seat must be given once, got 1 by --env and 0 by --hyperparams env_kwargs",
+        ),
+    ],
+)
+def test_what_is_given_twice_must_agree(options, message):
+    with pytest.raises(InputError, match=message):
+        TrainConfig(**options)
+
+
+def test_what_is_given_twice_and_agrees_is_fine():
+    changes = {"n_timesteps": "9", "n_envs": "4", "env_kwargs": "{seat: 1}"}
+    config = TrainConfig(steps=9, num_envs=4, env={"seat": 1}, hyperparams=changes)
+    assert config.total_steps == 9
+    assert make_env(config).task.seat == 1
+
+
+def _build(config):
+    return make_model(config, make_env(config))
+
+
+def test_null_is_no_callback():
+    assert make_callbacks(TrainConfig(hyperparams={"callback": "null"})) == []
+
+
+def test_an_unknown_callback_is_named():
+    config = TrainConfig(hyperparams={"callback": "os.system"})
+    with pytest.raises(
+        ValueError, match="callback must be one of .*FallingEntropy, got 'os.system'"
+    ):
+        make_callbacks(config)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(ValueError, match="conf must be a YAML file, got .*none.yml"):
+        TrainConfig(conf=tmp_path / "none.yml")
+
+
+def test_entropy_falls_to_zero():
+    config = TrainConfig(
+        env={"max_score": 8},
+        num_envs=8,
+        steps=640,
+        hyperparams={"ent_coef": "0.5", "batch_size": "64"},
+    )
+    model = make_model(config, make_env(config))
+    (falling,) = make_callbacks(config)
+    seen = []
+    falling._on_rollout_end, inner = (
+        lambda: (inner(), seen.append(model.ent_coef)),
+        falling._on_rollout_end,
+    )
+    model.learn(config.total_steps, callback=[falling])
+    assert seen == pytest.approx([0.5 * (1 - n / 10) for n in range(1, 11)])

@@ -1,0 +1,52 @@
+"""Buffers that do not fit are refused before they are made."""
+
+import pytest
+from exactdice.agents.runs.models import make_env, make_model
+from exactdice.games import SizeError
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "changed", "message"),
+    [
+        (
+            "dqn",
+            {"buffer_size": "10000000000000"},
+            r"^buffer_size must be at most [\d,]+, got 10,0",
+        ),
+        ("dqn", {"batch_size": "10000000000000"}, r"^batch_size must be at most [\d,]+"),
+        ("ppo", {"n_steps": "10000000000000"}, r"^n_steps must be at most [\d,]+"),
+    ],
+)
+def test_a_buffer_that_does_not_fit_is_named(small, algorithm, changed, message):
+    config = small(algorithm=algorithm, hyperparams=changed)
+    env = make_env(config)
+    with pytest.raises(SizeError, match=message):
+        make_model(config, env)
+
+
+def test_so_many_games_are_refused(small):
+    config = small(num_envs=10**9)
+    with pytest.raises(SizeError, match=r"^num_envs must be at most [\d,]+, got 1,000,000,000"):
+        make_env(config)
+
+
+def test_a_table_of_q_learning_is_refused_where_the_game_is_not(small):
+    config = small(algorithm="qlearning", env={"max_score": 1100, "opponent": "if_else"})
+    env = make_env(config)
+    with pytest.raises(SizeError, match=r"^Q-learning's tables must be of a smaller game"):
+        make_model(config, env)
+
+
+def test_what_a_buffer_takes_is_estimated_to_a_factor_of_three(small, monkeypatch):
+    """Of the arrays that stable-baselines3 makes."""
+    asked = {}
+    monkeypatch.setattr(
+        "exactdice.agents.runs.memory.check_memory",
+        lambda name, count, each: asked.update({name: count * each}),
+    )
+    for algorithm, name in (("ppo", "n_steps"), ("dqn", "buffer_size")):
+        config = small(algorithm=algorithm)
+        model = make_model(config, make_env(config))
+        buffer = model.rollout_buffer if algorithm == "ppo" else model.replay_buffer
+        taken = sum(getattr(array, "nbytes", 0) for array in vars(buffer).values())
+        assert taken / 3 < asked[name] < 3 * taken

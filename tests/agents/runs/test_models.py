@@ -1,0 +1,235 @@
+"""Masks in DQN, networks as policies, exact scores of networks."""
+
+import pickle
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from exactdice.agents.learners.adapter import ModelPolicy
+from exactdice.agents.learners.dqn import MaskedDQN, MaskedDQNPolicy
+from exactdice.agents.learners.q_learning import QTable
+from exactdice.agents.learners.vec_env import GameVecEnv
+from exactdice.agents.runs.callback import ExactEvalCallback
+from exactdice.agents.runs.models import FallingEntropy, make_env, make_model
+from exactdice.baselines import Task
+from exactdice.games import Greed
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.evaluation import evaluate_policy
+from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.callbacks import StopTrainingOnRewardThreshold
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
+
+import exactdice
+
+DQN_OPTIONS = {
+    "seed": 3, "learning_starts": 300, "buffer_size": 3000, "batch_size": 64, "device": "cpu",
+    "train_freq": 4, "gradient_steps": 2, "target_update_interval": 160, "gamma": 1.0,
+    "exploration_fraction": 0.8, "policy_kwargs": {"net_arch": [32]},
+}  # fmt: skip
+
+
+def test_masked_dqn_is_dqn_to_the_last_float_when_all_actions_are_legal():
+    """Through warm-up, exploration, greedy play, target updates and hundreds of updates."""
+    models = []
+    for kind, policy in ((DQN, "MlpPolicy"), (MaskedDQN, MaskedDQNPolicy)):
+        env = GameVecEnv(Task(Greed(10, 3, max_dice=5)), 8)
+        models.append(kind(policy, env, **DQN_OPTIONS).learn(4000))
+    plain, masked = (model.policy.state_dict() for model in models)
+    assert models[0]._n_updates > 200
+    assert plain.keys() == masked.keys()
+    assert all(torch.equal(plain[key], masked[key]) for key in plain)
+    for name in ("observations", "actions", "rewards"):
+        replays = [getattr(model.replay_buffer, name) for model in models]
+        assert np.array_equal(*replays)
+
+
+def test_masked_dqn_never_takes_an_illegal_action_nor_learns_from_one():
+    env = GameVecEnv(Task(Greed(10, 3), opponent := 0, "random"), 8)
+    assert opponent == 0
+    model = MaskedDQN(MaskedDQNPolicy, env, **DQN_OPTIONS).learn(3000)
+    buffer = model.replay_buffer
+    game = env.task.game
+    observations = buffer.observations.reshape(-1, 3)
+    legal = game.mask(game.encode(observations))
+    assert legal[np.arange(len(legal)), buffer.actions.ravel()].all()
+    assert not legal.all()
+    values = model.q_net_target(torch.as_tensor(observations)).detach().numpy()
+    assert np.isneginf(values[~legal]).all()
+    assert np.isfinite(values[legal]).all()
+    actions, _ = model.predict(observations, deterministic=True)
+    assert legal[np.arange(len(legal)), actions].all()
+
+
+def test_exploration_is_uniform_over_legal_actions():
+    model = MaskedDQN(MaskedDQNPolicy, GameVecEnv(Task(Greed(10, 3)), 8), **DQN_OPTIONS)
+    for own in (0, 7, 10):
+        drawn = model._explore(np.tile([own, 3, 0], (6000, 1)))
+        count = 2 * (10 - own) // 4 + 2
+        seen = np.bincount(drawn, minlength=count) / len(drawn)
+        assert len(seen) == count
+        assert np.abs(seen - 1 / count).max() < 6 * np.sqrt(1 / count / len(drawn))
+    assert model._explore(np.array([0, 0, 0])).shape == ()
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn", "qlearning"])
+def test_a_networks_score_agrees_with_simulation(small, algorithm):
+    """200,000 games of the same network, played by the environment with its masks."""
+    config = small(algorithm=algorithm, steps=4000, env={})
+    model = make_model(config, make_env(config)).learn(config.steps)
+    env = gym.make("exactdice/Greed-v0")
+    score = exactdice.score(model, env)
+    lanes = 4000
+    vector = gym.make_vec("exactdice/Greed-v0", lanes, autoreset_mode="SameStep")
+    observations, infos = vector.reset(seed=1)
+    wanted, played, outcomes = 50, np.zeros(lanes, dtype=int), []
+    while played.min() < wanted:
+        options = {"action_masks": infos["action_mask"]} if algorithm == "ppo" else {}
+        actions, _ = model.predict(observations, deterministic=True, **options)
+        observations, _, over, _, infos = vector.step(actions)
+        counted = over & (played < wanted)
+        if counted.any():
+            outcomes.append(infos["final_info"]["outcome"][counted])
+        played += over
+    results = np.concatenate(outcomes)
+    assert len(results) == 200_000
+    assert abs(results.mean() - score.value) < 4.5 * results.std() / np.sqrt(len(results))
+    blunders = score.blunders(None)
+    assert sum(blunder.cost for blunder in blunders) == pytest.approx(score.regret, abs=1e-10)
+
+
+def test_stochastic_policies_are_scored_by_the_law_they_draw_from(small):
+    config = small()
+    model = make_model(config, make_env(config)).learn(1000)
+    game = Greed(10, 3)
+    states = np.arange(game.num_states)
+    observations, masks = game.observe(states, 0), game.mask(states)
+    law = ModelPolicy(model, game, deterministic=False)(observations, masks)
+    tensor = torch.as_tensor(observations)
+    with torch.no_grad():
+        their_law = model.policy.get_distribution(tensor, action_masks=masks).distribution.probs
+    np.testing.assert_allclose(law, their_law.numpy(), atol=1e-6)
+    env = gym.make("exactdice/Greed-v0", max_score=10, sides=3)
+    score = exactdice.score(model, env, deterministic=False)
+    assert not score.deterministic
+    assert score.value == pytest.approx(exactdice.score(law, env).value, abs=1e-12)
+
+
+def test_a_stochastic_dqn_is_epsilon_greedy():
+    model = MaskedDQN(MaskedDQNPolicy, GameVecEnv(Task(Greed(10, 3)), 8), **DQN_OPTIONS)
+    model.exploration_rate = 0.25
+    game = model.policy.q_net.game
+    states = np.arange(game.num_states)
+    observations, masks = game.observe(states, 0), game.mask(states)
+    best = ModelPolicy(model, game)(observations, masks)
+    law = ModelPolicy(model, game, deterministic=False)(observations, masks)
+    uniform = masks / masks.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(law, 0.75 * np.eye(7)[best] + 0.25 * uniform)
+
+
+@pytest.mark.parametrize("kind", [PPO, A2C, DQN])
+def test_plain_models_are_scored_with_and_without_masks(kind):
+    env = gym.make("exactdice/Greed-v0", max_score=10, sides=3)
+    model = kind("MlpPolicy", env, seed=0, device="cpu")
+    held, free = (exactdice.score(model, env, masked=masked) for masked in (True, False))
+    assert (held.masked, free.masked) == (True, False)
+    assert held.value >= free.value
+    assert held.policy == kind.__name__
+
+
+def test_other_models_and_nan_are_refused():
+    env = gym.make("exactdice/Greed-v0", max_score=10, sides=3)
+    other = PPO("MlpPolicy", gym.make("exactdice/Greed-v0", max_score=11, sides=3), device="cpu")
+    message = r"model must be trained for observations \(11, 11, 2\) and 7 actions .* got one for"
+    with pytest.raises(ValueError, match=message):
+        exactdice.score(other, env)
+    with pytest.raises(ValueError, match="got one for Box"):
+        exactdice.score(PPO("MlpPolicy", "CartPole-v1", device="cpu"), env)
+    broken = PPO("MlpPolicy", env, device="cpu")
+    with torch.no_grad():
+        broken.policy.action_net.bias[0] = float("nan")
+    with pytest.raises(ValueError, match=r"must give numbers, got nan at observation \[0, 0, 0\]"):
+        exactdice.score(broken, env)
+
+
+def test_the_callback_works_with_stable_baselines3s_own(small, tmp_path):
+    """With StopTrainingOnRewardThreshold, and inside a run of a VecMonitor-wrapped vector."""
+    config = small()
+    task = make_env(config).task
+    stop = StopTrainingOnRewardThreshold(reward_threshold=-1.0)
+    exact = ExactEvalCallback(task, 500, tmp_path, callback_on_new_best=stop)
+    model = PPO("MlpPolicy", VecMonitor(make_env(config)), n_steps=32, batch_size=64, device="cpu")
+    model.learn(3000, callback=exact)
+    saved = {path.name for path in tmp_path.iterdir()}
+    assert saved == {"evaluations.npz", "best_model.zip"}  # a checkpoint needs the bare vector
+    assert model.num_timesteps < 3000
+    assert exact.best_mean_reward == exact.log["results"][0]
+
+
+@pytest.mark.parametrize("reward", ["outcome", "regret", "shaped"])
+@pytest.mark.parametrize("vector", ["bare", "monitor", "gymnasium"])
+def test_a_reward_threshold_means_the_reward_of_training(reward, vector):
+    """The exact mean reward of the model is where simulation finds it."""
+    task = Task(Greed(10, 3))
+    keywords = {"max_score": 10, "sides": 3, "reward": reward}
+    env = {
+        "bare": lambda: GameVecEnv(task, 4, reward),
+        "monitor": lambda: VecMonitor(GameVecEnv(task, 4, reward)),
+        "gymnasium": lambda: DummyVecEnv([lambda: gym.make("exactdice/Greed-v0", **keywords)] * 2),
+    }[vector]()
+    exact = ExactEvalCallback(task, 200)
+    model = MaskablePPO("MlpPolicy", env, n_steps=50, device="cpu", seed=0)
+    model.learn(400, callback=exact)
+    simulated = GameVecEnv(task, 64, reward)
+    simulated.seed(5)
+    mean, _ = evaluate_policy(model, simulated, 1000, warn=False)
+    value = exact.evaluate().value
+    last = value if reward == "outcome" else value - exactdice.solve(task).value
+    assert last == pytest.approx(mean, abs=5 * 0.5 / np.sqrt(1000))
+    assert exact.best_mean_reward >= last
+    assert (exact.best_mean_reward > 0) == (reward == "outcome")
+
+
+@pytest.mark.filterwarnings("ignore:.*render_mode='rgb_array'")  # which make_vec_env tries first
+def test_the_libraries_own_vectors_and_wrappers_take_the_environments():
+    env_id, size = "exactdice:exactdice/Greed-v0", {"max_score": 20}
+    env = make_vec_env(env_id, 2, env_kwargs=size, seed=1)
+    model = MaskablePPO("MlpPolicy", env, n_steps=64, device="cpu", seed=0).learn(256)
+    mean, _ = evaluate_policy(model, env, 2000, warn=False)
+    score = exactdice.score(model, gym.make(env_id, **size))
+    assert abs(mean - score.value) < 5 * 0.5 / np.sqrt(2000)
+    for mode in ("NextStep", "SameStep"):
+        vector = RecordEpisodeStatistics(gym.make_vec(env_id, 8, autoreset_mode=mode, **size))
+        vector.reset(seed=1)
+        for _ in range(50):
+            infos = vector.step(np.full(8, 3))[-1]
+        assert len(vector.return_queue) > 50
+        assert "action_mask" in infos
+
+
+def test_the_vector_refuses_what_it_cannot_do():
+    env = GameVecEnv(Task(Greed(10, 3)), 4)
+    assert env.get_attr("render_mode") == [None] * 4
+    assert env.env_is_wrapped(gym.Wrapper, [0, 2]) == [False, False]
+    assert len(env.env_method("action_masks", indices=[1, 3])) == 2
+    with pytest.raises(AttributeError, match="games share one engine"):
+        env.set_attr("reward", "regret")
+    with pytest.raises(AttributeError, match="close must be 'action_masks'"):
+        env.env_method("close")
+    env.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "now"),
+    [
+        (b"exactdice.agents.dqn\nMaskedDQNPolicy", MaskedDQNPolicy),
+        (b"exactdice.agents.q_learning\nQTable", QTable),
+        (b"exactdice.agents.vec_env\nGameVecEnv", GameVecEnv),
+        (b"exactdice.agents.models\nFallingEntropy", FallingEntropy),
+    ],
+)
+def test_what_files_and_users_name_by_its_old_path_is_found(path, now):
+    """As saved models hold it: the opcode for a class, where it is, and the end."""
+    assert pickle.loads(b"c" + path + b"\n.") is now

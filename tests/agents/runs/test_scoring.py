@@ -1,0 +1,303 @@
+"""Scoring what people bring: models of every kind, files, networks, normalised and wrapped."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from exactdice.agents.learners.dqn import MaskedDQN, MaskedDQNPolicy
+from exactdice.agents.learners.q_learning import QLearning, QTable
+from exactdice.agents.learners.vec_env import GameVecEnv
+from exactdice.agents.runs.saved import load_policy
+from exactdice.agents.runs.train import train
+from exactdice.baselines import Task, certificate
+from exactdice.games import FourTwoOne, Greed, LowestScore
+from gymnasium.wrappers import (
+    DelayObservation,
+    FlattenObservation,
+    TransformAction,
+    TransformObservation,
+    TransformReward,
+)
+from sb3_contrib import ARS, QRDQN, TRPO, MaskablePPO, RecurrentPPO
+from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecMonitor, VecNormalize
+
+import exactdice
+
+TASK = Task(Greed(10, 3))
+STATES = np.arange(TASK.game.num_states)
+KINDS = [PPO, A2C, DQN, QRDQN, TRPO, ARS, MaskablePPO]
+
+
+def make(**keywords):
+    return gym.make("exactdice/Greed-v0", max_score=10, sides=3, **keywords)
+
+
+def by_hand(model, env, change=lambda seen: seen):
+    """Ask a model itself, one state after the other, what it would do; no masks."""
+    game = env.unwrapped.task.game
+    shown = env.unwrapped.sight.show(game.observe(np.arange(game.num_states), 0))
+    return np.array([int(model.predict(change(one), deterministic=True)[0]) for one in shown])
+
+
+def score_by_hand(model, env, change=lambda seen: seen):
+    actions = by_hand(model, env, change)
+    table = np.eye(env.action_space.n)[actions]
+    return exactdice.score(lambda *_: table, env.unwrapped.task, masked=False).value
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_its_policy_and_its_zip_are_scored_alike_as_it_plays(kind, tmp_path):
+    env = make()
+    model = kind("MlpPolicy", env, seed=3, device="cpu")
+    model.save(tmp_path / "model.zip")
+    scores = [
+        exactdice.score(given, env, masked=False).value
+        for given in (model, model.policy, tmp_path / "model.zip", str(tmp_path / "model.zip"))
+    ]
+    assert scores == [pytest.approx(score_by_hand(model, env), abs=1e-12)] * 4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_is_taken_wherever_a_policy_is(kind):
+    env = make(seat=1)
+    model = kind("MlpPolicy", env, seed=3, device="cpu")
+    table = exactdice.as_policy(model, env).probabilities(STATES)
+    for ask in (
+        lambda policy: exactdice.evaluate(policy, env).value,
+        lambda policy: exactdice.occupancy(policy, env).sum(),
+        lambda policy: sum(exactdice.outcome_distribution(policy, env).values()),
+        lambda policy: exactdice.best_response(policy, env).value,
+        lambda policy: exactdice.exploitability(policy, env),
+        lambda policy: exactdice.expected_payoffs([policy, "random"], env)[0],
+        lambda policy: exactdice.payoff_matrix({"a": policy, "b": "random"}, env).payoffs[0, 1],
+        lambda policy: exactdice.solve(make(opponent=policy)).value,
+        lambda policy: exactdice.solve(Task(Greed(10, 3), 0, {1: policy}), exact=True).value,
+    ):
+        assert float(ask(model)) == pytest.approx(float(ask(table)), abs=1e-12)
+    env = make(opponent=model)
+    observation, _ = env.reset(seed=1)
+    assert env.observation_space.contains(observation)
+    assert env.unwrapped.task.labels == {1: kind.__name__}
+
+
+def trained_under_normalisation():
+    vector = VecNormalize(DummyVecEnv([lambda: make(encoding="scaled")]))
+    return PPO("MlpPolicy", vector, n_steps=64, seed=1, device="cpu").learn(1024), vector
+
+
+def test_a_normalised_model_is_scored_with_its_statistics(tmp_path):
+    model, vector = trained_under_normalisation()
+    env = make(encoding="scaled")
+    right = score_by_hand(model, env, vector.normalize_obs)
+    assert right != pytest.approx(score_by_hand(model, env), abs=1e-3)
+    assert exactdice.score(model, env, masked=False).value == pytest.approx(right, abs=1e-12)
+    model.save(tmp_path / "model.zip")
+    loaded = PPO.load(tmp_path / "model.zip", device="cpu")
+    for observations in (vector, vector.normalize_obs):
+        for given in (loaded, loaded.policy, tmp_path / "model.zip"):
+            found = exactdice.score(given, env, masked=False, observations=observations)
+            assert found.value == pytest.approx(right, abs=1e-12)
+    assert exactdice.evaluate(model, env).value == exactdice.score(model, env).value
+    with_statistics = exactdice.as_policy(loaded, env, observations=vector)
+    assert exactdice.exploitability(with_statistics, env) == exactdice.exploitability(model, env)
+
+
+def test_a_saved_model_beside_its_statistics_is_refused_without_them(tmp_path):
+    model, vector = trained_under_normalisation()
+    model.save(tmp_path / "model.zip")
+    vector.save(str(tmp_path / "vecnormalize.pkl"))
+    with pytest.raises(ValueError, match=r"pass observations=VecNormalize\.load"):
+        exactdice.score(tmp_path / "model.zip", make())
+    assert exactdice.score(tmp_path / "model.zip", make(), observations=vector).value > 0
+
+
+def test_statistics_of_what_sees_none_are_refused():
+    for policy in ("random", "optimal", np.zeros(242, dtype=int)):
+        with pytest.raises(ValueError, match="observations must be left out, as .* is no model"):
+            exactdice.score(policy, make(), observations=lambda seen: seen)
+    model = PPO("MlpPolicy", make(), device="cpu")
+    with pytest.raises(ValueError, match="observations must be a VecNormalize or a function"):
+        exactdice.score(model, make(), observations=3)
+
+
+def test_models_with_a_memory_are_refused_by_name(tmp_path):
+    env = make(encoding="scaled")
+    options = {"lstm_hidden_size": 64, "enable_critic_lstm": False, "shared_lstm": True}
+    model = RecurrentPPO("MlpLstmPolicy", env, policy_kwargs=options, device="cpu")
+    model.save(tmp_path / "model.zip")
+    for given in (model, model.policy, tmp_path / "model.zip"):
+        with pytest.raises(ValueError, match="RecurrentActorCriticPolicy has a memory"):
+            exactdice.score(given, env)
+    with pytest.raises(ValueError, match="not a function of the observation"):
+        make(opponent=model)
+
+
+def test_a_model_that_does_not_do_what_its_network_says_is_refused():
+    class Stubborn(PPO):
+        def predict(self, observation, *args, **kwargs):
+            return np.zeros(len(observation), dtype=int), None
+
+    model = Stubborn("MlpPolicy", make(), device="cpu", seed=1)
+    with torch.no_grad():
+        model.policy.action_net.bias[3] = 5.0
+    with pytest.raises(ValueError, match=r"predict of Stubborn takes action 0 at .* prefers 3"):
+        exactdice.score(model, make())
+
+
+def test_what_the_model_saw_in_training_counts_even_if_the_environment_does_not_say_so():
+    def mirrored(env):
+        return TransformObservation(env, lambda seen: seen[[1, 0, 2]], env.observation_space)
+
+    env = make()
+    model = PPO("MlpPolicy", mirrored(make()), seed=4, device="cpu")
+    right = score_by_hand(model, env, lambda seen: seen[[1, 0, 2]])
+    assert right != pytest.approx(score_by_hand(model, env), abs=1e-6)
+    for place in (env, mirrored(make())):
+        assert exactdice.score(model, place, masked=False).value == pytest.approx(right, abs=1e-12)
+    loaded = exactdice.score(model.policy, mirrored(make()), masked=False)
+    assert loaded.value == pytest.approx(right, abs=1e-12)
+
+
+def test_models_trained_under_what_cannot_be_followed_are_refused():
+    def model(wrap):
+        return PPO("MlpPolicy", wrap(make(encoding="scaled")), device="cpu")
+
+    action = gym.spaces.Discrete(7)
+    for wrap, name in (
+        (lambda env: DelayObservation(env, 1), "DelayObservation"),
+        (lambda env: TransformAction(env, lambda dice: 6 - dice, action), "TransformAction"),
+        (lambda env: VecFrameStack(DummyVecEnv([lambda: env]), 1), "VecFrameStack"),
+    ):
+        with pytest.raises(ValueError, match=f"trained under .*{name}"):
+            exactdice.score(model(wrap), make())
+    shaped = model(lambda env: TransformReward(env, lambda reward: 2 * reward))
+    assert exactdice.score(shaped, make()).value == exactdice.score(shaped.policy, make()).value
+
+
+def test_a_flattened_environment_is_followed():
+    env = FlattenObservation(make())
+    model = PPO("MlpPolicy", env, seed=3, device="cpu")
+    change = lambda seen: gym.spaces.flatten(make().observation_space, seen)  # noqa: E731
+    right = score_by_hand(model, make(), change)
+    for given, place in ((model, env), (model, make()), (model.policy, env)):
+        assert exactdice.score(given, place, masked=False).value == pytest.approx(right, abs=1e-12)
+    with pytest.raises(
+        ValueError, match=r"model must be trained for observations Box\(0, 1, \(24,"
+    ):
+        exactdice.score(PPO("MlpPolicy", make(), device="cpu").policy, env)
+
+
+def test_vectors_of_stable_baselines3_are_environments():
+    vector = GameVecEnv(TASK, 4)
+    assert exactdice.score("if_else", VecMonitor(vector)).value == pytest.approx(
+        exactdice.score("if_else", TASK).value, abs=1e-15
+    )
+    scaled = GameVecEnv(TASK, 4, encoding="scaled")
+    with pytest.raises(ValueError, match="VecNormalize changes it: pass a bare environment"):
+        exactdice.score("if_else", VecNormalize(scaled))
+    with pytest.raises(TypeError, match=r"pass one of its environments, such as env\.envs\[0\]"):
+        exactdice.score("if_else", DummyVecEnv([make]))
+
+
+def test_a_torch_module_needs_one_line():
+    network = torch.nn.Linear(3, 7)
+    with pytest.raises(ValueError, match=r"pass exactdice\.from_network\(lambda seen: net\("):
+        exactdice.score(network, make())
+    env = make(encoding="scaled")
+    policy = exactdice.from_network(lambda seen: network(torch.as_tensor(seen)), env)
+    shown = torch.as_tensor(env.unwrapped.sight.show(TASK.game.observe(STATES, 0)))
+    preferences = np.where(TASK.game.mask(STATES), network(shown).detach().numpy(), -np.inf)
+    right = exactdice.score(preferences.argmax(axis=1), env).value
+    assert exactdice.score(policy, env).value == pytest.approx(right, abs=1e-12)
+    law = exactdice.from_network(
+        lambda seen: network(torch.as_tensor(seen)), env, deterministic=False
+    )
+    softmax = torch.softmax(torch.as_tensor(preferences), dim=1).numpy()
+    assert exactdice.score(law, env).value == pytest.approx(
+        exactdice.score(softmax, env).value, abs=1e-6
+    )
+    with pytest.raises(ValueError, match=r"preferences of shape \(242, 7\) .*, got \(242, 2\)"):
+        exactdice.score(exactdice.from_network(lambda seen: seen[:, :2], env), env)
+
+
+def test_tensors_are_tables():
+    for table in (torch.zeros(242, dtype=torch.int64), torch.eye(7)[torch.zeros(242, dtype=int)]):
+        found = exactdice.score(table, make()).value
+        assert found == exactdice.score(np.zeros(242, dtype=int), make()).value
+
+
+def test_runs_and_certificates_are_policies(small, tmp_path):
+    score = train(small(run_folder=tmp_path / "mine"))
+    env = make()
+    for given in ("mine", tmp_path / "mine", "mine/final_model.zip", "mine/certificate.npz"):
+        assert exactdice.score(given, env).value == pytest.approx(score.value, abs=1e-12)
+    best = exactdice.score("mine/best_model.zip", env)
+    assert best.value >= score.value
+    assert exactdice.solve(make(opponent="mine")).value > exactdice.solve(env).value
+    with pytest.raises(ValueError, match=r"certificate\.npz must be of Greed\(max_score=11"):
+        exactdice.score("mine/certificate.npz", Task(Greed(11, 3)))
+    with pytest.raises(ValueError, match="run folder, a certificate or a saved model, got "):
+        exactdice.score(tmp_path, env)
+
+
+def test_a_certificate_is_of_one_seat(tmp_path):
+    game = LowestScore(2, 3, 3, 4)
+    assert len(game.states_of(1)) == len(game.states_of(2))
+    path = tmp_path / "certificate.npz"
+    path.write_bytes(certificate(exactdice.score("notebook", Task(game, 1, "notebook"))))
+    assert exactdice.score(path, Task(game, 1, "random")).value > 0
+    with pytest.raises(ValueError, match=r"must be of the seat that is played, got 1"):
+        exactdice.score(path, Task(game, 2, "random"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "policy", "game"),
+    [
+        (MaskedDQN, MaskedDQNPolicy, Greed(10, 3)),
+        (QLearning, QTable, Greed(10, 3)),
+        (QLearning, QTable, FourTwoOne(2, 3, 2, utility=lambda faces, casts: sum(faces) / casts)),
+    ],
+)
+def test_models_of_this_project_are_loaded_with_and_without_an_environment(
+    kind, policy, game, tmp_path
+):
+    env = GameVecEnv(Task(game), 8)
+    model = kind(policy, env, seed=1).learn(800)
+    model.save(tmp_path / "model.zip")
+    wanted = exactdice.score(model, env).value
+    for loaded in (
+        kind.load(tmp_path / "model.zip"),
+        kind.load(tmp_path / "model.zip", env),
+        load_policy(tmp_path / "model.zip"),
+    ):
+        assert exactdice.score(loaded, env).value == wanted
+    again = kind.load(tmp_path / "model.zip", env).learn(400, reset_num_timesteps=False)
+    assert again.num_timesteps >= 1200
+
+
+def test_a_zip_that_would_run_code_is_refused(tmp_path):
+    class Loud(PPO):
+        pass
+
+    model = Loud("MlpPolicy", make(), device="cpu")
+    model.policy_kwargs = {"activation_fn": print}
+    model.save(tmp_path / "model.zip")
+    with pytest.raises(ValueError, match=r"got builtins\.print: load it yourself and pass"):
+        exactdice.score(tmp_path / "model.zip", make())
+    (tmp_path / "model.zip").write_bytes((tmp_path / "model.zip").read_bytes()[:-30])
+    with pytest.raises(ValueError, match=r"model\.zip must be a model of stable-baselines3, got"):
+        exactdice.score(tmp_path / "model.zip", make())
+
+
+def test_a_refusal_is_one_short_line():
+    class Thing:
+        def __repr__(self):
+            return "\n" * 50
+
+    network = torch.nn.Sequential(*[torch.nn.Linear(3, 3)] * 30)
+    for thing in (Thing(), Thing, PPO, network, {1: 2}, 3.5, None, np.array(["a"])):
+        with pytest.raises(ValueError, match="policy must") as caught:
+            exactdice.score(thing, make())
+        assert "\n" not in str(caught.value)
+        assert len(str(caught.value)) < 250

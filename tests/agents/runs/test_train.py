@@ -1,0 +1,409 @@
+"""Training runs: what they leave, how they resume, and how they fail."""
+
+import errno
+import io
+import json
+import os
+import pickle
+import re
+import resource
+import signal
+import subprocess
+import sys
+import zipfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from exactdice.agents.board import leaderboard
+from exactdice.agents.runs import folders, train
+from exactdice.agents.runs.callback import ExactEvalCallback
+from exactdice.agents.runs.config import RunError, TrainConfig
+from exactdice.agents.runs.models import make_env
+from exactdice.games import GAMES, InputError
+from rich.console import Console
+
+import exactdice
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn", "qlearning"])
+@pytest.mark.parametrize("reward", ["outcome", "regret", "shaped"])
+def test_a_run_leaves_its_configuration_scores_models_and_checkpoint(small, algorithm, reward):
+    score = train.train(small(algorithm=algorithm, reward=reward))
+    folder = Path("runs", f"Greed-{algorithm}-1")
+    names = {"config.json", "evaluations.npz", "best_model.zip", "final_model.zip"}
+    names |= {"hyperparameters.yml", "certificate.npz", "checkpoint.pt", "score.json"}
+    assert {path.name for path in folder.iterdir()} == names
+    saved = json.loads((folder / "score.json").read_text())
+    assert saved["value"] == score.value
+    assert saved["steps"] >= 3000
+    log = np.load(folder / "evaluations.npz")
+    assert log["results"].shape == log["ep_lengths"].shape == (len(log["timesteps"]), 1)
+    assert log["results"][-1, 0] == score.value
+    assert log["regret"][-1] == pytest.approx(score.regret)
+    assert (log["ep_lengths"] >= 1).all()
+    model, env = folders.load_model(folder)
+    assert exactdice.score(model, env).value == score.value
+    best, env = folders.load_model(folder, "best")
+    assert exactdice.score(best, env).value == log["results"].max()
+    assert saved["best_normalized"] == log["normalized"].max()
+    config = small(algorithm=algorithm, reward=reward)
+    assert folders.read_config(folder).to_json() == config.to_json()
+    assert folders.read_config(folder).hyperparameters == config.hyperparameters
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn", "qlearning"])
+@pytest.mark.parametrize("game", list(GAMES))
+def test_both_algorithms_train_on_every_game(small, capsys, algorithm, game):
+    score = train.train(small(algorithm=algorithm, game=game, env={}, steps=1000))
+    assert 0 <= score.regret <= score.optimum - score.task.game.payoff_range[0]
+    shown = capsys.readouterr().out
+    for word in ("value", "optimum", "normalised score", "costliest", f"runs/{game}-{algorithm}-1"):
+        assert word in shown
+    model, env = folders.load_model(Path("runs", f"{game}-{algorithm}-1"))
+    assert exactdice.score(model, env).value == score.value
+
+
+@pytest.mark.parametrize(("algorithm", "span"), [("dqn", 9), ("ppo", 1)])
+def test_payoffs_are_scaled_to_a_span_of_1_for_dqn(small, algorithm, span):
+    env = make_env(small(game="FourTwoOne", env={}, algorithm=algorithm))
+    env.seed(0)
+    env.reset()
+    rewards, episodes = [], []
+    for _ in range(50):
+        _, paid, over, infos = env.step(env.action_masks().argmax(axis=1))
+        rewards.extend(paid[over])
+        episodes.extend(infos[lane]["episode"]["r"] for lane in np.flatnonzero(over))
+    assert {1, 2} <= set(episodes)
+    assert rewards == pytest.approx(np.array(episodes) / span)
+
+
+def interrupt_at(monkeypatch, steps):
+    """Press Ctrl-C when training has come that far."""
+    evaluate = ExactEvalCallback.evaluate
+
+    def pressing(self):
+        if self.num_timesteps >= steps and not self.stop:
+            os.kill(os.getpid(), signal.SIGINT)
+        return evaluate(self)
+
+    monkeypatch.setattr(ExactEvalCallback, "evaluate", pressing)
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn", "qlearning"])
+def test_an_interrupted_run_resumes_and_ends_as_an_uninterrupted_one(
+    small, monkeypatch, capsys, algorithm
+):
+    """To the last bit of every weight, every score in the log and every game still running."""
+    whole = train.train(small(algorithm=algorithm, run_folder=Path("whole")))
+    with monkeypatch.context() as patch:
+        interrupt_at(patch, 1000)
+        assert train.train(small(algorithm=algorithm, run_folder=Path("parts"))) is None
+    assert "python train.py --resume parts" in capsys.readouterr().out
+    assert not Path("parts/final_model.zip").exists()
+    resumed = train.train(TrainConfig(resume=Path("parts")))
+    assert resumed.value == whole.value
+    for one, two in zip(weights("whole"), weights("parts"), strict=True):
+        assert torch.equal(one, two)
+    logs = [np.load(f"{name}/evaluations.npz") for name in ("whole", "parts")]
+    for key in set(logs[0].files) - {"seconds"}:
+        assert np.array_equal(logs[0][key], logs[1][key])
+
+
+def weights(name):
+    model, _ = folders.load_model(Path(name))
+    return model.policy.state_dict().values()
+
+
+def test_a_killed_run_resumes_from_its_last_score(small, monkeypatch):
+    whole = train.train(small(run_folder=Path("whole")))
+
+    def die(*_args):
+        raise SystemExit("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(train.ProgressCallback, "_on_rollout_end", die)
+        with pytest.raises(SystemExit):
+            train.train(small(run_folder=Path("killed")))
+    resumed = train.train(TrainConfig(resume=Path("killed")))
+    assert resumed.value == whole.value
+
+
+def test_a_run_stops_at_a_normalized_score_and_can_be_scored_again(small):
+    score = train.train(small(stop_at=0.0, run_folder=Path("run"), steps=100_000))
+    assert score.normalized >= 0
+    assert json.loads(Path("run/score.json").read_text())["steps"] < 100_000
+
+
+def test_runs_of_one_seed_are_equal_and_of_two_are_not(small):
+    values = [train.train(small(seed=seed)).value for seed in (1, 1, 2)]
+    assert values[0] == values[1] != values[2]
+    assert Path("runs/Greed-ppo-3").is_dir()
+
+
+def test_an_existing_folder_is_left_alone(small):
+    folder = Path("mine")
+    folder.mkdir()
+    (folder / "thesis.txt").write_text("precious")
+    with pytest.raises(RunError, match="run_folder must not exist, got mine"):
+        train.train(small(run_folder=folder))
+    assert [path.name for path in folder.iterdir()] == ["thesis.txt"]
+    with pytest.raises(RunError, match="run_folder must be a place to write to, got mine/thes"):
+        train.train(small(run_folder=folder / "thesis.txt" / "run"))
+
+
+@pytest.fixture
+def finished(small):
+    train.train(small(run_folder=Path("run")))
+    return Path("run")
+
+
+def test_a_finished_run_is_not_resumed(finished):
+    with pytest.raises(RunError, match="resume must be an unfinished run, got run, which has a sc"):
+        train.train(TrainConfig(resume=finished))
+
+
+@pytest.mark.parametrize("content", [b"", b"not a checkpoint", None])
+def test_damaged_files_are_named_and_nothing_is_lost(finished, content):
+    (finished / "score.json").unlink()
+    for name, use in (
+        ("checkpoint.pt", lambda: train.train(TrainConfig(resume=finished))),
+        ("final_model.zip", lambda: folders.load_model(finished)),
+    ):
+        path = finished / name
+        whole = path.read_bytes()
+        path.write_bytes(whole[: len(whole) // 2] if content is None else content)
+        before = {path: path.read_bytes() for path in finished.iterdir()}
+        with pytest.raises(RunError, match=rf"run/{name} must"):
+            use()
+        assert {path: path.read_bytes() for path in finished.iterdir()} == before
+        path.write_bytes(whole)
+
+
+def test_missing_files_are_named(finished, tmp_path):
+    (finished / "score.json").unlink()
+    for name, use in (
+        ("checkpoint.pt", lambda: train.train(TrainConfig(resume=finished))),
+        ("best_model.zip", lambda: folders.load_model(finished, "best")),
+        ("config.json", lambda: folders.read_config(finished)),
+    ):
+        (finished / name).unlink()
+        with pytest.raises(RunError, match=f"run folder must hold a {name}, got"):
+            use()
+    with pytest.raises(RunError, match="must hold a config.json"):
+        folders.read_config(tmp_path / "nowhere")
+    (finished / "config.json").write_text('{"game": "Chess", "colour": 1}')
+    with pytest.raises(RunError, match=r"run/config.json must be the configuration of a run"):
+        folders.read_config(finished)
+
+
+def test_a_model_of_another_size_is_refused(finished, small):
+    train.train(small(env={"max_score": 12, "sides": 3}, run_folder=Path("larger")))
+    (finished / "final_model.zip").write_bytes(Path("larger/final_model.zip").read_bytes())
+    with pytest.raises(RunError, match="must hold the weights of this run"):
+        folders.load_model(finished)
+
+
+class Bomb:
+    def __reduce__(self):
+        return (os.mkdir, ("exploded",))
+
+
+def test_loading_runs_no_code_from_the_files(finished):
+    (finished / "score.json").unlink()
+    for name in ("final_model.zip", "checkpoint.pt"):
+        path = finished / name
+        if name.endswith("pt"):
+            torch.save({"parameters": Bomb()}, path)
+        else:
+            with zipfile.ZipFile(path, "w") as file:
+                file.writestr("data", json.dumps({":serialized:": pickle.dumps(Bomb()).hex()}))
+                file.writestr("policy.pth", pickle.dumps(Bomb()))
+    with pytest.raises(RunError):
+        folders.load_model(finished)
+    with pytest.raises(RunError):
+        train.train(TrainConfig(resume=finished))
+    assert not Path("exploded").exists()
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    folders.write(path, b"old")
+
+    def fail(_file):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(folders.os, "fsync", fail)  # the new content is written, but not safely
+    with pytest.raises(folders.WriteError, match="file cannot be written: No space left on device"):
+        folders.write(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+@contextmanager
+def no_file_above(size):
+    """Have the system refuse larger files, as a full disk does."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
+def test_a_disk_that_fills_up_loses_nothing(small, monkeypatch, algorithm):
+    """The run names the file and how to go on, and ends as if there had been room all the time."""
+    whole = train.train(small(algorithm=algorithm, run_folder=Path("whole")))
+    evaluate = ExactEvalCallback.evaluate
+    saved = {}
+
+    def fill(self):
+        if self.num_timesteps >= 2000 and not saved:
+            saved.update((path, path.read_bytes()) for path in Path("full").iterdir())
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2000, unlimited))
+        return evaluate(self)
+
+    unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    with monkeypatch.context() as patch, no_file_above(unlimited):
+        patch.setattr(ExactEvalCallback, "evaluate", fill)
+        with pytest.raises(RunError) as refusal:  # quietly: output goes to a file here, too
+            train.train(
+                small(algorithm=algorithm, run_folder=Path("full")), Console(file=io.StringIO())
+            )
+    assert re.fullmatch(
+        r"full/(best_model.zip|checkpoint.pt) cannot be written: File too large; "
+        "make room and go on with --resume full",
+        str(refusal.value),
+    )
+    there = {path: path.read_bytes() for path in Path("full").iterdir()}
+    assert there.keys() == saved.keys()
+    assert there[Path("full/checkpoint.pt")] == saved[Path("full/checkpoint.pt")]
+    assert train.train(TrainConfig(resume=Path("full"))).value == whole.value
+    for one, two in zip(weights("whole"), weights("full"), strict=True):
+        assert torch.equal(one, two)
+
+
+def test_a_disk_that_is_full_from_the_start_is_said(small):
+    with no_file_above(10), pytest.raises(RunError, match="hyperparameters.yml cannot be written"):
+        train.train(small())
+    assert not list(Path("runs").iterdir())
+    quiet = Console(file=io.StringIO())
+    with no_file_above(2000), pytest.raises(RunError, match="train again, as nothing was saved"):
+        train.train(small(), quiet)
+
+
+def test_what_killed_writes_left_goes_when_the_run_is_read(finished):
+    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"],
+                           capture_output=True, text=True).stdout.strip()  # fmt: skip
+    left = [f".checkpoint.pt.{ended}", f".best_model.zip.{folders.HOST}.{ended}"]
+    ours = [
+        f".score.json.{folders.HOST}.{os.getpid()}",
+        ".score.json.elsewhere.1",
+        f".notes.{ended}",
+    ]
+    for name in (*left, *ours):
+        (finished / name).write_bytes(b"half")
+    folders.load_model(finished)
+    assert {path.name for path in finished.glob(".*")} == set(ours)
+
+
+@pytest.mark.parametrize("name", ["checkpoint.pt", "best_model.zip"])
+def test_a_byte_that_has_changed_is_noticed(finished, name):
+    """PyTorch itself does not look at checksums: it would train on with other weights."""
+    (finished / "score.json").unlink()
+    path = finished / name
+    with zipfile.ZipFile(path) as file:
+        largest = max(file.infolist(), key=lambda entry: entry.file_size)
+    content = bytearray(path.read_bytes())
+    content[largest.header_offset + largest.file_size // 2] ^= 1
+    path.write_bytes(content)
+    read = {
+        "checkpoint.pt": lambda: train.train(TrainConfig(resume=finished)),
+        "best_model.zip": lambda: folders.load_model(finished, "best"),
+    }
+    with pytest.raises(RunError, match=f"run/{name} must .*CRC"):
+        read[name]()
+
+
+def test_damaged_scores_are_refused_or_read_as_they_were(finished):
+    path = finished / "evaluations.npz"
+    whole, log = path.read_bytes(), folders.read_log(finished)
+    refusals = []
+    for place in range(0, len(whole), 5):
+        for content in (whole[:place], whole[:place] + b"\xff" + whole[place + 1 :]):
+            path.write_bytes(content)
+            try:
+                again = folders.read_log(finished)
+            except RunError as error:
+                refusals.append(str(error))
+            else:
+                assert all(np.array_equal(again[name], log[name]) for name in log)
+    assert len(refusals) > len(whole) / 5
+    begins = "run/evaluations.npz must hold the scores of a run, got"
+    assert all(refusal.startswith(begins) for refusal in refusals)
+
+
+@pytest.mark.parametrize("name", ["evaluations.npz", "score.json"])
+def test_a_leaderboard_names_the_run_that_is_damaged(finished, name):
+    path = finished / name
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(RunError, match=f"run/{name} must "):
+        leaderboard.write(Path())
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
+def test_weights_that_run_away_are_said_to(small, algorithm):
+    """Networks raise somewhere, and not as a mistake of the user's, once their sums overflow."""
+    config = small(algorithm=algorithm)
+    config.hyperparameters["learning_rate"] = 1e30  # more than a user may ask for
+    with pytest.raises(RunError, match="hyperparameters must keep the weights below 1e\\+06, whic"):
+        train.train(config)
+
+
+def test_an_error_of_ours_is_not_called_a_users_mistake(small, monkeypatch):
+    def fail(_self):
+        raise ValueError("a bug")
+
+    monkeypatch.setattr(ExactEvalCallback, "evaluate", fail)
+    with pytest.raises(ValueError, match="a bug") as error:
+        train.train(small())
+    assert not isinstance(error.value, InputError)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"steps": 0}, "steps must be at least 1, got 0"),
+        ({"num_envs": 0}, "num_envs must be at least 1, got 0"),
+        ({"eval_interval": -5}, "eval_interval must be at least 1, got -5"),
+        ({"seed": -1}, "seed must be at least 0, got -1"),
+        ({"seed": 2**32}, r"seed must be from 0 to 2\*\*32 - 1, got 4294967296"),
+        ({"algorithm": "sarsa"}, "algorithm must be one of 'ppo', 'dqn', 'qlearning', got 'sarsa'"),
+        ({"game": ["Greed"]}, "game must be one of Greed, .*, got"),
+        ({"steps": 1.5}, "steps must be an integer, got 1.5"),
+        ({"self_play": "no"}, "self_play must be of type bool, got 'no'"),
+        ({"stop_at": "x"}, "stop_at must be at most 1, the optimum, got 'x'"),
+        ({"stop_at": 1.5}, "stop_at must be at most 1, the optimum, got 1.5"),
+        ({"resume": Path("x"), "steps": 5}, "resume must be the only option.*got steps"),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        TrainConfig(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"env": {"max_score": 0}}, "max_score must be at least 1, got 0"),
+        ({"env": {"colour": "red"}}, "Greed takes the keywords seat, opponent"),
+        ({"device": "abacus"}, "device must be one that PyTorch can use, got 'abacus'"),
+    ],
+)
+def test_a_run_that_cannot_start_leaves_no_folder(small, options, message):
+    with pytest.raises(ValueError, match=message):
+        train.train(small(**options))
+    assert not Path("runs").exists()

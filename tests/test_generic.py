@@ -1,0 +1,53 @@
+"""Generic code imports no particular game (import-linter sees modules, not names in them)."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from exactdice.games import GAMES
+
+ROOT = Path(__file__).parent.parent
+CLASSES = {game.__name__ for game in GAMES.values()}
+MODULES = {game.__module__.rpartition(".")[2] for game in GAMES.values()}
+
+
+def is_particular(name):
+    """Say whether a name is a game's class, the module of its rules, or one that begins so."""
+    return name in CLASSES or any(f"{name}_".startswith(f"{module}_") for module in MODULES)
+
+
+FILES = [
+    path
+    for folder in ("games", "baselines", "envs", "agents", "src")
+    for path in (ROOT / folder).rglob("*.py")
+    if not is_particular(path.stem) and path != ROOT / "games" / "__init__.py"  # lists them
+]
+
+
+def particular_imports(code):
+    """List the parts of imports in some code that name a game's class or module."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            module = getattr(node, "module", None) or ""
+            parts = ".".join([module, *(entry.name for entry in node.names)]).split(".")
+            yield from filter(is_particular, parts)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_generic_code_imports_no_particular_game(path):
+    assert list(particular_imports(path.read_text())) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from ..games import Game, Greed",
+        "from ..games.greed import TIES",
+        "from . import four_two_one",
+        "from ..games.greed_recursion import expected",
+        "import exactdice.games.greed",
+        "def lazily():\n    from ..games import ShutTheBox",
+    ],
+)
+def test_the_ban_finds_what_it_is_for(code):
+    assert len(list(particular_imports(code))) == 1
