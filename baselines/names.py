@@ -1,6 +1,6 @@
 """Policies by name: the equilibrium, the uniform one, and those that the sources describe."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from ..games import Game, IntArray
@@ -16,6 +16,12 @@ SOURCES: dict[str, dict[str, Callable[..., IntArray]]] = {
     "LowestScore": lowest_score.POLICIES,
     "FourTwoOne": four_two_one.POLICIES,
 }
+
+
+def register_policies(game: str, policies: Mapping[str, Callable[..., IntArray]]) -> None:
+    """Add policies of a game, by its name, to ``SOURCES``."""
+    SOURCES[game] = {**SOURCES.get(game, {}), **policies}
+    source_policy.cache_clear()
 
 
 @lru_cache(maxsize=32)

@@ -16,6 +16,7 @@ import numpy as np
 from .baselines import CertificateError, is_policy_name, policy_names, solve, verify
 from .baselines.certificate import printable
 from .baselines.reproduce import SOURCES, reproduce
+from .envs import find_game
 from .games import InputError
 
 if TYPE_CHECKING:
@@ -182,6 +183,8 @@ def _refuse(command: "ScoreConfig", what: str, options: Sequence[str]) -> None:
 def _verify(command: "VerifyConfig") -> int:
     """Check every file, and go on after one that does not hold or is not there."""
     code = 0
+    if command.game is not None:
+        find_game(command.game)
     for path in command.certificates:
         try:
             score = verify(path)

@@ -75,7 +75,7 @@ def name(request):
 
 def test_every_game_is_registered_and_has_a_small_size():
     ids = {spec_id for spec_id in gym.registry if spec_id.startswith("exactdice/")}
-    assert ids == {f"exactdice/{name}-v0" for name in GAMES} == set(REFERENCE)
+    assert ids == {f"exactdice/{name}-v0" for name in GAMES}
     assert set(SMALL) == set(GAMES)
 
 
@@ -105,9 +105,9 @@ def test_the_checkers_of_gymnasium_and_stable_baselines3_find_nothing(name, seat
         env_checker.check_env(env)
 
 
-def test_the_reference_values_are_the_solvers(name):
-    env = make(name)
-    reference = REFERENCE[env.spec.id]
+@pytest.mark.parametrize(("env_id", "reference"), REFERENCE.items())
+def test_the_reference_values_are_the_solvers(env_id, reference):
+    env = gym.make(env_id)
     task = env.unwrapped.task
     lowest, _ = sweep_back(task.game, task.seat, task.policies, worst=True)
     assert reference["optimum"] == pytest.approx(exactdice.solve(env).value, abs=1e-12)
