@@ -32,6 +32,7 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy examples
 	$(BIN)/lint-imports
 
 # One process a core, each on one thread; a file's tests stay together, as they share what is costly.

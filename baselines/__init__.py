@@ -3,7 +3,7 @@
 from .certificate import CertificateError, certificate, verify
 from .conversion import Reading, Sight, choose, register_converter
 from .induction import equilibrium
-from .names import is_policy_name, policy_names
+from .names import is_policy_name, policy_names, register_policies
 from .policies import Policy, PolicyFunction, PolicyLike
 from .score import Blunder, ImpossibleScoreError, Score, score
 from .solver import (
@@ -55,6 +55,7 @@ __all__ = [
     "policy_names",
     "register_converter",
     "register_environment",
+    "register_policies",
     "score",
     "solve",
     "verify",

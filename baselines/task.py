@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..games import GAMES, Array, Game, InputError, KeywordError, frozen
+from ..games.checks import require_attributes
 from ..games.sizes import check_sizes
 from .conversion import Sight, convert, label, packages_of
 from .induction import spread
@@ -44,6 +45,7 @@ class Task:
         opponents: LineUp = "optimal",
         exact: bool = False,
     ) -> None:
+        require_attributes(game)
         if isinstance(seat, bool) or seat not in range(game.num_players):
             raise InputError(f"seat must be from 0 to {game.num_players - 1}, got {seat!r}")
         if exact:

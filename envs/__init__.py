@@ -3,36 +3,18 @@
 import json
 from importlib.resources import files
 
-import gymnasium as gym
-
-from ..baselines import register_environment
-from ..games import GAMES
 from .encoding import Encoding, EncodingName, Features, encoding_for, encoding_of
 from .engine import Engine, RewardMode
 from .env import GameEnv
+from .registration import find_game, full_place, register, register_package
 from .vector import GameVectorEnv
-from .wrappers import look, sight_in_training
+from .wrappers import sight_in_training
 
-#: Exact values of the default environments by id: "optimum", "random" and "worst".
+#: Exact values of default environments by id: "optimum", "random" and "worst"; a game need not
+#: have an entry.
 REFERENCE: dict[str, dict[str, float]] = json.loads(
     files(__package__).joinpath("reference.json").read_text()
 )
-
-
-def register() -> None:
-    """Register ``exactdice/<game>-v0`` for every game, and environments with exact computation.
-
-    There is no reward threshold: the optimum depends on the keywords, and Gymnasium has one
-    threshold for all of them. ``REFERENCE`` has the optima of the defaults.
-    """
-    register_environment("gymnasium", look)
-    for name in GAMES:
-        gym.register(
-            id=f"exactdice/{name}-v0",
-            entry_point="exactdice.envs:GameEnv",
-            vector_entry_point="exactdice.envs:GameVectorEnv",
-            kwargs={"game": name},
-        )
 
 
 __all__ = [
@@ -46,6 +28,9 @@ __all__ = [
     "RewardMode",
     "encoding_for",
     "encoding_of",
+    "find_game",
+    "full_place",
     "register",
+    "register_package",
     "sight_in_training",
 ]

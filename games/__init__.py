@@ -21,7 +21,8 @@ from .shut_the_box import ShutTheBox
 from .turn import Turn
 from .turn_game import Leg, TurnGame
 
-#: Every game by name; ``exactdice/<name>-v0`` is its environment.
+#: Every game by name, to which ``exactdice.register`` adds; ``exactdice/<name>-v0`` is its
+#: environment.
 GAMES: dict[str, type[Game]] = {
     game.name: game for game in (Greed, LowestScore, ShutTheBox, FourTwoOne)
 }

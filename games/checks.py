@@ -21,6 +21,25 @@ if TYPE_CHECKING:
 LARGEST_EXPONENT = 200
 
 
+#: What every game has beside its methods.
+ATTRIBUTES = (
+    *("num_players", "num_states", "num_actions", "observation_sizes", "observation_names"),
+    *("payoff_range", "zero_sum", "laws"),
+)
+
+
+def require_attributes(game: "Game") -> None:
+    """Check that a game has what every game has, without computing it.
+
+    Raises:
+        GameError: naming what it lacks.
+    """
+    has = (vars(game), dir(type(game)))
+    lacking = [name for name in ATTRIBUTES if not any(name in names for names in has)]
+    if lacking:
+        raise GameError(f"{type(game).__name__} must have the attributes {', '.join(lacking)}")
+
+
 def require_laws(name: str, laws: "Array") -> None:
     """Check that each row (law, outcome) sums to one: floats up to rounding.
 

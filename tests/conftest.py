@@ -1,8 +1,29 @@
 """Settings of all tests."""
 
+import sys
+
+import gymnasium as gym
+import pytest
+from exactdice.baselines import names
+from exactdice.envs import find_game
+from exactdice.games import GAMES
 from hypothesis import settings
 
 # No deadlines, as the machines are shared; the same examples in every run, as a failure has to be
 # found again.
 settings.register_profile("exactdice", deadline=None, derandomize=True)
 settings.load_profile("exactdice")
+
+
+@pytest.fixture
+def own_games():
+    """Load a game from its place; forget afterwards what a test has registered and imported."""
+    known = [(registry, dict(registry)) for registry in (GAMES, gym.registry, names._REGISTERED)]
+    modules = set(sys.modules)
+    yield find_game
+    for registry, before in known:
+        registry.clear()
+        registry.update(before)
+    names.source_policy.cache_clear()
+    for name in sys.modules.keys() - modules:
+        del sys.modules[name]

@@ -37,7 +37,7 @@ def python(*arguments, path=None, cwd=None):
 def modules():
     """List every module in the folders by its name in the package."""
     files = [file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py")]
-    files += (ROOT / "src/exactdice").glob("*.py")
+    files += (ROOT / "src/exactdice").rglob("*.py")
     for file in files:
         parts = file.relative_to(ROOT).with_suffix("").parts
         parts = parts[2:] if parts[0] == "src" else parts

@@ -119,7 +119,7 @@ def _read_cell(folder: Path) -> tuple[Cell, Curve]:
     steps, scores = log["timesteps"].astype(np.int64), log["normalized"]
     reached = [steps[scores >= least] for least in (0.9, 0.99)]
     cell = Cell(
-        game=config.game,
+        game=config.game_name,
         algorithm=config.algorithm,
         reward=str(config.reward),
         seed=config.seed,
@@ -206,7 +206,9 @@ def _policies(task: Task) -> list[str]:
     if task.game.num_players > 2:
         names.append("equilibrium")  # which is not the best response to other opponents
     return list(
-        itertools.chain.from_iterable(EXAMPLES.get(name.split(":")[0], [name]) for name in names)
+        itertools.chain.from_iterable(
+            EXAMPLES.get(name.split(":")[0], [] if ":" in name else [name]) for name in names
+        )
     )
 
 

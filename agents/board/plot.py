@@ -32,7 +32,9 @@ def plot_runs(folders: Sequence[Path], picture: Path) -> None:
     for folder in folders:
         config, log = read_config(folder), read_log(folder)
         missing = np.maximum(1 - log["normalized"], FLOOR)
-        axes.plot(log["timesteps"] / 1e6, missing, label=f"{config.game}: {agent_name(config)}")
+        axes.plot(
+            log["timesteps"] / 1e6, missing, label=f"{config.game_name}: {agent_name(config)}"
+        )
     axes.set(xlabel="agent's moves, million", ylabel="1 - normalised score", yscale="log")
     axes.set_title("Exact distance to the optimum (random play is 1, optimal play 0)")
     axes.grid(alpha=0.3, which="both")

@@ -11,13 +11,15 @@ from typing import Annotated, Any, Literal, get_args
 import tyro
 
 from ...baselines import Task, make_task
-from ...envs import RewardMode
+from ...envs import RewardMode, find_game, full_place
 from ...games import GAMES, InputError, at_least, one_of
 from .hyperparameters import keywords, once, read_changes, read_file, tuned
 from .ranges import KNOWN, Algorithm, check, check_hyperparameters, shown
 
-#: A name in ``GAMES``, shown as a choice by the command line.
-GameName = Annotated[str, tyro.conf.arg(metavar="{" + ",".join(GAMES) + "}")]
+#: A name in ``GAMES``, shown as a choice by the command line, or the place of a game.
+GameName = Annotated[
+    str, tyro.conf.arg(metavar="{" + ",".join([*GAMES, "FILE.py:CLASS", "MODULE:CLASS"]) + "}")
+]
 
 
 #: Values that the command line cannot write otherwise.
@@ -71,7 +73,7 @@ class TrainConfig:
     """Train an agent and score it exactly against the optimum."""
 
     game: GameName = "Greed"
-    """Game to play."""
+    """Game to play: a name, or the class of one of your own, whose file or module is run."""
 
     env: Keywords = field(default_factory=dict)
     """Keyword arguments of the environment, as pairs: --env max_score 50 opponent random. In the
@@ -144,7 +146,8 @@ class TrainConfig:
             )
 
     def _check_options(self) -> None:
-        check_game(self.game)
+        find_game(self.game)
+        object.__setattr__(self, "game", full_place(self.game))
         one_of("algorithm", self.algorithm, get_args(Algorithm))
         for name in ("steps", "num_envs", "eval_interval"):
             if getattr(self, name) is not None:
@@ -183,7 +186,9 @@ class TrainConfig:
 
     @cached_property
     def _file(self) -> dict[str, Any]:
-        return read_file(self.game, self.conf or tuned(self.algorithm, self.reward or "outcome"))
+        return read_file(
+            self.game_name, self.conf or tuned(self.algorithm, self.reward or "outcome")
+        )
 
     @cached_property
     def hyperparameters(self) -> dict[str, Any]:
@@ -205,6 +210,11 @@ class TrainConfig:
             once(name, {"--env": value, "--hyperparams env_kwargs": changes.get(name)})
         merged["env_kwargs"] = {**file, **changes, **self.env, "reward": self.reward}
         return merged
+
+    @property
+    def game_name(self) -> str:
+        """What the game is called, wherever it is."""
+        return find_game(self.game).name
 
     @property
     def total_steps(self) -> int:
@@ -268,7 +278,7 @@ class BenchmarkConfig:
             if not getattr(self, name):
                 raise InputError(f"{name} must be one at least, got none")
         for game in self.games:
-            check_game(game)
+            find_game(game)
         at_least("seeds", self.seeds, 1)
         if self.jobs != -1:
             at_least("jobs", self.jobs, 1)
@@ -276,7 +286,7 @@ class BenchmarkConfig:
     def cells(self) -> list[TrainConfig]:
         """List the training runs, each once, whatever was named twice."""
         grid = itertools.product(
-            dict.fromkeys(self.games),
+            dict.fromkeys(map(full_place, self.games)),
             dict.fromkeys(self.algorithms),
             dict.fromkeys(self.rewards),
             range(self.seeds),
@@ -288,31 +298,20 @@ class BenchmarkConfig:
                 reward=reward,
                 seed=seed,
                 steps=self.steps,
-                run_folder=self.folder / f"{game}-{algorithm}-{reward}-{seed}",
+                run_folder=self.folder / f"{find_game(game).name}-{algorithm}-{reward}-{seed}",
             )
             for game, algorithm, reward, seed in grid
         ]
 
 
-def check_game(game: str) -> None:
-    """Check the name of a game.
-
-    Raises:
-        ValueError: if there is no such game.
-    """
-    if game not in list(GAMES):  # which may be asked about anything
-        raise InputError(f"game must be one of {', '.join(GAMES)}, got {game!r}")
-
-
 def task_from_options(game: str, env: dict[str, int | str]) -> Task:
-    """Build a task from a game's name and keyword arguments as the command line gives them.
+    """Build a task from a game's name or place and keywords as the command line gives them.
 
     Raises:
         ValueError: if the game or a keyword is unknown or a value out of range.
     """
-    check_game(game)
     keywords: dict[str, Any] = {
         name: LITERALS.get(value.lower(), value) if isinstance(value, str) else value
         for name, value in env.items()
     }
-    return make_task(game, **keywords)
+    return make_task(find_game(game).name, **keywords)

@@ -12,8 +12,9 @@
 
 Every file is written beside its place and then moved there, so that a reader, or a kill at any
 moment, finds the old file or the new one; what a kill left beside goes when the run is read next.
-Nothing here runs code from a file: models are rebuilt
-from the configuration, and only their weights are read.
+Nothing here runs code from a file of a run folder: models are rebuilt from the configuration, and
+only their weights are read. A run of a game of one's own names the place of its class; to read the
+run is to run the code there.
 """
 
 import io
@@ -119,7 +120,7 @@ def create(config: TrainConfig) -> Path:
     folder = config.run_folder
     if folder is None:
         numbers = range(1, 10**6)
-        names = (Path("runs", f"{config.game}-{config.algorithm}-{n}") for n in numbers)
+        names = (Path("runs", f"{config.game_name}-{config.algorithm}-{n}") for n in numbers)
         folder = next(name for name in names if not name.exists())
     try:
         folder.mkdir(parents=True)
@@ -130,7 +131,7 @@ def create(config: TrainConfig) -> Path:
         ) from None
     except OSError as error:
         raise RunError(f"run_folder must be a place to write to, got {folder}: {error}") from None
-    entry = {f"exactdice/{config.game}-v0": config.hyperparameters}
+    entry = {f"exactdice/{config.game_name}-v0": config.hyperparameters}
     try:
         write(folder / "hyperparameters.yml", yaml.safe_dump(entry).encode())
         write_json(folder / "config.json", config.to_json())

@@ -17,7 +17,7 @@ from typing import Any
 import gymnasium as gym
 import torch as th
 
-from ...games import Game, InputError
+from ...games import GAMES, Game, InputError
 from ..learners.adapter import ModelPolicy
 
 #: Functions and classes of NumPy that pickled spaces consist of, and containers.
@@ -125,6 +125,9 @@ class _Unpickler(pickle.Unpickler):
             return super().find_class(module, name)
         if module.startswith("numpy.random."):
             return _Forgotten
+        registered = {(game.__module__, game.__qualname__): game for game in GAMES.values()}
+        if (module, name) in registered:
+            return registered[module, name]
         if module.partition(".")[0] in PACKAGES:
             found = super().find_class(module, name)
             if isinstance(found, type) and issubclass(found, KINDS):

@@ -1,6 +1,7 @@
 """Reinforcement-learning environments whose optimum is known exactly.
 
-Importing this package registers the environments ``exactdice/<game>-v0`` with Gymnasium.
+Importing this package registers the environments ``exactdice/<game>-v0`` with Gymnasium;
+``register`` adds games of one's own.
 """
 
 from . import agents as _agents
@@ -28,11 +29,11 @@ from .baselines import (
     solve,
     verify,
 )
-from .envs import REFERENCE, register
+from .envs import REFERENCE, register, register_package
 from .games import InputError
 
 _sources.register()
-register()
+register_package()
 _agents.register()
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "occupancy",
     "outcome_distribution",
     "payoff_matrix",
+    "register",
     "score",
     "solve",
     "verify",

@@ -15,6 +15,7 @@ import numpy as np
 
 from .baselines import CertificateError, is_policy_name, policy_names, solve, verify
 from .baselines.certificate import printable
+from .envs import find_game
 from .games import InputError
 from .sources.reproduce import SOURCES, reproduce
 
@@ -189,6 +190,8 @@ def _refuse(command: "ScoreConfig", what: str, options: Sequence[str]) -> None:
 def _verify(command: "VerifyConfig") -> int:
     """Check every file, and go on after one that does not hold or is not there."""
     code = 0
+    if command.game is not None:
+        find_game(command.game)
     for path in command.certificates:
         try:
             score = verify(path)

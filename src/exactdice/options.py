@@ -83,6 +83,9 @@ class VerifyConfig:
     certificates: tyro.conf.Positional[tuple[Path, ...]]
     """Files; every run folder holds one, certificate.npz."""
 
+    game: GameName | None = None
+    """Class of the game if it is one of your own; a certificate holds only its name."""
+
     def __post_init__(self) -> None:
         """Check that there is something to verify."""
         if not self.certificates:

@@ -46,7 +46,8 @@ def test_the_files_hold_what_rl_zoo3_reads(name):
     content = yaml.safe_load(files("exactdice.agents").joinpath("hyperparams", name).read_text())
     kind = PPO if name.startswith("ppo") else DQN
     zoo = {"n_envs", "n_timesteps", "policy", "env_kwargs", "callback"}
-    assert content.keys() == {"default", *(f"exactdice/{game}-v0" for game in GAMES)}
+    assert "default" in content  # which is what games without an entry take
+    assert content.keys() - {"default"} <= {f"exactdice/{game}-v0" for game in GAMES}
     for entry in content.values():
         known = kind.__init__.__annotations__.keys()
         assert entry.keys() - zoo <= known

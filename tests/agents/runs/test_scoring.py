@@ -1,5 +1,7 @@
 """Scoring what people bring: models of every kind, files, networks, normalised and wrapped."""
 
+from pathlib import Path
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -7,6 +9,8 @@ import torch
 from exactdice.agents.learners.dqn import MaskedDQN, MaskedDQNPolicy
 from exactdice.agents.learners.q_learning import QLearning, QTable
 from exactdice.agents.learners.vec_env import GameVecEnv
+from exactdice.agents.runs.config import TrainConfig
+from exactdice.agents.runs.models import make_env, make_model
 from exactdice.agents.runs.saved import load_policy
 from exactdice.agents.runs.train import train
 from exactdice.baselines import Task, certificate
@@ -301,3 +305,13 @@ def test_a_refusal_is_one_short_line():
             exactdice.score(thing, make())
         assert "\n" not in str(caught.value)
         assert len(str(caught.value)) < 250
+
+
+def test_a_saved_network_of_a_game_of_ones_own_is_read(own_games, tmp_path):
+    """A DQN's file names the class of its game, which is let in as it is registered."""
+    own_games(str(Path(__file__).parents[2] / "examples/twenty_one.py") + ":TwentyOne")
+    config = TrainConfig(game="TwentyOne", algorithm="dqn", env={"limit": 5}, num_envs=2)
+    env = make_env(config)
+    model = make_model(config, env)
+    model.save(tmp_path / "alone.zip")
+    assert exactdice.score(tmp_path / "alone.zip", env).value == exactdice.score(model, env).value

@@ -1,0 +1,172 @@
+"""What exact computation says of a game, against sums over the list of its moves."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..baselines import (
+    Evaluation,
+    Policy,
+    Task,
+    evaluate,
+    occupancy,
+    outcome_distribution,
+    score,
+    solve,
+)
+from ..games import Game, GameError
+from .enumeration import ActionValues, Law, Listing, Position
+from .rules import CLOSE, opponents_of, words_of
+
+
+def check_answers(listing: Listing, seat: int) -> None:
+    """Check all that is computed for one seat, against several opponents.
+
+    Raises:
+        GameError: naming what differs, and where.
+    """
+    game = listing.game
+    for opponent in opponents_of(game):
+        task = Task(game, seat, opponent)
+        exact = task.with_exact(True)
+        laws = {other: _law(policy) for other, policy in exact.policies.items()}
+        first, _ = listing.masses(seat, laws, listing.start)
+        reached = sum((first[position] for position in _own(listing, seat)), Fraction(0))
+        start = {position: first[position] / reached for position in _own(listing, seat) if reached}
+        _check_values(
+            "solve", solve(exact, exact=True), solve(task), listing.values(seat, laws), seat
+        )
+        actions = _some_actions(game)
+        for policy in ("random", actions):
+            agent = evaluate(policy, exact, exact=True)
+            complete = {**laws, seat: _law(agent.policy)}
+            floats = evaluate(policy, task)
+            _check_values("evaluate", agent, floats, listing.values(seat, complete), seat)
+            if reached:
+                _check_ways(listing, exact, policy, complete, start)
+                _check_floats(task, policy)
+        if reached:
+            _check_scores(task, [*("random", actions), _some_law(game)])
+
+
+def _own(listing: Listing, seat: int) -> list[Position]:
+    return [position for position in listing.moves if position[0] == seat]
+
+
+def _law(policy: Policy) -> Law:
+    def law(state: int) -> Mapping[int, Fraction]:
+        row = policy.exact_probabilities(np.array([state]))[0]
+        return {action: Fraction(row[action]) for action in np.flatnonzero(row).tolist()}
+
+    return law
+
+
+def _some_actions(game: Game) -> Any:
+    """Draw a legal action for each state."""
+    weights = np.random.default_rng(1).random((game.num_states, game.num_actions))
+    return np.where(game.mask(np.arange(game.num_states)), weights, -1).argmax(axis=1)
+
+
+def _some_law(game: Game) -> Any:
+    """Draw a law of the legal actions of each state."""
+    weights = np.random.default_rng(2).random((game.num_states, game.num_actions))
+    weights *= game.mask(np.arange(game.num_states))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def _check_values(
+    what: str, exact: Evaluation, floats: Evaluation, listed: ActionValues, seat: int
+) -> None:
+    """Check the value of each of the agent's moves: exact, and up to rounding."""
+    game = exact.task.game
+    states = game.states_of(seat)
+    for state, seen in zip(states.tolist(), game.observe(states, seat), strict=True):
+        exactly, rounded = exact.action_values(seen), floats.action_values(seen)
+        for action, wanted in listed[seat, state].items():
+            where = f"{words_of(seat, state, action)} in {exact.task!r}"
+            if exactly[action] != wanted:
+                raise GameError(
+                    f"{what} must agree with the sum over all moves, {wanted}, got "
+                    f"{exactly[action]} for {where}"
+                )
+            if abs(rounded[action] - float(wanted)) > CLOSE * _size(game):
+                raise GameError(
+                    f"{what} must say the same in floats, {float(wanted)!r}, got "
+                    f"{float(rounded[action])!r} for {where}"
+                )
+
+
+def _check_ways(
+    listing: Listing,
+    task: Task,
+    policy: Any,
+    laws: Mapping[int, Law],
+    start: Mapping[Position, Fraction],
+) -> None:
+    """Check what is met and paid, in fractions, and that both ways of computing agree."""
+    seat = task.seat
+    met, paid = listing.masses(seat, laws, start)
+    found = occupancy(policy, task, exact=True)
+    for _, state in _own(listing, seat):
+        if Fraction(found[state]) != met[seat, state]:
+            raise GameError(
+                f"occupancy must agree with the sum over all moves, {met[seat, state]}, got "
+                f"{found[state]} in state {state} of player {seat} in {task!r}"
+            )
+    outcomes = outcome_distribution(policy, task, exact=True)
+    if outcomes != {payoff: chance for payoff, chance in paid.items() if chance}:
+        raise GameError(
+            f"outcome_distribution must agree with the sum over all moves, {_shown(paid)}, got "
+            f"{_shown(outcomes)} in {task!r}"
+        )
+    mean = sum((Fraction(payoff) * Fraction(p) for payoff, p in outcomes.items()), Fraction(0))
+    value = evaluate(policy, task, exact=True).value
+    if mean != value:
+        raise GameError(
+            f"forward and backward computation must agree, got {mean} and {value} in {task!r}"
+        )
+
+
+def _check_floats(task: Task, policy: Any) -> None:
+    """Check what is met and paid in floats against fractions."""
+    exact, rounded = occupancy(policy, task, exact=True), occupancy(policy, task)
+    for state in task.game.states_of(task.seat).tolist():
+        found, wanted = float(rounded[state]), float(exact[state])
+        _require_close(f"occupancy of state {state}", found, wanted, 1.0, task)
+    outcomes = outcome_distribution(policy, task)
+    mean = sum(payoff * chance for payoff, chance in outcomes.items())
+    value = float(evaluate(policy, task).value)
+    _require_close("outcome_distribution", float(mean), value, _size(task.game), task)
+
+
+def _check_scores(task: Task, policies: list[Any]) -> None:
+    """Check that the best has no regret, and that what single decisions cost adds up to it."""
+    size = _size(task.game)
+    best = score("optimal", task)
+    if best.blunders(None):
+        raise GameError(f"optimal play must have no blunders, got some in {task!r}")
+    _require_close("the regret of optimal play", best.regret, 0.0, size, task)
+    _require_close("the optimum", best.value, float(solve(task).value), size, task)
+    _require_close("its normalised score", best.normalized, 1.0, 1e3, task)
+    if score("random", task).normalized not in (0.0, 1.0):  # 1 if nothing can be lost
+        raise GameError(f"uniform play must have the normalised score 0 in {task!r}")
+    for policy in policies:
+        found = score(policy, task)
+        costs = sum(blunder.cost for blunder in found.blunders(None))
+        _require_close("what blunders cost together", costs, found.regret, size, task)
+
+
+def _require_close(what: str, got: float, wanted: float, size: float, task: Task) -> None:
+    if not abs(got - wanted) <= CLOSE * size:
+        raise GameError(f"{what} must be {wanted!r} up to rounding, got {got!r} in {task!r}")
+
+
+def _size(game: Game) -> float:
+    """Give the size of the largest payoff."""
+    return float(max(map(abs, game.payoff_range)))
+
+
+def _shown(law: Mapping[Any, Any]) -> str:
+    return ", ".join(f"{payoff}: {chance}" for payoff, chance in sorted(law.items()) if chance)

@@ -1,0 +1,149 @@
+"""What environments draw and pay, against the law that planners read."""
+
+from collections import Counter, defaultdict
+from typing import get_args
+
+import numpy as np
+
+from ..baselines import Task, score, solve
+from ..envs import Engine, RewardMode
+from ..envs.transitions import Transitions, tabulate_transitions
+from ..games import Game, GameError, InputError
+from .rules import CLOSE, opponents_of, words_of
+
+#: Games played of each move, and draws of the start.
+LANES, STARTS = 4_000, 20_000
+#: Frequencies are within so many standard errors: by chance a check of a million is not.
+SIGMAS = 6.0
+
+
+def check_environments(game: Game, seat: int) -> None:
+    """Check the environments of one seat; one that never gets to move has none.
+
+    Raises:
+        GameError: naming what differs, and the move.
+    """
+    for opponent in opponents_of(game):
+        task = Task(game, seat, opponent)
+        if not _moves(task):
+            continue
+        laws = {}
+        for reward in get_args(RewardMode):
+            engine = Engine(task, LANES, reward)
+            laws[reward] = tabulate_transitions(engine)
+            _check_sums(laws[reward], seat)
+            if opponent == "random":
+                _check_steps(engine, laws[reward])
+        _check_planning(task, laws["outcome"])
+        _check_rewards(task, laws)
+        _check_starts(task)
+
+
+def _moves(task: Task) -> bool:
+    """Say whether the seat ever gets to move."""
+    try:
+        return bool(task.initial.any())
+    except InputError:
+        return False
+
+
+def _check_sums(law: Transitions, seat: int) -> None:
+    for state, actions in law.items():
+        for action, ways in actions.items():
+            total = sum(chance for chance, *_ in ways)
+            if abs(total - 1) > CLOSE:
+                raise GameError(
+                    f"P must sum to 1, got {total!r} for {words_of(seat, state, action)}"
+                )
+
+
+def _check_steps(engine: Engine, listed: Transitions) -> None:
+    """Check the draws of each move: nothing outside its law, and frequencies that fit it."""
+    game, seat = engine.game, engine.task.seat
+    rng = np.random.default_rng(11)
+    everyone = np.arange(LANES)
+    for state in game.states_of(seat).tolist():
+        for action, ways in listed[state].items():
+            law: dict[tuple[int, float, bool], float] = defaultdict(float)
+            for chance, after, paid, over in ways:
+                law[after, round(paid, 12), over] += chance
+            engine.states[:] = state
+            outcome = engine.step(everyone, np.full(LANES, action), rng)
+            paid_now = np.round(outcome.rewards, 12).tolist()
+            seen = Counter(
+                zip(engine.states.tolist(), paid_now, outcome.over.tolist(), strict=True)
+            )
+            words = f"{words_of(seat, state, action)} with reward {engine.reward!r}"
+            if seen.keys() - law.keys():
+                raise GameError(f"step must obey P, got {min(seen.keys() - law.keys())} by {words}")
+            for key, chance in law.items():
+                _require_often(f"step must obey P, {key} by {words}", seen[key], chance, LANES)
+
+
+def _require_often(what: str, times: int, chance: float, draws: int) -> None:
+    error = SIGMAS * np.sqrt(max(chance * (1 - chance), 0.0) / draws) + 1e-9
+    if abs(times / draws - chance) > error:
+        raise GameError(f"{what}, whose chance is {chance:g}, got it {times} times in {draws}")
+
+
+def _check_starts(task: Task) -> None:
+    engine = Engine(task, STARTS)
+    engine.reset(np.arange(STARTS), np.random.default_rng(0))
+    seen = np.bincount(engine.states, minlength=task.game.num_states)
+    for state, chance in enumerate(np.asarray(task.initial, dtype=float)):
+        words = f"state {state} of player {task.seat}"
+        _require_often(
+            f"reset must obey the initial law, {words}", int(seen[state]), chance, STARTS
+        )
+
+
+def _check_planning(task: Task, listed: Transitions) -> None:
+    """Do value iteration as in textbooks, on P and the initial law alone."""
+    values = np.zeros(len(listed))
+    for _ in range(len(task.game.stages()) + 1):
+        before = values.copy()
+        for state, actions in listed.items():
+            values[state] = max(
+                sum(p * (paid + (0 if over else before[after])) for p, after, paid, over in ways)
+                for ways in actions.values()
+            )
+        if np.array_equal(values, before):
+            break
+    else:
+        raise GameError(f"P must end after {len(task.game.stages())} moves, got more in {task!r}")
+    found, wanted = float(np.sum(task.initial * values)), float(solve(task).value)
+    if abs(found - wanted) > CLOSE * _size(task):
+        raise GameError(f"planners must find {wanted!r} in P, got {found!r} in {task!r}")
+
+
+def _check_rewards(task: Task, laws: dict[RewardMode, Transitions]) -> None:
+    """Check the expected return of uniform play: the same for all rewards, up to the optimum."""
+    value, optimum = score("random", task).value, float(solve(task).value)
+    for reward, listed in laws.items():
+        wanted = value if reward == "outcome" else value - optimum
+        found = _uniform_return(task, listed)
+        if abs(found - wanted) > CLOSE * _size(task):
+            raise GameError(
+                f"reward {reward!r} must give uniform play {wanted!r}, got {found!r} in {task!r}"
+            )
+
+
+def _uniform_return(task: Task, listed: Transitions) -> float:
+    """Follow uniform play from the initial law until nothing is left."""
+    mass = np.array(task.initial, dtype=float)
+    mask = task.game.mask(np.arange(len(mass)))
+    total = 0.0
+    while mass.any():
+        following = np.zeros_like(mass)
+        for state in np.flatnonzero(mass).tolist():
+            for action in np.flatnonzero(mask[state]).tolist():
+                for chance, after, paid, over in listed[state][action]:
+                    weight = mass[state] / mask[state].sum() * chance
+                    total += weight * paid
+                    following[after] += 0.0 if over else weight
+        mass = following
+    return float(total)
+
+
+def _size(task: Task) -> float:
+    return float(max(map(abs, task.game.payoff_range)))

@@ -1,0 +1,179 @@
+"""Games of one's own: registered from outside the package, or loaded from where they are."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from exactdice.baselines import Task
+from exactdice.envs import REFERENCE, find_game, full_place
+from exactdice.games import GAMES, Game, GameError, Greed, InputError
+
+import exactdice
+
+pytestmark = pytest.mark.usefixtures("own_games")
+
+FILE = """
+import exactdice
+from exactdice.games import Greed
+
+class Short(Greed):
+    name = "Short"
+
+    def __init__(self, max_score=7):
+        super().__init__(max_score, 3)
+"""
+
+
+class Short(Greed):
+    """A game as anybody may write it; one that is made of Greed's rules has a known value."""
+
+    name = "Short"
+
+    def __init__(self, max_score=7):
+        super().__init__(max_score, 3)
+
+
+def stop(game):
+    return np.zeros(game.num_states, dtype=np.int64)
+
+
+def roll(game, dice):
+    return np.full(game.num_states, int(dice))
+
+
+def test_a_registered_game_is_one_of_the_package_everywhere():
+    exactdice.register(Short, policies={"stop": stop, "roll:<dice>": roll})
+    known = gym.make("exactdice/Greed-v0", max_score=7, sides=3)
+    env = gym.make("exactdice:exactdice/Short-v0")
+    assert exactdice.solve(env).value == exactdice.solve(known).value
+    everywhere = np.ones(known.unwrapped.task.game.num_states, dtype=np.int64)
+    assert exactdice.score("roll:1", env).value == exactdice.score(everywhere, known).value
+    against = gym.make("exactdice/Short-v0", opponent="stop")  # who is beaten by any point
+    assert exactdice.solve(against).value == pytest.approx(1)
+    assert gym.make_vec("exactdice/Short-v0", 3).reset(seed=0)[0].shape == (3, 3)
+    assert exactdice.score("stop", env).task.game == Short()
+    assert "exactdice/Short-v0" not in REFERENCE  # which a game need not have
+
+
+def test_a_class_may_be_registered_again_and_a_reloaded_one_replaces_it(tmp_path, monkeypatch):
+    (tmp_path / "short_game.py").write_text(FILE)
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("short_game")
+    for _ in range(2):
+        exactdice.register(module.Short, policies={"stop": stop})
+    importlib.reload(module)
+    exactdice.register(module.Short)
+    assert GAMES["Short"] is module.Short
+    assert gym.make("exactdice/Short-v0").unwrapped.task.game == module.Short()
+
+
+class Nameless(Short):
+    name = None
+
+
+class Wordy(Short):
+    name = "a/b"
+
+
+class Needy(Short):
+    def __init__(self, max_score):
+        super().__init__(max_score)
+
+
+class Greedy(Short):
+    name = "Greed"
+
+
+class Listing(Short):
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+
+
+class Unfinished(Game):
+    name = "Unfinished"
+
+
+@pytest.mark.parametrize(
+    ("game", "error", "message"),
+    [
+        (Greedy, InputError, "name must be free, got Greed, which exactdice.games.greed:Greed has"),
+        (dict, InputError, "game must be a subclass of exactdice.games.Game, got dict"),
+        (Short(), InputError, r"game must be a subclass of exactdice.games.Game, got Short\("),
+        (Nameless, GameError, "Nameless must have a name that is one word, got None"),
+        (Wordy, GameError, "Wordy must have a name that is one word, got 'a/b'"),
+        (Needy, GameError, "Short must have a default for each argument, got max_score"),
+        (Listing, GameError, r"Short must take its arguments by name, got \*sizes"),
+        (Unfinished, GameError, "Unfinished must have the methods advance, .*, stages"),
+    ],
+)
+def test_what_cannot_be_registered_is_named(game, error, message):
+    with pytest.raises(error, match=message):
+        exactdice.register(game)
+    assert GAMES["Greed"] is Greed
+    assert "Short" not in GAMES
+
+
+@pytest.mark.parametrize(
+    ("policies", "message"),
+    [
+        ({"optimal": stop}, "policies must have names other than optimal, .*, got optimal"),
+        ({"random:<x>": stop}, "policies must have names other than .*, got random:<x>"),
+        ({"stop": 0}, "policies must be functions of the game, got 0 as stop"),
+    ],
+)
+def test_policies_that_cannot_be_registered_are_named(policies, message):
+    with pytest.raises(InputError, match=message):
+        exactdice.register(Short, policies=policies)
+    assert "Short" not in GAMES
+
+
+def test_an_attribute_that_is_missing_is_named():
+    game = Short()
+    del game.num_states
+    with pytest.raises(GameError, match="Short must have the attributes num_states"):
+        Task(game)
+
+
+@pytest.mark.parametrize("place", ["{folder}/short.py:Short", "short:Short"])
+def test_a_game_is_loaded_from_its_place_once(place, tmp_path, monkeypatch):
+    (tmp_path / "short.py").write_text(FILE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    place = place.format(folder=tmp_path)
+    game = find_game(place)
+    assert find_game(place) is game is GAMES["Short"]
+    assert exactdice.solve(gym.make("exactdice/Short-v0")).task.game == game()
+
+
+def test_a_place_holds_in_every_working_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert full_place("a/short.py:Short") == f"{tmp_path}/a/short.py:Short"
+    assert [full_place(game) for game in ("Greed", "a.b:C")] == ["Greed", "a.b:C"]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        (FILE, "other.py:Short", "game must be in a file that exists, got .*other.py"),
+        (FILE, "short.py:Long", "game must be a class in short.py, which has no 'Long'"),
+        (FILE, "short.py:exactdice", "game must be a subclass of .*, got exactdice"),
+        (FILE, "nowhere:Short", "imported, got nowhere: ModuleNotFoundError: No module named"),
+        ("1 / 0", "short.py:Short", "imported, got short.py: ZeroDivisionError: division by zero"),
+        ("raise SystemExit", "short.py:Short", "imported, got short.py: SystemExit$"),
+        ("x = (", "short.py:Short", "imported, got short.py: SyntaxError: '.' was never closed"),
+        (FILE.replace('"Short"', '"Greed"'), "short.py:Short", "name must be free, got Greed"),
+        (FILE, "Chess", "game must be one of Greed, .*FILE.py:CLASS or MODULE:CLASS, got 'Chess'"),
+        (FILE, ":", "game must be in a module that can be imported, got : ValueError"),
+        (FILE, 3, "game must be one of Greed, .*, got 3"),
+    ],
+)
+def test_what_cannot_be_loaded_is_said_in_one_line(text, place, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    Path("short.py").write_text(text)
+    with pytest.raises(InputError, match=message) as caught:
+        find_game(place)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,306 @@
+"""``check_game`` finds what a game has broken: each rule, broken once."""
+
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from exactdice.envs import Engine
+from exactdice.games import GameError, InputError
+
+from exactdice.testing import answers, check_game
+
+PLACE = str(Path(__file__).parent.parent / "examples/twenty_one.py") + ":TwentyOne"
+
+
+@pytest.fixture
+def twenty_one(own_games):
+    return own_games(PLACE)
+
+
+@pytest.mark.parametrize("sizes", [{"limit": 4, "sides": 3}, {"limit": 1, "sides": 1}])
+def test_the_example_obeys_all_rules(twenty_one, sizes):
+    check_game(twenty_one(**sizes))
+
+
+def test_large_games_are_refused(twenty_one):
+    with pytest.raises(InputError, match="game must have at most 20000 pairs .* got 20604"):
+        check_game(twenty_one(limit=100))
+
+
+def broken(rules, **changes):
+    """Build a game of whose class some methods or attributes are others."""
+    return type("Broken", (rules,), changes)(limit=4, sides=3)
+
+
+ATTRIBUTES = [
+    ({"num_players": 0}, "num_players must be an integer of at least 1, got 0"),
+    ({"observation_names": ("total",)}, "observation_names must be 2, as .* are, got 1"),
+    ({"payoff_range": (1.0, 0.0)}, "payoff_range must be the smallest and the largest payoff"),
+    ({"exact_range": (Fraction(0), Fraction(2))}, "payoff_range .* 0.0 to 1.0, exactly 0.0 to 2.0"),
+    ({"zero_sum": False, "symmetric": True}, "symmetric must be a zero-sum game of two players"),
+    ({"keywords": property(lambda game: {"n": game.n})}, "kept as an attribute of its name: .*'n'"),
+    (
+        {"payoff_range": (0.0, 0.5)},
+        "payoffs must be in payoff_range, 0.0 to 0.5, got 1.0 by action",
+    ),
+    ({"symmetric": True}, "must mean the same to both players, got other outcomes for action 0 of"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), ATTRIBUTES)
+def test_a_wrong_attribute_is_named(twenty_one, changes, message):
+    with pytest.raises(GameError, match=message):
+        check_game(broken(twenty_one, **changes))
+
+
+def test_arguments_that_build_another_game_are_named(twenty_one):
+    def build(game, limit=4):
+        twenty_one.__init__(game, limit + 1)
+
+    game = type("Longer", (twenty_one,), {"__init__": build})()
+    with pytest.raises(
+        GameError, match=r"keywords must build the same game, got Longer\(limit=6\)"
+    ):
+        check_game(game)
+
+
+def test_a_missing_attribute_is_named(twenty_one):
+    game = twenty_one(limit=4)
+    del game.observation_sizes
+    with pytest.raises(GameError, match="TwentyOne must have the attributes observation_sizes"):
+        check_game(game)
+
+
+HALF = np.array([[Fraction(1), Fraction(0)], [Fraction(1, 2), Fraction(1, 2)]])
+#: What a method says, from the game and what it should say.
+METHODS = [
+    ("exact_laws", lambda game, laws: laws * 2, "laws must sum to 1, got 2.0 in row 0"),
+    ("stages", lambda game, stages: [*stages, stages[0]], "must list a position once, got state 5"),
+    ("stages", lambda game, stages: stages[1:], "initial_law must give states of player 0 that st"),
+    ("stages", lambda game, stages: [(2, stages[0][1])], "stages must have seats below 2, got 2"),
+    ("stages", lambda game, stages: [(0, np.array([30]))], "must list states below 30, got "),
+    (
+        "stages",
+        lambda game, stages: stages[::-1],
+        "got action .* of player .* in state .* leads to",
+    ),
+    ("initial_law", lambda game, law: (law[0], law[1] / 2), "initial_law must sum to 1, got 0.5"),
+    ("initial_law", lambda game, law: (law[0], np.ones(1)), "initial_law must have fractions, got"),
+    (
+        "observe",
+        lambda game, seen: seen * 1.0,
+        "observe must give integers of shape .* got float64",
+    ),
+    ("observe", lambda game, seen: seen + 5, "values below .* for state 5 of player 0"),
+    ("encode", lambda game, states: states - 1, "encode must invert observe, got 4 for .* state 5"),
+    ("mask", lambda game, mask: mask * 1, "mask must be bool of shape .* got int64"),
+    ("mask", lambda game, mask: mask & False, "mask must allow .* got none in state 0"),
+    ("describe", lambda game, words: "one\ntwo", r"describe\(.*\) must be one printable line, got"),
+    ("describe_action", lambda game, words: "", r"describe_action\(0\) must be one printable line"),
+    ("law", lambda game, rows: rows + 1, r"law must give rows below 2, got"),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "message"), METHODS)
+def test_a_wrong_answer_of_a_method_is_named(twenty_one, name, change, message):
+    right = getattr(twenty_one, name)
+
+    def wrong(game, *given):
+        return change(game, right(game, *given))
+
+    with pytest.raises(GameError, match=message):
+        check_game(broken(twenty_one, **{name: wrong}))
+
+
+def test_laws_that_differ_from_the_exact_ones_are_named(twenty_one):
+    game = twenty_one(limit=4, sides=3)
+    game.laws = np.array([[1.0, 0, 0], [0.5, 0.25, 0.25]])
+    with pytest.raises(GameError, match="exact_laws must be laws in fractions, got others"):
+        check_game(game)
+
+
+def test_an_observation_of_no_state_that_is_taken_for_one_is_named(twenty_one):
+    game = broken(twenty_one, states_of=lambda game, seat: np.arange(seat, 30, 6))
+    with pytest.raises(GameError, match="encode must give -1 for what nobody sees, got state 2"):
+        check_game(game)
+
+
+MOVES = [
+    (
+        lambda move, states: move._replace(seats=0 * move.seats, states=states),
+        "must lead to a later stage or end the game, got action 0 of player 0 in state 5",
+    ),
+    (
+        lambda move, states: move._replace(payoffs=move.payoffs + 0.25),
+        "payoffs must be zero until it is over for the player, got 0.25 by action",
+    ),
+    (
+        lambda move, states: move._replace(payoffs=move.payoffs / 2),
+        "payoffs of a zero-sum game must add up to 1.0 at once, got .* by action . of player",
+    ),
+    (
+        lambda move, states: move._replace(over=move.over & [True, False]),
+        "payoffs must be zero until it is over|must lead to a later stage",
+    ),
+    (
+        lambda move, states: move._replace(seats=np.roll(move.seats, 1)),
+        "must say the same as of one move, got others of action|must lead to a later stage",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), MOVES)
+def test_a_move_that_breaks_a_rule_is_named(twenty_one, change, message):
+    def advance(game, seats, states, actions, outcomes):
+        return change(twenty_one.advance(game, seats, states, actions, outcomes), states)
+
+    with pytest.raises(GameError, match=message):
+        check_game(broken(twenty_one, advance=advance))
+
+
+def test_a_move_that_depends_on_the_others_of_its_batch_is_named(twenty_one):
+    def advance(game, seats, states, actions, outcomes):
+        move = twenty_one.advance(game, seats, states, actions, outcomes)
+        lost = move.over & (len(seats) == 1)
+        return move._replace(payoffs=np.where(lost, 1 - move.payoffs, move.payoffs))
+
+    with pytest.raises(GameError, match="must say the same as of one move, got others of action"):
+        check_game(broken(twenty_one, advance=advance))
+
+
+def test_exact_payoffs_that_are_others_are_named(twenty_one):
+    def exact_advance(game, *batch):
+        move = twenty_one.exact_advance(game, *batch)
+        return move._replace(payoffs=np.where(move.over, 1 - move.payoffs, move.payoffs))
+
+    with pytest.raises(GameError, match="must say the same as of exact_advance, got others of act"):
+        check_game(broken(twenty_one, exact_advance=exact_advance))
+
+
+def test_draws_of_another_law_are_named(twenty_one):
+    def sample(game, seats, states, actions, rng):
+        outcomes = np.where(actions == 1, rng.integers(0, 2, len(seats)), 0)
+        return game.advance(seats, states, actions, outcomes)
+
+    message = (
+        "step must obey P, .* by action . of player 0 in state .*, whose chance is .* times in"
+    )
+    with pytest.raises(GameError, match=message):
+        check_game(broken(twenty_one, sample=sample))
+
+
+def test_draws_that_cannot_be_are_named(twenty_one):
+    def sample(game, seats, states, actions, rng):
+        move = twenty_one.sample(game, seats, states, actions, rng)
+        return move._replace(payoffs=move.payoffs / 2)
+
+    with pytest.raises(
+        GameError, match="step must obey P, got .* by action . of player 0 in state"
+    ):
+        check_game(broken(twenty_one, sample=sample))
+
+
+def test_resets_of_another_law_are_named(twenty_one, monkeypatch):
+    def reset(engine, lanes, _):
+        engine.states[lanes] = 0
+
+    monkeypatch.setattr(Engine, "reset", reset)
+    with pytest.raises(GameError, match="reset must obey the initial law, state 0 of player 0"):
+        check_game(twenty_one(limit=4, sides=3))
+
+
+def test_rewards_with_another_sum_are_named(twenty_one, monkeypatch):
+    rewards = Engine.rewards
+    monkeypatch.setattr(
+        Engine, "rewards", lambda self, *given: rewards(self, *given) + (self.reward == "shaped")
+    )
+    with pytest.raises(GameError, match="reward 'shaped' must give uniform play"):
+        check_game(twenty_one(limit=4, sides=3))
+
+
+def test_a_law_that_misses_the_optimum_is_named(twenty_one, monkeypatch):
+    rewards = Engine.rewards
+    monkeypatch.setattr(Engine, "rewards", lambda self, *given: rewards(self, *given) / 2)
+    with pytest.raises(GameError, match="planners must find .* in P, got"):
+        check_game(twenty_one(limit=4, sides=3))
+
+
+class Off:
+    """An answer with other action values."""
+
+    def __init__(self, found):
+        self.found = found
+
+    def __getattr__(self, name):
+        return getattr(self.found, name)
+
+    def action_values(self, observation):
+        return self.found.action_values(observation) + 1
+
+
+def off(found):
+    """Change an answer, whatever it is."""
+    if isinstance(found, dict):
+        return {payoff: chance / 2 for payoff, chance in found.items()}
+    return found / 2 if isinstance(found, np.ndarray) else Off(found)
+
+
+ANSWERS = [
+    ("solve", False, "solve must say the same in floats, .* for action 0 of player 0 in state 5"),
+    ("solve", True, "solve must agree with the sum over all moves, .* for action 0 of player 0"),
+    ("evaluate", False, "evaluate must say the same in floats"),
+    ("evaluate", True, "evaluate must agree with the sum over all moves"),
+    ("occupancy", False, "occupancy of state 5 must be 1.0 up to rounding, got 0.5"),
+    (
+        "occupancy",
+        True,
+        "occupancy must agree with the sum over all moves, .* in state 5 of player",
+    ),
+    ("outcome_distribution", False, "outcome_distribution must be .* up to rounding, got"),
+    ("outcome_distribution", True, "outcome_distribution must agree with the sum over all moves"),
+]
+
+
+@pytest.mark.parametrize(("name", "exact", "message"), ANSWERS)
+def test_a_wrong_answer_of_exact_computation_is_named(
+    twenty_one, monkeypatch, name, exact, message
+):
+    right = getattr(answers, name)
+
+    def wrong(*given, **options):
+        found = right(*given, **options)
+        return off(found) if bool(options.get("exact")) == exact else found
+
+    monkeypatch.setattr(answers, name, wrong)
+    with pytest.raises(GameError, match=message):
+        check_game(twenty_one(limit=4, sides=3))
+
+
+def test_blunders_that_do_not_add_up_are_named(twenty_one, monkeypatch):
+    right = answers.score
+
+    class Forgetful:
+        def __init__(self, *given):
+            self.found = right(*given)
+
+        def __getattr__(self, name):
+            return getattr(self.found, name)
+
+        def blunders(self, _):
+            return self.found.blunders(1)
+
+    monkeypatch.setattr(answers, "score", Forgetful)
+    with pytest.raises(GameError, match="what blunders cost together must be .* up to rounding"):
+        check_game(twenty_one(limit=4, sides=3))
+
+
+def test_it_needs_neither_pytest_nor_training():
+    code = (
+        "import sys; from exactdice.games import Greed; from exactdice.testing import check_game\n"
+        "check_game(Greed(2, 2)); print({'pytest', 'torch', 'stable_baselines3'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "set()\n", done.stderr
