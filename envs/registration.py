@@ -92,8 +92,9 @@ def _check_class(game: Any) -> None:
 
 
 def _place(game: type[Game]) -> str:
-    """Say where a class is, which a reloaded module does not change."""
-    return f"{game.__module__}:{game.__qualname__}"
+    """Say where a class is; the same if its module is reloaded, or imported by another name."""
+    where = getattr(sys.modules.get(game.__module__), "__file__", None) or game.__module__
+    return f"{where}:{game.__qualname__}"
 
 
 def find_game(game: Any) -> type[Game]:
@@ -144,11 +145,13 @@ def _load(where: str) -> ModuleType:
 
 def _load_file(path: Path) -> ModuleType:
     path = path.resolve()
-    name = re.sub(r"\W", "_", str(path))  # of its own, so that no other module is hidden
-    if name in sys.modules:
-        return sys.modules[name]
+    for module in tuple(sys.modules.values()):  # it may have been imported by its own name
+        file = getattr(module, "__file__", None)
+        if file and file.endswith(path.name) and Path(file).resolve() == path:
+            return module
     if not path.is_file():
         raise InputError(f"game must be in a file that exists, got {path}")
+    name = re.sub(r"\W", "_", str(path))  # of its own, so that no other module is hidden
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None

@@ -17,13 +17,12 @@ settings.load_profile("exactdice")
 
 @pytest.fixture
 def own_games():
-    """Load a game from its place; forget afterwards what a test has registered and imported."""
+    """Load a game from its place; forget afterwards what a test has registered."""
     known = [(registry, dict(registry)) for registry in (GAMES, gym.registry, names._REGISTERED)]
-    modules = set(sys.modules)
     yield find_game
+    for name in GAMES.keys() - known[0][1].keys():
+        sys.modules.pop(GAMES[name].__module__, None)
     for registry, before in known:
         registry.clear()
         registry.update(before)
     names.source_policy.cache_clear()
-    for name in sys.modules.keys() - modules:
-        del sys.modules[name]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["docs/scoring.md"]
+PAGES = ["docs/scoring.md", "CONTRIBUTING.md"]
 
 
 def blocks():
@@ -17,7 +17,9 @@ def blocks():
             yield pytest.param(code, id=f"{page} {number + 1}")
 
 
+@pytest.mark.usefixtures("own_games")
 @pytest.mark.parametrize("code", list(blocks()))
 def test_a_block_runs(code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(ROOT / "examples")
     exec(compile(code, "documentation", "exec"), {})

@@ -4,6 +4,9 @@ Importing this package registers the environments ``exactdice/<game>-v0`` with G
 ``register`` adds games of one's own.
 """
 
+from importlib import import_module
+from types import ModuleType
+
 from . import agents as _agents
 from . import sources as _sources
 from .baselines import (
@@ -35,6 +38,14 @@ from .games import InputError
 _sources.register()
 register_package()
 _agents.register()
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Import ``exactdice.testing`` when it is first asked for."""
+    if name == "testing":
+        return import_module(".testing", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "REFERENCE",

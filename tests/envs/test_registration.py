@@ -99,7 +99,7 @@ class Unfinished(Game):
 @pytest.mark.parametrize(
     ("game", "error", "message"),
     [
-        (Greedy, InputError, "name must be free, got Greed, which exactdice.games.greed:Greed has"),
+        (Greedy, InputError, "name must be free, got Greed, which .*greed.py:Greed has"),
         (dict, InputError, "game must be a subclass of exactdice.games.Game, got dict"),
         (Short(), InputError, r"game must be a subclass of exactdice.games.Game, got Short\("),
         (Nameless, GameError, "Nameless must have a name that is one word, got None"),
@@ -146,6 +146,20 @@ def test_a_game_is_loaded_from_its_place_once(place, tmp_path, monkeypatch):
     game = find_game(place)
     assert find_game(place) is game is GAMES["Short"]
     assert exactdice.solve(gym.make("exactdice/Short-v0")).task.game == game()
+
+
+@pytest.mark.parametrize("imported_first", [True, False])
+def test_a_file_that_is_imported_too_is_the_same_game(imported_first, tmp_path, monkeypatch):
+    """As in a script that imports its game and scores a run that the command line has made."""
+    (tmp_path / "short.py").write_text(FILE + "\nexactdice.register(Short)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    if imported_first:
+        game = importlib.import_module("short").Short
+        assert find_game(f"{tmp_path}/short.py:Short") is game
+    else:
+        find_game(f"{tmp_path}/short.py:Short")
+        game = importlib.import_module("short").Short
+    assert GAMES["Short"] is game
 
 
 def test_a_place_holds_in_every_working_directory(tmp_path, monkeypatch):
