@@ -5,7 +5,7 @@ All functions take an environment of this project or a ``Task``. Values are in t
 opponents move first, conditioned on its getting to move at all.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..games import Array, BoolArray, Game, InputError, IntArray, Stage, frozen
+from ..games import Array, BoolArray, Decide, Game, InputError, IntArray, Stage, frozen
 from ..games.sizes import check_array
 from .conversion import Reading, choose, convert, label
 from .induction import equilibrium, maximize, spread, sweep_back, tie
@@ -68,9 +68,14 @@ class Evaluation:
         game = self.task.game
         check_array("a table of action values", game, game.num_states, game.num_actions)
         expected = np.full((game.num_states, game.num_actions), -np.inf, dtype=self.values.dtype)
-        for mover, states, numbers in game.backward(self.values, self.task.seat):
-            if mover == self.task.seat:
-                expected[states] = np.where(game.mask(states), numbers, -np.inf)
+
+        def look(stage: Stage, numbers: Array) -> Array:
+            if stage.seat == self.task.seat:
+                expected[stage.states] = np.where(game.mask(stage.states), numbers, -np.inf)
+            known: Array = self.values[stage.seat, stage.states]
+            return known
+
+        game.backward(look, self.task.seat, self.task.is_exact)
         return frozen(expected)
 
     def action_values(self, observation: npt.ArrayLike) -> Array:
@@ -240,29 +245,34 @@ def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
         Probabilities, shape (state,); a state is met at most once in a game.
     """
     task = as_task(env).with_exact(exact)
-    mass = np.zeros((task.game.num_players, task.game.num_states), dtype=task.initial.dtype)
-    for _ in play(as_policy(policy, env, exact=exact), task, mass):
-        pass
-    met: Array = mass[task.seat]
+    met: Array = play(as_policy(policy, env, exact=exact), task)[task.seat]
     return met
 
 
-def play(policy: Policy, task: Task, mass: Array) -> Iterator[Stage]:
-    """Visit all stages first to last, with the probability of every state and action.
-
-    The caller may lower the probabilities (state, action) of a stage before it asks for the next.
+def play(policy: Policy, task: Task, follow: Decide | None = None) -> Array:
+    """Compute how likely a game meets each state, visiting all stages first to last.
 
     Args:
         policy: the agent's.
         task: what it faces.
-        mass: zeros, shape (player to move, state), filled with the probability of each state.
+        follow: takes a stage and the probabilities of its moves, shape (state, action); gives
+            those that are followed further. None follows all.
+
+    Returns:
+        Probabilities, shape (player to move, state).
     """
     policies = {**task.policies, task.seat: policy}
-    mass[task.seat] = task.initial
-    for mover, states, weights in task.game.forward(mass, task.seat):
-        weights[:] = spread(policies[mover], states, mass[mover, states])
-        yield Stage(mover, states, weights)
-        weights *= task.game.mask(states)  # illegal moves end the game
+
+    def decide(stage: Stage, met: Array) -> Array:
+        weights = spread(policies[stage.seat], stage.states, met)
+        if follow is not None:
+            weights = follow(stage, weights)
+        legal: Array = weights * task.game.mask(stage.states)  # illegal moves end the game
+        return legal
+
+    start = np.zeros((task.game.num_players, task.game.num_states), dtype=task.initial.dtype)
+    start[task.seat] = task.initial
+    return task.game.forward(decide, start, task.seat)
 
 
 def outcome_distribution(
@@ -282,15 +292,18 @@ def outcome_distribution(
     chosen = as_policy(policy, env, exact=exact)
     worst = task.game.exact_range[0] if exact else task.game.payoff_range[0]
     law: dict[float | Fraction, Any] = {worst: 0}
-    mass = np.zeros((task.game.num_players, task.game.num_states), dtype=task.initial.dtype)
-    for mover, states, weights in play(chosen, task, mass):
-        ways = task.game.settled(mover, states, task.seat, exact)
+
+    def add(stage: Stage, weights: Array) -> Array:
+        ways = task.game.settled(*stage, task.seat, exact)
         pairs, actions, payoffs, chances = ways
-        law[worst] += (weights * ~task.game.mask(states)).sum()
+        law[worst] += (weights * ~task.game.mask(stage.states)).sum()
         for payoff in sorted(set(payoffs.tolist())):
             paid = payoffs == payoff
             mass = (weights[pairs[paid], actions[paid]] * chances[paid]).sum()
             law[payoff] = law.get(payoff, 0) + mass
+        return weights
+
+    play(chosen, task, add)
     number = Fraction if exact else float
     return {number(payoff): law[payoff] for payoff in sorted(law) if law[payoff] > 0}
 

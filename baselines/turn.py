@@ -74,16 +74,18 @@ def follow_choices(turn: Turn, ends: Array, choices: IntArray) -> TurnValues:
 
 def _sweep(turn: Turn, ends: Array, choices: IntArray | None) -> TurnValues:
     shape = (turn.num_nodes, ends.shape[1])
-    values = np.zeros(shape, dtype=ends.dtype)
     taken = np.zeros(shape, dtype=np.int64) if choices is None else choices
     whole, unit = _integers(ends) if ends.dtype == object else (ends, 1)
-    for nodes, expected in turn.backward(whole, values, whole[0].copy()):
+
+    def decide(nodes: slice, expected: Array) -> Array:
         actions = expected.transpose(0, 2, 1).reshape(-1, expected.shape[1])
         if choices is None:
             legal = np.repeat(turn.after[nodes] >= 0, shape[1], axis=0)
             taken[nodes] = _largest(actions, legal).reshape(-1, shape[1])
-        best = actions[np.arange(len(actions)), taken[nodes].ravel()]
-        values[nodes] = best.reshape(-1, shape[1])
+        best: Array = actions[np.arange(len(actions)), taken[nodes].ravel()]
+        return best.reshape(-1, shape[1])
+
+    values, _ = turn.backward(decide, whole)
     if ends.dtype == object:  # scaled layer by layer
         for layer, (_, nodes) in enumerate(turn.slices):
             values[nodes] = values[nodes] * Fraction(1, unit * prod(turn.units[layer + 1 :]))

@@ -46,7 +46,7 @@ def solve_by_pmf(limit: int) -> float:
 class Enumerated(Greed):
     """Greed without its recursion."""
 
-    backward, symmetric = Game.backward, False
+    backward_together = Game.backward_together
 
 
 def main() -> None:

@@ -13,7 +13,16 @@ import numpy as np
 
 from ..baselines import Sight, Task, solve
 from ..baselines.induction import with_illegal
-from ..games import BoolArray, FloatArray, GameError, IntArray, InverseLaws, at_least, one_of
+from ..games import (
+    BoolArray,
+    FloatArray,
+    GameError,
+    IntArray,
+    InverseLaws,
+    Stage,
+    at_least,
+    one_of,
+)
 from ..games.sizes import check_array, check_memory
 from .encoding import Encoding, EncodingName, Features
 
@@ -91,10 +100,16 @@ class Engine:
         rows = np.zeros(self.game.num_states, dtype=np.int64)
         rows[own] = np.arange(len(own))
         advantages = np.empty((len(own), self.game.num_actions))
-        for mover, states, expected in self.game.backward(values, self.task.seat):
+
+        def look(stage: Stage, expected: FloatArray) -> FloatArray:
+            mover, states = stage
+            best: FloatArray = values[mover, states]
             if mover == self.task.seat:
                 known = with_illegal(self.game, states, expected)
-                advantages[rows[states]] = known - values[mover, states][:, None]
+                advantages[rows[states]] = known - best[:, None]
+            return best
+
+        self.game.backward(look, self.task.seat)
         return rows, advantages
 
     def observations(self) -> Features:

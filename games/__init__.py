@@ -5,6 +5,7 @@ from .four_two_one import FourTwoOne
 from .game import (
     Array,
     BoolArray,
+    Decide,
     FloatArray,
     Game,
     IntArray,
@@ -30,6 +31,7 @@ __all__ = [
     "GAMES",
     "Array",
     "BoolArray",
+    "Decide",
     "FloatArray",
     "FourTwoOne",
     "Game",

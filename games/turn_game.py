@@ -18,9 +18,9 @@ import numpy as np
 
 from .checks import require_legs, require_size
 from .errors import SizeError
-from .game import Array, BoolArray, FloatArray, Game, IntArray, Move, Stage, frozen
+from .game import Array, BoolArray, Decide, FloatArray, Game, IntArray, Move, Stage, frozen
 from .sizes import show
-from .turn import Turn
+from .turn import DecideNodes, Turn
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,18 +289,31 @@ class TurnGame(Game):
         """Denominator of the values of a leg before its first roll."""
         return end_scales[leg] * prod(self.legs[leg].turn.units)
 
-    def backward(self, values: Array, seat: int) -> Iterator[Stage]:
+    def backward_together(self, decide: Decide, seats: Sequence[int], exact: bool = False) -> Array:
         """Visit the layers of all legs last to first (module docstring)."""
-        entries = np.zeros(self._first_contexts[-1], dtype=values.dtype)  # (context,)
+        dtype = object if exact else np.float64
+        values = np.zeros((len(seats), self.num_players, self.num_states), dtype=dtype)
+        entries = np.zeros((len(seats), self._first_contexts[-1]), dtype=dtype)  # (seat, context)
         for number in reversed(range(len(self.legs))):
-            leg, contexts = self.legs[number], self._num_contexts[number]
-            ends = self._ends(number, entries, seat)
+            ends = [self._ends(number, row, s) for row, s in zip(entries, seats, strict=True)]
+            own, start = self.legs[number].turn.backward(
+                self._by_node(decide, number), np.stack(ends)
+            )
             everything = slice(*self._first_states[number : number + 2])
-            own = values[leg.seat, everything].reshape(-1, contexts)  # a view
-            start = entries[slice(*self._first_contexts[number : number + 2])]
-            for nodes, expected in leg.turn.backward(ends, own, start):
-                actions = expected.transpose(0, 2, 1).reshape(-1, self.num_actions)
-                yield Stage(leg.seat, self._states(number, nodes), actions)
+            values[:, self.legs[number].seat, everything] = own.reshape(len(seats), -1)
+            entries[:, slice(*self._first_contexts[number : number + 2])] = start
+        return values
+
+    def _by_node(self, decide: Decide, number: int) -> DecideNodes:
+        """Let a leg's states be decided by node and context."""
+
+        def decide_nodes(nodes: slice, expected: Array) -> Array:  # (seat, node, action, context)
+            seats, count, actions, contexts = expected.shape
+            by_state = expected.swapaxes(2, 3).reshape(seats, count * contexts, actions)
+            stage = Stage(self.legs[number].seat, self._states(number, nodes))
+            return decide(stage, by_state).reshape(seats, count, contexts)
+
+        return decide_nodes
 
     def _ends(self, number: int, entries: Array, seat: int) -> Array:
         """Give the value to ``seat`` of each result of a leg, shape (result, context)."""
@@ -318,20 +331,23 @@ class TurnGame(Game):
         ends: Array = np.where(leg.settled[..., seat], settled, later)
         return ends
 
-    def forward(self, mass: Array, seat: int) -> Iterator[Stage]:
+    def forward(self, decide: Decide, start: Array, seat: int) -> Array:
         """Visit the layers of all legs first to last: the adjoint of ``backward``."""
+        mass = start.copy()
         for number, leg in enumerate(self.legs):
-            contexts = int(self._num_contexts[number])
-            everything = slice(*self._first_states[number : number + 2])
-            own = mass[leg.seat, everything].reshape(-1, contexts)  # a view
-            ended = np.zeros((leg.turn.num_results, contexts), dtype=mass.dtype)
-            for nodes, weights in leg.turn.forward(own, ended):
-                states = self._states(number, nodes)
-                actions = np.zeros((len(states), self.num_actions), dtype=mass.dtype)
-                yield Stage(leg.seat, states, actions)
-                weights[:] = actions.reshape(-1, contexts, self.num_actions).transpose(0, 2, 1)
+
+            def decide_nodes(nodes: slice, met: Array, number: int = number) -> Array:
+                stage = Stage(self.legs[number].seat, self._states(number, nodes))
+                weights = decide(stage, met.ravel())  # (state, action)
+                return weights.reshape(*met.shape, self.num_actions).swapaxes(1, 2)
+
+            own = mass[leg.seat, slice(*self._first_states[number : number + 2])]
+            begun = own.reshape(-1, int(self._num_contexts[number]))
+            met, ended = leg.turn.forward(decide_nodes, begun)
+            own[:] = met.ravel()
             goes_on = (leg.following >= 0) & ~leg.settled[..., seat]
             self._begin(mass, leg.following[goes_on], ended[goes_on])
+        return mass
 
     def _begin(self, mass: Array, contexts: IntArray, entering: Array) -> None:
         """Roll for the next player, wherever mass enters its contexts."""
