@@ -14,7 +14,7 @@ where E(after) is U if the action ends the turn. Exact values are integers, in u
 product of the denominators of all rolls to come), a number that grows from layer to layer.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -24,7 +24,8 @@ from typing import TypeAlias
 import numpy as np
 
 from .checks import require_turn
-from .game import Array, FloatArray, IntArray, frozen
+from .game import Array, BoolArray, FloatArray, IntArray, frozen
+from .sizes import PIECE
 
 #: What a sweep of a turn asks about some nodes (see ``game.Decide``).
 DecideNodes: TypeAlias = Callable[[slice, Array], Array]
@@ -76,6 +77,11 @@ class Turn:
         return len(self.after)
 
     @cached_property
+    def legal(self) -> BoolArray:
+        """Which actions are legal, shape (node, action)."""
+        return frozen(self.after >= 0)
+
+    @cached_property
     def slices(self) -> list[tuple[slice, slice]]:
         """Positions and nodes of each layer."""
         bounds = np.searchsorted(self.layers, np.arange(self.layers[-1] + 2))
@@ -106,6 +112,12 @@ class Turn:
         weights: Array = (self.rolls * scale[:, None])[laws][..., None]
         return weights
 
+    def _pieces(self, nodes: slice, contexts: int) -> Iterator[slice]:
+        """Cut a layer into pieces whose numbers for (node, action, context) are few."""
+        step = max(1, PIECE // (self.after.shape[1] * contexts))
+        for first in range(nodes.start, nodes.stop, step):
+            yield slice(first, min(first + step, nodes.stop))
+
     def backward(self, decide: DecideNodes, ends: Array) -> tuple[Array, Array]:
         """Visit the layers last to first with the value of every action.
 
@@ -126,8 +138,9 @@ class Turn:
             [np.zeros((*before, self.num_positions, contexts), dtype=ends.dtype), ends], axis=-2
         )
         for layer, (positions, nodes) in reversed(list(enumerate(self.slices))):
-            expected = np.take(reached, self.after[nodes], axis=-2)
-            values[..., nodes, :] = decide(nodes, expected)
+            for piece in self._pieces(nodes, contexts):
+                expected = np.take(reached, self.after[piece], axis=-2)
+                values[..., piece, :] = decide(piece, expected)
             weights = self._weights(layer, exact=ends.dtype == object)
             rolled = (weights * np.take(values, self.nodes[positions], axis=-2)).sum(axis=-2)
             if ends.dtype == object:
@@ -156,7 +169,8 @@ class Turn:
                     chances = chances * Fraction(1, self.units[layer])
                 where = self.nodes[positions] >= 0
                 mass[nodes] += (chances * reached[positions][:, None])[where]
-            weights = decide(nodes, mass[nodes])
-            legal = self.after[nodes] >= 0
-            np.add.at(reached, self.after[nodes][legal], weights[legal])
+            for piece in self._pieces(nodes, start.shape[1]):
+                weights = decide(piece, mass[piece])
+                legal = self.legal[piece]
+                np.add.at(reached, self.after[piece][legal], weights[legal])
         return mass, reached[self.num_positions :]

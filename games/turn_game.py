@@ -154,7 +154,7 @@ class TurnGame(Game):
         """Allow the actions that lead somewhere."""
         legal = np.empty((len(states), self.num_actions), dtype=bool)
         for leg, where, nodes, _ in self.locate(states):
-            legal[where] = self.legs[leg].turn.after[nodes] >= 0
+            legal[where] = np.take(self.legs[leg].turn.legal, nodes, axis=0)
         return legal
 
     def initial_law(self) -> tuple[IntArray, Array]:
