@@ -28,7 +28,6 @@ from .policies import DeterministicPolicy, Policy
 #: sweep are near 1e-15 of the largest payoff; the closest unequal actions of the default Greed are
 #: 3.5e-13 apart.
 TIE = 1e-13
-BATCH = 4096  # states whose legal actions are looked at together
 #: Payoffs must differ by this part of their size at least, or rounding hides what they differ by.
 SMALLEST_SPAN = Fraction(1, 10**6)
 
@@ -96,9 +95,7 @@ def sweep_back(
 def _everywhere(game: Game, choice: IntArray) -> IntArray:
     """Put the first legal action where only other players move, so that tables are complete."""
     rest = np.flatnonzero(choice < 0)
-    for first in range(0, len(rest), BATCH):
-        batch = rest[first : first + BATCH]
-        choice[batch] = game.mask(batch).argmax(axis=1)
+    choice[rest] = game.first_actions(rest)
     return choice
 
 

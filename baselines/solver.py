@@ -63,7 +63,8 @@ class Evaluation:
     def table(self) -> Array:
         """Value of each action of the agent if the policy is followed afterwards.
 
-        Shape (state, action); illegal actions are -inf.
+        Shape (state, action); illegal actions are -inf. Nothing else here needs it; it is for
+        small games.
         """
         game = self.task.game
         check_array("a table of action values", game, game.num_states, game.num_actions)
@@ -80,13 +81,16 @@ class Evaluation:
 
     def action_values(self, observation: npt.ArrayLike) -> Array:
         """Give the values of all actions at one observation, shape (action,); illegal are -inf."""
-        state = self._state(observation)
-        row: Array = self.table[state[0]].copy()
-        if not self.task.is_exact:
-            return row
-        scale = self.task.game.denominators(state)[0]
-        unscaled = [x if x == -np.inf else Fraction(x) / scale for x in row]
-        return np.array(unscaled, dtype=object)
+        return self._row(self._state(observation))
+
+    def _row(self, state: IntArray) -> Array:
+        """Give the values of all actions in one state, from those of the states they lead to."""
+        game = self.task.game
+        actions = np.flatnonzero(game.mask(state)[0])
+        row: Array = np.full(game.num_actions, -np.inf, dtype=self.values.dtype)
+        states = np.repeat(state, len(actions))
+        row[actions] = game.expect(self.task.seat, states, actions, self.values)
+        return row
 
     def _state(self, observation: npt.ArrayLike) -> IntArray:
         wanted, sizes = np.asarray(observation), self.task.game.observation_sizes
@@ -110,7 +114,7 @@ class Solution(Evaluation):
     def optimal_actions(self, observation: npt.ArrayLike) -> IntArray:
         """Give all optimal actions at one observation, in growing order."""
         state = self._state(observation)
-        return np.flatnonzero(self._best(self.table[state], state)[0])
+        return np.flatnonzero(self._best(self._row(state)[None], state)[0])
 
     @cached_property
     def optimal(self) -> BoolArray:

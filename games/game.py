@@ -116,6 +116,19 @@ class Game(ABC):
         At least one is, also in numbers that stand for no state, where all may be.
         """
 
+    def allows(self, states: IntArray, actions: IntArray) -> BoolArray:
+        """Say whether an action is legal in each of many states, shape (state,)."""
+        pieces = [np.empty(0, dtype=bool)]
+        for piece in _pieces(len(states)):
+            chosen = actions[piece]
+            pieces.append(self.mask(states[piece])[np.arange(len(chosen)), chosen])
+        return np.concatenate(pieces)
+
+    def first_actions(self, states: IntArray) -> IntArray:
+        """Give the smallest legal action of each of many states, shape (state,)."""
+        pieces = [self.mask(states[piece]).argmax(axis=1) for piece in _pieces(len(states))]
+        return np.concatenate([np.empty(0, dtype=np.int64), *pieces])
+
     @abstractmethod
     def initial_law(self) -> tuple[IntArray, Array]:
         """Give the states in which seat 0 may start, and their probabilities (fractions)."""
@@ -289,6 +302,29 @@ class Game(ABC):
             values[:, mover, states] = decide(Stage(mover, states), expected)
         return values
 
+    def expect(self, seat: int, states: IntArray, actions: IntArray, values: Array) -> Array:
+        """Give the expected value of some legal moves to the player who makes them.
+
+        Args:
+            seat: who moves.
+            states: where, shape (move,).
+            actions: how, shape (move,).
+            values: of later positions to ``seat``, as ``backward`` gives them.
+
+        Returns:
+            Expected values, shape (move,); fractions, not scaled, if ``values`` are exact.
+        """
+        exact = values.dtype == object
+        expected = np.zeros(len(states), dtype=values.dtype)
+        for where, chance, move in self._outcomes(seat, states, actions, exact):
+            over = move.over[:, seat]
+            after = np.where(over, 0, move.states)
+            later = values[move.seats, after]
+            if exact:
+                later = later * (Fraction(1) / self.denominators(after))
+            expected[where] += chance * np.where(over, move.payoffs[:, seat], later)
+        return expected
+
     def forward(self, decide: Decide, start: Array, seat: int) -> Array:
         """Visit the stages first to last, moving probability mass along.
 
@@ -317,17 +353,25 @@ class Game(ABC):
     ) -> Iterator[tuple[IntArray, IntArray, Array, Move]]:
         """List every legal move from a stage, one outcome at a time."""
         pair, action = np.nonzero(self.mask(states))
-        rows = self.law(states[pair], action)
-        seats = np.full(len(pair), seat)
+        for where, chance, move in self._outcomes(seat, states[pair], action, exact):
+            row, done = pair[where], action[where]
+            seats = np.full(len(row), seat)
+            require_later(self._stage_numbers, seats, states[row], done, move)
+            yield row, done, chance, move
+
+    def _outcomes(
+        self, seat: int, states: IntArray, actions: IntArray, exact: bool
+    ) -> Iterator[tuple[IntArray, Array, Move]]:
+        """List what may come of some moves, one outcome at a time: which moves, chance, effect."""
+        rows = self.law(states, actions)
         laws, advance = self.laws, self.advance
         if exact:
             laws, advance = self._checked_exact_laws, self.exact_advance
         for outcome in range(laws.shape[1]):
-            possible = laws[rows, outcome] > 0
-            batch = seats[possible], states[pair][possible], action[possible]
-            move = advance(*batch, np.full(int(possible.sum()), outcome))
-            require_later(self._stage_numbers, *batch, move)
-            yield pair[possible], action[possible], laws[rows, outcome][possible], move
+            where = np.flatnonzero(laws[rows, outcome] > 0)
+            seats = np.full(len(where), seat)
+            move = advance(seats, states[where], actions[where], np.full(len(where), outcome))
+            yield where, laws[rows[where], outcome], move
 
     @cached_property
     def _checked_exact_laws(self) -> Array:
@@ -339,6 +383,12 @@ class Game(ABC):
     def _stage_numbers(self) -> IntArray:
         require_laws("laws", self.laws)
         return stage_numbers(self)
+
+
+def _pieces(count: int) -> Iterator[slice]:
+    """Cut a number of states into slices whose masks fit the cache."""
+    for first in range(0, count, 4096):
+        yield slice(first, first + 4096)
 
 
 def rebuild(rules: type[Game], keywords: dict[str, Any]) -> Game:

@@ -116,7 +116,7 @@ class TurnGame(Game):
     def locate(self, states: IntArray) -> Iterator[tuple[int, IntArray, IntArray, IntArray]]:
         """Sort states by leg: its number, which states they are, their nodes and contexts."""
         legs = np.searchsorted(self._first_states, states, side="right") - 1
-        for leg in np.unique(legs).tolist():
+        for leg in np.flatnonzero(np.bincount(legs)).tolist():
             where = np.flatnonzero(legs == leg)
             inside = states[where] - self._first_states[leg]
             nodes, contexts = np.divmod(inside, self._num_contexts[leg])
@@ -133,22 +133,27 @@ class TurnGame(Game):
 
     def encode(self, observations: IntArray) -> IntArray:
         """Give the state of each observation, -1 if there is none."""
-        keys, states = self._keys
-        wanted = self._key(np.asarray(observations, dtype=np.int64))
-        found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where(keys[found] == wanted, states[found], -1)
-
-    def _key(self, observations: IntArray) -> IntArray:
-        columns = tuple(np.moveaxis(observations, -1, 0))
-        keys: IntArray = np.ravel_multi_index(columns, self.observation_sizes)
-        return keys
+        wanted = np.asarray(observations, dtype=np.int64)
+        split = self.legs[0].turn.observations.shape[1]
+        of_turn = _keys(wanted[..., :split], self.observation_sizes[:split])
+        of_context = _keys(wanted[..., split:], self.observation_sizes[split:])
+        states = np.full(wanted.shape[:-1], -1)
+        for number, (nodes, contexts) in enumerate(self._indices):
+            node, context = nodes.find(of_turn), contexts.find(of_context)
+            inside = node * self._num_contexts[number] + context
+            found = (node >= 0) & (context >= 0)
+            states = np.where(found, self._first_states[number] + inside, states)
+        return states
 
     @cached_property
-    def _keys(self) -> tuple[IntArray, IntArray]:
-        """Observations of all states as single numbers, sorted, and their states."""
-        keys = self._key(self.observe(np.arange(self.num_states), 0))
-        order = np.argsort(keys)
-        return keys[order], order
+    def _indices(self) -> "list[tuple[_Index, _Index]]":
+        """Nodes and contexts of each leg by what is seen of them."""
+        split = self.legs[0].turn.observations.shape[1]
+        sizes = self.observation_sizes[:split], self.observation_sizes[split:]
+        return [
+            (_Index(_keys(leg.turn.observations, sizes[0])), _Index(_keys(leg.contexts, sizes[1])))
+            for leg in self.legs
+        ]
 
     def mask(self, states: IntArray) -> BoolArray:
         """Allow the actions that lead somewhere."""
@@ -356,3 +361,24 @@ class TurnGame(Game):
         for outcome in np.flatnonzero(law != 0):
             legs, states = self._enter(contexts, np.full(len(contexts), outcome))
             np.add.at(mass, (self._seats[legs], states), entering * law[outcome])
+
+
+def _keys(seen: IntArray, sizes: Sequence[int]) -> IntArray:
+    """Number observations, or parts of them, shape (..., component); -1 if one is out of range."""
+    keys = np.zeros(seen.shape[:-1], dtype=np.int64)
+    for column, size in zip(np.moveaxis(seen, -1, 0), sizes, strict=True):
+        keys = keys * size + column
+    return np.where(((seen >= 0) & (seen < np.array(sizes))).all(axis=-1), keys, -1)
+
+
+class _Index:
+    """Finds the places of numbers, shape (entry,), which are all different."""
+
+    def __init__(self, keys: IntArray) -> None:
+        self._order = np.argsort(keys)
+        self._sorted = keys[self._order]
+
+    def find(self, wanted: IntArray) -> IntArray:
+        """Give the place of each number, -1 if it is not there."""
+        place = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
+        return np.where(self._sorted[place] == wanted, self._order[place], -1)

@@ -9,7 +9,7 @@ import pytest
 from by_hand import ByHand, section_7, totals
 from exactdice.baselines import Task, equilibrium
 from exactdice.baselines.induction import sweep_back
-from exactdice.games import Game, Greed
+from exactdice.games import FourTwoOne, Game, Greed, LowestScore, ShutTheBox
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -286,3 +286,30 @@ def test_a_pickled_task_is_the_same_without_what_was_computed(opponents):
     assert len(pickle.dumps(task)) == fresh
     assert repr(copied) == repr(task)
     assert exactdice.solve(copied).value == value
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize(
+    "task",
+    [
+        Task(Greed(7, 3), 1, "if_else"),
+        Task(LowestScore(2, 3, 3, players=2), 1, "random"),
+        Task(ShutTheBox(4, 2, 3), 0),
+        Task(FourTwoOne(3, 2, 2, "set"), 1),
+    ],
+    ids=repr,
+)
+def test_action_values_of_one_state_are_those_of_the_sweep(task, exact):
+    solution, game = exactdice.solve(task, exact), task.game
+    states = game.states_of(task.seat)
+    scale = game.denominators(states) if exact else np.ones(len(states))
+    for state, one in zip(states.tolist(), scale.tolist(), strict=True):
+        seen = game.observe(np.array([state]), task.seat)[0]
+        legal = game.mask(np.array([state]))[0]
+        found, swept = solution.action_values(seen), solution.table[state]
+        assert (found[~legal] == -np.inf).all()
+        if exact:
+            assert [number * one for number in found[legal]] == swept[legal].tolist()
+        else:
+            np.testing.assert_allclose(found[legal], swept[legal], atol=1e-14)
+        assert (solution.optimal_actions(seen) == np.flatnonzero(solution.optimal[state])).all()

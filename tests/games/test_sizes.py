@@ -189,8 +189,21 @@ def test_tables_of_states_and_actions_are_refused_where_games_are_not():
     object.__setattr__(solution, "task", task)
     with pytest.raises(SizeError, match="a table of action values must be of a smaller game"):
         _ = solution.table
-    with pytest.raises(SizeError, match=r"reward 'regret' must be of a smaller game"):
-        gym.make("exactdice/Greed-v0", max_score=1300, opponent="random", reward="regret")
+
+
+def test_no_array_of_states_and_actions_is_made_to_solve_and_score():
+    """One such array of floats would take 134 MB."""
+    induction.equilibrium.cache_clear()
+    tracemalloc.start()
+    task = Task(ShutTheBox())
+    score = exactdice.score("random", task)
+    assert score.blunders(None)
+    assert score.as_dict()
+    given = exactdice.score(solve(task).policy.actions.copy(), task)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert given.regret == 0
+    assert taken < 8 * task.game.num_states * task.game.num_actions / 2
 
 
 def test_an_equilibrium_of_many_players_is_refused_where_the_game_is_not():

@@ -134,3 +134,14 @@ def test_observations_that_no_state_gives_are_told_apart(game):
 )
 def test_zero_sum_games_are_known(game, zero_sum):
     assert game.zero_sum == zero_sum
+
+
+@pytest.mark.parametrize("game", GAMES, ids=repr)
+def test_what_nobody_can_see_has_no_state(game):
+    seen = game.observe(np.arange(game.num_states), 0)
+    assert (game.encode(seen) == np.arange(game.num_states)).all()
+    for column, size in enumerate(game.observation_sizes):
+        for number in (-1, size):
+            odd = seen.copy()
+            odd[:, column] = number
+            assert (game.encode(odd) == -1).all()
