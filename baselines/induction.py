@@ -20,7 +20,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..games import Array, BoolArray, Game, InputError, IntArray, frozen
+from ..games import Array, BoolArray, Game, InputError, IntArray, Stage, frozen
 from ..games.sizes import check_array
 from .policies import DeterministicPolicy, Policy
 
@@ -71,29 +71,31 @@ def sweep_back(
         Values, shape (player to move, state), scaled by ``game.denominators`` if exact; and the
         smallest optimal action in every state, shape (state,), for each free seat.
     """
-    values = np.zeros((game.num_players, game.num_states), dtype=object if exact else np.float64)
     free = [other for other in range(game.num_players) if other not in policies]
     if len(free) > 1 and not game.zero_sum:
         raise InputError(f"{game.name} is not zero-sum, so at most one player can be free")
     choices = {other: np.full(game.num_states, -1) for other in free}
     equal = 0.0 if exact or not free else tie(game)
-    for mover, states, expected in game.backward(values, seat):
+
+    def decide(stage: Stage, expected: Array) -> Array:
+        mover, states = stage
         if mover in policies:
             if mover == seat:  # others cannot be unmasked
                 expected = with_illegal(game, states, expected)
-            values[mover, states] = policies[mover].expectation(states, expected)
-            continue
+            return policies[mover].expectation(states, expected)
         sign = 1 if (mover == seat) != worst else -1
         best, optimal = maximize(sign * expected, game.mask(states), equal)
-        values[mover, states] = sign * best
         choices[mover][states] = optimal.argmax(axis=1)
+        return sign * best
+
+    values = game.backward(decide, seat, exact)
     return values, {other: _everywhere(game, choice) for other, choice in choices.items()}
 
 
 def _everywhere(game: Game, choice: IntArray) -> IntArray:
     """Put the first legal action where only other players move, so that tables are complete."""
     rest = np.flatnonzero(choice < 0)
-    choice[rest] = game.mask(rest).argmax(axis=1)
+    choice[rest] = game.first_actions(rest)
     return choice
 
 
@@ -150,8 +152,6 @@ class Equilibrium:
 @lru_cache(maxsize=16)
 def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
     """Solve a game for all players; equally good actions give way to the smallest."""
-    if game.symmetric:
-        return _symmetric_equilibrium(game, exact)
     if game.zero_sum or game.num_players == 1:
         values, choices = sweep_back(game, 0, {}, exact)
         every: tuple[Array, ...] = (values,)
@@ -166,32 +166,18 @@ def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
 def _sweep_together(game: Game, exact: bool) -> tuple[tuple[Array, ...], dict[int, IntArray]]:
     """Let every player maximise its own value, all players' values side by side."""
     seats = range(game.num_players)
-    shape = (game.num_players, game.num_states)
-    check_array("an equilibrium", game, game.num_players, *shape)
-    values = tuple(np.zeros(shape, dtype=object if exact else np.float64) for _ in seats)
+    check_array("an equilibrium", game, game.num_players, game.num_players, game.num_states)
     choices = {seat: np.full(game.num_states, -1) for seat in seats}
-    sweeps = [game.backward(values[seat], seat) for seat in seats]
     equal = 0.0 if exact else tie(game)
-    for stages in zip(*sweeps, strict=True):
-        mover, states, own = stages[stages[0].seat]
-        _, optimal = maximize(own, game.mask(states), equal)
+
+    def decide(stage: Stage, expected: Array) -> Array:  # (seat, state, action) to (seat, state)
+        mover, states = stage
+        _, optimal = maximize(expected[mover], game.mask(states), equal)
         chosen = choices[mover][states] = optimal.argmax(axis=1)
-        for seat, (_, _, expected) in enumerate(stages):
-            values[seat][mover, states] = expected[np.arange(len(states)), chosen]
-    return values, {seat: _everywhere(game, choice) for seat, choice in choices.items()}
+        return expected[:, np.arange(len(states)), chosen]
 
-
-def _symmetric_equilibrium(game: Game, exact: bool) -> Equilibrium:
-    own = np.zeros((1, game.num_states), dtype=object if exact else np.float64)
-    choice = np.zeros(game.num_states, dtype=np.int64)
-    equal = 0.0 if exact else tie(game)
-    for _, states, expected in game.backward(own, 0):
-        own[0, states], optimal = maximize(expected, game.mask(states), equal)
-        choice[states] = optimal.argmax(axis=1)
-    policy = DeterministicPolicy(choice, game.num_actions)
-    others = _complement(game, own)
-    both = np.concatenate([own, others]), np.concatenate([others, own])
-    return Equilibrium(tuple(map(frozen, both)), (policy, policy))
+    values = game.backward_together(decide, seats, exact)
+    return tuple(values), {seat: _everywhere(game, choice) for seat, choice in choices.items()}
 
 
 def _complement(game: Game, values: Array) -> Array:

@@ -153,9 +153,10 @@ def tabulate(
             probabilities do not sum to one.
     """
     states = game.states_of(seat)
-    mask = game.mask(states)
-    table = _as_array(policy(game.observe(states, seat), mask) if callable(policy) else policy)
-    if not callable(policy):
+    if callable(policy):
+        table = _as_array(policy(game.observe(states, seat), game.mask(states)))
+    else:
+        table = _as_array(policy)
         shape = (game.num_states, game.num_actions)
         if table.shape not in (shape, shape[:1]):
             raise InputError(
@@ -164,12 +165,13 @@ def tabulate(
             )
         table = table[states]
     if table.ndim == 1 and np.issubdtype(table.dtype, np.integer):
-        return _actions(table, game, states, mask if masked else np.ones_like(mask), worthless)
-    if table.shape != mask.shape:
+        return _actions(table, game, states, masked, worthless)
+    if table.shape != (len(states), game.num_actions):
         raise InputError(
-            f"policy must be a table of shape {mask.shape} (state, action) or integers of shape "
-            f"({len(mask)},), got {table.dtype} of shape {table.shape}"
+            f"policy must be a table of shape {(len(states), game.num_actions)} (state, action) or "
+            f"integers of shape ({len(states)},), got {table.dtype} of shape {table.shape}"
         )
+    mask = game.mask(states)
     return _law(table, game, states, mask if masked else np.ones_like(mask), worthless)
 
 
@@ -184,7 +186,7 @@ def _actions(
     table: npt.NDArray[Any],
     game: Game,
     states: IntArray,
-    allowed: BoolArray,
+    masked: bool,
     worthless: Callable[[IntArray], BoolArray] | None,
 ) -> DeterministicPolicy:
     """Check one action for each of some states."""
@@ -194,11 +196,12 @@ def _actions(
         )
     in_range = (table >= 0) & (table < game.num_actions)
     chosen = np.where(in_range, table, 0).astype(np.int64)
-    illegal = np.flatnonzero(in_range & ~allowed[np.arange(len(states)), chosen])
+    legal = in_range & (game.allows(states, chosen) if masked else True)
+    illegal = np.flatnonzero(in_range & ~legal)
     if worthless is not None and len(illegal):
         harmless = illegal[worthless(states[illegal])]
-        chosen[harmless] = allowed[harmless].argmax(axis=1)
-    legal = in_range & allowed[np.arange(len(states)), chosen]
+        chosen[harmless] = game.first_actions(states[harmless])
+        legal[harmless] = True
     if not legal.all():
         row = int(np.argmin(legal))
         raise InputError(
@@ -206,7 +209,7 @@ def _actions(
         )
     actions = np.empty(game.num_states, dtype=np.int64)
     others = np.setdiff1d(np.arange(game.num_states), states)
-    actions[others] = game.mask(others).argmax(axis=1)  # never taken
+    actions[others] = game.first_actions(others)  # never taken
     actions[states] = chosen
     return DeterministicPolicy(actions, game.num_actions)
 

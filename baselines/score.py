@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..games import FloatArray, Game, IntArray
+from ..games import FloatArray, Game, IntArray, Stage
 from .conversion import label
 from .induction import tie, with_illegal
 from .policies import SUM_TOLERANCE, DeterministicPolicy, Policy
@@ -116,15 +116,17 @@ class Score:
     @cached_property
     def flawless(self) -> float:
         """Probability that the agent plays a whole game without a mistake."""
-        game, seat = self.task.game, self.task.seat
-        mass = np.zeros((game.num_players, game.num_states))
-        first_mistake = 0.0
-        for mover, states, weights in play(self.agent, self.task, mass):
-            if mover == seat:
-                places, actions = self._mistakes.at(states)
-                first_mistake += float(weights[places, actions].sum())
-                weights[places, actions] = 0.0  # only what comes before the first is followed
-        return max(0.0, 1 - first_mistake)
+        first_mistakes = [0.0]  # of each stage
+
+        def until_first(stage: Stage, weights: FloatArray) -> FloatArray:
+            if stage.seat == self.task.seat:
+                wrong = self._mistakes.at(stage.states)
+                first_mistakes.append(float(weights[wrong].sum()))
+                weights[wrong] = 0.0
+            return weights
+
+        play(self.agent, self.task, until_first)
+        return max(0.0, 1 - sum(first_mistakes))
 
     @cached_property
     def exploitability_in_seat(self) -> float | None:
@@ -175,13 +177,19 @@ class Score:
         solution, game, seat = solve(self.task), self.task.game, self.task.seat
         met, equal = occupancy(self.agent, self.task), tie(game)
         mistakes = []
-        for mover, states, expected in game.backward(solution.values, seat):
+
+        def look(stage: Stage, expected: FloatArray) -> FloatArray:
+            mover, states = stage
+            best: FloatArray = solution.values[mover, states]
             if mover == seat:
                 values = with_illegal(game, states, expected)
                 weights = met[states][:, None] * self.agent.probabilities(states)
-                losses = solution.values[seat, states][:, None] - values
+                losses = best[:, None] - values
                 wrong = np.nonzero((weights > 0) & (losses > equal))  # as far as values differ
                 mistakes.append((states[wrong[0]], wrong[1], values[wrong], weights[wrong]))
+            return best
+
+        game.backward(look, seat)
         return _Mistakes(*(np.concatenate(column) for column in zip(*mistakes, strict=True)))
 
     def as_dict(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ All functions take an environment of this project or a ``Task``. Values are in t
 opponents move first, conditioned on its getting to move at all.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..games import Array, BoolArray, Game, InputError, IntArray, Stage, frozen
+from ..games import Array, BoolArray, Decide, Game, InputError, IntArray, Stage, frozen
 from ..games.sizes import check_array
 from .conversion import Reading, choose, convert, label
 from .induction import equilibrium, maximize, spread, sweep_back, tie
@@ -63,25 +63,34 @@ class Evaluation:
     def table(self) -> Array:
         """Value of each action of the agent if the policy is followed afterwards.
 
-        Shape (state, action); illegal actions are -inf.
+        Shape (state, action); illegal actions are -inf. Nothing else here needs it; it is for
+        small games.
         """
         game = self.task.game
         check_array("a table of action values", game, game.num_states, game.num_actions)
         expected = np.full((game.num_states, game.num_actions), -np.inf, dtype=self.values.dtype)
-        for mover, states, numbers in game.backward(self.values, self.task.seat):
-            if mover == self.task.seat:
-                expected[states] = np.where(game.mask(states), numbers, -np.inf)
+
+        def look(stage: Stage, numbers: Array) -> Array:
+            if stage.seat == self.task.seat:
+                expected[stage.states] = np.where(game.mask(stage.states), numbers, -np.inf)
+            known: Array = self.values[stage.seat, stage.states]
+            return known
+
+        game.backward(look, self.task.seat, self.task.is_exact)
         return frozen(expected)
 
     def action_values(self, observation: npt.ArrayLike) -> Array:
         """Give the values of all actions at one observation, shape (action,); illegal are -inf."""
-        state = self._state(observation)
-        row: Array = self.table[state[0]].copy()
-        if not self.task.is_exact:
-            return row
-        scale = self.task.game.denominators(state)[0]
-        unscaled = [x if x == -np.inf else Fraction(x) / scale for x in row]
-        return np.array(unscaled, dtype=object)
+        return self._row(self._state(observation))
+
+    def _row(self, state: IntArray) -> Array:
+        """Give the values of all actions in one state, from those of the states they lead to."""
+        game = self.task.game
+        actions = np.flatnonzero(game.mask(state)[0])
+        row: Array = np.full(game.num_actions, -np.inf, dtype=self.values.dtype)
+        states = np.repeat(state, len(actions))
+        row[actions] = game.expect(self.task.seat, states, actions, self.values)
+        return row
 
     def _state(self, observation: npt.ArrayLike) -> IntArray:
         wanted, sizes = np.asarray(observation), self.task.game.observation_sizes
@@ -105,7 +114,7 @@ class Solution(Evaluation):
     def optimal_actions(self, observation: npt.ArrayLike) -> IntArray:
         """Give all optimal actions at one observation, in growing order."""
         state = self._state(observation)
-        return np.flatnonzero(self._best(self.table[state], state)[0])
+        return np.flatnonzero(self._best(self._row(state)[None], state)[0])
 
     @cached_property
     def optimal(self) -> BoolArray:
@@ -240,29 +249,34 @@ def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
         Probabilities, shape (state,); a state is met at most once in a game.
     """
     task = as_task(env).with_exact(exact)
-    mass = np.zeros((task.game.num_players, task.game.num_states), dtype=task.initial.dtype)
-    for _ in play(as_policy(policy, env, exact=exact), task, mass):
-        pass
-    met: Array = mass[task.seat]
+    met: Array = play(as_policy(policy, env, exact=exact), task)[task.seat]
     return met
 
 
-def play(policy: Policy, task: Task, mass: Array) -> Iterator[Stage]:
-    """Visit all stages first to last, with the probability of every state and action.
-
-    The caller may lower the probabilities (state, action) of a stage before it asks for the next.
+def play(policy: Policy, task: Task, follow: Decide | None = None) -> Array:
+    """Compute how likely a game meets each state, visiting all stages first to last.
 
     Args:
         policy: the agent's.
         task: what it faces.
-        mass: zeros, shape (player to move, state), filled with the probability of each state.
+        follow: takes a stage and the probabilities of its moves, shape (state, action); gives
+            those that are followed further. None follows all.
+
+    Returns:
+        Probabilities, shape (player to move, state).
     """
     policies = {**task.policies, task.seat: policy}
-    mass[task.seat] = task.initial
-    for mover, states, weights in task.game.forward(mass, task.seat):
-        weights[:] = spread(policies[mover], states, mass[mover, states])
-        yield Stage(mover, states, weights)
-        weights *= task.game.mask(states)  # illegal moves end the game
+
+    def decide(stage: Stage, met: Array) -> Array:
+        weights = spread(policies[stage.seat], stage.states, met)
+        if follow is not None:
+            weights = follow(stage, weights)
+        legal: Array = weights * task.game.mask(stage.states)  # illegal moves end the game
+        return legal
+
+    start = np.zeros((task.game.num_players, task.game.num_states), dtype=task.initial.dtype)
+    start[task.seat] = task.initial
+    return task.game.forward(decide, start, task.seat)
 
 
 def outcome_distribution(
@@ -282,15 +296,18 @@ def outcome_distribution(
     chosen = as_policy(policy, env, exact=exact)
     worst = task.game.exact_range[0] if exact else task.game.payoff_range[0]
     law: dict[float | Fraction, Any] = {worst: 0}
-    mass = np.zeros((task.game.num_players, task.game.num_states), dtype=task.initial.dtype)
-    for mover, states, weights in play(chosen, task, mass):
-        ways = task.game.settled(mover, states, task.seat, exact)
+
+    def add(stage: Stage, weights: Array) -> Array:
+        ways = task.game.settled(*stage, task.seat, exact)
         pairs, actions, payoffs, chances = ways
-        law[worst] += (weights * ~task.game.mask(states)).sum()
+        law[worst] += (weights * ~task.game.mask(stage.states)).sum()
         for payoff in sorted(set(payoffs.tolist())):
             paid = payoffs == payoff
             mass = (weights[pairs[paid], actions[paid]] * chances[paid]).sum()
             law[payoff] = law.get(payoff, 0) + mass
+        return weights
+
+    play(chosen, task, add)
     number = Fraction if exact else float
     return {number(payoff): law[payoff] for payoff in sorted(law) if law[payoff] > 0}
 

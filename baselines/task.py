@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..games import GAMES, Array, Game, InputError, KeywordError, frozen
+from ..games import GAMES, Array, Game, InputError, KeywordError, Stage, frozen
 from ..games.checks import require_attributes
 from ..games.sizes import check_sizes
 from .conversion import Sight, convert, label, packages_of
@@ -112,12 +112,13 @@ class Task:
         first: Array = mass[0]
         if self.seat == 0:
             return frozen(first)
-        first = np.zeros_like(first)
-        for mover, states, weights in self.game.forward(mass, self.seat):
-            if mover == self.seat:  # its first move: the mass goes no further
-                first[states] = mass[mover, states]
-            else:
-                weights[:] = spread(self.policies[mover], states, mass[mover, states])
+
+        def decide(stage: Stage, met: Array) -> Array:
+            if stage.seat == self.seat:  # its first move: the mass goes no further
+                return np.zeros((len(met), self.game.num_actions), dtype=met.dtype)
+            return spread(self.policies[stage.seat], stage.states, met)
+
+        first = self.game.forward(decide, mass, self.seat)[self.seat]
         if not first.any():
             raise InputError(f"seat must be one that gets to move, got {self.seat}")
         normalized: Array = first / first.sum()

@@ -4,6 +4,7 @@ import os
 
 os.environ["OMP_NUM_THREADS"] = "1"  # before numpy is imported
 
+import json
 import subprocess
 import sys
 from math import log
@@ -46,7 +47,7 @@ def solve_by_pmf(limit: int) -> float:
 class Enumerated(Greed):
     """Greed without its recursion."""
 
-    backward, symmetric = Game.backward, False
+    backward_together = Game.backward_together
 
 
 def main() -> None:
@@ -87,13 +88,33 @@ def main() -> None:
         },
     )
 
+    print("\nin a new process: seconds, and the most memory it took")
+    for name, sizes in ROOM:
+        run(SCORE, name, json.dumps(sizes))
 
+
+#: What is made, solved and scored with an eye on its memory.
+ROOM = [("LowestScore", {}), ("ShutTheBox", {}), ("ShutTheBox", {"tiles": 12})]
+SCORE = """
+import json, resource, sys, time
+import exactdice, gymnasium as gym
+times = [time.perf_counter()]
+env = gym.make(f"exactdice/{sys.argv[1]}-v0", **json.loads(sys.argv[2]))
+times.append(time.perf_counter())
+exactdice.solve(env).value; times.append(time.perf_counter())
+score = exactdice.score("random", env); score.blunders(10); times.append(time.perf_counter())
+score.as_dict(); times.append(time.perf_counter())
+made, solved, scored, told = (b - a for a, b in zip(times, times[1:]))
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(f"  {' '.join(sys.argv[1:]):<28} made {made:.2f}, solved {solved:.2f}, scored with blunders "
+      f"{scored:.2f}, outcomes and the rest {told:.2f} s; {peak:.0f} MiB")
+"""
 SOLVE = "import exactdice, gymnasium as gym; exactdice.solve(gym.make('exactdice/{}-v0')).value"
 
 
-def run(code: str) -> None:
-    """Run a line of Python in a new process."""
-    subprocess.run([sys.executable, "-c", code], check=True)
+def run(code: str, *arguments: str) -> None:
+    """Run a few lines of Python in a new process."""
+    subprocess.run([sys.executable, "-c", code, *arguments], check=True)
 
 
 if __name__ == "__main__":

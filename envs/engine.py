@@ -13,10 +13,21 @@ import numpy as np
 
 from ..baselines import Sight, Task, solve
 from ..baselines.induction import with_illegal
-from ..games import BoolArray, FloatArray, GameError, IntArray, InverseLaws, at_least, one_of
-from ..games.sizes import check_array, check_memory
+from ..games import (
+    BoolArray,
+    FloatArray,
+    GameError,
+    IntArray,
+    InverseLaws,
+    Stage,
+    at_least,
+    one_of,
+)
+from ..games.sizes import check_memory
 from .encoding import Encoding, EncodingName, Features
 
+#: Bytes that a table of Q* - V* may take: ``reward="regret"`` is computed at each move above that.
+ADVANTAGES = 2**28
 RewardMode = Literal["outcome", "regret", "shaped"]
 
 
@@ -66,8 +77,6 @@ class Engine:
         self.encoding = Encoding(task.game.observation_sizes, encoding)
         at_least("num_envs", num_lanes, 1)
         check_memory("num_envs", num_lanes, self.lane_bytes())
-        if reward == "regret":
-            check_array("reward 'regret'", self.game, self.game.num_states, self.game.num_actions)
         self.states = np.zeros(num_lanes, dtype=np.int64)
         self._num_stages = len(self.game.stages())
         self._starts, probabilities = self.game.initial_law()
@@ -75,8 +84,10 @@ class Engine:
         _ = task.initial  # raises if the agent never gets to move; reset would replay for ever
         if reward != "outcome":
             solution = solve(task)
+            self._values: FloatArray = solution.values
             self._potential: FloatArray = solution.values[task.seat]
-        if reward == "regret":
+        self._rows = self._advantages = None
+        if reward == "regret" and 8 * self.game.num_states * self.game.num_actions <= ADVANTAGES:
             self._rows, self._advantages = self._tabulate_advantages(solution.values)
 
     def lane_bytes(self) -> float:
@@ -91,11 +102,28 @@ class Engine:
         rows = np.zeros(self.game.num_states, dtype=np.int64)
         rows[own] = np.arange(len(own))
         advantages = np.empty((len(own), self.game.num_actions))
-        for mover, states, expected in self.game.backward(values, self.task.seat):
+
+        def look(stage: Stage, expected: FloatArray) -> FloatArray:
+            mover, states = stage
+            best: FloatArray = values[mover, states]
             if mover == self.task.seat:
                 known = with_illegal(self.game, states, expected)
-                advantages[rows[states]] = known - values[mover, states][:, None]
+                advantages[rows[states]] = known - best[:, None]
+            return best
+
+        self.game.backward(look, self.task.seat)
         return rows, advantages
+
+    def _regrets(self, states: IntArray, actions: IntArray) -> FloatArray:
+        """Give Q*(s, a) - V*(s) of moves, shape (move,): from the table or, without it, anew."""
+        if self._rows is not None and self._advantages is not None:
+            return self._advantages[self._rows[states], actions]
+        expected = np.full(len(states), self.game.payoff_range[0])
+        legal = self.game.allows(states, actions)
+        expected[legal] = self.game.expect(
+            self.task.seat, states[legal], actions[legal], self._values
+        )
+        return expected - self._potential[states]
 
     def observations(self) -> Features:
         """Give the encoded observation of each lane, shape (lane, feature), in fresh memory."""
@@ -191,5 +219,5 @@ class Engine:
         if self.reward == "outcome":
             return payoffs
         if self.reward == "regret":
-            return self._advantages[self._rows[before], actions]
+            return self._regrets(before, actions)
         return payoffs + np.where(over, 0.0, self._potential[after]) - self._potential[before]

@@ -5,6 +5,7 @@ from .four_two_one import FourTwoOne
 from .game import (
     Array,
     BoolArray,
+    Decide,
     FloatArray,
     Game,
     IntArray,
@@ -31,6 +32,7 @@ __all__ = [
     "GAMES",
     "Array",
     "BoolArray",
+    "Decide",
     "FloatArray",
     "FourTwoOne",
     "Game",

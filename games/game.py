@@ -18,6 +18,10 @@ Exact computation needs two operators, each the adjoint of the other:
 * ``forward`` visits them first to last and turns weights on (position, action) into the
   probability mass of later positions (the Fokker-Planck equation).
 
+Both hold one number a position. At each stage they call ``decide``, which turns what is expected
+of the actions into values of the states, or the mass of the states into weights of the actions;
+numbers for (state, action) live no longer than that call.
+
 The versions here enumerate every outcome and serve any game; a game with structure overrides
 them with something faster that must agree.
 """
@@ -52,11 +56,16 @@ class Move(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """Positions of one player that no move connects, with a number for each of their actions."""
+    """Positions of one player that no move connects."""
 
     seat: int  # player to move
     states: IntArray  # (state,)
-    actions: Array  # (state, action): expected values (backward) or weights (forward)
+
+
+#: What a sweep asks at each stage, giving it numbers and taking others back: backward the expected
+#: values of all actions, (state, action), for the value of each state, (state,); forward the mass
+#: of each state, (state,), for the weights of all its actions, (state, action).
+Decide: TypeAlias = Callable[[Stage, Array], Array]
 
 
 class Game(ABC):
@@ -73,9 +82,6 @@ class Game(ABC):
         payoff_range: smallest and largest payoff of a player.
         zero_sum: whether the payoffs of two players always add up to the same total, so that
             what one wins the other loses.
-        symmetric: whether the game is zero-sum for two players and a state means the same to
-            both, so that ``backward`` also takes values of one row, those of either player to
-            itself.
         laws: probabilities, shape (law, outcome); ``law`` says which row governs a move.
         cost: estimates what solving takes from the sizes (see ``sizes``), None if nothing does.
     """
@@ -90,7 +96,6 @@ class Game(ABC):
     observation_names: tuple[str, ...]
     payoff_range: tuple[float, float]
     zero_sum: bool
-    symmetric: bool = False
     laws: FloatArray
     cost: ClassVar[Callable[..., Cost] | None] = None
 
@@ -110,6 +115,19 @@ class Game(ABC):
 
         At least one is, also in numbers that stand for no state, where all may be.
         """
+
+    def allows(self, states: IntArray, actions: IntArray) -> BoolArray:
+        """Say whether an action is legal in each of many states, shape (state,)."""
+        pieces = [np.empty(0, dtype=bool)]
+        for piece in _pieces(len(states)):
+            chosen = actions[piece]
+            pieces.append(self.mask(states[piece])[np.arange(len(chosen)), chosen])
+        return np.concatenate(pieces)
+
+    def first_actions(self, states: IntArray) -> IntArray:
+        """Give the smallest legal action of each of many states, shape (state,)."""
+        pieces = [self.mask(states[piece]).argmax(axis=1) for piece in _pieces(len(states))]
+        return np.concatenate([np.empty(0, dtype=np.int64), *pieces])
 
     @abstractmethod
     def initial_law(self) -> tuple[IntArray, Array]:
@@ -238,64 +256,122 @@ class Game(ABC):
         """Give the positive integers by which exact values are scaled during ``backward``."""
         return np.ones(len(states), dtype=object)
 
-    def backward(self, values: Array, seat: int) -> Iterator[Stage]:
-        """Visit the stages last to first with the expected value of every action.
-
-        The caller stores the value of each stage's states in ``values`` before it asks for the
-        next stage. Illegal actions have meaningless entries.
+    def backward(self, decide: Decide, seat: int, exact: bool = False) -> Array:
+        """Visit the stages last to first with the expected value of every action to a player.
 
         Args:
-            values: shape (player to move, state), value *to ``seat``*, read where a move can
-                lead. With dtype object the computation is exact and values are multiplied by
-                ``denominators``.
+            decide: takes a stage and its expected values, shape (state, action), meaningless for
+                illegal actions; gives the value of each state, shape (state,).
             seat: whose payoffs are meant.
+            exact: whether values are integers and fractions (dtype object), multiplied by
+                ``denominators``.
+
+        Returns:
+            What was decided, the value *to ``seat``*, shape (player to move, state); zero where
+            no stage is.
+        """
+
+        def decide_alone(stage: Stage, expected: Array) -> Array:
+            return decide(stage, expected[0])[None]
+
+        values: Array = self.backward_together(decide_alone, [seat], exact)[0]
+        return values
+
+    def backward_together(self, decide: Decide, seats: Sequence[int], exact: bool = False) -> Array:
+        """Do as ``backward`` does for several players side by side.
+
+        Args:
+            decide: takes expected values, shape (seat, state, action), and gives values, shape
+                (seat, state), where row i is for the player ``seats[i]``.
+            seats: whose payoffs are meant.
+            exact: as in ``backward``.
+
+        Returns:
+            Values, shape (seat, player to move, state).
+        """
+        dtype = object if exact else np.float64
+        values = np.zeros((len(seats), self.num_players, self.num_states), dtype=dtype)
+        for mover, states in reversed(self.stages()):
+            expected = np.zeros((len(seats), len(states), self.num_actions), dtype=dtype)
+            for pair, action, chance, move in self._enumerate(mover, states, exact):
+                for row, seat in enumerate(seats):
+                    over = move.over[:, seat]
+                    later = values[row, move.seats, np.where(over, 0, move.states)]
+                    results = np.where(over, move.payoffs[:, seat], later)
+                    np.add.at(expected[row], (pair, action), chance * results)
+            values[:, mover, states] = decide(Stage(mover, states), expected)
+        return values
+
+    def expect(self, seat: int, states: IntArray, actions: IntArray, values: Array) -> Array:
+        """Give the expected value of some legal moves to the player who makes them.
+
+        Args:
+            seat: who moves.
+            states: where, shape (move,).
+            actions: how, shape (move,).
+            values: of later positions to ``seat``, as ``backward`` gives them.
+
+        Returns:
+            Expected values, shape (move,); fractions, not scaled, if ``values`` are exact.
         """
         exact = values.dtype == object
-        for mover, states in reversed(self.stages()):
-            expected = np.zeros((len(states), self.num_actions), dtype=values.dtype)
-            for pair, action, chance, move in self._enumerate(mover, states, exact):
-                over = move.over[:, seat]
-                later = values[move.seats, np.where(over, 0, move.states)]
-                results = np.where(over, move.payoffs[:, seat], later)
-                np.add.at(expected, (pair, action), chance * results)
-            yield Stage(mover, states, expected)
+        expected = np.zeros(len(states), dtype=values.dtype)
+        for where, chance, move in self._outcomes(seat, states, actions, exact):
+            over = move.over[:, seat]
+            after = np.where(over, 0, move.states)
+            later = values[move.seats, after]
+            if exact:
+                later = later * (Fraction(1) / self.denominators(after))
+            expected[where] += chance * np.where(over, move.payoffs[:, seat], later)
+        return expected
 
-    def forward(self, mass: Array, seat: int) -> Iterator[Stage]:
+    def forward(self, decide: Decide, start: Array, seat: int) -> Array:
         """Visit the stages first to last, moving probability mass along.
 
-        The caller fills each stage's ``actions`` with the weight of every (state, action),
-        usually the mass of the state times a policy, before it asks for the next stage.
-
         Args:
-            mass: shape (player to move, state), complete for a stage when it is visited; with
+            decide: takes a stage and the mass of its states, shape (state,); gives the weight of
+                every action, shape (state, action), usually the mass times a policy, and 0 for
+                illegal ones.
+            start: mass that does not come from earlier stages, shape (player to move, state); with
                 dtype object the computation is exact.
             seat: for whom the game is not over where mass goes on.
+
+        Returns:
+            All mass, shape (player to move, state).
         """
-        exact = mass.dtype == object
+        exact, mass = start.dtype == object, start.copy()
         for mover, states in self.stages():
-            weights = np.zeros((len(states), self.num_actions), dtype=mass.dtype)
-            yield Stage(mover, states, weights)
+            weights = decide(Stage(mover, states), mass[mover, states])
             for pair, action, chance, move in self._enumerate(mover, states, exact):
                 goes_on = ~move.over[:, seat]
                 target = (move.seats[goes_on], move.states[goes_on])
                 np.add.at(mass, target, (chance * weights[pair, action])[goes_on])
+        return mass
 
     def _enumerate(
         self, seat: int, states: IntArray, exact: bool
     ) -> Iterator[tuple[IntArray, IntArray, Array, Move]]:
         """List every legal move from a stage, one outcome at a time."""
         pair, action = np.nonzero(self.mask(states))
-        rows = self.law(states[pair], action)
-        seats = np.full(len(pair), seat)
+        for where, chance, move in self._outcomes(seat, states[pair], action, exact):
+            row, done = pair[where], action[where]
+            seats = np.full(len(row), seat)
+            require_later(self._stage_numbers, seats, states[row], done, move)
+            yield row, done, chance, move
+
+    def _outcomes(
+        self, seat: int, states: IntArray, actions: IntArray, exact: bool
+    ) -> Iterator[tuple[IntArray, Array, Move]]:
+        """List what may come of some moves, one outcome at a time: which moves, chance, effect."""
+        rows = self.law(states, actions)
         laws, advance = self.laws, self.advance
         if exact:
             laws, advance = self._checked_exact_laws, self.exact_advance
         for outcome in range(laws.shape[1]):
-            possible = laws[rows, outcome] > 0
-            batch = seats[possible], states[pair][possible], action[possible]
-            move = advance(*batch, np.full(int(possible.sum()), outcome))
-            require_later(self._stage_numbers, *batch, move)
-            yield pair[possible], action[possible], laws[rows, outcome][possible], move
+            where = np.flatnonzero(laws[rows, outcome] > 0)
+            seats = np.full(len(where), seat)
+            move = advance(seats, states[where], actions[where], np.full(len(where), outcome))
+            yield where, laws[rows[where], outcome], move
 
     @cached_property
     def _checked_exact_laws(self) -> Array:
@@ -307,6 +383,12 @@ class Game(ABC):
     def _stage_numbers(self) -> IntArray:
         require_laws("laws", self.laws)
         return stage_numbers(self)
+
+
+def _pieces(count: int) -> Iterator[slice]:
+    """Cut a number of states into slices whose masks fit the cache."""
+    for first in range(0, count, 4096):
+        yield slice(first, first + 4096)
 
 
 def rebuild(rules: type[Game], keywords: dict[str, Any]) -> Game:

@@ -8,34 +8,20 @@ gives the other player one last turn, after which the higher score wins and equa
 win pays 1, a tie 1/2, a loss 0 (section 1.1), so that V(p, o) and 1 - V(o, p) are the two
 players' ratings of one position (section 6).
 
-With W_n(p, o) the rating of a mover who still has n dice in the air,
-
-    W_0(p, o) = 1 - V(o, p)      W_n(p, o) = 1/s * sum over f = 1..s of W_{n-1}(p + f, o)
-
-and W = 0 above M. In the last turn W_0 is the final comparison instead. W_n with n >= 1 is the
-value of the action n, and W_{n-1}(p + f, o) is an action value of a state met before on the way
-down from p + o = 2M, so that all actions of a state cost O(s) each and the game O(M^3), where
-sums over the pmf of the total (equation 4) cost O(M^4). Only the last s anti-diagonals (last
-turn: rows) are kept, and the player's own score is implied by the opponent's, which no roll
-changes.
-
-Where both players lose a tie the two ratings no longer add up to 1. The recursion then runs for
-one player, whoever is to move: in its own rating where it moves, and in 1 minus its rating where
-the other does, so that a bust is 0 in both.
-
-Every W_n(p, o) is an integer over 2 s^(2M-p-o): exact values are computed as those integers.
+The expected values of all actions take O(M^3) together, a die at a time (``greed_recursion``).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 from math import log2
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from . import greed_recursion
 from .dice import sum_counts, sum_laws
-from .game import Array, BoolArray, Game, IntArray, Move, Stage, at_least, frozen, one_of
+from .game import Array, BoolArray, Decide, Game, IntArray, Move, at_least, frozen, one_of
 from .sizes import Cost, check_sizes
 
 #: Half points for a tie by rule: of who takes the last turn, and of who stopped before.
@@ -67,7 +53,6 @@ class Greed(Game):
     observation_names = ("own score", "other score", "last turn?")
     payoff_range = (0.0, 1.0)
     zero_sum = True
-    symmetric = True
 
     def __init__(
         self,
@@ -81,7 +66,7 @@ class Greed(Game):
         self.max_dice = max_dice if max_dice is None else at_least("max_dice", max_dice, 0)
         self.tie = one_of("tie", tie, list(TIES))
         if sum(TIES[self.tie]) < 2:
-            self.zero_sum = self.symmetric = False
+            self.zero_sum = False
         check_sizes(self)
         self.num_scores = self.max_score + 1
         self.num_states = 2 * self.num_scores**2
@@ -170,11 +155,11 @@ class Greed(Game):
 
     def stages(self) -> Sequence[tuple[int, IntArray]]:
         """List the normal states by growing sum of scores, then the last turns."""
-        diagonals = [self._diagonal(total)[1] for total in range(2 * self.max_score + 1)]
+        diagonals = [self.diagonal(total)[1] for total in range(2 * self.max_score + 1)]
         rows = np.arange(self.num_scores**2, self.num_states).reshape(self.num_scores, -1)
         return [(seat, states) for states in [*diagonals, *rows] for seat in (0, 1)]
 
-    def _diagonal(self, total: int) -> tuple[slice, IntArray]:
+    def diagonal(self, total: int) -> tuple[slice, IntArray]:
         """Give the opponent's scores on the anti-diagonal p + o = total, and its states."""
         window = slice(max(0, total - self.max_score), min(total, self.max_score) + 1)
         other = np.arange(window.start, window.stop)
@@ -205,67 +190,13 @@ class Greed(Game):
         powers = [2 * self.sides**k for k in range(2 * self.max_score + 1)]
         return np.array(powers, dtype=object)
 
-    def backward(self, values: Array, seat: int) -> Iterator[Stage]:
-        """Visit the stages last to first in O(M^3), a die at a time (module docstring).
+    def backward_together(self, decide: Decide, seats: Sequence[int], exact: bool = False) -> Array:
+        """Visit the stages last to first in O(M^3), a die at a time (``greed_recursion``)."""
+        return greed_recursion.backward(self, decide, seats, exact)
 
-        The recursion runs in numbers in which a bust is 0: the rating of ``seat`` where it moves,
-        and 1 minus it where the other moves, which in a zero-sum game is the mover's own rating.
-        It is turned into the value to ``seat`` on the way out and back on the way in.
-        """
-        yield from self._last_turns_backward(len(values), seat, values.dtype)
-        last_turn = self.num_scores**2
-        air = _DiceInTheAir(len(values), self, values.dtype, direction=1)
-        for total in range(2 * self.max_score, -1, -1):
-            window, states = self._diagonal(total)
-            swapped = states[::-1]  # swapping the two scores reverses the order on a diagonal
-            one = 2 * self._half(states, values.dtype)
-            rolled = air.land(total, window)[:, :-1]  # (mover, dice - 1, state)
-            stop = one - _to_mover(values[:, swapped + last_turn], seat, one)[::-1]
-            ratings = np.concatenate([stop[:, None], rolled], axis=1)  # (mover, dice, state)
-            for mover in range(len(values)):
-                to_seat = ratings[mover] if mover == seat else one - ratings[mover]
-                yield Stage(mover, states, to_seat.T)
-            landed = one - _to_mover(values[:, swapped], seat, one)[::-1]
-            air.store(total, window, np.concatenate([landed[:, None], rolled], axis=1))
-
-    def _last_turns_backward(
-        self, players: int, seat: int, dtype: np.dtype[Any]
-    ) -> Iterator[Stage]:
-        rows = 1 if self.zero_sum else 2  # what is the mover's own rating is the same to both
-        air = _DiceInTheAir(rows, self, dtype, direction=1)
-        other, everyone = np.arange(self.num_scores), slice(0, self.num_scores)
-        for own in range(self.max_score, -1, -1):
-            states = (self.num_scores + own) * self.num_scores + other
-            half = self._half(states, dtype)
-            mine, others = self.final_halves(np.full_like(other, own), other)
-            compared = np.array([mine, 2 - others])[:rows] * half
-            rolled = air.land(own, everyone)[:, :-1]  # (seat to move or other, dice - 1, state)
-            ratings = np.concatenate([compared[:, None], rolled], axis=1)
-            for mover in range(players):
-                to_seat = ratings[0] if mover == seat else 2 * half - ratings[-1]
-                yield Stage(mover, states, to_seat.T)
-            air.store(own, everyone, ratings)
-
-    def forward(self, mass: Array, seat: int) -> Iterator[Stage]:
+    def forward(self, decide: Decide, start: Array, seat: int) -> Array:
         """Visit the stages first to last in O(M^3): the adjoint of ``backward``."""
-        last_turn = self.num_scores**2
-        air = _DiceInTheAir(2, self, mass.dtype, direction=-1)
-        for total in range(2 * self.max_score + 1):
-            window, states = self._diagonal(total)
-            swapped = states[::-1]
-            landed = air.land(total, window)  # (mover, dice before one landed, state)
-            mass[:, swapped] += landed[::-1, 1:2].sum(axis=1)  # the last die landed, if any
-            weights = np.zeros((2, len(states), self.num_actions), dtype=mass.dtype)
-            for mover in (0, 1):
-                yield Stage(mover, states, weights[mover])
-            mass[:, swapped + last_turn] += weights[::-1, :, 0]
-            in_the_air = weights.transpose(0, 2, 1)  # (mover, dice, state)
-            in_the_air[:, 1:-1] += landed[:, 2:]
-            air.store(total, window, in_the_air)
-        for row in np.arange(last_turn, 2 * last_turn).reshape(self.num_scores, -1):
-            for mover in (0, 1):
-                weights = np.zeros((len(row), self.num_actions), dtype=mass.dtype)
-                yield Stage(mover, row, weights)
+        return greed_recursion.forward(self, decide, start)
 
     def settled(
         self, seat: int, states: IntArray, player: int, exact: bool = False
@@ -307,61 +238,8 @@ class Greed(Game):
     def _exact_tails(self) -> Array:
         return _tails(self.exact_laws())
 
-    def _half(self, states: IntArray, dtype: np.dtype[Any]) -> Array:
-        """Give the number that stands for half a win: 1/2, or s^(2M-p-o) in exact values."""
-        if dtype.hasobject:
-            return self.denominators(states) // 2
-        return np.full(len(states), 0.5)
-
-
-class _DiceInTheAir:
-    """Numbers by (player, dice in the air, opponent's score) at the last s steps of a sweep.
-
-    A step is a sum of scores or, in the last turn, the mover's score. Backward (direction 1) the
-    numbers are ratings, and a die in the air moves a rating from step k + f to step k; forward
-    (direction -1) they are probabilities, moved from step k - f to step k.
-    """
-
-    def __init__(self, players: int, game: Greed, dtype: np.dtype[Any], direction: int) -> None:
-        sides = game.sides
-        self._steps = np.zeros((sides, players, game.num_actions, game.num_scores), dtype=dtype)
-        faces = range(1, sides + 1)
-        if not dtype.hasobject:
-            self._weights = np.full(sides, 1 / sides)
-        elif direction == 1:  # the scale changes by s^f between the steps, and 1/s is the law
-            self._weights = np.array([sides ** (face - 1) for face in faces], dtype=object)
-        else:
-            self._weights = np.array([Fraction(1, sides) for _ in faces], dtype=object)
-
-    def land(self, step: int, window: slice) -> Array:
-        """Average over the faces of one die that lands: shape (player, dice, score in window)."""
-        # Backward, face f has to meet step + f; forward, the weights are all alike.
-        weights = np.roll(self._weights, step + 1)
-        total: Array = weights[0] * self._steps[0, ..., window]
-        for weight, numbers in zip(weights[1:], self._steps[1:], strict=True):
-            total += weight * numbers[..., window]
-        return total
-
-    def store(self, step: int, window: slice, numbers: Array) -> None:
-        """Remember a step's numbers in place of those s steps ago; all others are zero."""
-        slot = self._steps[step % len(self._steps)]
-        slot[...] = 0
-        slot[..., window] = numbers
-
 
 def _tails(laws: Array) -> Array:
     """Turn laws (dice, total) into the chances of a total or more, the last one impossible."""
     beyond = np.cumsum(laws[:, ::-1], axis=1)[:, ::-1]
     return np.concatenate([beyond, np.zeros_like(beyond[:, :1])], axis=1)
-
-
-def _to_mover(values: Array, seat: int, one: Array) -> Array:
-    """Turn values (player to move, state) to ``seat`` into 1 minus them where the other moves.
-
-    Of a zero-sum game these are the values to the player to move.
-    """
-    if len(values) == 1:  # the players mirror each other
-        return values
-    values = values.copy()
-    values[1 - seat] = one - values[1 - seat]
-    return values

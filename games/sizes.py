@@ -20,6 +20,7 @@ from .errors import SizeError
 MEMORY = 8e9  # bytes
 SECONDS = 3600.0
 VARIABLE = "EXACTDICE_LIMIT"
+PIECE = 2**17  # numbers for (node, action, context) that a sweep of a turn has in hand at once
 LARGEST = 10**30  # sizes are taken to be no larger: floats hold them, and no limit allows them
 
 
@@ -170,11 +171,12 @@ def turn_cost(
     number = 28 + bits / 15 if exact else 0.0  # bytes of an integer object, half way through
     tables = nodes * (16 * (actions + seen) + 200) + positions * rolls * 8
     payoffs = results * every * (24 * players + 16)
-    values = states * (8 * (players + seen + 4) + number)
-    acting, rolling = layer[1] * actions * (36 + 0.8 * number), layer[0] * rolls * (24 + number)
-    sweep = largest * max(acting, rolling)
+    values = states * (8 * (players + 6) + number)
+    in_hand = max(min(largest * layer[1] * actions, PIECE), largest * actions)
+    acting, rolling = in_hand * (36 + 0.8 * number), largest * layer[0] * rolls * (24 + number)
+    sweep = max(acting, rolling)
     building = nodes * (5e-6 + 5e-7 * actions) + results * every * (1e-6 + 3e-7 * players)
-    solving = 6e-8 * states * (actions + seen) + 3e-8 * positions * rolls * every
+    solving = 8e-9 * states * (actions + 15) + 3e-8 * positions * rolls * every
     slower = 3 + bits / 100 if exact else 1.0
     return Cost(states, tables + payoffs + values + sweep, building + solving * slower)
 

@@ -14,16 +14,21 @@ where E(after) is U if the action ends the turn. Exact values are integers, in u
 product of the denominators of all rolls to come), a number that grows from layer to layer.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
+from typing import TypeAlias
 
 import numpy as np
 
 from .checks import require_turn
-from .game import Array, FloatArray, IntArray, frozen
+from .game import Array, BoolArray, FloatArray, IntArray, frozen
+from .sizes import PIECE
+
+#: What a sweep of a turn asks about some nodes (see ``game.Decide``).
+DecideNodes: TypeAlias = Callable[[slice, Array], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +77,11 @@ class Turn:
         return len(self.after)
 
     @cached_property
+    def legal(self) -> BoolArray:
+        """Which actions are legal, shape (node, action)."""
+        return frozen(self.after >= 0)
+
+    @cached_property
     def slices(self) -> list[tuple[slice, slice]]:
         """Positions and nodes of each layer."""
         bounds = np.searchsorted(self.layers, np.arange(self.layers[-1] + 2))
@@ -102,43 +112,56 @@ class Turn:
         weights: Array = (self.rolls * scale[:, None])[laws][..., None]
         return weights
 
-    def backward(self, ends: Array, values: Array, start: Array) -> Iterator[tuple[slice, Array]]:
+    def _pieces(self, nodes: slice, contexts: int) -> Iterator[slice]:
+        """Cut a layer into pieces whose numbers for (node, action, context) are few."""
+        step = max(1, PIECE // (self.after.shape[1] * contexts))
+        for first in range(nodes.start, nodes.stop, step):
+            yield slice(first, min(first + step, nodes.stop))
+
+    def backward(self, decide: DecideNodes, ends: Array) -> tuple[Array, Array]:
         """Visit the layers last to first with the value of every action.
 
+        Axes may precede those named here, the same ones everywhere.
+
         Args:
+            decide: takes nodes and the values of their actions, shape (node, action, context),
+                meaningless if illegal; gives the value of each node, shape (node, context).
             ends: value of each result, shape (result, context). If of dtype object, values grow
                 by the factors ``units`` from layer to layer.
-            values: shape (node, context); the caller stores each layer's values in it before it
-                asks for the next.
-            start: shape (context,), filled with the value before the first roll.
 
-        Yields:
-            Nodes, and values of shape (node, action, context), meaningless if illegal.
+        Returns:
+            Values of all nodes, shape (node, context), and before the first roll, (context,).
         """
-        exact = values.dtype == object
+        *before, _, contexts = ends.shape
+        values = np.zeros((*before, self.num_nodes, contexts), dtype=ends.dtype)
         reached = np.concatenate(  # (position or result, context)
-            [np.zeros((self.num_positions, ends.shape[1]), dtype=values.dtype), ends]
+            [np.zeros((*before, self.num_positions, contexts), dtype=ends.dtype), ends], axis=-2
         )
         for layer, (positions, nodes) in reversed(list(enumerate(self.slices))):
-            yield nodes, reached[self.after[nodes]]
-            rolled = (self._weights(layer, exact) * values[self.nodes[positions]]).sum(axis=1)
-            if exact:
-                reached[positions.stop :] *= self.units[layer]
-            reached[positions] = rolled
-        start[:] = reached[0]
+            for piece in self._pieces(nodes, contexts):
+                expected = np.take(reached, self.after[piece], axis=-2)
+                values[..., piece, :] = decide(piece, expected)
+            weights = self._weights(layer, exact=ends.dtype == object)
+            rolled = (weights * np.take(values, self.nodes[positions], axis=-2)).sum(axis=-2)
+            if ends.dtype == object:
+                reached[..., positions.stop :, :] *= self.units[layer]
+            reached[..., positions, :] = rolled
+        return values, reached[..., 0, :]
 
-    def forward(self, mass: Array, ended: Array) -> Iterator[tuple[slice, Array]]:
+    def forward(self, decide: DecideNodes, start: Array) -> tuple[Array, Array]:
         """Visit the layers first to last, moving probability mass along.
 
         Args:
-            mass: shape (node, context), given in the first layer, filled in the others.
-            ended: shape (result, context), filled with the mass of turns that end so.
+            decide: takes nodes and their mass, shape (node, context); gives the weight of every
+                action, shape (node, action, context).
+            start: mass that does not come from earlier layers, shape (node, context).
 
-        Yields:
-            Nodes, and weights of shape (node, action, context), zeros that the caller fills.
+        Returns:
+            Mass of all nodes, shape (node, context), and of each result, (result, context).
         """
-        exact = mass.dtype == object
-        reached = np.zeros((self.num_positions + len(ended), mass.shape[1]), dtype=mass.dtype)
+        exact, mass = start.dtype == object, start.copy()
+        ends = self.num_positions + self.num_results
+        reached = np.zeros((ends, start.shape[1]), dtype=start.dtype)
         for layer, (positions, nodes) in enumerate(self.slices):
             if layer:
                 chances = self._weights(layer, exact)
@@ -146,9 +169,8 @@ class Turn:
                     chances = chances * Fraction(1, self.units[layer])
                 where = self.nodes[positions] >= 0
                 mass[nodes] += (chances * reached[positions][:, None])[where]
-            shape = (nodes.stop - nodes.start, self.after.shape[1], mass.shape[1])
-            weights = np.zeros(shape, dtype=mass.dtype)
-            yield nodes, weights
-            legal = self.after[nodes] >= 0
-            np.add.at(reached, self.after[nodes][legal], weights[legal])
-        ended += reached[self.num_positions :]
+            for piece in self._pieces(nodes, start.shape[1]):
+                weights = decide(piece, mass[piece])
+                legal = self.legal[piece]
+                np.add.at(reached, self.after[piece][legal], weights[legal])
+        return mass, reached[self.num_positions :]

@@ -18,9 +18,9 @@ import numpy as np
 
 from .checks import require_legs, require_size
 from .errors import SizeError
-from .game import Array, BoolArray, FloatArray, Game, IntArray, Move, Stage, frozen
+from .game import Array, BoolArray, Decide, FloatArray, Game, IntArray, Move, Stage, frozen
 from .sizes import show
-from .turn import Turn
+from .turn import DecideNodes, Turn
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ class TurnGame(Game):
     def locate(self, states: IntArray) -> Iterator[tuple[int, IntArray, IntArray, IntArray]]:
         """Sort states by leg: its number, which states they are, their nodes and contexts."""
         legs = np.searchsorted(self._first_states, states, side="right") - 1
-        for leg in np.unique(legs).tolist():
+        for leg in np.flatnonzero(np.bincount(legs)).tolist():
             where = np.flatnonzero(legs == leg)
             inside = states[where] - self._first_states[leg]
             nodes, contexts = np.divmod(inside, self._num_contexts[leg])
@@ -133,28 +133,33 @@ class TurnGame(Game):
 
     def encode(self, observations: IntArray) -> IntArray:
         """Give the state of each observation, -1 if there is none."""
-        keys, states = self._keys
-        wanted = self._key(np.asarray(observations, dtype=np.int64))
-        found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where(keys[found] == wanted, states[found], -1)
-
-    def _key(self, observations: IntArray) -> IntArray:
-        columns = tuple(np.moveaxis(observations, -1, 0))
-        keys: IntArray = np.ravel_multi_index(columns, self.observation_sizes)
-        return keys
+        wanted = np.asarray(observations, dtype=np.int64)
+        split = self.legs[0].turn.observations.shape[1]
+        of_turn = _keys(wanted[..., :split], self.observation_sizes[:split])
+        of_context = _keys(wanted[..., split:], self.observation_sizes[split:])
+        states = np.full(wanted.shape[:-1], -1)
+        for number, (nodes, contexts) in enumerate(self._indices):
+            node, context = nodes.find(of_turn), contexts.find(of_context)
+            inside = node * self._num_contexts[number] + context
+            found = (node >= 0) & (context >= 0)
+            states = np.where(found, self._first_states[number] + inside, states)
+        return states
 
     @cached_property
-    def _keys(self) -> tuple[IntArray, IntArray]:
-        """Observations of all states as single numbers, sorted, and their states."""
-        keys = self._key(self.observe(np.arange(self.num_states), 0))
-        order = np.argsort(keys)
-        return keys[order], order
+    def _indices(self) -> "list[tuple[_Index, _Index]]":
+        """Nodes and contexts of each leg by what is seen of them."""
+        split = self.legs[0].turn.observations.shape[1]
+        sizes = self.observation_sizes[:split], self.observation_sizes[split:]
+        return [
+            (_Index(_keys(leg.turn.observations, sizes[0])), _Index(_keys(leg.contexts, sizes[1])))
+            for leg in self.legs
+        ]
 
     def mask(self, states: IntArray) -> BoolArray:
         """Allow the actions that lead somewhere."""
         legal = np.empty((len(states), self.num_actions), dtype=bool)
         for leg, where, nodes, _ in self.locate(states):
-            legal[where] = self.legs[leg].turn.after[nodes] >= 0
+            legal[where] = np.take(self.legs[leg].turn.legal, nodes, axis=0)
         return legal
 
     def initial_law(self) -> tuple[IntArray, Array]:
@@ -289,18 +294,31 @@ class TurnGame(Game):
         """Denominator of the values of a leg before its first roll."""
         return end_scales[leg] * prod(self.legs[leg].turn.units)
 
-    def backward(self, values: Array, seat: int) -> Iterator[Stage]:
+    def backward_together(self, decide: Decide, seats: Sequence[int], exact: bool = False) -> Array:
         """Visit the layers of all legs last to first (module docstring)."""
-        entries = np.zeros(self._first_contexts[-1], dtype=values.dtype)  # (context,)
+        dtype = object if exact else np.float64
+        values = np.zeros((len(seats), self.num_players, self.num_states), dtype=dtype)
+        entries = np.zeros((len(seats), self._first_contexts[-1]), dtype=dtype)  # (seat, context)
         for number in reversed(range(len(self.legs))):
-            leg, contexts = self.legs[number], self._num_contexts[number]
-            ends = self._ends(number, entries, seat)
+            ends = [self._ends(number, row, s) for row, s in zip(entries, seats, strict=True)]
+            own, start = self.legs[number].turn.backward(
+                self._by_node(decide, number), np.stack(ends)
+            )
             everything = slice(*self._first_states[number : number + 2])
-            own = values[leg.seat, everything].reshape(-1, contexts)  # a view
-            start = entries[slice(*self._first_contexts[number : number + 2])]
-            for nodes, expected in leg.turn.backward(ends, own, start):
-                actions = expected.transpose(0, 2, 1).reshape(-1, self.num_actions)
-                yield Stage(leg.seat, self._states(number, nodes), actions)
+            values[:, self.legs[number].seat, everything] = own.reshape(len(seats), -1)
+            entries[:, slice(*self._first_contexts[number : number + 2])] = start
+        return values
+
+    def _by_node(self, decide: Decide, number: int) -> DecideNodes:
+        """Let a leg's states be decided by node and context."""
+
+        def decide_nodes(nodes: slice, expected: Array) -> Array:  # (seat, node, action, context)
+            seats, count, actions, contexts = expected.shape
+            by_state = expected.swapaxes(2, 3).reshape(seats, count * contexts, actions)
+            stage = Stage(self.legs[number].seat, self._states(number, nodes))
+            return decide(stage, by_state).reshape(seats, count, contexts)
+
+        return decide_nodes
 
     def _ends(self, number: int, entries: Array, seat: int) -> Array:
         """Give the value to ``seat`` of each result of a leg, shape (result, context)."""
@@ -318,20 +336,23 @@ class TurnGame(Game):
         ends: Array = np.where(leg.settled[..., seat], settled, later)
         return ends
 
-    def forward(self, mass: Array, seat: int) -> Iterator[Stage]:
+    def forward(self, decide: Decide, start: Array, seat: int) -> Array:
         """Visit the layers of all legs first to last: the adjoint of ``backward``."""
+        mass = start.copy()
         for number, leg in enumerate(self.legs):
-            contexts = int(self._num_contexts[number])
-            everything = slice(*self._first_states[number : number + 2])
-            own = mass[leg.seat, everything].reshape(-1, contexts)  # a view
-            ended = np.zeros((leg.turn.num_results, contexts), dtype=mass.dtype)
-            for nodes, weights in leg.turn.forward(own, ended):
-                states = self._states(number, nodes)
-                actions = np.zeros((len(states), self.num_actions), dtype=mass.dtype)
-                yield Stage(leg.seat, states, actions)
-                weights[:] = actions.reshape(-1, contexts, self.num_actions).transpose(0, 2, 1)
+
+            def decide_nodes(nodes: slice, met: Array, number: int = number) -> Array:
+                stage = Stage(self.legs[number].seat, self._states(number, nodes))
+                weights = decide(stage, met.ravel())  # (state, action)
+                return weights.reshape(*met.shape, self.num_actions).swapaxes(1, 2)
+
+            own = mass[leg.seat, slice(*self._first_states[number : number + 2])]
+            begun = own.reshape(-1, int(self._num_contexts[number]))
+            met, ended = leg.turn.forward(decide_nodes, begun)
+            own[:] = met.ravel()
             goes_on = (leg.following >= 0) & ~leg.settled[..., seat]
             self._begin(mass, leg.following[goes_on], ended[goes_on])
+        return mass
 
     def _begin(self, mass: Array, contexts: IntArray, entering: Array) -> None:
         """Roll for the next player, wherever mass enters its contexts."""
@@ -340,3 +361,24 @@ class TurnGame(Game):
         for outcome in np.flatnonzero(law != 0):
             legs, states = self._enter(contexts, np.full(len(contexts), outcome))
             np.add.at(mass, (self._seats[legs], states), entering * law[outcome])
+
+
+def _keys(seen: IntArray, sizes: Sequence[int]) -> IntArray:
+    """Number observations, or parts of them, shape (..., component); -1 if one is out of range."""
+    keys = np.zeros(seen.shape[:-1], dtype=np.int64)
+    for column, size in zip(np.moveaxis(seen, -1, 0), sizes, strict=True):
+        keys = keys * size + column
+    return np.where(((seen >= 0) & (seen < np.array(sizes))).all(axis=-1), keys, -1)
+
+
+class _Index:
+    """Finds the places of numbers, shape (entry,), which are all different."""
+
+    def __init__(self, keys: IntArray) -> None:
+        self._order = np.argsort(keys)
+        self._sorted = keys[self._order]
+
+    def find(self, wanted: IntArray) -> IntArray:
+        """Give the place of each number, -1 if it is not there."""
+        place = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
+        return np.where(self._sorted[place] == wanted, self._order[place], -1)

@@ -21,14 +21,26 @@ class TurnValues:
     Attributes:
         turn: what is played.
         ends: utility of each result, shape (result, column).
-        nodes: expected utility in each node, shape (node, column).
         choices: action taken in each node, shape (node, column).
+        start: expected utility before the first roll, shape (column,).
     """
 
     turn: Turn
     ends: Array
-    nodes: Array
     choices: IntArray
+    start: Array
+    _scaled: Array  # (node, column), as ``Turn.backward`` scales them
+    _unit: int  # denominator of the utilities
+
+    @cached_property
+    def nodes(self) -> Array:
+        """Expected utility in each node, shape (node, column)."""
+        if self.ends.dtype != object:
+            return self._scaled
+        values, units = self._scaled.copy(), self.turn.units
+        for layer, (_, nodes) in enumerate(self.turn.slices):
+            values[nodes] = values[nodes] * Fraction(1, self._unit * prod(units[layer + 1 :]))
+        return values
 
     @cached_property
     def positions(self) -> Array:
@@ -45,7 +57,7 @@ class TurnValues:
 
     @cached_property
     def _laws(self) -> Array:
-        exact = self.nodes.dtype == object
+        exact = self.ends.dtype == object
         return exact_probabilities(self.turn) if exact else self.turn.probabilities
 
 
@@ -74,20 +86,21 @@ def follow_choices(turn: Turn, ends: Array, choices: IntArray) -> TurnValues:
 
 def _sweep(turn: Turn, ends: Array, choices: IntArray | None) -> TurnValues:
     shape = (turn.num_nodes, ends.shape[1])
-    values = np.zeros(shape, dtype=ends.dtype)
     taken = np.zeros(shape, dtype=np.int64) if choices is None else choices
     whole, unit = _integers(ends) if ends.dtype == object else (ends, 1)
-    for nodes, expected in turn.backward(whole, values, whole[0].copy()):
+
+    def decide(nodes: slice, expected: Array) -> Array:
         actions = expected.transpose(0, 2, 1).reshape(-1, expected.shape[1])
         if choices is None:
             legal = np.repeat(turn.after[nodes] >= 0, shape[1], axis=0)
             taken[nodes] = _largest(actions, legal).reshape(-1, shape[1])
-        best = actions[np.arange(len(actions)), taken[nodes].ravel()]
-        values[nodes] = best.reshape(-1, shape[1])
-    if ends.dtype == object:  # scaled layer by layer
-        for layer, (_, nodes) in enumerate(turn.slices):
-            values[nodes] = values[nodes] * Fraction(1, unit * prod(turn.units[layer + 1 :]))
-    return TurnValues(turn, ends, values, taken)
+        best: Array = actions[np.arange(len(actions)), taken[nodes].ravel()]
+        return best.reshape(-1, shape[1])
+
+    values, start = turn.backward(decide, whole)
+    if ends.dtype == object:
+        start = start * Fraction(1, unit * prod(turn.units))
+    return TurnValues(turn, ends, taken, start, values, unit)
 
 
 def _integers(numbers: Array) -> tuple[Array, int]:

@@ -40,13 +40,11 @@ ATTRIBUTES = [
     ({"observation_names": ("total",)}, "observation_names must be 2, as .* are, got 1"),
     ({"payoff_range": (1.0, 0.0)}, "payoff_range must be the smallest and the largest payoff"),
     ({"exact_range": (Fraction(0), Fraction(2))}, "payoff_range .* 0.0 to 1.0, exactly 0.0 to 2.0"),
-    ({"zero_sum": False, "symmetric": True}, "symmetric must be a zero-sum game of two players"),
     ({"keywords": property(lambda game: {"n": game.n})}, "kept as an attribute of its name: .*'n'"),
     (
         {"payoff_range": (0.0, 0.5)},
         "payoffs must be in payoff_range, 0.0 to 0.5, got 1.0 by action",
     ),
-    ({"symmetric": True}, "must mean the same to both players, got other outcomes for action 0 of"),
 ]
 
 

@@ -214,7 +214,7 @@ def _any_one_die(solution: Solution, goal: str) -> bool:
 def _optimal_strategies(solution: Solution) -> int:
     """Multiply the numbers of optimal decisions over all states that optimal play can meet."""
     game, optimal = solution.task.game, solution.optimal
-    mass = start_mass(game)
-    for mover, states, weights in game.forward(mass, 0):
-        weights[:] = mass[mover, states][:, None] * optimal[states]
+    mass = game.forward(
+        lambda stage, met: met[:, None] * optimal[stage.states], start_mass(game), 0
+    )
     return prod(optimal[mass[0] > 0].sum(axis=1).tolist())

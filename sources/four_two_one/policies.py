@@ -185,10 +185,13 @@ def result_law(faces: int, casts: int, goal: str, first: bool = True) -> dict[st
     mass = np.full((turn.num_nodes, 1), Fraction(0), dtype=object)
     states, law = game.initial_law()
     mass[states, 0] = law
-    ended = np.full((turn.num_results, 1), Fraction(0), dtype=object)
-    for nodes, weights in turn.forward(mass, ended):
-        chosen = plan[nodes]
-        weights[np.arange(len(chosen)), chosen] = mass[nodes]
+
+    def follow(nodes: slice, met: Array) -> Array:
+        weights = np.zeros((len(met), game.num_actions, 1), dtype=object)
+        weights[np.arange(len(met)), plan[nodes]] = met
+        return weights
+
+    _, ended = turn.forward(follow, mass)
     by_casts = ended.reshape(-1, len(game.combinations)).T.tolist()
     early = [Fraction(0)] * (casts - len(by_casts[0]))
     names = ["".join(map(str, combination)) for combination in game.combinations]

@@ -11,9 +11,9 @@ import numpy as np
 
 from ...baselines.conversion import convert
 from ...baselines.induction import spread
-from ...baselines.solver import evaluate, solve
+from ...baselines.solver import Evaluation, evaluate, solve
 from ...baselines.task import Task, start_mass
-from ...games import FourTwoOne, IntArray
+from ...games import Array, FourTwoOne, IntArray, Stage
 from ...games.dice import combinations, redundancy
 from ..claim import Claim, agreement, number
 from .goals import optimal_takes
@@ -67,22 +67,34 @@ def _alea() -> Iterator[Claim]:
 def _duality() -> Iterator[Claim]:
     for name in ("goal:1,0", "bernoulli:421"):
         task = Task(FourTwoOne(), exact=True)
-        game, evaluation = task.game, evaluate(name, task, exact=True)
-        policy, mass = convert(name, game, 0), start_mass(game, exact=True)
-        paid = {int(states[0]): numbers for _, states, numbers in game.backward(mass * 0, 0)}
-        ended, constants = Fraction(0), set()
-        for mover, states, weights in game.forward(mass, 0):
-            scale = game.denominators(states)
-            living = (mass[mover, states] * evaluation.values[mover, states] / scale).sum()
-            constants.add(ended + living)
-            weights[:] = spread(policy, states, mass[mover, states])
-            ended += ((weights * paid[int(states[0])]).sum(axis=1) / scale).sum()
-        constants.add(ended)
+        evaluation = evaluate(name, task, exact=True)
+        constants = _products(evaluation)
         yield Claim(
             "equation (40)", "the scalar product of u_j and rho_j does not depend on the time j",
             ", ".join(map(str, constants)) + f" for {name}", agreement(len(constants) == 1),
             "agrees", "transfer function, (3, 6, 3), every j",
         )  # fmt: skip
+
+
+def _products(evaluation: Evaluation) -> set[Fraction]:
+    """Multiply values and mass at each stage, payoffs of games that have ended included."""
+    game, paid, ended, products = evaluation.task.game, {}, Fraction(0), set()
+
+    def pay(stage: Stage, numbers: Array) -> Array:
+        paid[int(stage.states[0])] = numbers  # as nothing that comes later is worth anything
+        return numbers[:, 0] * 0
+
+    def follow(stage: Stage, met: Array) -> Array:
+        nonlocal ended
+        scale = game.denominators(stage.states)
+        products.add(ended + (met * evaluation.values[stage] / scale).sum())
+        weights = spread(evaluation.policy, stage.states, met)
+        ended += ((weights * paid[int(stage.states[0])]).sum(axis=1) / scale).sum()
+        return weights
+
+    game.backward(pay, 0, exact=True)
+    game.forward(follow, start_mass(game, exact=True), 0)
+    return {*products, ended}
 
 
 def _horizon() -> Iterator[Claim]:
@@ -151,7 +163,7 @@ def _independence() -> Iterator[Claim]:
     for goal in goals:
         dice = len(goal)
         for duration in (None, 2):
-            law = next(live_dice_laws(dice, 5, 2, goal, duration))
+            law = live_dice_laws(dice, 5, 2, goal, duration)[0]
             mean = sum((alive * chance for alive, chance in enumerate(law)), Fraction(0))
             independent[goal, duration] = law == _binomial(dice, mean / dice)
     found = all(
@@ -181,19 +193,20 @@ def _binomial(dice: int, chance: Fraction) -> list[Fraction]:
 
 def live_dice_laws(
     dice: int, faces: int, casts: int, goal: str, duration: int | None = None
-) -> Iterator[list[Fraction]]:
+) -> list[list[Fraction]]:
     """Give the laws of the number of live dice after 1, ..., ``casts`` - 1 casts of the ratchet.
 
-    Yields:
-        Probabilities of 0, 1, ..., ``dice`` live dice.
+    Returns:
+        Probabilities of 0, 1, ..., ``dice`` live dice, after each cast.
     """
     game = FourTwoOne(dice, faces, casts, f"goal:{goal}", duration)
-    mass, policy = start_mass(game, exact=True), convert(f"ratchet:{goal}", game, 0)
-    for made, (mover, states, weights) in enumerate(game.forward(mass, 0)):
-        weights[:] = spread(policy, states, mass[mover, states])
-        if made:
-            living: IntArray = (game.observe(states, 0)[:, dice - 1 : -1] > 0).sum(axis=1)
-            law = [
-                Fraction(mass[mover, states[living == alive]].sum()) for alive in range(1, dice + 1)
-            ]
-            yield [1 - sum(law, Fraction(0)), *law]
+    policy, laws = convert(f"ratchet:{goal}", game, 0), []
+
+    def follow(stage: Stage, met: Array) -> Array:
+        living: IntArray = (game.observe(stage.states, 0)[:, dice - 1 : -1] > 0).sum(axis=1)
+        law = [Fraction(met[living == alive].sum()) for alive in range(1, dice + 1)]
+        laws.append([1 - sum(law, Fraction(0)), *law])
+        return spread(policy, stage.states, met)
+
+    game.forward(follow, start_mass(game, exact=True), 0)
+    return laws[1:]

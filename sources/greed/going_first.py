@@ -8,7 +8,7 @@ import numpy as np
 from ...baselines.induction import equilibrium, maximize
 from ...baselines.solver import expected_payoffs, solve
 from ...baselines.task import Task
-from ...games import Array, Greed, IntArray
+from ...games import Array, Greed, IntArray, Stage
 from ...games.greed import TIES
 from ..claim import Claim, agreement, number
 from .last_turns import last_turns
@@ -81,14 +81,17 @@ def _value_with_last_turns(game: Greed, dice: IntArray) -> Fraction:
         game: the rules.
         dice: number of dice in each last turn, shape (last turn,).
     """
-    own: Array = np.zeros((1, game.num_states), dtype=object)
-    for _, states, expected in game.backward(own, 0):
+
+    def decide(stage: Stage, expected: Array) -> Array:
+        mover, states = stage
         if states[0] >= game.num_scores**2:
             chosen = dice[states - game.num_scores**2]
-            own[0, states] = expected[np.arange(len(states)), chosen]
-        else:
-            own[0, states], _ = maximize(expected, game.mask(states), 0.0)
-    return Fraction(own[0, 0], game.denominators(np.array([0]))[0])
+            return expected[np.arange(len(states)), chosen]
+        sign = 1 if mover == 0 else -1
+        return sign * maximize(sign * expected, game.mask(states), 0.0)[0]
+
+    values = game.backward(decide, 0, exact=True)
+    return Fraction(values[0, 0], game.denominators(np.array([0]))[0])
 
 
 def _ties() -> Iterator[Claim]:

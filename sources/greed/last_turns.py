@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 
-from ...games import BoolArray, Greed, IntArray
+from ...games import Array, BoolArray, Greed, IntArray, Stage
 from ..claim import Claim, agreement
 
 MAX_SCORE, MAX_SIDES = 100, 10
@@ -145,18 +145,21 @@ class LastTurns:
 
     def compare(self, game: Greed) -> bool:
         """Compare with the recursion over single dice, in every last turn of a game."""
-        own_values = np.zeros((1, game.num_states), dtype=object)
         rows = {(r, d): row for row, (r, d) in enumerate(zip(self.room, self.gap, strict=True))}
-        for _, states, expected in game.backward(own_values, 0):
-            own, other, last = game.observe(states, 0).T
-            if not last.all():
-                break
-            for p, o, rated in zip(own.tolist(), other.tolist(), expected, strict=True):
-                ours = self.ratings[rows[game.max_score - p, max(o - p, -1)], : game.num_actions]
-                one = 2 * self.sides ** (2 * game.max_score - p - o)  # what scales ``rated``
-                if np.any(rated * self.one != ours * one):
-                    return False
-        return True
+        agree = []
+
+        def look(stage: Stage, expected: Array) -> Array:
+            own, other, last = game.observe(stage.states, 0).T
+            if last.all() and stage.seat == 0:
+                for p, o, rated in zip(own.tolist(), other.tolist(), expected, strict=True):
+                    row = rows[game.max_score - p, max(o - p, -1)]
+                    one = 2 * self.sides ** (2 * game.max_score - p - o)  # what scales ``rated``
+                    ours = self.ratings[row, : game.num_actions]
+                    agree.append(np.all(rated * self.one == ours * one))
+            return expected[:, 0]
+
+        game.backward(look, 0, exact=True)
+        return all(agree)
 
 
 @cache

@@ -40,7 +40,8 @@ def beat_chance_of_roll(game: LowestScore, goal: int, roll: Sequence[int]) -> Fr
 
 def survival_chance(game: LowestScore, score: int, players_after: int) -> Fraction:
     """Chance that no later player beats a score, if each only tries that (``p_winning``)."""
-    return (1 - beat_chance(game, score, game.dice)) ** players_after
+    goal = max(0, min(score, game.max_score + 1))
+    return Fraction((1 - _beat(game).start[goal]) ** players_after)
 
 
 def win_or_tie_chance(

@@ -9,7 +9,7 @@ import pytest
 from by_hand import ByHand, section_7, totals
 from exactdice.baselines import Task, equilibrium
 from exactdice.baselines.induction import sweep_back
-from exactdice.games import Game, Greed
+from exactdice.games import FourTwoOne, Game, Greed, LowestScore, ShutTheBox
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -64,21 +64,17 @@ def every_state(solution):
 
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("seat", [0, 1])
-def test_the_short_cuts_through_symmetry_and_equilibrium_change_nothing(seat, exact):
-    """One row of values against two, and the equilibrium against a best response to it."""
-
-    class TwoRows(Greed):
-        symmetric = False
-
-    quick, plain = (equilibrium(kind(9, 3), exact) for kind in (Greed, TwoRows))
-    both = Task(Greed(9, 3), seat, exact=exact), Task(TwoRows(9, 3), seat, plain.policies[0])
+def test_the_short_cut_through_the_equilibrium_changes_nothing(seat, exact):
+    """The equilibrium is a best response to itself."""
+    game = Greed(9, 3)
+    other = equilibrium(game, exact).policies[1 - seat]
+    both = Task(game, seat, exact=exact), Task(game, seat, other)
     assert [task.faces_equilibrium for task in both] == [True, False]
-    for one, two in zip(quick.values, plain.values, strict=True):
-        np.testing.assert_allclose(one.astype(float), two.astype(float), rtol=1e-13)
     short, long = (exactdice.solve(task, exact) for task in both)
     assert float(short.value) == pytest.approx(float(long.value), abs=1e-14)
     assert (short.policy.actions == long.policy.actions).all()
-    assert (quick.policies[0].actions == plain.policies[1].actions).all()
+    first, second = equilibrium(game, exact).policies
+    assert (first.actions == second.actions).all()  # the seats see alike
 
 
 @pytest.mark.parametrize("seat", [0, 1])
@@ -162,19 +158,24 @@ def test_duality(game, seed):
     table /= table.sum(axis=1, keepdims=True)
     task = Task(game, 0, "random")
     met = exactdice.occupancy(table, task)
-    mass = np.zeros((2, game.num_states))
-    mass[0, 0] = 1
+    start = np.zeros((2, game.num_states))
+    start[0, 0] = 1
     paid, uniform = 0.0, task.policies[1]
-    immediate = {
-        (mover, int(stage_states[row])): expected[row]
-        for mover, stage_states, expected in game.backward(np.zeros_like(mass), 0)
-        for row in range(len(stage_states))
-    }
-    for mover, states, weights in game.forward(mass, task.seat):
-        law = table[states] if mover == 0 else uniform.probabilities(states)
-        weights[:] = mass[mover, states][:, None] * law
-        rows = np.array([immediate[mover, int(state)] for state in states])
-        paid += (weights * np.where(game.mask(states), rows, 0)).sum()
+    immediate = np.zeros((2, game.num_states, game.num_actions))
+
+    def look(stage, expected):
+        immediate[stage] = expected * game.mask(stage.states)
+        return np.zeros(len(expected))
+
+    def follow(stage, met):
+        nonlocal paid
+        law = table[stage.states] if stage.seat == 0 else uniform.probabilities(stage.states)
+        weights = met[:, None] * law
+        paid += (weights * immediate[stage]).sum()
+        return weights
+
+    game.backward(look, 0)
+    mass = game.forward(follow, start, 0)
     assert paid == pytest.approx(exactdice.evaluate(table, task).value, abs=1e-12)
     np.testing.assert_allclose(met, mass[0], atol=1e-14)
 
@@ -236,24 +237,17 @@ def test_playing_optimally_ties_are_broken_towards_fewer_dice():
     assert (solution.policy.actions == solution.optimal.argmax(axis=1)).all()
 
 
-class Minimax(Greed):
-    symmetric = False
-
-
-class EveryoneForItself(Minimax):
+class EveryoneForItself(Greed):
     zero_sum = False
 
 
 @pytest.mark.parametrize("exact", [False, True])
-def test_an_equilibrium_is_the_same_by_symmetry_minimax_and_everyone_for_itself(exact):
-    mirrored, *others = (
-        equilibrium(game(6, 3), exact) for game in (Greed, Minimax, EveryoneForItself)
-    )
-    for other in others:
-        for seat in (0, 1):
-            difference = mirrored.values[seat] - other.values[seat]
-            assert np.abs(difference).max() <= (0 if exact else 1e-14)
-            assert (mirrored.policies[seat].actions == other.policies[seat].actions).all()
+def test_an_equilibrium_is_the_same_by_minimax_and_everyone_for_itself(exact):
+    minimax, other = (equilibrium(game(6, 3), exact) for game in (Greed, EveryoneForItself))
+    for seat in (0, 1):
+        difference = minimax.values[seat] - other.values[seat]
+        assert np.abs(difference).max() <= (0 if exact else 1e-14)
+        assert (minimax.policies[seat].actions == other.policies[seat].actions).all()
 
 
 def test_two_players_who_choose_at_once_need_a_zero_sum_game():
@@ -269,8 +263,8 @@ def test_games_solve_without_a_recursion_of_their_own(exact):
     """What a new game gets for free: the enumeration in ``Game``, in fractions too."""
 
     class Plain(Greed):
-        backward, forward, denominators = Game.backward, Game.forward, Game.denominators
-        symmetric = False
+        backward_together, forward = Game.backward_together, Game.forward
+        denominators = Game.denominators
 
     plain, quick = Task(Plain(4, 3), 1, exact=exact), Task(Greed(4, 3), 1, exact=exact)
     values = [exactdice.solve(task, exact).value for task in (plain, quick)]
@@ -292,3 +286,30 @@ def test_a_pickled_task_is_the_same_without_what_was_computed(opponents):
     assert len(pickle.dumps(task)) == fresh
     assert repr(copied) == repr(task)
     assert exactdice.solve(copied).value == value
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize(
+    "task",
+    [
+        Task(Greed(7, 3), 1, "if_else"),
+        Task(LowestScore(2, 3, 3, players=2), 1, "random"),
+        Task(ShutTheBox(4, 2, 3), 0),
+        Task(FourTwoOne(3, 2, 2, "set"), 1),
+    ],
+    ids=repr,
+)
+def test_action_values_of_one_state_are_those_of_the_sweep(task, exact):
+    solution, game = exactdice.solve(task, exact), task.game
+    states = game.states_of(task.seat)
+    scale = game.denominators(states) if exact else np.ones(len(states))
+    for state, one in zip(states.tolist(), scale.tolist(), strict=True):
+        seen = game.observe(np.array([state]), task.seat)[0]
+        legal = game.mask(np.array([state]))[0]
+        found, swept = solution.action_values(seen), solution.table[state]
+        assert (found[~legal] == -np.inf).all()
+        if exact:
+            assert [number * one for number in found[legal]] == swept[legal].tolist()
+        else:
+            np.testing.assert_allclose(found[legal], swept[legal], atol=1e-14)
+        assert (solution.optimal_actions(seen) == np.flatnonzero(solution.optimal[state])).all()

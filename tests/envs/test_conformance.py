@@ -319,6 +319,18 @@ def test_a_simulation_ends_near_the_exact_score(name, seat):
     assert abs(payoffs.mean() - exactdice.score("random", task).value) < 5 * error
 
 
+def expected_values(game, seat, values):
+    """Expected values of actions, stage by stage, for given values of later positions."""
+    found = {}
+
+    def look(stage, expected):
+        found[stage.seat, stage.states[0]] = expected
+        return values[stage]
+
+    game.backward(look, seat, exact=values.dtype == object)
+    return found
+
+
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize(("name", "size", "seat"), SMALL_SEATS)
 def test_what_is_paid_along_the_way_adds_up_to_the_value(name, size, seat, exact):
@@ -326,14 +338,17 @@ def test_what_is_paid_along_the_way_adds_up_to_the_value(name, size, seat, exact
     env = make(name, **size, **against(name, "random", **size), seat=seat)
     game, task = env.unwrapped.task.game, env.unwrapped.task
     policy = convert("random", game, seat)
-    mass = start_mass(game, exact)
-    nothing_later = game.backward(np.zeros_like(mass), seat)
-    paid = {(mover, states[0]): numbers for mover, states, numbers in nothing_later}
+    paid = expected_values(game, seat, start_mass(game, exact) * 0)
     total = 0
-    for mover, states, weights in game.forward(mass, seat):
-        weights[:] = spread(policy, states, mass[mover, states])
-        scale = game.denominators(states) if exact else 1
-        total += ((weights * paid[mover, states[0]]).sum(axis=1) / scale).sum()
+
+    def follow(stage, met):
+        nonlocal total
+        weights = spread(policy, stage.states, met)
+        scale = game.denominators(stage.states) if exact else 1
+        total += ((weights * paid[stage.seat, stage.states[0]]).sum(axis=1) / scale).sum()
+        return weights
+
+    game.forward(follow, start_mass(game, exact), seat)
     value = exactdice.evaluate("random", task, exact).value_before_play
     assert total == (value if exact else pytest.approx(value, abs=1e-13))
 
@@ -344,17 +359,19 @@ def test_backward_and_forward_are_adjoint(name, size, seat):
     game = GAMES[name](**size)
     rng = np.random.default_rng(4)
     values = rng.random((game.num_players, game.num_states))
-    later = {
-        (mover, states[0]): numbers - paid
-        for (mover, states, numbers), (_, _, paid) in zip(
-            game.backward(values, seat), game.backward(np.zeros_like(values), seat), strict=True
-        )
-    }
-    mass = np.zeros_like(values)
+    everything = expected_values(game, seat, values)
+    paid = expected_values(game, seat, np.zeros_like(values))
     expected = 0.0
-    for mover, states, weights in game.forward(mass, seat):
-        weights[:] = rng.random(weights.shape) * game.mask(states)
-        expected += (weights * later[mover, states[0]] * game.mask(states)).sum()
+
+    def follow(stage, _):
+        nonlocal expected
+        legal = game.mask(stage.states)
+        weights = rng.random(legal.shape) * legal
+        later = everything[stage.seat, stage.states[0]] - paid[stage.seat, stage.states[0]]
+        expected += (weights * later * legal).sum()
+        return weights
+
+    mass = game.forward(follow, np.zeros_like(values), seat)
     assert expected == pytest.approx((mass * values).sum(), rel=1e-12)
 
 

@@ -97,21 +97,26 @@ def test_backward_agrees_with_enumeration_in_every_action(limit, sides, seat, ma
     rng = np.random.default_rng(0)
     tables, laws = zip(*(random_policy(game, rng) for _ in range(2)), strict=True)
     hand = ByHand(limit, sides, lambda own: int(game.dice_allowed[own]), laws, TIES[tie])
-    values = np.zeros((2, game.num_states), dtype=object)
-    floats = np.zeros((2, game.num_states))
-    visited = set()
-    both = zip(game.backward(values, seat), game.backward(floats, seat), strict=True)
-    for (mover, states, exact), (_, _, approximate) in both:
-        mask, scale = game.mask(states), game.denominators(states)
-        for row, (own, other, last) in enumerate(game.observe(states, mover).tolist()):
-            visited.add((mover, int(states[row])))
-            for n in np.flatnonzero(mask[row]).tolist():
-                to_seat = hand.both(mover, own, other, last, n)[mover != seat]
-                assert Fraction(exact[row, n], scale[row]) == to_seat
-                assert approximate[row, n] == pytest.approx(float(to_seat), abs=1e-13)
-        values[mover, states] = (tables[mover][states] * exact).sum(axis=1)
-        floats[mover, states] = (tables[mover][states].astype(float) * approximate).sum(axis=1)
-    assert len(visited) == 2 * game.num_states
+    for exact in (False, True):
+        visited = set()
+
+        def decide(stage, expected, exact=exact, visited=visited):
+            mover, states = stage
+            mask = game.mask(states)
+            scale = game.denominators(states) if exact else np.ones(len(states))
+            for row, (own, other, last) in enumerate(game.observe(states, mover).tolist()):
+                visited.add((mover, int(states[row])))
+                for n in np.flatnonzero(mask[row]).tolist():
+                    to_seat = hand.both(mover, own, other, last, n)[mover != seat]
+                    if exact:
+                        assert Fraction(expected[row, n], scale[row]) == to_seat
+                    else:
+                        assert expected[row, n] == pytest.approx(float(to_seat), abs=1e-13)
+            law = tables[mover][states]
+            return ((law if exact else law.astype(float)) * expected).sum(axis=1)
+
+        game.backward(decide, seat, exact)
+        assert len(visited) == 2 * game.num_states
 
 
 @pytest.mark.parametrize(("limit", "sides"), SMALL)
@@ -121,10 +126,13 @@ def test_forward_agrees_with_enumeration_in_every_state(limit, sides):
     tables, laws = zip(*(random_policy(game, rng) for _ in range(2)), strict=True)
     hand = ByHand(limit, sides, lambda own: int(game.dice_allowed[own]), laws)
     for dtype in (object, float):
-        mass = np.zeros((2, game.num_states), dtype=dtype)
-        mass[0, 0] = 1
-        for mover, states, weights in game.forward(mass, 0):
-            weights[:] = mass[mover, states][:, None] * tables[mover][states].astype(dtype)
+        start = np.zeros((2, game.num_states), dtype=dtype)
+        start[0, 0] = 1
+
+        def play(stage, met, dtype=dtype):
+            return met[:, None] * tables[stage.seat][stage.states].astype(dtype)
+
+        mass = game.forward(play, start, 0)
         for player in (0, 1):
             met = hand.met(player)
             exact = [met[tuple(row)] for row in game.observe(np.arange(game.num_states), 0)]
@@ -150,18 +158,22 @@ def test_the_recursion_agrees_with_the_enumeration_that_serves_any_game(
         np.testing.assert_allclose(quick[:, mask], plain[:, mask], atol=1e-14)
     masses = []
     for method in (Greed, Game):
-        mass = np.zeros((2, game.num_states))
-        for mover, states, moved in method.forward(game, mass, 0):
-            moved[:] = weights[mover, states] * game.mask(states)
-        masses.append(mass)
+        start = np.zeros((2, game.num_states))
+        masses.append(
+            method.forward(game, lambda at, _: weights[at] * game.mask(at.states), start, 0)
+        )
     np.testing.assert_allclose(*masses, atol=1e-12)
 
 
 def sweep(method, game, values, seat):
     """Collect the action values for given values of later positions."""
     expected = np.zeros((2, game.num_states, game.num_actions))
-    for mover, states, actions in method.backward(game, values, seat):
-        expected[mover, states] = actions
+
+    def look(stage, actions):
+        expected[stage] = actions[0]
+        return values[stage][None]
+
+    method.backward_together(game, look, [seat])
     return expected
 
 
@@ -173,9 +185,7 @@ def test_forward_is_the_adjoint_of_backward():
     weights = rng.random((2, game.num_states, game.num_actions)) * mask
     values = rng.random((2, game.num_states))
     immediate = sweep(Greed, game, np.zeros_like(values), 0)
-    mass = np.zeros((2, game.num_states))
-    for mover, states, moved in game.forward(mass, 0):
-        moved[:] = weights[mover, states]
+    mass = game.forward(lambda stage, _: weights[stage], np.zeros_like(values), 0)
     gained = (weights * (sweep(Greed, game, values, 0) - immediate)).sum()
     assert gained == pytest.approx((mass * values).sum(), rel=1e-12)
 

@@ -32,7 +32,7 @@ ABSURD = [
     (LowestScore, {"dice": 10**20, "faces": 2, "zero_face": 1}, "dice"),
     (LowestScore, {"faces": 10**6}, "faces"),
     (LowestScore, {"dice": 1, "faces": 10**20}, "faces"),
-    (ShutTheBox, {"dice": 50}, "dice"),
+    (ShutTheBox, {"dice": 500}, "dice"),
     (ShutTheBox, {"dice": 10**300}, "dice"),
     (ShutTheBox, {"sides": 10**9}, "sides"),
     (ShutTheBox, {"sides": 10**9, "objective": "shut"}, "sides"),
@@ -57,6 +57,7 @@ SMALL = [
     LowestScore(3, 4, players=4, objective="share"),
     LowestScore(6, 3, 3, players=3),
     ShutTheBox(5),
+    ShutTheBox(7),
     ShutTheBox(4, dice=4),
     ShutTheBox(4, 1, 60),
     ShutTheBox(6, one_die="never", objective="sum"),
@@ -188,8 +189,21 @@ def test_tables_of_states_and_actions_are_refused_where_games_are_not():
     object.__setattr__(solution, "task", task)
     with pytest.raises(SizeError, match="a table of action values must be of a smaller game"):
         _ = solution.table
-    with pytest.raises(SizeError, match=r"reward 'regret' must be of a smaller game"):
-        gym.make("exactdice/Greed-v0", max_score=1300, opponent="random", reward="regret")
+
+
+def test_no_array_of_states_and_actions_is_made_to_solve_and_score():
+    """One such array of floats would take 134 MB."""
+    induction.equilibrium.cache_clear()
+    tracemalloc.start()
+    task = Task(ShutTheBox())
+    score = exactdice.score("random", task)
+    assert score.blunders(None)
+    assert score.as_dict()
+    given = exactdice.score(solve(task).policy.actions.copy(), task)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert given.regret == 0
+    assert taken < 8 * task.game.num_states * task.game.num_actions / 2
 
 
 def test_an_equilibrium_of_many_players_is_refused_where_the_game_is_not():

@@ -17,8 +17,17 @@ GAMES = [
 ]
 
 
-def collect(sweep, take=lambda stage: stage.actions):
-    return {(stage.seat, *stage.states.tolist()): take(stage) for stage in sweep}
+def action_values(method, game, values, seat):
+    """Collect the action values (player, state, action) for given values of later positions."""
+    shape = (game.num_players, game.num_states, game.num_actions)
+    found = np.zeros(shape, dtype=values.dtype)
+
+    def look(stage, expected):
+        found[stage] = expected[0]
+        return values[stage][None]
+
+    method.backward_together(game, look, [seat], values.dtype == object)
+    return found
 
 
 @pytest.mark.parametrize("game", GAMES, ids=repr)
@@ -31,14 +40,29 @@ def test_backward_agrees_with_enumeration_in_every_state_and_action(game, exact)
     values = rng.integers(1, 100, (game.num_players, game.num_states))
     values = values.astype(object) if exact else values / 10
     for seat in range(game.num_players):
-        quick = collect(game.backward(values * scale if exact else values, seat))
-        for mover, listed, expected in Game.backward(game, values, seat):
-            legal = game.mask(listed)
-            found = quick[mover, *listed.tolist()]
-            if exact:
-                assert (found[legal] == (expected * scale[listed][:, None])[legal]).all()
-            else:
-                np.testing.assert_allclose(found[legal], expected[legal], atol=1e-12)
+        quick = action_values(type(game), game, values * scale if exact else values, seat)
+        plain = action_values(Game, game, values, seat)
+        legal = game.mask(states)
+        if exact:
+            assert (quick[:, legal] == (plain * scale[:, None])[:, legal]).all()
+        else:
+            np.testing.assert_allclose(quick[:, legal], plain[:, legal], atol=1e-12)
+
+
+@pytest.mark.parametrize("game", GAMES, ids=repr)
+@pytest.mark.parametrize("exact", [False, True])
+def test_several_players_are_swept_side_by_side_as_each_alone(game, exact):
+    """To the last bit, with the same actions taken."""
+    seats = list(reversed(range(game.num_players)))
+
+    def first_legal(stage, expected):
+        chosen = game.mask(stage.states).argmax(axis=1)
+        return expected[..., np.arange(len(chosen)), chosen]
+
+    together = game.backward_together(first_legal, seats, exact)
+    for row, seat in enumerate(seats):
+        assert (together[row] == game.backward(first_legal, seat, exact)).all()
+    assert together.any()
 
 
 @pytest.mark.parametrize("game", GAMES, ids=repr)
@@ -49,11 +73,14 @@ def test_forward_agrees_with_enumeration(game, exact):
         for forward in (type(game).forward, Game.forward):
             rng = np.random.default_rng(1)
             dtype = object if exact else float
-            mass = np.zeros((game.num_players, game.num_states), dtype=dtype)
-            for _, states, weights in forward(game, mass, seat):
-                numbers = rng.integers(0, 10, weights.shape) * game.mask(states)
-                weights[:] = numbers.astype(dtype)
-            masses.append(mass)
+            start = np.zeros((game.num_players, game.num_states), dtype=dtype)
+
+            def weigh(stage, _, rng=rng, dtype=dtype):
+                legal = game.mask(stage.states)
+                return (rng.integers(0, 10, legal.shape) * legal).astype(dtype)
+
+            masses.append(forward(game, weigh, start, seat))
+            assert not start.any()
         assert masses[0].any() or game.num_states == len(game.states_of(0))
         if exact:
             assert (masses[0] == masses[1]).all()
@@ -107,3 +134,14 @@ def test_observations_that_no_state_gives_are_told_apart(game):
 )
 def test_zero_sum_games_are_known(game, zero_sum):
     assert game.zero_sum == zero_sum
+
+
+@pytest.mark.parametrize("game", GAMES, ids=repr)
+def test_what_nobody_can_see_has_no_state(game):
+    seen = game.observe(np.arange(game.num_states), 0)
+    assert (game.encode(seen) == np.arange(game.num_states)).all()
+    for column, size in enumerate(game.observation_sizes):
+        for number in (-1, size):
+            odd = seen.copy()
+            odd[:, column] = number
+            assert (game.encode(odd) == -1).all()

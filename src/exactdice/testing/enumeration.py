@@ -58,8 +58,6 @@ class Listing:
         self.start: dict[Position, Fraction] = {
             (0, int(state)): Fraction(chance) for state, chance in zip(starts, chances, strict=True)
         }
-        if game.symmetric:
-            self._check_symmetry()
 
     def _list(self, seat: int, states: IntArray, actions: IntArray) -> None:
         """Add some legal moves of a player, outcome by outcome."""
@@ -112,17 +110,6 @@ class Listing:
                 f"payoffs of a zero-sum game must add up to {float(low + high)!r} at once, got "
                 f"{tuple(map(float, way.payoffs))} by {words}"
             )
-
-    def _check_symmetry(self) -> None:
-        """Check that a state means the same to both players."""
-        for (seat, state), actions in self.moves.items():
-            others = self.moves.get((1 - seat, state), {})
-            for action, ways in actions.items():
-                if list(map(_mirrored, others.get(action, []))) != list(map(_plain, ways)):
-                    raise GameError(
-                        "a state of a symmetric game must mean the same to both players, got other "
-                        f"outcomes for {words_of(seat, state, action)} than for the other player"
-                    )
 
     def _compare(self, batch: tuple[IntArray, ...], exact: Move) -> None:
         """Check that floats say the same, and each move by itself the same as many at once."""
@@ -197,14 +184,3 @@ class Listing:
         for action, chance in law.items():
             for way in self.moves[position][action]:
                 yield mass * chance * way.chance, way
-
-
-def _plain(way: Way) -> Way:
-    """Leave out where a game leads that is over for all."""
-    return way._replace(after=(-1, -1)) if all(way.over) else way
-
-
-def _mirrored(way: Way) -> Way:
-    """Give what the other player sees of an outcome."""
-    seat, state = way.after
-    return _plain(Way(way.chance, (1 - seat, state), way.payoffs[::-1], way.over[::-1]))

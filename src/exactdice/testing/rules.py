@@ -52,8 +52,6 @@ def _check_attributes(game: Game) -> None:
             f"payoff_range must be the smallest and the largest payoff, as exact_range is, got "
             f"{low!r} to {high!r}, exactly {exactly[0]!r} to {exactly[1]!r}"
         )
-    if game.symmetric and not (game.zero_sum and game.num_players == 2):
-        raise GameError("symmetric must be a zero-sum game of two players")
 
 
 def _check_arguments(game: Game) -> None:

@@ -309,7 +309,7 @@ def test_a_refusal_is_one_short_line():
 
 def test_a_saved_network_of_a_game_of_ones_own_is_read(own_games, tmp_path):
     """A DQN's file names the class of its game, which is let in as it is registered."""
-    own_games(str(Path(__file__).parents[2] / "examples/twenty_one.py") + ":TwentyOne")
+    own_games(str(Path(__file__).parents[3] / "examples/twenty_one.py") + ":TwentyOne")
     config = TrainConfig(game="TwentyOne", algorithm="dqn", env={"limit": 5}, num_envs=2)
     env = make_env(config)
     model = make_model(config, env)

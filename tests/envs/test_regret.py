@@ -1,0 +1,32 @@
+"""The regret reward, from a table where it is small, and without one."""
+
+import numpy as np
+import pytest
+from exactdice.baselines import Task
+from exactdice.envs import engine
+from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
+
+TASKS = [
+    Task(Greed(9, 3), 1, "random"),
+    Task(LowestScore(2, 3, 3, players=3), 1, "random"),
+    Task(ShutTheBox(4, 2, 3), 1, "random"),
+    Task(FourTwoOne(2, 3, 3, "sum")),
+]
+
+
+@pytest.mark.parametrize("task", TASKS, ids=repr)
+def test_without_a_table_moves_are_rewarded_alike_illegal_ones_included(monkeypatch, task):
+    rewards = []
+    for budget in (engine.ADVANTAGES, 0):
+        monkeypatch.setattr(engine, "ADVANTAGES", budget)
+        games = engine.Engine(task, 64, reward="regret")
+        rng, lanes = np.random.default_rng(3), np.arange(64)
+        games.reset(lanes, rng)
+        paid = []
+        for _ in range(4):
+            outcome = games.step(lanes, rng.integers(0, task.game.num_actions, 64), rng)
+            paid.append(outcome.rewards)
+            games.reset(lanes[outcome.over], rng)
+        rewards.append(np.array(paid))
+    assert rewards[0].any()
+    np.testing.assert_allclose(rewards[0], rewards[1], atol=1e-13)
