@@ -37,7 +37,7 @@ lint: setup
 
 # One process a core, each on one thread; a file's tests stay together, as they share what is costly.
 test: lint
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m 'not slow' --numprocesses auto --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m 'not slow' --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 slow: setup
 	$(BIN)/python -m pytest -m slow --timeout 1800

@@ -32,9 +32,15 @@ def test_every_cell_was_run_with_the_tuned_hyperparameters():
         assert saved.to_json() == cell.to_json()
 
 
+SEEDS = ["0", *[pytest.param(seed, marks=pytest.mark.slow) for seed in "1234"]]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("game", sorted({path.name.split("-")[0] for path in RUNS}))
-def test_every_certificate_holds_and_is_of_its_run(game):
-    for folder in (path for path in RUNS if path.name.startswith(game)):
+def test_every_certificate_holds_and_is_of_its_run(game, seed):
+    folders = [path for path in RUNS if path.name.startswith(game) and path.name[-1] == seed]
+    assert len(folders) == 4
+    for folder in folders:
         found = verify(folder / "certificate.npz")
         saved = json.loads((folder / "score.json").read_text())
         assert found.value == pytest.approx(saved["value"], abs=1e-9)

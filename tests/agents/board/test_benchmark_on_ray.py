@@ -87,7 +87,9 @@ def test_a_cell_whose_node_dies_goes_on_from_its_last_checkpoint_elsewhere(clust
     brought = tmp_path / "caller" / "bench"
     folders = [brought / cell.run_folder.name for cell in config.cells()]
     last = time.monotonic() + 100
-    while not all((folder / "checkpoint.pt").exists() for folder in folders):
+    # The first checkpoint is there before the first score is.
+    awaited = [folder / name for folder in folders for name in ("checkpoint.pt", "evaluations.npz")]
+    while not all(path.exists() for path in awaited):
         assert time.monotonic() < last
         assert running.poll() is None
         time.sleep(0.1)

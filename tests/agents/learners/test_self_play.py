@@ -84,7 +84,7 @@ def test_self_play_needs_ppo():
         TrainConfig(self_play=True, algorithm="dqn")
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
+@pytest.mark.parametrize("algorithm", ["ppo", pytest.param("dqn", marks=pytest.mark.slow)])
 def test_a_network_told_the_optimum_reaches_it_in_a_small_game(small, algorithm):
     config = small(algorithm=algorithm)
     env = make_env(config)
