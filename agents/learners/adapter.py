@@ -176,7 +176,7 @@ def _check_kind(policy: Any) -> None:
 def _sight(model: Any, game: Game, sight: Sight | None) -> Sight:
     """Find out what a model is shown, and check that it fits its spaces."""
     if sight is None or not sight.wrapped:
-        own = _own_sight(model)
+        own = _own_sight(model, game)
         sight = own if own is not None and own.wrapped else None
     encoding = encoding_of(model.observation_space, game.observation_sizes)
     if sight is None and encoding is not None:
@@ -192,8 +192,11 @@ def _sight(model: Any, game: Game, sight: Sight | None) -> Sight:
     return sight
 
 
-def _own_sight(model: Any) -> Sight | None:
-    """Give what a model was shown in the environment that it carries, None if it carries none."""
+def _own_sight(model: Any, game: Game) -> Sight | None:
+    """Give what a model was shown in the environment that it carries, None if it carries none.
+
+    Its wrappers are put into states of the game they were made for, so that it has to be this one.
+    """
     env = getattr(model, "env", None)
     while isinstance(env, VecEnvWrapper):
         if type(env).__name__ not in (*HARMLESS, "VecNormalize"):
@@ -205,9 +208,16 @@ def _own_sight(model: Any) -> Sight | None:
                 raise _not_followed(f"an {kind.__name__} in another process")
         return None
     try:
-        return sight_in_training(env.envs[0])
+        sight = sight_in_training(env.envs[0])
     except TypeError:  # an environment of others; the spaces will say more
         return None
+    trained: Game = env.envs[0].unwrapped.task.game  # type: ignore[attr-defined]
+    if sight.wrapped and trained != game:
+        raise InputError(
+            f"model must be trained in {game!r} if it is shown what wrappers make of it, got "
+            f"one of {trained!r}: pass the environment to score it in with the same wrappers"
+        )
+    return sight
 
 
 def _not_followed(wrapper: str) -> InputError:

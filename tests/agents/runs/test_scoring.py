@@ -179,6 +179,17 @@ def test_models_trained_under_what_cannot_be_followed_are_refused():
     assert exactdice.score(shaped, make()).value == exactdice.score(shaped.policy, make()).value
 
 
+def test_wrappers_of_another_game_are_not_taken_for_those_of_this_one():
+    def mirrored(env):
+        return TransformObservation(env, lambda seen: seen[[1, 0, 2]], env.observation_space)
+
+    larger = gym.make("exactdice/Greed-v0", max_score=11, sides=3)
+    assert larger.action_space == make().action_space
+    model = PPO("MlpPolicy", mirrored(larger), device="cpu")
+    with pytest.raises(ValueError, match=r"trained in Greed\(max_score=10.*same wrappers"):
+        exactdice.score(model, make())
+
+
 def test_a_flattened_environment_is_followed():
     env = FlattenObservation(make())
     model = PPO("MlpPolicy", env, seed=3, device="cpu")
