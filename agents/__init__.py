@@ -38,6 +38,8 @@ def _from_torch(module: Any, _game: Game, _reading: Reading) -> PolicyLike:
 
 def _from_file(path: Path, game: Game, reading: Reading) -> PolicyLike:
     if path.suffix == ".npz":
+        if reading.observations is not None:
+            raise InputError(f"observations must be left out, as {path} holds a table")
         from ..baselines.certificate import read_policy
 
         return read_policy(path, game)

@@ -247,6 +247,8 @@ def test_runs_and_certificates_are_policies(small, tmp_path):
     env = make()
     for given in ("mine", tmp_path / "mine", "mine/final_model.zip", "mine/certificate.npz"):
         assert exactdice.score(given, env).value == pytest.approx(score.value, abs=1e-12)
+    with pytest.raises(ValueError, match="left out, as mine/certificate.npz holds a table"):
+        exactdice.score("mine/certificate.npz", env, observations=lambda seen: seen)
     best = exactdice.score("mine/best_model.zip", env)
     assert best.value >= score.value
     assert exactdice.solve(make(opponent="mine")).value > exactdice.solve(env).value
