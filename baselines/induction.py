@@ -13,41 +13,19 @@ solution, of any other game the one in which ties are broken towards the smalles
 may matter to the others.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
-from ..games import Array, BoolArray, Game, InputError, IntArray, Stage, frozen
-from ..games.sizes import check_array
+from ..games import Array, Decide, Game, InputError, IntArray, Stage, frozen
+from ..games.arithmetic import EXACT, FLOATS
+from ..games.sizes import PIECE, check_array
+from .cycles import fixed_point, pass_through, visits
+from .players import Players, maximize, tie
 from .policies import DeterministicPolicy, Policy
-
-#: Float values of actions that differ by no more of the span of payoffs are equal. Errors of a
-#: sweep are near 1e-15 of the largest payoff; the closest unequal actions of the default Greed are
-#: 3.5e-13 apart.
-TIE = 1e-13
-#: Payoffs must differ by this part of their size at least, or rounding hides what they differ by.
-SMALLEST_SPAN = Fraction(1, 10**6)
-
-
-def tie(game: Game) -> float:
-    """Give the difference up to which float values in a game are equal: ``TIE`` of the span.
-
-    Where payoffs are far larger than their span, rounding errors grow with their size.
-
-    Raises:
-        InputError: if the span is lost in that rounding.
-    """
-    low, high = game.exact_range
-    span, size = high - low, max(abs(low), abs(high))
-    if 0 < span < SMALLEST_SPAN * size:
-        raise InputError(
-            f"payoffs must differ by more than {float(SMALLEST_SPAN)} of their size, got "
-            f"{float(low)!r} to {float(high)!r}: subtract the smallest from all, or compute exactly"
-        )
-    return TIE * float(max(span, size / 8))
 
 
 def sweep_back(
@@ -71,25 +49,52 @@ def sweep_back(
         Values, shape (player to move, state), scaled by ``game.denominators`` if exact; and the
         smallest optimal action in every state, shape (state,), for each free seat.
     """
-    free = [other for other in range(game.num_players) if other not in policies]
-    if len(free) > 1 and not game.zero_sum:
-        raise InputError(f"{game.name} is not zero-sum, so at most one player can be free")
-    choices = {other: np.full(game.num_states, -1) for other in free}
-    equal = 0.0 if exact or not free else tie(game)
+    players = Players(game, seat, policies, EXACT if exact else FLOATS, worst)
+    if game.has_cycles:
+        values, _ = fixed_point(players)
+    else:
+        values = game.backward(players.choose, seat, exact)
+    return values, {other: _everywhere(game, choice) for other, choice in players.choices.items()}
+
+
+def sweep_forward(game: Game, decide: Decide, start: Array, seat: int) -> Array:
+    """Compute how often each position is met on average (see ``cycles.visits``)."""
+    if not game.has_cycles:
+        return game.forward(decide, start, seat)
+    return visits(game, decide, start, seat, EXACT if start.dtype == object else FLOATS)
+
+
+def in_pieces(game: Game) -> Iterator[Stage]:
+    """List all stages, cut where numbers for their states and actions would be many."""
+    step = max(1, PIECE // game.num_actions)
+    for mover, states in game.stages():
+        for first in range(0, len(states), step):
+            yield Stage(mover, states[first : first + step])
+
+
+def look_ahead(
+    game: Game, look: Callable[[Stage, Array], None], values: Array, seat: int, exact: bool = False
+) -> None:
+    """Call ``look`` at every stage with the expected values of its actions.
+
+    Args:
+        game: the rules.
+        look: takes a stage and expected values, shape (state, action), meaningless for illegal
+            actions.
+        values: to ``seat``, shape (player to move, state).
+        seat: whose values they are.
+        exact: as ``sweep_back`` gives them.
+    """
 
     def decide(stage: Stage, expected: Array) -> Array:
-        mover, states = stage
-        if mover in policies:
-            if mover == seat:  # others cannot be unmasked
-                expected = with_illegal(game, states, expected)
-            return policies[mover].expectation(states, expected)
-        sign = 1 if (mover == seat) != worst else -1
-        best, optimal = maximize(sign * expected, game.mask(states), equal)
-        choices[mover][states] = optimal.argmax(axis=1)
-        return sign * best
+        look(stage, expected)
+        known: Array = values[stage.seat, stage.states]
+        return known
 
-    values = game.backward(decide, seat, exact)
-    return values, {other: _everywhere(game, choice) for other, choice in choices.items()}
+    if game.has_cycles:
+        pass_through(game, decide, values, seat, EXACT if exact else FLOATS)
+    else:
+        game.backward(decide, seat, exact)
 
 
 def _everywhere(game: Game, choice: IntArray) -> IntArray:
@@ -97,43 +102,6 @@ def _everywhere(game: Game, choice: IntArray) -> IntArray:
     rest = np.flatnonzero(choice < 0)
     choice[rest] = game.first_actions(rest)
     return choice
-
-
-def maximize(expected: Array, mask: BoolArray, equal: float) -> tuple[Array, BoolArray]:
-    """Give the largest legal entry of each row, and which entries are as large.
-
-    Args:
-        expected: numbers, shape (state, action).
-        mask: which are legal, of the same shape.
-        equal: floats that differ by no more are equal (see ``tie``).
-    """
-    best: Array
-    if expected.dtype == object:  # comparing takes time, so only legal entries are
-        rows, actions = np.nonzero(mask)
-        numbers = expected[rows, actions]
-        best = np.maximum.reduceat(numbers, np.searchsorted(rows, np.arange(len(mask))))
-        optimal = np.zeros_like(mask)
-        optimal[rows, actions] = numbers == best[rows]
-        return best, optimal
-    legal = np.where(mask, expected, -np.inf)
-    best = legal.max(axis=1) + 0.0  # of 0.0 and -0.0 processors take either: make it 0.0
-    return best, legal >= (best - equal)[:, None]
-
-
-def with_illegal(game: Game, states: IntArray, expected: Array) -> Array:
-    """Value illegal actions (state, action) at the worst payoff, as the environments do."""
-    worst: Array = np.full(len(states), game.payoff_range[0])
-    if expected.dtype == object:
-        worst = game.denominators(states) * game.exact_range[0]
-    return np.where(game.mask(states), expected, worst[:, None])
-
-
-def spread(policy: Policy, states: IntArray, mass: Array) -> Array:
-    """Distribute the mass of each state over its actions: shape (state, action)."""
-    exact = mass.dtype == object
-    law = policy.exact_probabilities(states) if exact else policy.probabilities(states)
-    weights: Array = mass[:, None] * law
-    return weights
 
 
 @dataclass(frozen=True)
@@ -166,6 +134,11 @@ def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
 def _sweep_together(game: Game, exact: bool) -> tuple[tuple[Array, ...], dict[int, IntArray]]:
     """Let every player maximise its own value, all players' values side by side."""
     seats = range(game.num_players)
+    if game.has_cycles:
+        raise InputError(
+            "an equilibrium must be of a game without cycles, or zero-sum for two players, got "
+            f"{game!r}"
+        )
     check_array("an equilibrium", game, game.num_players, game.num_players, game.num_states)
     choices = {seat: np.full(game.num_states, -1) for seat in seats}
     equal = 0.0 if exact else tie(game)

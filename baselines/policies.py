@@ -40,7 +40,7 @@ class Policy(ABC):
 
     @abstractmethod
     def expectation(self, states: IntArray, numbers: Array) -> Array:
-        """Average numbers (state, action) over the action; exact if they are."""
+        """Average numbers (..., state, action) over the action; exact if they are."""
 
     def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw an action in each state."""
@@ -73,7 +73,7 @@ class DeterministicPolicy(Policy):
 
     def expectation(self, states: IntArray, numbers: Array) -> Array:
         """Pick the number of the action chosen."""
-        return numbers[np.arange(len(states)), self.actions[states]]
+        return numbers[..., np.arange(len(states)), self.actions[states]]
 
     def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
         """Give the action chosen; draws nothing."""
@@ -99,7 +99,7 @@ class UniformPolicy(Policy):
         counts: Array = mask.sum(axis=1)
         if numbers.dtype == object:  # an integer over an integer would be a float
             counts = np.array([Fraction(count) for count in counts.tolist()], dtype=object)
-        mean: Array = (mask * numbers).sum(axis=1) / counts
+        mean: Array = (mask * numbers).sum(axis=-1) / counts
         return mean
 
 
@@ -122,7 +122,7 @@ class StochasticPolicy(Policy):
         """Average with the rows of the table."""
         exact = numbers.dtype == object
         law = self.exact_probabilities(states) if exact else self.table[states]
-        mean: Array = (law * numbers).sum(axis=1)
+        mean: Array = (law * numbers).sum(axis=-1)
         return mean
 
 

@@ -18,7 +18,8 @@ import numpy as np
 
 from ..games import FloatArray, Game, IntArray, Stage
 from .conversion import label
-from .induction import tie, with_illegal
+from .induction import look_ahead
+from .players import tie, with_illegal
 from .policies import SUM_TOLERANCE, DeterministicPolicy, Policy
 from .solver import as_policy, evaluate, occupancy, outcome_distribution, play, solve
 from .task import Task, as_task
@@ -116,17 +117,15 @@ class Score:
     @cached_property
     def flawless(self) -> float:
         """Probability that the agent plays a whole game without a mistake."""
-        first_mistakes = [0.0]  # of each stage
+        mistakes = self._mistakes
 
         def until_first(stage: Stage, weights: FloatArray) -> FloatArray:
             if stage.seat == self.task.seat:
-                wrong = self._mistakes.at(stage.states)
-                first_mistakes.append(float(weights[wrong].sum()))
-                weights[wrong] = 0.0
+                weights[(..., *mistakes.at(stage.states))] = 0.0
             return weights
 
-        play(self.agent, self.task, until_first)
-        return max(0.0, 1 - sum(first_mistakes))
+        met = play(self.agent, self.task, until_first)[self.task.seat]
+        return max(0.0, 1 - float((met[mistakes.states] * mistakes.chances).sum()))
 
     @cached_property
     def exploitability_in_seat(self) -> float | None:
@@ -178,18 +177,19 @@ class Score:
         met, equal = occupancy(self.agent, self.task), tie(game)
         mistakes = []
 
-        def look(stage: Stage, expected: FloatArray) -> FloatArray:
+        def look(stage: Stage, expected: FloatArray) -> None:
             mover, states = stage
-            best: FloatArray = solution.values[mover, states]
             if mover == seat:
+                best = solution.values[mover, states]
                 values = with_illegal(game, states, expected)
-                weights = met[states][:, None] * self.agent.probabilities(states)
+                chances = self.agent.probabilities(states)
+                weights = met[states][:, None] * chances
                 losses = best[:, None] - values
                 wrong = np.nonzero((weights > 0) & (losses > equal))  # as far as values differ
-                mistakes.append((states[wrong[0]], wrong[1], values[wrong], weights[wrong]))
-            return best
+                columns = states[wrong[0]], wrong[1], values[wrong], weights[wrong], chances[wrong]
+                mistakes.append(columns)
 
-        game.backward(look, seat)
+        look_ahead(game, look, solution.values, seat)
         return _Mistakes(*(np.concatenate(column) for column in zip(*mistakes, strict=True)))
 
     def as_dict(self) -> dict[str, Any]:
@@ -220,7 +220,8 @@ class _Mistakes:
     states: IntArray
     actions: IntArray
     values: FloatArray
-    occupancy: FloatArray  # probability that a game meets the state and the agent does the action
+    occupancy: FloatArray  # how often a game meets the state and the agent does the action
+    chances: FloatArray  # how often the agent does the action where it meets the state
 
     @cached_property
     def _order(self) -> IntArray:

@@ -18,7 +18,8 @@ import numpy.typing as npt
 from ..games import Array, BoolArray, Decide, Game, InputError, IntArray, Stage, frozen
 from ..games.sizes import check_array
 from .conversion import Reading, choose, convert, label
-from .induction import equilibrium, maximize, spread, sweep_back, tie
+from .induction import equilibrium, in_pieces, look_ahead, sweep_back, sweep_forward
+from .players import maximize, spread, tie
 from .policies import DeterministicPolicy, Policy, PolicyFunction, PolicyLike
 from .task import LineUp, Task, as_task, by_seat, look_at, start_mass
 
@@ -70,13 +71,11 @@ class Evaluation:
         check_array("a table of action values", game, game.num_states, game.num_actions)
         expected = np.full((game.num_states, game.num_actions), -np.inf, dtype=self.values.dtype)
 
-        def look(stage: Stage, numbers: Array) -> Array:
+        def look(stage: Stage, numbers: Array) -> None:
             if stage.seat == self.task.seat:
                 expected[stage.states] = np.where(game.mask(stage.states), numbers, -np.inf)
-            known: Array = self.values[stage.seat, stage.states]
-            return known
 
-        game.backward(look, self.task.seat, self.task.is_exact)
+        look_ahead(game, look, self.values, self.task.seat, self.task.is_exact)
         return frozen(expected)
 
     def action_values(self, observation: npt.ArrayLike) -> Array:
@@ -246,7 +245,8 @@ def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
     """Compute how likely a game meets each state with the agent to move (Fokker-Planck).
 
     Returns:
-        Probabilities, shape (state,); a state is met at most once in a game.
+        Probabilities, shape (state,); expected visits in a game with cycles, in any other a state
+        is met at most once.
     """
     task = as_task(env).with_exact(exact)
     met: Array = play(as_policy(policy, env, exact=exact), task)[task.seat]
@@ -259,11 +259,11 @@ def play(policy: Policy, task: Task, follow: Decide | None = None) -> Array:
     Args:
         policy: the agent's.
         task: what it faces.
-        follow: takes a stage and the probabilities of its moves, shape (state, action); gives
-            those that are followed further. None follows all.
+        follow: takes a stage and weights of its moves, shape (..., state, action), and gives those
+            that are followed further; linear, and asked several times. None follows all.
 
     Returns:
-        Probabilities, shape (player to move, state).
+        Probabilities, or in a game with cycles expected visits, shape (player to move, state).
     """
     policies = {**task.policies, task.seat: policy}
 
@@ -276,7 +276,7 @@ def play(policy: Policy, task: Task, follow: Decide | None = None) -> Array:
 
     start = np.zeros((task.game.num_players, task.game.num_states), dtype=task.initial.dtype)
     start[task.seat] = task.initial
-    return task.game.forward(decide, start, task.seat)
+    return sweep_forward(task.game, decide, start, task.seat)
 
 
 def outcome_distribution(
@@ -297,17 +297,16 @@ def outcome_distribution(
     worst = task.game.exact_range[0] if exact else task.game.payoff_range[0]
     law: dict[float | Fraction, Any] = {worst: 0}
 
-    def add(stage: Stage, weights: Array) -> Array:
-        ways = task.game.settled(*stage, task.seat, exact)
-        pairs, actions, payoffs, chances = ways
-        law[worst] += (weights * ~task.game.mask(stage.states)).sum()
+    met = play(chosen, task)
+    for mover, states in in_pieces(task.game):
+        policy = chosen if mover == task.seat else task.policies[mover]
+        weights = spread(policy, states, met[mover, states])
+        law[worst] += (weights * ~task.game.mask(states)).sum()
+        pairs, actions, payoffs, chances = task.game.settled(mover, states, task.seat, exact)
         for payoff in sorted(set(payoffs.tolist())):
             paid = payoffs == payoff
             mass = (weights[pairs[paid], actions[paid]] * chances[paid]).sum()
             law[payoff] = law.get(payoff, 0) + mass
-        return weights
-
-    play(chosen, task, add)
     number = Fraction if exact else float
     return {number(payoff): law[payoff] for payoff in sorted(law) if law[payoff] > 0}
 

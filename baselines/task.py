@@ -12,8 +12,9 @@ from ..games import GAMES, Array, Game, InputError, KeywordError, Stage, frozen
 from ..games.checks import require_attributes
 from ..games.sizes import check_sizes
 from .conversion import Sight, convert, label, packages_of
-from .induction import spread
+from .induction import sweep_forward
 from .names import EQUILIBRIUM, is_policy_name
+from .players import spread
 from .policies import Policy, PolicyLike
 
 #: One policy for several seats, or one for each, in the order of the seats or by seat.
@@ -115,10 +116,10 @@ class Task:
 
         def decide(stage: Stage, met: Array) -> Array:
             if stage.seat == self.seat:  # its first move: the mass goes no further
-                return np.zeros((len(met), self.game.num_actions), dtype=met.dtype)
+                return np.zeros((*met.shape, self.game.num_actions), dtype=met.dtype)
             return spread(self.policies[stage.seat], stage.states, met)
 
-        first = self.game.forward(decide, mass, self.seat)[self.seat]
+        first = sweep_forward(self.game, decide, mass, self.seat)[self.seat]
         if not first.any():
             raise InputError(f"seat must be one that gets to move, got {self.seat}")
         normalized: Array = first / first.sum()

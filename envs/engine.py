@@ -12,7 +12,8 @@ import gymnasium as gym
 import numpy as np
 
 from ..baselines import Sight, Task, solve
-from ..baselines.induction import with_illegal
+from ..baselines.induction import look_ahead
+from ..baselines.players import with_illegal
 from ..games import (
     BoolArray,
     FloatArray,
@@ -78,7 +79,7 @@ class Engine:
         at_least("num_envs", num_lanes, 1)
         check_memory("num_envs", num_lanes, self.lane_bytes())
         self.states = np.zeros(num_lanes, dtype=np.int64)
-        self._num_stages = len(self.game.stages())
+        self._most_moves = np.inf if self.game.has_cycles else len(self.game.stages())
         self._starts, probabilities = self.game.initial_law()
         self._start_law = InverseLaws(probabilities.astype(np.float64)[None])
         _ = task.initial  # raises if the agent never gets to move; reset would replay for ever
@@ -103,15 +104,13 @@ class Engine:
         rows[own] = np.arange(len(own))
         advantages = np.empty((len(own), self.game.num_actions))
 
-        def look(stage: Stage, expected: FloatArray) -> FloatArray:
+        def look(stage: Stage, expected: FloatArray) -> None:
             mover, states = stage
-            best: FloatArray = values[mover, states]
             if mover == self.task.seat:
                 known = with_illegal(self.game, states, expected)
-                advantages[rows[states]] = known - best[:, None]
-            return best
+                advantages[rows[states]] = known - values[mover, states][:, None]
 
-        self.game.backward(look, self.task.seat)
+        look_ahead(self.game, look, values, self.task.seat)
         return rows, advantages
 
     def _regrets(self, states: IntArray, actions: IntArray) -> FloatArray:
@@ -192,7 +191,7 @@ class Engine:
         for seat in self._others_in_turn(seats, over):
             waiting = np.flatnonzero((seats == seat) & ~over)
             moves[waiting] += 1
-            if moves.max() > self._num_stages:  # each move leads to a later stage
+            if moves.max() > self._most_moves:  # each move leads to a later stage
                 raise GameError(f"{self.game!r} must end, but others move in circles")
             actions = self.task.policies[seat].sample(states[waiting], rng)
             move = self.game.sample(seats[waiting], states[waiting], actions, rng)

@@ -104,11 +104,14 @@ def _refuse_changes(layer: Any, task: Task) -> None:
             "change its observations, actions, rewards or length in ways that cannot be followed: "
             "pass the environment without it, such as env.unwrapped, to score the game itself"
         )
-    longest = sum(seat == task.seat for seat, _ in task.game.stages())
+    longest: float = sum(seat == task.seat for seat, _ in task.game.stages())
+    if task.game.has_cycles:
+        longest = np.inf
     if layer._max_episode_steps < longest:
+        moves = "any number" if longest == np.inf else longest
         raise InputError(
             f"env must not be cut off: TimeLimit ends games after {layer._max_episode_steps} "
-            f"moves of the agent, and {task.game!r} may take {longest}"
+            f"moves of the agent, and {task.game!r} may take {moves}"
         )
 
 

@@ -27,6 +27,10 @@ class Arithmetic(ABC):
     def number(self, value: Any) -> Any:
         """Give a number as it leaves: a float, or a fraction."""
 
+    @abstractmethod
+    def exactly(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Give an array of such numbers, each exactly the number it was."""
+
     def zeros(self, *shape: int) -> npt.NDArray[Any]:
         """Give an array of zeros."""
         return np.zeros(shape, dtype=self.dtype)
@@ -42,6 +46,10 @@ class Floats(Arithmetic):
         """Give a float."""
         return float(value)
 
+    def exactly(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Give floats as they are."""
+        return values
+
 
 @dataclass(frozen=True)
 class Exact(Arithmetic):
@@ -52,6 +60,11 @@ class Exact(Arithmetic):
     def number(self, value: Any) -> Fraction:
         """Give a fraction."""
         return Fraction(value)
+
+    def exactly(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Give fractions."""
+        fractions: npt.NDArray[Any] = np.vectorize(Fraction, otypes=[object])(values)
+        return fractions
 
 
 FLOATS = Floats()

@@ -6,14 +6,14 @@ to numbers that mean nothing.
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .errors import GameError, InputError
 
 if TYPE_CHECKING:
-    from .game import Array, Game, IntArray, Move
+    from .game import Array, BoolArray, Game, IntArray, Move
     from .turn import Turn
     from .turn_game import Leg
 
@@ -68,11 +68,19 @@ def require_size(largest: Fraction) -> None:
         )
 
 
-def stage_numbers(game: "Game") -> "IntArray":
-    """Give the number of the stage of each position, shape (player, state); -1 if it is in none.
+class Order(NamedTuple):
+    """Where the positions of a game stand, arrays of shape (player, state)."""
+
+    stages: "IntArray"  # number of the stage, -1 if the position is in none
+    blocks: "IntArray"  # number of the block
+    cut: "BoolArray"  # whether it is in the cut of its block
+
+
+def order_of(game: "Game") -> Order:
+    """Give the order of all positions.
 
     Raises:
-        GameError: if a position is in two, or the game begins in none.
+        GameError: if a position is in two stages, or the game begins in none.
     """
     stages = game.stages()
     listed = np.concatenate([seat * game.num_states + states for seat, states in stages])
@@ -82,22 +90,26 @@ def stage_numbers(game: "Game") -> "IntArray":
         raise GameError(
             f"stages must list a position once, got state {state} of player {seat} again"
         )
-    numbers = np.full(game.num_players * game.num_states, -1)
-    numbers[listed] = np.repeat(np.arange(len(stages)), [len(states) for _, states in stages])
+    shape = game.num_players, game.num_states
+    numbers, blocks, cut = np.full(shape, -1), np.zeros(shape, int), np.zeros(shape, bool)
+    for number, (seat, states) in enumerate(stages):
+        numbers[seat, states] = number
+        if game.has_cycles:
+            blocks[seat, states], cut[seat, states] = game.block(seat, states)
     starts, chances = game.initial_law()
     require_laws("initial_law", np.asarray(chances)[None])
-    if (numbers[starts] < 0).any():
+    if (numbers[0, starts] < 0).any():
         raise GameError("initial_law must give states of player 0 that stages lists")
-    return numbers.reshape(game.num_players, game.num_states)
+    return Order(numbers, blocks, cut)
 
 
 def require_later(
-    stages: "IntArray", seats: "IntArray", states: "IntArray", actions: "IntArray", move: "Move"
+    order: Order, seats: "IntArray", states: "IntArray", actions: "IntArray", move: "Move"
 ) -> None:
-    """Check that moves lead to later stages, or end the game for all.
+    """Check that moves lead on: to later blocks, in a block to later stages or its cut, or the end.
 
     Args:
-        stages: of each position, shape (player, state).
+        order: of the positions.
         seats: who moves, shape (move,).
         states: where, shape (move,).
         actions: how, shape (move,).
@@ -106,15 +118,21 @@ def require_later(
     Raises:
         GameError: naming the first move that does not.
     """
-    known = (move.seats >= 0) & (move.seats < stages.shape[0])
-    known &= (move.states >= 0) & (move.states < stages.shape[1])
-    led_to = np.full(len(states), -1)
-    led_to[known] = stages[move.seats[known], move.states[known]]
-    wrong = (led_to <= stages[seats, states]) & ~move.over.all(axis=1)
+    known = (move.seats >= 0) & (move.seats < order.stages.shape[0])
+    known &= (move.states >= 0) & (move.states < order.stages.shape[1])
+    after = np.where(known, move.seats, 0), np.where(known, move.states, 0)
+    known &= order.stages[after] >= 0
+    blocks = order.blocks[after] - order.blocks[seats, states]
+    inside = order.cut[after] | (order.stages[after] > order.stages[seats, states])
+    right = known & ((blocks > 0) | ((blocks == 0) & inside))
+    wrong = ~right & ~move.over.all(axis=1)
     if wrong.any():
         row = int(np.argmax(wrong))
+        allowed = "a later stage"
+        if order.cut.any():
+            allowed = "a later block, in its own to a later stage or to the cut,"
         raise GameError(
-            f"a move must lead to a later stage or end the game, got action {actions[row]} of "
+            f"a move must lead to {allowed} or end the game, got action {actions[row]} of "
             f"player {seats[row]} in state {states[row]}, which leads to player {move.seats[row]} "
             f"in state {move.states[row]}"
         )

@@ -2,8 +2,9 @@
 
 A *position* is a player to move and a *state*: an integer that stands for all that player sees.
 A move is made of an action, a chance outcome drawn from a law with finitely many outcomes, and a
-deterministic rule that says where that leads. Games are finite and acyclic: the positions fall
-into stages, and every move leads to a later stage or ends the game.
+deterministic rule that says where that leads. Games are finite: the positions fall into stages,
+and every move leads to a later stage or ends the game. A game with cycles has blocks of stages too,
+and in a block moves may lead back to its cut (``blocks``).
 
 The game is over for a player once its payoff is settled, whether or not others play on: who is
 beaten in a round of four need not watch the rest. A state tells the player to move all it needs;
@@ -31,14 +32,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from .checks import require_later, require_laws, stage_numbers
+from .arithmetic import EXACT, FLOATS, Arithmetic
+from .checks import Order, order_of, require_later, require_laws
 from .errors import InputError
 from .sizes import Cost, show
+
+if TYPE_CHECKING:
+    from .blocks import MakeBlock
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -69,7 +74,7 @@ Decide: TypeAlias = Callable[[Stage, Array], Array]
 
 
 class Game(ABC):
-    """A finite acyclic game of chance and perfect information.
+    """A finite game of chance and perfect information.
 
     Attributes:
         name: what the game is called in ids.
@@ -82,6 +87,7 @@ class Game(ABC):
         payoff_range: smallest and largest payoff of a player.
         zero_sum: whether the payoffs of two players always add up to the same total, so that
             what one wins the other loses.
+        has_cycles: whether moves may lead back; if so, ``block`` says where.
         laws: probabilities, shape (law, outcome); ``law`` says which row governs a move.
         cost: estimates what solving takes from the sizes (see ``sizes``), None if nothing does.
     """
@@ -89,6 +95,7 @@ class Game(ABC):
     name: ClassVar[str]
     opponent_keyword: ClassVar[str] = "opponent"
     default_opponent: ClassVar[str] = "optimal"
+    has_cycles: ClassVar[bool] = False
     num_players: int
     num_states: int
     num_actions: int
@@ -168,6 +175,18 @@ class Game(ABC):
     @abstractmethod
     def stages(self) -> Sequence[tuple[int, IntArray]]:
         """List (seat, states) in an order such that every move leads to a later stage."""
+
+    def block(self, seat: int, states: IntArray) -> tuple[IntArray, BoolArray]:
+        """Give the block of each position, and say whether the position is in its cut.
+
+        Only games with cycles are asked. No move leads to an earlier block. In its own block a
+        move leads to a later stage or to the cut, some positions that every cycle passes.
+
+        Args:
+            seat: who is to move.
+            states: shape (state,).
+        """
+        raise NotImplementedError(f"{self.name} has no cycles")
 
     def states_of(self, seat: int) -> IntArray:
         """List the states in which a player may be to move, in growing order."""
@@ -289,6 +308,7 @@ class Game(ABC):
         Returns:
             Values, shape (seat, player to move, state).
         """
+        self._require_no_cycles()
         dtype = object if exact else np.float64
         values = np.zeros((len(seats), self.num_players, self.num_states), dtype=dtype)
         for mover, states in reversed(self.stages()):
@@ -316,7 +336,7 @@ class Game(ABC):
         """
         exact = values.dtype == object
         expected = np.zeros(len(states), dtype=values.dtype)
-        for where, chance, move in self._outcomes(seat, states, actions, exact):
+        for where, chance, move in self.outcomes(seat, states, actions, EXACT if exact else FLOATS):
             over = move.over[:, seat]
             after = np.where(over, 0, move.states)
             later = values[move.seats, after]
@@ -339,6 +359,7 @@ class Game(ABC):
         Returns:
             All mass, shape (player to move, state).
         """
+        self._require_no_cycles()
         exact, mass = start.dtype == object, start.copy()
         for mover, states in self.stages():
             weights = decide(Stage(mover, states), mass[mover, states])
@@ -348,24 +369,36 @@ class Game(ABC):
                 np.add.at(mass, target, (chance * weights[pair, action])[goes_on])
         return mass
 
+    def _require_no_cycles(self) -> None:
+        if self.has_cycles:
+            raise TypeError(f"{self.name} has cycles, so that one pass is not enough: see blocks")
+
+    def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> "Sequence[MakeBlock]":
+        """Give the blocks of a game with cycles, first to last, for sweeps to one player."""
+        from .blocks import listed_blocks
+
+        return listed_blocks(self, seat, arithmetic)
+
     def _enumerate(
         self, seat: int, states: IntArray, exact: bool
     ) -> Iterator[tuple[IntArray, IntArray, Array, Move]]:
         """List every legal move from a stage, one outcome at a time."""
         pair, action = np.nonzero(self.mask(states))
-        for where, chance, move in self._outcomes(seat, states[pair], action, exact):
+        for where, chance, move in self.outcomes(
+            seat, states[pair], action, EXACT if exact else FLOATS
+        ):
             row, done = pair[where], action[where]
             seats = np.full(len(row), seat)
-            require_later(self._stage_numbers, seats, states[row], done, move)
+            require_later(self._order, seats, states[row], done, move)
             yield row, done, chance, move
 
-    def _outcomes(
-        self, seat: int, states: IntArray, actions: IntArray, exact: bool
+    def outcomes(
+        self, seat: int, states: IntArray, actions: IntArray, arithmetic: Arithmetic
     ) -> Iterator[tuple[IntArray, Array, Move]]:
         """List what may come of some moves, one outcome at a time: which moves, chance, effect."""
         rows = self.law(states, actions)
         laws, advance = self.laws, self.advance
-        if exact:
+        if arithmetic is EXACT:
             laws, advance = self._checked_exact_laws, self.exact_advance
         for outcome in range(laws.shape[1]):
             where = np.flatnonzero(laws[rows, outcome] > 0)
@@ -380,9 +413,9 @@ class Game(ABC):
         return laws
 
     @cached_property
-    def _stage_numbers(self) -> IntArray:
+    def _order(self) -> Order:
         require_laws("laws", self.laws)
-        return stage_numbers(self)
+        return order_of(self)
 
 
 def _pieces(count: int) -> Iterator[slice]:

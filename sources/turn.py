@@ -10,7 +10,7 @@ from math import lcm, prod
 
 import numpy as np
 
-from ..baselines.induction import TIE, maximize
+from ..baselines.players import TIE, maximize
 from ..games import Array, BoolArray, IntArray, Turn, TurnGame
 
 

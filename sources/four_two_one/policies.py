@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...baselines.induction import maximize, tie
+from ...baselines.players import maximize, tie
 from ...games import Array, BoolArray, FourTwoOne, InputError, IntArray, Turn
 from ..turn import follow_choices, in_every_context, solve_turn
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...baselines.induction import maximize, tie
+from ...baselines.players import maximize, tie
 from ...baselines.solver import evaluate, solve
 from ...baselines.task import Task
 from ...games import FourTwoOne, IntArray

@@ -10,7 +10,7 @@ from math import comb
 import numpy as np
 
 from ...baselines.conversion import convert
-from ...baselines.induction import spread
+from ...baselines.players import spread
 from ...baselines.solver import Evaluation, evaluate, solve
 from ...baselines.task import Task, start_mass
 from ...games import Array, FourTwoOne, IntArray, Stage

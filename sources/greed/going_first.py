@@ -5,7 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...baselines.induction import equilibrium, maximize
+from ...baselines.induction import equilibrium
+from ...baselines.players import maximize
 from ...baselines.solver import expected_payoffs, solve
 from ...baselines.task import Task
 from ...games import Array, Greed, IntArray, Stage

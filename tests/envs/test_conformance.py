@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.baselines.conversion import convert
-from exactdice.baselines.induction import spread, sweep_back
+from exactdice.baselines.induction import sweep_back
+from exactdice.baselines.players import spread
 from exactdice.baselines.task import start_mass
 from exactdice.envs import REFERENCE, GameEnv
 from exactdice.games import GAMES

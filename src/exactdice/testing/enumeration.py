@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from ..games import Game, GameError, IntArray, Move
-from ..games.checks import require_later, stage_numbers
+from ..games.checks import order_of, require_later
 from .rules import CLOSE, words_of
 
 #: A player to move, and a state.
@@ -46,7 +46,7 @@ class Listing:
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        self._numbers = stage_numbers(game)
+        self._order = order_of(game)
         self.moves: dict[Position, dict[int, list[Way]]] = {}
         for seat, states in game.stages():
             mask = game.mask(states)
@@ -75,7 +75,7 @@ class Listing:
             if not len(batch[0]):
                 continue
             move = self.game.exact_advance(*batch)
-            require_later(self._numbers, *batch[:3], move)
+            require_later(self._order, *batch[:3], move)
             self._compare(batch, move)
             chances = exact[rows[drawn], outcome]
             columns = zip(*(column.tolist() for column in (*batch[1:3], chances)), strict=True)

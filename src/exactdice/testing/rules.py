@@ -6,7 +6,7 @@ import numpy as np
 
 from ..envs.transitions import LIMIT
 from ..games import Game, GameError
-from ..games.checks import require_attributes, require_laws, stage_numbers
+from ..games.checks import order_of, require_attributes, require_laws
 
 #: Rounding of probabilities and payoffs, of the size of the largest.
 CLOSE = 1e-12
@@ -79,7 +79,7 @@ def _check_stages(game: Game) -> None:
             raise GameError(f"stages must have seats below {game.num_players}, got {seat}")
         if states.dtype.kind != "i" or not ((states >= 0) & (states < game.num_states)).all():
             raise GameError(f"stages must list states below {game.num_states}, got {states}")
-    stage_numbers(game)
+    order_of(game)
     chances = game.initial_law()[1]
     if not all(isinstance(chance, int) or hasattr(chance, "numerator") for chance in chances):
         raise GameError(f"initial_law must have fractions, got {chances!r}")
