@@ -48,21 +48,13 @@ def fixed_point(players: Players) -> tuple[Array, float]:
         start += fixed_point(players.in_floats())[0]
     stays = longest_stays(game, players.seat)
     values, bound = arithmetic.zeros(*start.shape), 0.0
-    for number, make in reversed(list(enumerate(game.blocks(players.seat, arithmetic)))):
-        block = make()
+    blocks = game.blocks(players.seat, arithmetic)
+    for stay, block in zip(stays[::-1], reversed(blocks), strict=True):
         cut = arithmetic.exactly(block.at_cut(start))
         found, residual = _solve(block, players, block.gains(values), cut)
-        _put(block, found, values)
-        bound += float(residual) * stays[number]
+        values[block.positions] = found
+        bound += float(residual) * float(stay)
     return values, bound
-
-
-def _put(block: Block, numbers: Array, table: Array) -> None:
-    """Write numbers of a block's positions into a table, shape (player to move, state)."""
-    first = 0
-    for mover, states in block.stages:
-        table[mover, states] = numbers[first : first + len(states)]
-        first += len(states)
 
 
 def _solve(block: Block, players: Players, gains: Array, cut: Array) -> tuple[Array, Array]:
@@ -187,8 +179,7 @@ def longest_stays(game: Game, seat: int) -> FloatArray:
         return followed
 
     stays = []
-    for make in game.blocks(seat):
-        block = make()
+    for block in game.blocks(seat):
         visits = np.ones(len(block.groups))
         while len(visits):
             _, found = block.backward(_alone(prolong), None, visits[None])
@@ -213,8 +204,7 @@ def pass_through(
         seat: whose values they are.
         arithmetic: of the values.
     """
-    for make in reversed(game.blocks(seat, arithmetic)):
-        block = make()
+    for block in reversed(game.blocks(seat, arithmetic)):
         block.backward(_alone(look), block.gains(values), block.at_cut(values)[None])
 
 
@@ -233,9 +223,8 @@ def visits(game: Game, decide: Decide, start: Array, seat: int, arithmetic: Arit
         Expected visits, shape (player to move, state).
     """
     mass = start.copy()
-    for make in game.blocks(seat, arithmetic):
-        block = make()
-        begun = np.concatenate([mass[mover, states] for mover, states in block.stages])
+    for block in game.blocks(seat, arithmetic):
+        begun = mass[block.positions]
         returned = arithmetic.zeros(1 + _width(block), len(block.groups))
         returned[1 + block.places, np.arange(len(block.groups))] = arithmetic.number(1)
         entering = arithmetic.zeros(len(returned), len(begun))
@@ -243,6 +232,6 @@ def visits(game: Game, decide: Decide, start: Array, seat: int, arithmetic: Arit
         _, came = block.forward(decide, entering, returned)
         returning = _solve_linear(block, came[1:], came[0], arithmetic)
         met, _ = block.forward(decide, begun[None], returning[None])
-        _put(block, met[0], mass)
+        mass[block.positions] = met[0]
         block.leave(decide, met[0], mass)
     return mass

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,13 +29,28 @@ from .players import Players, maximize, tie
 from .policies import DeterministicPolicy, Policy
 
 
+class Sweep(NamedTuple):
+    """What a sweep backward has found.
+
+    Attributes:
+        values: shape (player to move, state), scaled by ``game.denominators`` if exact.
+        choices: the smallest optimal action in every state, shape (state,), for each free seat.
+        error_bound: how far values may be from a fixed point (see ``cycles``): 0 if exact, and in
+            games without cycles, which have no other error than the rounding of a single pass.
+    """
+
+    values: Array
+    choices: dict[int, IntArray]
+    error_bound: float
+
+
 def sweep_back(
     game: Game,
     seat: int,
     policies: Mapping[int, Policy],
     exact: bool = False,
     worst: bool = False,
-) -> tuple[Array, dict[int, IntArray]]:
+) -> Sweep:
     """Compute the value of every position, and the choices of the players who are free.
 
     Args:
@@ -44,17 +60,15 @@ def sweep_back(
             choose, ``game`` has to be zero-sum.
         exact: compute with integers and fractions.
         worst: free players choose what is worst for them.
-
-    Returns:
-        Values, shape (player to move, state), scaled by ``game.denominators`` if exact; and the
-        smallest optimal action in every state, shape (state,), for each free seat.
     """
     players = Players(game, seat, policies, EXACT if exact else FLOATS, worst)
+    error_bound = 0.0
     if game.has_cycles:
-        values, _ = fixed_point(players)
+        values, error_bound = fixed_point(players)
     else:
         values = game.backward(players.choose, seat, exact)
-    return values, {other: _everywhere(game, choice) for other, choice in players.choices.items()}
+    choices = {other: _everywhere(game, choice) for other, choice in players.choices.items()}
+    return Sweep(values, choices, error_bound)
 
 
 def sweep_forward(game: Game, decide: Decide, start: Array, seat: int) -> Array:
@@ -111,24 +125,27 @@ class Equilibrium:
     Attributes:
         values: for each seat the values to it, shape (player to move, state); scaled if exact.
         policies: the policy of each seat.
+        error_bound: as of a ``Sweep``.
     """
 
     values: tuple[Array, ...]
     policies: tuple[DeterministicPolicy, ...]
+    error_bound: float
 
 
 @lru_cache(maxsize=16)
 def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
     """Solve a game for all players; equally good actions give way to the smallest."""
     if game.zero_sum or game.num_players == 1:
-        values, choices = sweep_back(game, 0, {}, exact)
+        values, choices, error_bound = sweep_back(game, 0, {}, exact)
         every: tuple[Array, ...] = (values,)
         if game.zero_sum:
             every = (values, _complement(game, values))
     else:
         every, choices = _sweep_together(game, exact)
+        error_bound = 0.0
     policies = [DeterministicPolicy(choices[i], game.num_actions) for i in sorted(choices)]
-    return Equilibrium(tuple(map(frozen, every)), tuple(policies))
+    return Equilibrium(tuple(map(frozen, every)), tuple(policies), error_bound)
 
 
 def _sweep_together(game: Game, exact: bool) -> tuple[tuple[Array, ...], dict[int, IntArray]]:

@@ -84,7 +84,8 @@ class Score:
     agent: Policy = field(repr=False)
 
     def __post_init__(self) -> None:
-        if not self.value - self.optimum <= tie(self.task.game):
+        rounding = tie(self.task.game) + 2 * solve(self.task).error_bound
+        if not self.value - self.optimum <= rounding:
             raise ImpossibleScoreError(
                 f"{self.policy} scores {self.value!r}, the best possible {self.optimum!r}: "
                 + _why_impossible(self.agent, self.task)

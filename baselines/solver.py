@@ -33,11 +33,14 @@ class Evaluation:
         policy: the agent's policy.
         values: value to the agent, shape (player to move, state); if ``task`` is exact, integers
             or fractions to be divided by ``task.game.denominators``.
+        error_bound: how far values may be from the true ones: 0 if exact, and in games without
+            cycles, where they have the rounding of a single sweep only.
     """
 
     task: Task
     policy: Policy
     values: Array
+    error_bound: float
 
     def __post_init__(self) -> None:
         frozen(self.values)
@@ -138,11 +141,13 @@ def solve(env: Any, exact: bool = False) -> Solution:
         return known
     if task.faces_equilibrium:  # to which the best response is the equilibrium itself
         both = equilibrium(task.game, task.is_exact)
-        solution = Solution(task, both.policies[task.seat], both.values[task.seat])
+        solution = Solution(
+            task, both.policies[task.seat], both.values[task.seat], both.error_bound
+        )
     else:
-        values, choices = sweep_back(task.game, task.seat, task.policies, task.is_exact)
-        policy = DeterministicPolicy(choices[task.seat], task.game.num_actions)
-        solution = Solution(task, policy, values)
+        swept = sweep_back(task.game, task.seat, task.policies, task.is_exact)
+        policy = DeterministicPolicy(swept.choices[task.seat], task.game.num_actions)
+        solution = Solution(task, policy, swept.values, swept.error_bound)
     task.memo["solution"] = solution
     return solution
 
@@ -158,8 +163,8 @@ def evaluate(policy: PolicyLike, env: Any, exact: bool = False) -> Evaluation:
     """
     task = as_task(env).with_exact(exact)
     chosen = as_policy(policy, env, exact=exact)
-    values, _ = sweep_back(task.game, task.seat, {**task.policies, task.seat: chosen}, exact)
-    return Evaluation(task, chosen, values)
+    swept = sweep_back(task.game, task.seat, {**task.policies, task.seat: chosen}, exact)
+    return Evaluation(task, chosen, swept.values, swept.error_bound)
 
 
 def as_policy(

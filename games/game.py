@@ -43,7 +43,7 @@ from .errors import InputError
 from .sizes import Cost, show
 
 if TYPE_CHECKING:
-    from .blocks import MakeBlock
+    from .blocks import Blocks
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -373,9 +373,9 @@ class Game(ABC):
         if self.has_cycles:
             raise TypeError(f"{self.name} has cycles, so that one pass is not enough: see blocks")
 
-    def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> "Sequence[MakeBlock]":
+    def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> "Blocks":
         """Give the blocks of a game with cycles, first to last, for sweeps to one player."""
-        from .blocks import listed_blocks
+        from .listed import listed_blocks
 
         return listed_blocks(self, seat, arithmetic)
 

@@ -216,7 +216,8 @@ def _solve(command: "SolveConfig") -> int:
 
     task = task_from_options(command.game, command.env)
     solution = solve(task, exact=command.exact)
-    print(f"{task!r}: optimal value {solution.value}")
+    within = f", right within {solution.error_bound:.1e}" if solution.error_bound else ""
+    print(f"{task!r}: optimal value {solution.value}{within}")
     likeliest = task.game.observe(np.argmax(task.initial, keepdims=True), task.seat)[0]
     actions = solution.optimal_actions(likeliest)
     words = " or ".join(task.game.describe_action(int(action)) for action in actions)

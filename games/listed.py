@@ -1,0 +1,275 @@
+"""Blocks of any game with cycles, whose moves are listed one by one, outcome by outcome."""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from .arithmetic import Arithmetic
+from .blocks import Block, Blocks
+from .checks import Order, order_of, require_later
+from .game import Array, BoolArray, Decide, Game, IntArray, Stage
+
+#: Bytes of listed moves that are kept for the next sweep.
+KEPT = 2**28
+
+
+class ListedBlocks(Blocks):
+    """The blocks of a game whose moves are listed one by one; as many as fit are kept.
+
+    Args:
+        game: the rules.
+        seat: for whom the game is not over where it goes on.
+        arithmetic: in which chances and payoffs are.
+
+    Raises:
+        GameError: if a move leads back other than to the cut of its block, naming it.
+    """
+
+    def __init__(self, game: Game, seat: int, arithmetic: Arithmetic) -> None:
+        self._game, self._seat, self._arithmetic = game, seat, arithmetic
+        self._order = order_of(game)
+        self._places = np.full((game.num_players, game.num_states), -1)
+        numbers = np.unique(self._order.blocks[self._order.stages >= 0])
+        self._stages: list[list[Stage]] = [[] for _ in numbers]
+        for mover, states in game.stages():
+            parts = split(self._order.blocks[mover, states], numbers)
+            for block, part in zip(self._stages, parts, strict=True):
+                if len(part):
+                    block.append(Stage(mover, states[part]))
+        self._kept: dict[int, ListedBlock] = {}
+        self._room = KEPT
+
+    def __len__(self) -> int:
+        return len(self._stages)
+
+    def __getitem__(self, number: int) -> "ListedBlock":
+        if number in self._kept:
+            return self._kept[number]
+        stages, order, places = self._stages[number], self._order, self._places
+        block = ListedBlock(self._game, self._seat, self._arithmetic, stages, order, places)
+        self._room -= block.num_bytes
+        if self._room >= 0:
+            self._kept[number] = block
+        return block
+
+
+#: Blocks of the games asked for last.
+listed_blocks = lru_cache(maxsize=2)(ListedBlocks)
+
+
+class _Step(NamedTuple):
+    """What a pass needs at a stage; pairs and ways are counted from its first."""
+
+    stage: Stage
+    positions: IntArray  # (state,) numbers in the block
+    pairs: IntArray  # (pair,) numbers in the block
+    rows: IntArray  # (pair,) which of the states it is of
+    actions: IntArray  # (pair,)
+    pair_of: IntArray  # (way,)
+    firsts: IntArray  # first way of each pair that has one
+    targets: IntArray  # (way,) position in the block that it leads to
+    chances: Array  # (way,)
+    in_cut: BoolArray  # (state,)
+
+
+class ListedBlock(Block):
+    """A block whose moves are listed once, outcome by outcome.
+
+    A *pair* is a position and a legal action of it, a *way* an outcome of a pair that stays in the
+    block. Stages of a player that no way connects are swept as one.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        seat: int,
+        arithmetic: Arithmetic,
+        stages: Sequence[Stage],
+        order: Order,
+        places: IntArray,
+    ) -> None:
+        self._game, self._seat, self._dtype = game, seat, arithmetic.dtype
+        numbers = np.repeat(np.arange(len(stages)), [len(stage.states) for stage in stages])
+        movers = np.array([stage.seat for stage in stages])[numbers]
+        self.positions = movers, np.concatenate([stage.states for stage in stages])
+        places[self.positions] = np.arange(len(numbers))
+        self._in_cut = order.cut[self.positions]
+        self._cut = np.flatnonzero(self._in_cut)
+        self._list_pairs()
+        self._list_ways(arithmetic, order, places)
+        sources = self._sources[self._pairs]
+        self.groups, self.places = _connected(sources, self._targets, self._cut, len(numbers))
+        on = ~self._in_cut[self._targets]
+        levels = _levels(len(stages), numbers[sources[on]], numbers[self._targets[on]])
+        self._steps = list(self._make_steps(levels[numbers] * game.num_players + movers))
+        self.stages = [step.stage for step in self._steps]
+        del self._pairs, self._targets, self._chances  # the steps have them
+
+    @property
+    def num_bytes(self) -> int:
+        """Estimate the memory it takes."""
+        return sum(40 * len(step.targets) + 80 * len(step.pairs) for step in self._steps)
+
+    def _list_pairs(self) -> None:
+        movers, states = self.positions
+        columns = []
+        for mover in np.unique(movers):
+            where = np.flatnonzero(movers == mover)
+            rows, actions = np.nonzero(self._game.mask(states[where]))
+            columns.append((where[rows], actions))
+        sources, actions = (np.concatenate(column) for column in zip(*columns, strict=True))
+        in_order = np.argsort(sources, kind="stable")
+        self._sources, self._actions = sources[in_order], actions[in_order]  # (pair,)
+
+    def _list_ways(self, arithmetic: Arithmetic, order: Order, places: IntArray) -> None:
+        """List what may come of each pair: inside the block, in later ones, or the end."""
+        movers, states = (column[self._sources] for column in self.positions)
+        own_block = order.blocks[movers[0], states[0]]
+        self._paid = np.zeros(len(self._sources), dtype=self._dtype)  # (pair,)
+        inside, onward = [], []
+        for mover in np.unique(movers):
+            mine = np.flatnonzero(movers == mover)
+            listed = self._game.outcomes(mover, states[mine], self._actions[mine], arithmetic)
+            for where, chances, move in listed:
+                pairs = mine[where]
+                require_later(order, movers[pairs], states[pairs], self._actions[pairs], move)
+                over = move.over[:, self._seat]
+                np.add.at(self._paid, pairs[over], (chances * move.payoffs[:, self._seat])[over])
+                after = np.where(over, 0, move.seats), np.where(over, 0, move.states)
+                stays = ~over & (order.blocks[after] == own_block)
+                leaves = ~over & ~stays
+                inside.append((pairs[stays], places[after][stays], chances[stays]))
+                onward.append((pairs[leaves], *(a[leaves] for a in after), chances[leaves]))
+        pairs, targets, chances = (np.concatenate(column) for column in zip(*inside, strict=True))
+        in_order = np.argsort(pairs, kind="stable")
+        self._pairs, self._targets = pairs[in_order], targets[in_order]  # (way,)
+        self._chances = chances[in_order]  # (way,)
+        self._onward = tuple(np.concatenate(column) for column in zip(*onward, strict=True))
+
+    def _make_steps(self, keys: IntArray) -> Iterator[_Step]:
+        """Make a step of all positions of the same key, in growing order."""
+        known = np.unique(keys)
+        of_pairs, of_ways = keys[self._sources], keys[self._sources[self._pairs]]
+        parts = (split(numbers, known) for numbers in (keys, of_pairs, of_ways))
+        for positions, pairs, ways in zip(*parts, strict=True):
+            movers, states = (column[positions] for column in self.positions)
+            pair_of = np.searchsorted(pairs, self._pairs[ways])
+            yield _Step(
+                stage=Stage(int(movers[0]), states),
+                positions=positions,
+                pairs=pairs,
+                rows=np.searchsorted(positions, self._sources[pairs]),
+                actions=self._actions[pairs],
+                pair_of=pair_of,
+                firsts=np.flatnonzero(np.diff(pair_of, prepend=-1)),
+                targets=self._targets[ways],
+                chances=self._chances[ways],
+                in_cut=self._in_cut[positions],
+            )
+
+    def gains(self, values: Array) -> Array:
+        """Give the payoffs and later values that each pair expects, shape (pair,)."""
+        gains: Array = self._paid.copy()
+        pairs, seats, states, chances = self._onward
+        np.add.at(gains, pairs, chances * values[seats, states])
+        return gains
+
+    def backward(self, decide: Decide, gains: Array | None, cut: Array) -> tuple[Array, Array]:
+        """Visit the stages last to first, a sum over the ways of each pair at a time."""
+        if gains is None:
+            gains = np.zeros_like(self._paid)
+        values = np.zeros((len(cut), len(self._in_cut)), dtype=self._dtype)
+        ahead = values.copy()  # what moves lead to: the cut as it is given
+        ahead[:, self._cut] = cut
+        for step in reversed(self._steps):
+            table = np.zeros((len(cut), len(step.positions), self._game.num_actions), self._dtype)
+            table[:, step.rows, step.actions] = gains[step.pairs]
+            if len(step.firsts):
+                terms = step.chances * ahead[:, step.targets]
+                have = step.pair_of[step.firsts]  # the pairs that have ways
+                sums = np.add.reduceat(terms, step.firsts, axis=1)
+                table[:, step.rows[have], step.actions[have]] += sums
+            found = values[:, step.positions] = decide(step.stage, table)
+            if step.in_cut.any():
+                found = np.where(step.in_cut, ahead[:, step.positions], found)
+            ahead[:, step.positions] = found
+        return values, values[:, self._cut]
+
+    def forward(self, decide: Decide, start: Array, cut: Array) -> tuple[Array, Array]:
+        """Visit the stages first to last, along the ways of each pair."""
+        mass = start.copy()
+        mass[:, self._cut] += cut
+        came = np.zeros_like(mass)
+        for step in self._steps:
+            # What comes to the cut goes no further.
+            mass[:, step.positions] += np.where(step.in_cut, 0, came[:, step.positions])
+            weights = decide(step.stage, mass[:, step.positions])[:, step.rows, step.actions]
+            moved = weights[:, step.pair_of] * step.chances
+            for row in range(len(mass)):
+                np.add.at(came[row], step.targets, moved[row])
+        return mass, came[:, self._cut]
+
+    def leave(self, decide: Decide, met: Array, mass: Array) -> None:
+        """Follow the ways that lead to later blocks."""
+        weights = np.zeros_like(self._paid)
+        for step in self._steps:
+            table = decide(step.stage, met[None, step.positions])[0]
+            weights[step.pairs] = table[step.rows, step.actions]
+        pairs, seats, states, chances = self._onward
+        np.add.at(mass, (seats, states), weights[pairs] * chances)
+
+    def at_cut(self, values: Array) -> Array:
+        """Pick the values of the positions of the cut."""
+        movers, states = self.positions
+        picked: Array = values[movers[self._cut], states[self._cut]]
+        return picked
+
+    def describe_cut(self, point: int) -> str:
+        """Name the position."""
+        mover, state = (column[self._cut[point]] for column in self.positions)
+        return f"state {state} of player {mover}"
+
+
+def split(keys: IntArray, known: IntArray) -> list[IntArray]:
+    """List the places at which each known key stands, in growing order."""
+    in_order = np.argsort(keys, kind="stable")
+    return np.split(in_order, np.searchsorted(keys[in_order], known[1:]))
+
+
+def _levels(count: int, sources: IntArray, targets: IntArray) -> IntArray:
+    """Give each of many stages the largest number of moves that lead to it from others."""
+    levels = [0] * count
+    for move in np.unique(sources * count + targets).tolist():  # in the order of the sources
+        source, target = divmod(move, count)
+        levels[target] = max(levels[target], levels[source] + 1)
+    return np.array(levels)
+
+
+def _connected(
+    sources: IntArray, targets: IntArray, cut: IntArray, count: int
+) -> tuple[IntArray, IntArray]:
+    """Find which points of a cut moves connect: the group of each, and its number there.
+
+    Args:
+        sources: a position for each move.
+        targets: another, that it leads to.
+        cut: positions of the cut.
+        count: number of positions.
+    """
+    labels = np.arange(count)  # of each position, the smallest that it is known to meet
+    while True:
+        least = np.minimum(labels[sources], labels[targets])
+        smaller = labels.copy()
+        np.minimum.at(smaller, sources, least)
+        np.minimum.at(smaller, targets, least)
+        smaller = smaller[smaller]
+        if np.array_equal(labels, smaller):
+            break
+        labels = smaller
+    _, groups = np.unique(labels[cut], return_inverse=True)
+    in_order = np.argsort(groups, kind="stable")
+    places = np.empty_like(groups)
+    places[in_order] = np.arange(len(groups)) - np.searchsorted(groups[in_order], groups[in_order])
+    return groups, places
