@@ -1,11 +1,13 @@
 """Every move of a game in a list, and what follows from it by sums over that list.
 
-Plain recursion over dictionaries of fractions. Of the game it asks the laws, where moves lead, and
-the order of the stages, which is checked move by move; ``backward`` and ``forward`` play no part.
+Plain recursion over dictionaries of fractions, or in games with cycles elimination of one position
+after the other. Of the game it asks the laws, where moves lead, and the order of the positions,
+which is checked move by move; the sweeps and fixed points of the solver play no part.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
@@ -135,47 +137,97 @@ class Listing:
 
     def values(self, player: int, laws: Mapping[int, Law]) -> ActionValues:
         """Give what each action is worth to a player, who does what is best if it has no law."""
+        if self.game.has_cycles:
+            return self._values_with_cycles(player, laws)
         found: dict[Position, Fraction] = {}
         every: ActionValues = {}
         for position in reversed(self.moves):
-            each = every[position] = {
-                action: sum(
-                    (
-                        way.chance * (way.payoffs[player] if way.over[player] else found[way.after])
-                        for way in ways
-                    ),
-                    Fraction(0),
-                )
-                for action, ways in self.moves[position].items()
-            }
-            seat, state = position
-            found[position] = max(each.values()) if seat not in laws else Fraction(0)
-            if seat in laws:
-                found[position] = sum(
-                    (chance * each[action] for action, chance in laws[seat](state).items()),
-                    Fraction(0),
-                )
+            every[position] = self._each(position, player, found)
+            found[position] = self._value(position, laws, every[position])
         return every
+
+    def _values_with_cycles(self, player: int, laws: Mapping[int, Law]) -> ActionValues:
+        """Do so by policy iteration, beginning with the first legal actions."""
+        chosen = {position: next(iter(ways)) for position, ways in self.moves.items()}
+
+        def choice(state: int) -> Mapping[int, Fraction]:
+            return {chosen[player, state]: Fraction(1)}
+
+        while True:
+            found = self._follow_to_the_end(player, {player: choice, **laws})
+            every = {position: self._each(position, player, found) for position in self.moves}
+            better = {
+                position: max(each, key=lambda action: each[action])
+                for position, each in every.items()
+                if position[0] not in laws and max(each.values()) > found[position]
+            }
+            if not better:
+                return every
+            chosen.update(better)
+
+    def _follow_to_the_end(self, player: int, laws: Mapping[int, Law]) -> dict[Position, Fraction]:
+        """Give the value of each position if everybody has a law."""
+        equations: dict[Position, _Equation] = {}
+        for position in reversed(self.moves):
+            seat, state = position
+            equation = equations[position] = _Equation(Fraction(0), defaultdict(Fraction))
+            for mass, way in self._follow(position, laws[seat](state), Fraction(1)):
+                if way.over[player]:
+                    equation.constant += mass * way.payoffs[player]
+                else:
+                    equation.terms[way.after] += mass
+        return _solved(equations)
+
+    def _each(
+        self, position: Position, player: int, values: Mapping[Position, Fraction]
+    ) -> dict[int, Fraction]:
+        """Give what each action is worth, given the values of later positions."""
+        return {
+            action: sum(
+                (
+                    way.chance * (way.payoffs[player] if way.over[player] else values[way.after])
+                    for way in ways
+                ),
+                Fraction(0),
+            )
+            for action, ways in self.moves[position].items()
+        }
+
+    def _value(
+        self, position: Position, laws: Mapping[int, Law], each: Mapping[int, Fraction]
+    ) -> Fraction:
+        seat, state = position
+        if seat not in laws:
+            return max(each.values())
+        law = laws[seat](state)
+        return sum((chance * each[action] for action, chance in law.items()), Fraction(0))
 
     def masses(
         self, player: int, laws: Mapping[int, Law], start: Mapping[Position, Fraction]
     ) -> tuple[dict[Position, Fraction], dict[Fraction, Fraction]]:
-        """Give how likely each position is met while the game goes on for a player.
+        """Give how often each position is met while the game goes on for a player.
 
         Returns:
-            Probabilities by position, and of the player's payoffs; positions of players without a
-            law are met and not left.
+            Expected visits by position, and the law of the player's payoffs; positions of players
+            without a law are met and not left.
         """
-        met: dict[Position, Fraction] = defaultdict(Fraction, start)
-        paid: dict[Fraction, Fraction] = defaultdict(Fraction)
+        equations = {
+            position: _Equation(start.get(position, Fraction(0)), defaultdict(Fraction))
+            for position in self.moves
+        }
+        ends: list[tuple[Position, Fraction, Fraction]] = []
         for position in self.moves:
             seat, state = position
-            if met[position] and seat in laws:
-                for mass, way in self._follow(position, laws[seat](state), met[position]):
+            if seat in laws:
+                for chance, way in self._follow(position, laws[seat](state), Fraction(1)):
                     if way.over[player]:
-                        paid[way.payoffs[player]] += mass
+                        ends.append((position, chance, way.payoffs[player]))
                     else:
-                        met[way.after] += mass
+                        equations[way.after].terms[position] += chance
+        met = _solved(equations)
+        paid: dict[Fraction, Fraction] = defaultdict(Fraction)
+        for position, chance, payoff in ends:
+            paid[payoff] += met[position] * chance
         return met, paid
 
     def _follow(
@@ -184,3 +236,32 @@ class Listing:
         for action, chance in law.items():
             for way in self.moves[position][action]:
                 yield mass * chance * way.chance, way
+
+
+@dataclass
+class _Equation:
+    """Says that a number is a constant and multiples of other numbers."""
+
+    constant: Fraction
+    terms: dict[Position, Fraction]
+
+
+def _solved(equations: dict[Position, _Equation]) -> dict[Position, Fraction]:
+    """Put each number into all other equations, one after the other."""
+    users: dict[Position, set[Position]] = defaultdict(set)
+    for position, equation in equations.items():
+        for other in equation.terms:
+            users[other].add(position)
+    for position, equation in equations.items():
+        rest = 1 - equation.terms.pop(position, Fraction(0))
+        equation.constant /= rest
+        equation.terms = defaultdict(
+            Fraction, {other: factor / rest for other, factor in equation.terms.items()}
+        )
+        for user in users.pop(position, set()) - {position}:
+            factor = equations[user].terms.pop(position)
+            equations[user].constant += factor * equation.constant
+            for other, further in equation.terms.items():
+                equations[user].terms[other] += factor * further
+                users[other].add(user)
+    return {position: equation.constant for position, equation in equations.items()}
