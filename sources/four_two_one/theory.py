@@ -15,15 +15,19 @@ from ...baselines.solver import Evaluation, evaluate, solve
 from ...baselines.task import Task, start_mass
 from ...games import Array, FourTwoOne, IntArray, Stage
 from ...games.dice import combinations, redundancy
-from ..claim import Claim, agreement, number
+from ..claim import Claim, number, statement
 from .goals import optimal_takes
 from .laws import best, probability
 
 #: The goal identification policies (h, s), and the casts imposed; serendipity is for first players.
 GOAL_POLICIES: list[tuple[str, int | None]] = [
-    ("goal:0,0", None), ("goal:0,1", None), ("goal:1,0", None), ("goal:1,1", None),
-    ("goal:0,0", 3), ("goal:1,0", 3),
-]  # fmt: skip
+    ("goal:0,0", None),
+    ("goal:0,1", None),
+    ("goal:1,0", None),
+    ("goal:1,1", None),
+    ("goal:0,0", 3),
+    ("goal:1,0", 3),
+]
 
 
 def theory_claims() -> list[Claim]:
@@ -36,32 +40,43 @@ def _alea() -> Iterator[Claim]:
     for combination, printed, ways in (((1, 2), "2/F^2", 2), ((1, 1), "1/F^2", 1)):
         holds = all(probability(f, combination) == Fraction(ways, f**2) for f in range(2, 9))
         digits = "".join(map(str, reversed(combination)))
-        yield Claim(
-            "section 2.1", f"{digits} has the probability {printed}", "the same",
-            agreement(holds), "agrees", "F = 2 to 8",
-        )  # fmt: skip
+        yield statement(
+            place="section 2.1",
+            printed=f"{digits} has the probability {printed}",
+            exact="the same",
+            holds=holds,
+            note="F = 2 to 8",
+        )
     counts = tuple(FourTwoOne().parse("421").count(face) for face in range(1, 7))
-    yield Claim(
-        "section 2.1", "421 is (1, 1, 0, 1, 0, 0) in Eulerian notation", str(counts),
-        agreement(counts == (1, 1, 0, 1, 0, 0)), "agrees",
-    )  # fmt: skip
-    yield number("section 2.1, redundancy of 221", "3", Fraction(redundancy((1, 2, 2))), "agrees")
+    yield statement(
+        place="section 2.1",
+        printed="421 is (1, 1, 0, 1, 0, 0) in Eulerian notation",
+        exact=str(counts),
+        holds=counts == (1, 1, 0, 1, 0, 0),
+    )
+    yield number(
+        place="section 2.1, redundancy of 221", printed="3", exact=Fraction(redundancy((1, 2, 2)))
+    )
     sizes = [(dice, faces) for dice in range(1, 6) for faces in range(1, 7)]
-    total = all(sum(probability(f, d) for d in combinations(n, f)) == 1 for n, f in sizes)
-    yield Claim(
-        "equation (1)", "the multinomial law sums to 1", "true", agreement(total), "agrees",
-        "D <= 5, F <= 6",
-    )  # fmt: skip
-    falls = all(
-        probability(f, tuple(sorted((1, *d)))) <= probability(f, d)
-        and probability(f, tuple(sorted((1, *d)))) / probability(f, d)
-        == Fraction(len(d) + 1, f * (d.count(1) + 1))
-        for f in range(1, 6) for n in range(f) for d in combinations(n, f)
-    )  # fmt: skip
-    yield Claim(
-        "equation (43)", "p(d + e_1) / p(d) = (|d| + 1) / (F (d_1 + 1)), at most 1 up to F dice",
-        "true", agreement(falls), "agrees", "F <= 5",
-    )  # fmt: skip
+    yield statement(
+        place="equation (1)",
+        printed="the multinomial law sums to 1",
+        holds=all(sum(probability(f, d) for d in combinations(n, f)) == 1 for n, f in sizes),
+        note="D <= 5, F <= 6",
+    )
+    yield statement(
+        place="equation (43)",
+        printed="p(d + e_1) / p(d) = (|d| + 1) / (F (d_1 + 1)), at most 1 up to F dice",
+        holds=all(
+            probability(f, tuple(sorted((1, *d)))) <= probability(f, d)
+            and probability(f, tuple(sorted((1, *d)))) / probability(f, d)
+            == Fraction(len(d) + 1, f * (d.count(1) + 1))
+            for f in range(1, 6)
+            for n in range(f)
+            for d in combinations(n, f)
+        ),
+        note="F <= 5",
+    )
 
 
 def _duality() -> Iterator[Claim]:
@@ -69,11 +84,13 @@ def _duality() -> Iterator[Claim]:
         task = Task(FourTwoOne(), exact=True)
         evaluation = evaluate(name, task, exact=True)
         constants = _products(evaluation)
-        yield Claim(
-            "equation (40)", "the scalar product of u_j and rho_j does not depend on the time j",
-            ", ".join(map(str, constants)) + f" for {name}", agreement(len(constants) == 1),
-            "agrees", "transfer function, (3, 6, 3), every j",
-        )  # fmt: skip
+        yield statement(
+            place="equation (40)",
+            printed="the scalar product of u_j and rho_j does not depend on the time j",
+            exact=", ".join(map(str, constants)) + f" for {name}",
+            holds=len(constants) == 1,
+            note="transfer function, (3, 6, 3), every j",
+        )
 
 
 def _products(evaluation: Evaluation) -> set[Fraction]:
@@ -100,20 +117,21 @@ def _products(evaluation: Evaluation) -> set[Fraction]:
 def _horizon() -> Iterator[Claim]:
     utilities = ("goal:123", "goals:123,224,345", "transfer", "sum")
     tasks = [Task(FourTwoOne(casts=2, utility=utility), exact=True) for utility in utilities]
-    last = all(
-        evaluate("goal:1,1", task, exact=True).value == solve(task, exact=True).value
-        for task in tasks
+    yield statement(
+        place="section 5.2",
+        printed="with one decision left, (52) generates an optimal strategy",
+        holds=all(
+            evaluate("goal:1,1", task, exact=True).value == solve(task, exact=True).value
+            for task in tasks
+        ),
+        note="J = 2, the four utilities of section 5.4",
     )
-    yield Claim(
-        "section 5.2", "with one decision left, (52) generates an optimal strategy", "true",
-        agreement(last), "agrees", "J = 2, the four utilities of section 5.4",
-    )  # fmt: skip
-    last = all(last_decisions_are_optimal("goal:1,1", utility) for utility in utilities)
-    yield Claim(
-        "section 5.3", "revised and serendipitous, horizon h is optimal in its last h decisions",
-        "true", agreement(last), "agrees",
-        "h = 1: every state with one decision left, the four utilities of section 5.4",
-    )  # fmt: skip
+    yield statement(
+        place="section 5.3",
+        printed="revised and serendipitous, horizon h is optimal in its last h decisions",
+        holds=all(last_decisions_are_optimal("goal:1,1", utility) for utility in utilities),
+        note="h = 1: every state with one decision left, the four utilities of section 5.4",
+    )
     losses = {
         goal: [
             best(3, 6, 3, goal, duration).value
@@ -122,11 +140,12 @@ def _horizon() -> Iterator[Claim]:
         ]
         for goal in ("111", "112", "123")
     }
-    yield Claim(
-        "section 5.4", "for a one-goal utility all goal identification policies are optimal",
-        "true", agreement(not any(map(any, losses.values()))), "agrees",
-        "(3, 6, 3), every class of goals, both players",
-    )  # fmt: skip
+    yield statement(
+        place="section 5.4",
+        printed="for a one-goal utility all goal identification policies are optimal",
+        holds=not any(map(any, losses.values())),
+        note="(3, 6, 3), every class of goals, both players",
+    )
 
 
 def last_decisions_are_optimal(name: str, utility: str) -> bool:
@@ -141,16 +160,17 @@ def last_decisions_are_optimal(name: str, utility: str) -> bool:
 
 def _live_dice() -> Iterator[Claim]:
     sizes = [(1, 2, 3), (2, 4, 3), (3, 6, 3), (3, 6, 5), (4, 3, 4)]
-    binomial = all(
-        law == _binomial(dice, (1 - Fraction(1, faces)) ** made)
-        for dice, faces, casts in sizes
-        for made, law in enumerate(live_dice_laws(dice, faces, casts, str(faces) * dice), 1)
+    yield statement(
+        place="equation (56)",
+        printed="towards a brelan the number of live dice is binomial",
+        exact="the same fractions at every cast",
+        holds=all(
+            law == _binomial(dice, (1 - Fraction(1, faces)) ** made)
+            for dice, faces, casts in sizes
+            for made, law in enumerate(live_dice_laws(dice, faces, casts, str(faces) * dice), 1)
+        ),
+        note=f"ratchet, first player, (D, F, J) in {sizes}",
     )
-    yield Claim(
-        "equation (56)", "towards a brelan the number of live dice is binomial",
-        "the same fractions at every cast", agreement(binomial), "agrees",
-        f"ratchet, first player, (D, F, J) in {sizes}",
-    )  # fmt: skip
 
 
 def _independence() -> Iterator[Claim]:
@@ -166,21 +186,25 @@ def _independence() -> Iterator[Claim]:
             law = live_dice_laws(dice, 5, 2, goal, duration)[0]
             mean = sum((alive * chance for alive, chance in enumerate(law)), Fraction(0))
             independent[goal, duration] = law == _binomial(dice, mean / dice)
-    found = all(
-        holds == (len(set(goal)) == 1 and duration is None)
-        for (goal, duration), holds in independent.items()
+    yield statement(
+        place="appendix B",
+        printed="the Z_d are independent if and only if d* is a brelan and the player first",
+        exact="true: in no other case is the number of live dice binomial",
+        holds=all(
+            holds == (len(set(goal)) == 1 and duration is None)
+            for (goal, duration), holds in independent.items()
+        ),
+        note="ratchet, 2 to 4 dice, F = 5, J = 2, every class of goals",
     )
-    yield Claim(
-        "appendix B", "the Z_d are independent if and only if d* is a brelan and the player first",
-        "true: in no other case is the number of live dice binomial", agreement(found), "agrees",
-        "ratchet, 2 to 4 dice, F = 5, J = 2, every class of goals",
-    )  # fmt: skip
     taken = optimal_takes(best(3, 6, 3, "122"), (), (1, 1, 2), 1)
-    yield Claim(
-        "appendix B", "goal 221, cast 211: of the dice 11 one has a child if and only if the "
-        "other has none", "true: one 1 and the 2 are accumulated", agreement(taken == {(1, 2)}),
-        "agrees", "J = 3",
-    )  # fmt: skip
+    yield statement(
+        place="appendix B",
+        printed="goal 221, cast 211: of the dice 11 one has a child if and only if the "
+        "other has none",
+        exact="true: one 1 and the 2 are accumulated",
+        holds=taken == {(1, 2)},
+        note="J = 3",
+    )
 
 
 def _binomial(dice: int, chance: Fraction) -> list[Fraction]:

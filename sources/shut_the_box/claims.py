@@ -137,16 +137,15 @@ def _recursions() -> Iterator[Claim]:
         holds=ours == theirs,
         note=states,
     )
-    same = all(
-        early.value_1(*state[:2], shut_wins) == plain.value_1(*state[:2], shut_wins)
-        for state in _notation(game, first, seat=0)
-        for shut_wins in (True, False)
-    )
     yield statement(
         place="V_1, cases below",
         printed="add cases to avoid rolls after box shut; they change nothing",
         exact="the same values, under either rule for a shut box",
-        holds=same,
+        holds=all(
+            early.value_1(*state[:2], shut_wins) == plain.value_1(*state[:2], shut_wins)
+            for state in _notation(game, first, seat=0)
+            for shut_wins in (True, False)
+        ),
         note=states,
     )
     for place, total, words in (
@@ -170,9 +169,8 @@ def _initial_values() -> Iterator[Claim]:
             value = notes.after_1(notes.everything, shut_wins)
             answers[tiles, shut_wins] = value
             task = Task(ShutTheBox(tiles, shut_wins=shut_wins), exact=True)
-            place = "V_1, 1.0 if S is empty" if shut_wins else "first line, 1 - P2's reward"
             yield statement(
-                place=place,
+                place="V_1, 1.0 if S is empty" if shut_wins else "first line, 1 - P2's reward",
                 printed=f"compute V(initial), here for {tiles} tiles",
                 exact=value,
                 holds=value == solve(task, exact=True).value,
