@@ -4,7 +4,6 @@ import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from importlib.resources import files
 from typing import Literal, get_args
 
@@ -35,70 +34,75 @@ class Claim:
     formula: str = ""
 
 
-def statement(
-    *,
-    place: str,
-    printed: str,
-    holds: bool,
-    exact: Fraction | str = "true",
-    recorded: Verdict = "agrees",
-    note: str = "",
-) -> Claim:
-    """Record whether a statement holds.
+@dataclass(frozen=True)
+class At:
+    """A place in a source: ``At("section 3").statement(printed=..., holds=...)`` is a claim."""
 
-    Args:
-        place: where it stands.
-        printed: what the source says.
-        holds: whether exact computation says so too.
-        exact: what it says: a number, or a statement.
-        recorded: the verdict to expect.
-        note: a counterexample, or over which range the statement was checked.
-    """
-    return Claim(
-        place=place,
-        printed=printed,
-        exact=exact,
-        verdict="agrees" if holds else "wrong",
-        recorded=recorded,
-        note=note,
-    )
+    place: str
 
+    def statement(
+        self,
+        *,
+        printed: str,
+        holds: bool,
+        exact: Fraction | str = "true",
+        recorded: Verdict = "agrees",
+        note: str = "",
+    ) -> Claim:
+        """Record whether a statement holds.
 
-#: Record a statement that is known not to hold.
-mistake = partial(statement, recorded="wrong")
+        Args:
+            printed: what the source says.
+            holds: whether exact computation says so too.
+            exact: what it says: a number, or a statement.
+            recorded: the verdict to expect.
+            note: a counterexample, or over which range the statement was checked.
+        """
+        return Claim(
+            place=self.place,
+            printed=printed,
+            exact=exact,
+            verdict="agrees" if holds else "wrong",
+            recorded=recorded,
+            note=note,
+        )
 
+    def mistake(self, *, printed: str, holds: bool, exact: Fraction | str, note: str = "") -> Claim:
+        """Record a statement that is known not to hold."""
+        return self.statement(
+            printed=printed, holds=holds, exact=exact, recorded="wrong", note=note
+        )
 
-def number(
-    *,
-    place: str,
-    printed: str | int,
-    exact: Fraction | int,
-    recorded: Verdict | None = None,
-    note: str = "",
-    formula: str = "",
-) -> Claim:
-    """Compare a printed number with the exact one.
+    def number(
+        self,
+        *,
+        printed: str | int,
+        exact: Fraction | int,
+        recorded: Verdict | None = None,
+        note: str = "",
+        formula: str = "",
+    ) -> Claim:
+        """Compare a printed number with the exact one.
 
-    Args:
-        place: where it stands.
-        printed: a decimal, a percentage or a fraction; a ? or bracket marks what is lost, and
-            what cannot be read is garbled.
-        exact: its exact value; of a percentage 12.5%, 1/8.
-        recorded: the verdict to expect; by default that of a number printed well: it agrees if
-            its digits can say it all, else by rounding.
-        note: anything worth saying.
-        formula: shown in place of the fraction.
-    """
-    words, exact = str(printed), Fraction(exact)
-    return Claim(
-        place=place,
-        printed=words,
-        exact=exact,
-        verdict=_compare(words, exact),
-        recorded=recorded or _deserved(words, exact),
-        note=note,
-        formula=formula,
-    )
+        Args:
+            printed: a decimal, a percentage or a fraction; a ? or bracket marks what is lost, and
+                what cannot be read is garbled.
+            exact: its exact value; of a percentage 12.5%, 1/8.
+            recorded: the verdict to expect; by default that of a number printed well: it agrees
+                if its digits can say it all, else by rounding.
+            note: anything worth saying.
+            formula: shown in place of the fraction.
+        """
+        words, exact = str(printed), Fraction(exact)
+        return Claim(
+            place=self.place,
+            printed=words,
+            exact=exact,
+            verdict=_compare(words, exact),
+            recorded=recorded or _deserved(words, exact),
+            note=note,
+            formula=formula,
+        )
 
 
 def _unit(printed: str) -> Fraction:

@@ -19,7 +19,7 @@ from exactdice.agents.learners import ceiling
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.baselines import Task, certificate
 from exactdice.games import Greed
-from exactdice.sources.claim import statement
+from exactdice.sources.claim import At
 from exactdice.sources.reproduce import SOURCES
 from stable_baselines3 import PPO
 
@@ -316,7 +316,7 @@ def test_a_configuration_of_brackets_is_refused(run, mine):
 @pytest.mark.parametrize(("arguments", "shown"), [(["greed"], 1), (["--all"], len(SOURCES))])
 def test_reproduce_ends_well(run, monkeypatch, arguments, shown):
     """The claims themselves are computed in ``tests/baselines``."""
-    claim = statement(place="page 1", printed="2 + 2 = 4", holds=True)
+    claim = At("page 1").statement(printed="2 + 2 = 4", holds=True)
     for source, (title, _) in SOURCES.items():
         monkeypatch.setitem(SOURCES, source, (title, lambda: [claim]))
     code, said, _ = run("reproduce", *arguments)

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 
-from ..claim import Claim, number, printed_table
+from ..claim import At, Claim, printed_table
 from .policies import result_law
 
 
@@ -39,4 +39,4 @@ def chart_claims() -> Iterator[Claim]:
             where = f"{place}, {casts} {'cast' if casts == 1 else 'casts'}"
             for printed in filter(None, row[str(casts)].split("=")):
                 exact = law(goal, casts, first)[result][-1]
-                yield number(place=where, printed=printed, exact=exact)
+                yield At(where).number(printed=printed, exact=exact)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from ...games import FourTwoOne
 from ...games.ranking import Combination, hierarchy, tokens
-from ..claim import Claim, mistake, number, printed_table, statement
+from ..claim import At, Claim, printed_table
 from .charts import chart_claims
 from .goals import goal_claims
 from .laws import law_claims
@@ -47,8 +47,9 @@ def _tables() -> Iterator[Claim]:
     for table, utility in UTILITIES.items():
         for row in rows:
             policy, player, printed = row["policy"], row["player"], row[table]
-            yield number(
-                place=f"{table}, {policy}, {player} player" if player else f"{table}, {policy}",
+            yield At(
+                f"{table}, {policy}, {player} player" if player else f"{table}, {policy}"
+            ).number(
                 printed=printed,
                 exact=ratio(utility, policy, player == "first") if player else best_value(utility),
                 recorded="agrees by truncation" if printed in TRUNCATED.split() else None,
@@ -63,29 +64,24 @@ def _ranking() -> Iterator[Claim]:
     for row in printed_table("four_two_one", "tokens"):
         faces = row["combination"]
         exact = tokens(_faces(faces))
-        yield number(place=f"Table 5, {faces}", printed=row["tokens"], exact=exact)
-    yield number(
-        place="appendix A, tokens if 411 is the highest",
-        printed=4,
-        exact=tokens(_faces("411")),
+        yield At(f"Table 5, {faces}").number(printed=row["tokens"], exact=exact)
+    yield At("appendix A, tokens if 411 is the highest").number(
+        printed=4, exact=tokens(_faces("411"))
     )
     shared = Counter(_faces("421")) & Counter(_faces("221"))
-    yield statement(
-        place="appendix A",
+    yield At("appendix A").statement(
         printed="421 and 221 differ only by one die",
         exact=f"they share {shared.total()} of 3",
         holds=shared.total() == 2,
     )
     ranks = dict(zip(FourTwoOne().combinations, hierarchy(6).tolist(), strict=True))
     heights = [ranks[_faces(digits)] for digits in HIERARCHY.replace("... ", "").split(" > ")]
-    yield statement(
-        place="equation (54)",
+    yield At("equation (54)").statement(
         printed=HIERARCHY,
         exact="this order, of 56 in all",
         holds=heights == [*range(55, 38, -1), 0],
     )
-    yield mistake(
-        place="appendix A",
+    yield At("appendix A").mistake(
         printed="655 > 654, as the numbers formed by their faces",
         exact=f"654 has rank {ranks[4, 5, 6]}, 655 has {ranks[5, 5, 6]} (0 is the lowest)",
         holds=ranks[5, 5, 6] > ranks[4, 5, 6],

@@ -14,7 +14,7 @@ from ...baselines.task import start_mass
 from ...games import FourTwoOne
 from ...games.dice import combinations
 from ...games.ranking import Combination
-from ..claim import Claim, mistake, number, statement
+from ..claim import At, Claim
 from .laws import best, probability
 
 
@@ -35,8 +35,7 @@ def _ratchet() -> Iterator[Claim]:
             for goal in _representatives(3, 6)
             if not holds(3, 6, casts, goal)
         ]
-        yield statement(
-            place="section 4.1",
+        yield At("section 4.1").statement(
             printed=printed,
             exact=", ".join(failing) or "true",
             holds=not failing,
@@ -45,8 +44,7 @@ def _ratchet() -> Iterator[Claim]:
     for dice, faces, casts, goal in ((3, 3, 3, "112"), (4, 5, 3, "1112"), (3, 6, 9, "112")):
         loss = _ratchet_loss(dice, faces, casts, goal)
         optimum = best(dice, faces, casts, goal).value
-        yield mistake(
-            place="section 4.1",
+        yield At("section 4.1").mistake(
             printed="the ratchet strategy is optimal if and only if D <= F",
             exact=f"not for (D, F, J) = ({dice}, {faces}, {casts}) and goal {goal}: it loses "
             f"{float(loss):.3g} of {float(optimum):.6f}",
@@ -90,8 +88,7 @@ def _one_decision() -> Iterator[Claim]:
         ("the ratchet strategy is optimal if and only if D <= F", ratchet_is_optimal, le),
         ("strictly if and only if D < F", only_ratchet_is_optimal, lt),
     ):
-        yield statement(
-            place="section 4.1, for J = 2",
+        yield At("section 4.1, for J = 2").statement(
             printed=printed,
             holds=all(
                 all(holds(*size, 2, goal) for goal in _representatives(*size)) == condition(*size)
@@ -107,8 +104,7 @@ def _either() -> Iterator[Claim]:
         evaluate(f"{name}:112", solution.task, exact=True).value
         for name in ("bernoulli", "ratchet")
     )
-    yield mistake(
-        place="appendix C",
+    yield At("appendix C").mistake(
         printed="optimal one-goal strategies are Bernoulli or ratchet, depending on D < F",
         exact="neither for (D, F, J) = (3, 2, 2) and goal 112: "
         f"optimum {solution.value}, Bernoulli {one}, ratchet {other}",
@@ -118,8 +114,7 @@ def _either() -> Iterator[Claim]:
 
 def _bernoulli() -> Iterator[Claim]:
     chance = probability(6, (1, 2, 4))
-    yield statement(
-        place="section 4.1",
+    yield At("section 4.1").statement(
         printed="the Bernoulli policy repeats independent trials until success",
         exact="it succeeds with the probability 1 - (1 - p)^J",
         holds=all(
@@ -145,31 +140,25 @@ def optimal_takes(
 
 def _examples() -> Iterator[Claim]:
     taken = optimal_takes(best(3, 6, 3, "124"), (), (1, 5, 6), 1)
-    yield statement(
-        place="section 4.1",
+    yield At("section 4.1").statement(
         printed="goal 421, cast 651: to accumulate 1 is optimal, as p(421) < p(42)",
         exact=f"p(421) = {probability(6, (1, 2, 4))}, p(42) = {probability(6, (2, 4))}",
         holds=taken == {(1,)} and probability(6, (1, 2, 4)) < probability(6, (2, 4)),
         note="J = 3",
     )
     for combination, printed in (((1, 1), "2/8"), ((1, 1, 2), "3/8")):
-        yield number(
-            place=f"section 4.1, F = 2, p({''.join(map(str, combination[::-1]))})",
-            printed=printed,
-            exact=probability(2, combination),
-            recorded="agrees",
+        yield At(f"section 4.1, F = 2, p({''.join(map(str, combination[::-1]))})").number(
+            printed=printed, exact=probability(2, combination), recorded="agrees"
         )
     taken = optimal_takes(best(3, 2, 2, "112"), (), (2, 2, 2), 1)
-    yield statement(
-        place="section 4.1",
+    yield At("section 4.1").statement(
         printed="D = 3 > F = 2, goal 211, cast 222: to replay all dice is optimal",
         exact="true, and nothing else is",
         holds=taken == {()},
         note="J = 2",
     )
     taken = optimal_takes(best(2, 2, 2, "12"), (), (1, 1), 1)
-    yield statement(
-        place="section 4.1",
+    yield At("section 4.1").statement(
         printed="D = F = 2, goal 21, cast 11: Bernoulli and ratchet are both optimal",
         holds=taken == {(), (1,)},
         note="J = 2",
@@ -178,8 +167,7 @@ def _examples() -> Iterator[Claim]:
 
 def _dilemmas() -> Iterator[Claim]:
     sizes = [(dice, faces) for dice in (1, 2, 3) for faces in range(3, 7)]
-    yield statement(
-        place="section 4.1",
+    yield At("section 4.1").statement(
         printed="too early: for F > 2 any one die is replayed",
         exact="true, and no more than one",
         holds=all(
@@ -190,15 +178,13 @@ def _dilemmas() -> Iterator[Claim]:
         ),
         note="D = 1 to 3, F = 3 to 6, J = 2 and 3, every class of goals, every premature success",
     )
-    yield statement(
-        place="section 4.1",
+    yield At("section 4.1").statement(
         printed="for F > 2, and only there",
         exact="true: for (D, F, J) = (3, 2, 3) and goal 112 to replay two is as good",
         holds=not _any_one_die(best(3, 2, 3, "112", 3), "112"),
     )
     taken = optimal_takes(best(3, 6, 3, "111", 3), (), (1, 1, 1), 1)
-    yield statement(
-        place="section 4.1",
+    yield At("section 4.1").statement(
         printed="if the goal is a brelan, then no dilemma exists",
         exact="true: one decision is optimal",
         holds=taken == {(1, 1)},
@@ -208,8 +194,7 @@ def _dilemmas() -> Iterator[Claim]:
         for goal in ("123", "112", "111"):
             counted = _optimal_strategies(best(3, 6, casts, goal, casts))
             printed = len(set(goal)) ** (casts - 1)
-            yield statement(
-                place="section 4.1",
+            yield At("section 4.1").statement(
                 printed="distinct faces to the power J - 1 optimal strategies, here "
                 f"{printed} for goal {goal}, J = {casts}",
                 exact=f"{counted}",

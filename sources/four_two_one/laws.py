@@ -13,7 +13,7 @@ from ...baselines.task import Task
 from ...games import FourTwoOne
 from ...games.dice import combinations, redundancy
 from ...games.ranking import Combination
-from ..claim import Claim, mistake, number, statement
+from ..claim import At, Claim
 from .charts import law
 
 
@@ -37,8 +37,7 @@ def best(dice: int, faces: int, casts: int, goal: str, duration: int | None = No
 
 def _result_laws() -> Iterator[Claim]:
     goals = ("111", "112", "123")
-    yield statement(
-        place="equation (48)",
+    yield At("equation (48)").statement(
         printed="p_i(1, d*, 1, d) = p(d)",
         holds=all(
             law(goal, 1, first)["".join(map(str, result))] == [probability(6, result)]
@@ -48,20 +47,17 @@ def _result_laws() -> Iterator[Claim]:
         ),
         note="F = 6, D <= 3, both players",
     )
-    yield statement(
-        place="equation (49)",
+    yield At("equation (49)").statement(
         printed="p_1 sums to 1 over results and casts",
         holds=all(sum(map(sum, law(goal, 3, True).values())) == 1 for goal in goals),
         note="(3, 6, 3)",
     )
-    yield statement(
-        place="equation (49)",
+    yield At("equation (49)").statement(
         printed="p_2 sums to 1 over results for a brelan",
         holds=all(sum(row[-1] for row in law("111", j, False).values()) == 1 for j in (1, 2, 3)),
         note="(3, 6, J), J <= 3",
     )
-    yield statement(
-        place="equation (49)",
+    yield At("equation (49)").statement(
         printed="before the last cast only the goal comes, as likely as in a short round",
         holds=all(
             law(goal, 3, True)[goal][:j] == law(goal, j, True)[goal]
@@ -76,8 +72,7 @@ def _result_laws() -> Iterator[Claim]:
         ),
         note="(3, 6, 3)",
     )
-    yield statement(
-        place="equation (50)",
+    yield At("equation (50)").statement(
         printed="s_1(J, d) > s_2(J, d) = p_2(J, d, J, d) > p_1(J, d, J, d) for J > 1",
         holds=all(
             sum(law(goal, j, True)[goal])
@@ -134,15 +129,13 @@ def _uniqueness() -> Iterator[Claim]:
         }
         for duration in (None, 3)
     }
-    yield statement(
-        place="section 4.2",
+    yield At("section 4.2").statement(
         printed="p_1 is defined everywhere: all optimal strategies give the same",
         holds=not open_goals[None],
         note="(3, 6, 3), every class of couples",
     )
     least, most = ranges["112", "113", 3]
-    yield statement(
-        place="section 4.2",
+    yield At("section 4.2").statement(
         printed="off the diagonal p_2 is defined if and only if the goal is a brelan",
         exact=f"true; for goal 112 and result 113 it is anything from {least} to {most}",
         holds=open_goals[3] == {"112", "123"},
@@ -161,26 +154,21 @@ def _classes() -> Iterator[Claim]:
     classes = {_couple(goal, result) for goal in every for result in every}
     diagonal = {_couple(goal, goal) for goal in every}
     place = "section 4.2, classes of three-die"
-    yield number(place=f"{place} combination couples", printed="31", exact=Fraction(len(classes)))
-    yield number(place=f"{place} combinations", printed="3", exact=Fraction(len(diagonal)))
-    yield statement(
-        place="section 4.2",
-        printed="441 ~ 655",
-        holds=_couple((1, 4, 4), (1, 4, 4)) == _couple((5, 5, 6), (5, 5, 6)),
+    yield At(f"{place} combination couples").number(printed="31", exact=Fraction(len(classes)))
+    yield At(f"{place} combinations").number(printed="3", exact=Fraction(len(diagonal)))
+    yield At("section 4.2").statement(
+        printed="441 ~ 655", holds=_couple((1, 4, 4), (1, 4, 4)) == _couple((5, 5, 6), (5, 5, 6))
     )
-    yield statement(
-        place="section 4.2",
+    yield At("section 4.2").statement(
         printed="(421, 442) ~ (321, 211)",
         holds=_couple((1, 2, 4), (2, 4, 4)) == _couple((1, 2, 3), (1, 1, 2)),
     )
     representative = _couple((1, 2, 3), (1, 4, 4))
-    yield statement(
-        place="appendix C, the guide's example",
+    yield At("appendix C, the guide's example").statement(
         printed="(641, 655) is represented by (123, 144)",
         holds=_couple((1, 4, 6), (5, 5, 6)) == representative,
     )
-    yield mistake(
-        place="appendix C, the guide's example",
+    yield At("appendix C, the guide's example").mistake(
         printed="the result 652 with the goal 641, in that row",
         exact="the row is that of 655",
         holds=_couple((1, 4, 6), (2, 5, 6)) == representative,

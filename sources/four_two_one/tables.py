@@ -17,7 +17,7 @@ from ...baselines.solver import evaluate, solve
 from ...baselines.task import Task
 from ...games import FourTwoOne, IntArray
 from ...games.ranking import Combination
-from ..claim import Claim, mistake, number, statement
+from ..claim import At, Claim
 from .policies import equally_good, goal_values
 
 #: The utility of each table. ``tables.csv`` has u_0r, and u_0 / u_0r by policy for first and next
@@ -84,8 +84,7 @@ def _goals() -> Iterator[Claim]:
     for player, duration in (("first", None), ("next", 3)):
         equal = _equal_goals(FourTwoOne(utility=utility, duration=duration))
         shares = {goal: value / optimum for goal, value in equal.items()}
-        yield mistake(
-            place="section 5.2",
+        yield At("section 5.2").mistake(
             printed="of many optimal goals in (51) or (52) we need not discriminate between them",
             exact=f"Table 2, goal:0,0, {player} player: "
             + ", ".join(f"{goal} gives {float(share):.5f}" for goal, share in shares.items()),
@@ -94,8 +93,7 @@ def _goals() -> Iterator[Claim]:
         )
     casual = FourTwoOne(utility=utility)
     goals, dilemmas = len(_equal_goals(casual)), _has_dilemmas(casual)
-    yield statement(
-        place="section 5.2",
+    yield At("section 5.2").statement(
         printed="dilemma implies duplicity, but the converse is false",
         exact=f"the first player of Table 2 has {goals} equal goals, and "
         f"{'some' if dilemmas else 'no'} dilemma",
@@ -104,8 +102,7 @@ def _goals() -> Iterator[Claim]:
     )
     flat = FourTwoOne(utility=_flat)
     every = set(goal_values(flat, serendipity=True)[1][0].round(12).tolist())
-    yield statement(
-        place="section 5.1",
+    yield At("section 5.1").statement(
         printed="for a constant utility any goal is optimal",
         exact="true: each is worth 1",
         holds=every == {1.0},
@@ -144,16 +141,14 @@ def _order() -> Iterator[Claim]:
     """Check which order between equally good next states the tables follow."""
     place = "section 5.2, Table 3, goal:1,0, first player, equally good states"
     game, printed = FourTwoOne(utility="transfer"), "0.87962"
-    yield number(
-        place=f"{place} shorter first",
+    yield At(f"{place} shorter first").number(
         printed=printed,
         exact=ratio("transfer", "goal:1,0", first=True),
         recorded="agrees by truncation",
         note="of as many dice the lexicographically smaller: all legible numbers of Tables 1 to 4 "
         "follow this order",
     )
-    yield number(
-        place=f"{place} in the lexicographic order of the text",
+    yield At(f"{place} in the lexicographic order of the text").number(
         printed=printed,
         exact=_exactly(in_dictionary_order(game, serendipity=False), game) / best_value("transfer"),
         recorded="wrong",
@@ -164,31 +159,27 @@ def _order() -> Iterator[Claim]:
 def _interpretation() -> Iterator[Claim]:
     """Check what section 5.4 reads out of the tables."""
     short, long = _gains("goal:0,1", "goal:0,0"), _gains("goal:1,1", "goal:1,0")
-    yield statement(
-        place="section 5.4",
+    yield At("section 5.4").statement(
         printed="serendipity never hurts, and helps more with the greater horizon",
         exact=f"with h = 0 it adds {_decimals(short)}, with h = 1 {_decimals(long)}",
         holds=all(0 <= less <= more for less, more in zip(short, long, strict=True)),
         note="Tables 1 to 4",
     )
     helped = _gains("goal:1,1", "goal:0,1")
-    yield statement(
-        place="section 5.4",
+    yield At("section 5.4").statement(
         printed="horizon and revision help with serendipity",
         exact=f"they add {_decimals(helped)}",
         holds=min(helped) >= 0,
         note="Tables 1 to 4",
     )
     first, following = (_gains("goal:1,0", "goal:0,0", player) for player in (True, False))
-    yield statement(
-        place="section 5.4",
+    yield At("section 5.4").statement(
         printed="without serendipity they help peaked utilities and hurt fuzzy ones",
         exact=f"they add {_decimals(first)}",
         holds=_signs(first) == [0, 1, -1, -1],
         note="first players; nothing in Table 1, where all is optimal",
     )
-    yield mistake(
-        place="section 5.4",
+    yield At("section 5.4").mistake(
         printed="the same, which defines fuzziness, for next players",
         exact=f"they add {', '.join(map(str, following))}: the transfer function is fuzzy for "
         "first players but not for next ones",
@@ -201,8 +192,7 @@ def _fuzziness() -> Iterator[Claim]:
     """Check the paper's two readings of "fuzzier", which are two different claims."""
     handicaps = [ratio(utility, "optimal", first=False) for utility in UTILITIES.values()]
     printed = "next players are handicapped, but less with a fuzzier utility"
-    yield mistake(
-        place="section 5.4, increasingly fuzzy utilities",
+    yield At("section 5.4, increasingly fuzzy utilities").mistake(
         printed=printed,
         exact=f"handicapped, but with three goals more than with one: {_decimals(handicaps)}",
         holds=all(one < other for one, other in pairwise(handicaps)),
@@ -210,8 +200,7 @@ def _fuzziness() -> Iterator[Claim]:
     )
     hurt = [gain < 0 for gain in _gains("goal:1,0", "goal:0,0")]
     fuzzy, peaked = list(compress(handicaps, hurt)), list(compress(handicaps, map(not_, hurt)))
-    yield statement(
-        place="section 5.4, fuzzy or not by its definition",
+    yield At("section 5.4, fuzzy or not by its definition").statement(
         printed=printed,
         exact=f"true: fuzzy are {' and '.join(compress(UTILITIES, hurt))}; with them next players "
         f"get at least {float(min(fuzzy)):.5f} of the first ones' optimum, with the others at most "
@@ -225,16 +214,14 @@ def _fuzziness() -> Iterator[Claim]:
 def _conclusions() -> Iterator[Claim]:
     """Check what section 6 reads out of the tables."""
     short, long = max(_gains("goal:0,1", "goal:0,0")), max(_gains("goal:1,1", "goal:1,0"))
-    yield statement(
-        place="section 6",
+    yield At("section 6").statement(
         printed="the short-sighted manager (h = 0) gets hardly any help from serendipity",
         exact=f"at most {float(short):.5f} of the optimum, with h = 1 up to {float(long):.5f}",
         holds=10 * short < long,
         note="first players in Tables 1 to 4; hardly any: less than a tenth of it",
     )
     losses = _gains("goal:0,0", "goal:1,0")[2:]
-    yield statement(
-        place="section 6",
+    yield At("section 6").statement(
         printed="with a fuzzy utility and no serendipity, revision dramatically reduces it",
         exact="by {:.5f} and {:.5f} of the optimum".format(*map(float, losses)),
         holds=min(losses) > 0,

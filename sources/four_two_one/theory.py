@@ -15,7 +15,7 @@ from ...baselines.solver import Evaluation, evaluate, solve
 from ...baselines.task import Task, start_mass
 from ...games import Array, FourTwoOne, IntArray, Stage
 from ...games.dice import combinations, redundancy
-from ..claim import Claim, number, statement
+from ..claim import At, Claim
 from .goals import optimal_takes
 from .laws import best, probability
 
@@ -40,32 +40,28 @@ def _alea() -> Iterator[Claim]:
     for combination, printed, ways in (((1, 2), "2/F^2", 2), ((1, 1), "1/F^2", 1)):
         holds = all(probability(f, combination) == Fraction(ways, f**2) for f in range(2, 9))
         digits = "".join(map(str, reversed(combination)))
-        yield statement(
-            place="section 2.1",
+        yield At("section 2.1").statement(
             printed=f"{digits} has the probability {printed}",
             exact="the same",
             holds=holds,
             note="F = 2 to 8",
         )
     counts = tuple(FourTwoOne().parse("421").count(face) for face in range(1, 7))
-    yield statement(
-        place="section 2.1",
+    yield At("section 2.1").statement(
         printed="421 is (1, 1, 0, 1, 0, 0) in Eulerian notation",
         exact=str(counts),
         holds=counts == (1, 1, 0, 1, 0, 0),
     )
-    yield number(
-        place="section 2.1, redundancy of 221", printed="3", exact=Fraction(redundancy((1, 2, 2)))
+    yield At("section 2.1, redundancy of 221").number(
+        printed="3", exact=Fraction(redundancy((1, 2, 2)))
     )
     sizes = [(dice, faces) for dice in range(1, 6) for faces in range(1, 7)]
-    yield statement(
-        place="equation (1)",
+    yield At("equation (1)").statement(
         printed="the multinomial law sums to 1",
         holds=all(sum(probability(f, d) for d in combinations(n, f)) == 1 for n, f in sizes),
         note="D <= 5, F <= 6",
     )
-    yield statement(
-        place="equation (43)",
+    yield At("equation (43)").statement(
         printed="p(d + e_1) / p(d) = (|d| + 1) / (F (d_1 + 1)), at most 1 up to F dice",
         holds=all(
             probability(f, tuple(sorted((1, *d)))) <= probability(f, d)
@@ -84,8 +80,7 @@ def _duality() -> Iterator[Claim]:
         task = Task(FourTwoOne(), exact=True)
         evaluation = evaluate(name, task, exact=True)
         constants = _products(evaluation)
-        yield statement(
-            place="equation (40)",
+        yield At("equation (40)").statement(
             printed="the scalar product of u_j and rho_j does not depend on the time j",
             exact=", ".join(map(str, constants)) + f" for {name}",
             holds=len(constants) == 1,
@@ -117,8 +112,7 @@ def _products(evaluation: Evaluation) -> set[Fraction]:
 def _horizon() -> Iterator[Claim]:
     utilities = ("goal:123", "goals:123,224,345", "transfer", "sum")
     tasks = [Task(FourTwoOne(casts=2, utility=utility), exact=True) for utility in utilities]
-    yield statement(
-        place="section 5.2",
+    yield At("section 5.2").statement(
         printed="with one decision left, (52) generates an optimal strategy",
         holds=all(
             evaluate("goal:1,1", task, exact=True).value == solve(task, exact=True).value
@@ -126,8 +120,7 @@ def _horizon() -> Iterator[Claim]:
         ),
         note="J = 2, the four utilities of section 5.4",
     )
-    yield statement(
-        place="section 5.3",
+    yield At("section 5.3").statement(
         printed="revised and serendipitous, horizon h is optimal in its last h decisions",
         holds=all(last_decisions_are_optimal("goal:1,1", utility) for utility in utilities),
         note="h = 1: every state with one decision left, the four utilities of section 5.4",
@@ -140,8 +133,7 @@ def _horizon() -> Iterator[Claim]:
         ]
         for goal in ("111", "112", "123")
     }
-    yield statement(
-        place="section 5.4",
+    yield At("section 5.4").statement(
         printed="for a one-goal utility all goal identification policies are optimal",
         holds=not any(map(any, losses.values())),
         note="(3, 6, 3), every class of goals, both players",
@@ -160,8 +152,7 @@ def last_decisions_are_optimal(name: str, utility: str) -> bool:
 
 def _live_dice() -> Iterator[Claim]:
     sizes = [(1, 2, 3), (2, 4, 3), (3, 6, 3), (3, 6, 5), (4, 3, 4)]
-    yield statement(
-        place="equation (56)",
+    yield At("equation (56)").statement(
         printed="towards a brelan the number of live dice is binomial",
         exact="the same fractions at every cast",
         holds=all(
@@ -186,8 +177,7 @@ def _independence() -> Iterator[Claim]:
             law = live_dice_laws(dice, 5, 2, goal, duration)[0]
             mean = sum((alive * chance for alive, chance in enumerate(law)), Fraction(0))
             independent[goal, duration] = law == _binomial(dice, mean / dice)
-    yield statement(
-        place="appendix B",
+    yield At("appendix B").statement(
         printed="the Z_d are independent if and only if d* is a brelan and the player first",
         exact="true: in no other case is the number of live dice binomial",
         holds=all(
@@ -197,8 +187,7 @@ def _independence() -> Iterator[Claim]:
         note="ratchet, 2 to 4 dice, F = 5, J = 2, every class of goals",
     )
     taken = optimal_takes(best(3, 6, 3, "122"), (), (1, 1, 2), 1)
-    yield statement(
-        place="appendix B",
+    yield At("appendix B").statement(
         printed="goal 221, cast 211: of the dice 11 one has a child if and only if the "
         "other has none",
         exact="true: one 1 and the 2 are accumulated",

@@ -10,7 +10,7 @@ from ...baselines.solver import expected_payoffs, solve
 from ...baselines.task import Task
 from ...games import Array, Greed, IntArray, Stage
 from ...games.greed import TIES
-from ..claim import Claim, mistake, number, statement
+from ..claim import At, Claim
 from .last_turns import last_turns
 from .normal_turns import starts, totals, value_of
 
@@ -34,35 +34,30 @@ def _going_first() -> Iterator[Claim]:
     game = Greed(10, 3)
     value = value_of(game)
     slip = _value_with_last_turns(game, _labels(game))
-    yield number(
-        place="section 8, rating of going first for M = 10, s = 3",
+    yield At("section 8, rating of going first for M = 10, s = 3").number(
         printed="0.54",
         exact=value,
         recorded="wrong",
         note="a slip: the author's own published table has 0.5001285115305298 at 0 : 0",
     )
-    yield number(
-        place="section 8, the author's published table, 0 : 0",
-        printed="0.5001285115305298",
-        exact=value,
+    yield At("section 8, the author's published table, 0 : 0").number(
+        printed="0.5001285115305298", exact=value
     )
-    yield number(
-        place="section 8, the same with the last turns of figure 3",
+    yield At("section 8, the same with the last turns of figure 3").number(
         printed="0.54",
         exact=slip,
         note="where the slip comes from: in 21 last turns figure 3 has no optimum, so that to stop "
         "seems better than it is",
     )
-    yield statement(
-        place="section 8",
+    yield At("section 8").statement(
         printed="going first is very slightly advantageous for M = 10, s = 3",
         exact=f"by {float(value - HALF):.6f}",
         holds=value > HALF,
     )
     place = "section 8, by which going first improves winning against losing"
-    yield number(place=place, printed="4%", exact=2 * value - 1, recorded="wrong")
-    yield number(
-        place=f"{place}, from 1/2, with the last turns of figure 3", printed="4%", exact=slip - HALF
+    yield At(place).number(printed="4%", exact=2 * value - 1, recorded="wrong")
+    yield At(f"{place}, from 1/2, with the last turns of figure 3").number(
+        printed="4%", exact=slip - HALF
     )
     values = {
         (m, s): start
@@ -71,8 +66,7 @@ def _going_first() -> Iterator[Claim]:
     }
     (limit, sides), worst = min(values.items(), key=lambda item: item[1])
     underdogs = [m for m in range(1, LIMIT + 1) if values[m, 2] < HALF]
-    yield mistake(
-        place="section 8",
+    yield At("section 8").mistake(
         printed="going first is an advantage, if that is meant for all games",
         exact=f"not always: worst is {worst} at M = {limit}, s = {sides}",
         holds=worst >= HALF,
@@ -125,8 +119,7 @@ def _ties() -> Iterator[Claim]:
         )
         first, second = expected_payoffs("optimal", Task(game, exact=True), exact=True)
         changed = (_choices(half) != _choices(game)).sum()
-        yield statement(
-            place=f"section 8, a tie {WHO[tie]}",
+        yield At(f"section 8, a tie {WHO[tie]}").statement(
             printed="another rating of ties is a completely valid metric",
             exact=f"first {float(first):.6f}, second {float(second):.6f}, neither "
             f"{float(1 - first - second):.6f}; opening {solutions[0].policy.actions[0]}",
@@ -135,8 +128,7 @@ def _ties() -> Iterator[Claim]:
             f"{changed} of {game.num_states} decisions change",
         )
     paid = totals(Greed(10, 3, tie="lost"))
-    yield mistake(
-        place="section 8 and section 6, a tie lost by both",
+    yield At("section 8 and section 6, a tie lost by both").mistake(
         printed="the two players' ratings add up to 1",
         exact=f"not then: the ends pay {' or '.join(f'{total:g}' for total in sorted(paid))} in "
         "all, and 1 - rating is not the other's",

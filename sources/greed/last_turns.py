@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 
 from ...games import Array, BoolArray, Greed, IntArray, Stage
-from ..claim import Claim, mistake, statement
+from ..claim import At, Claim
 
 MAX_SCORE, MAX_SIDES = 100, 10
 RANGE = f"every game with M <= {MAX_SCORE}, s <= {MAX_SIDES}, every state"
@@ -171,8 +171,7 @@ def last_turns(limit: int, sides: int) -> LastTurns:
 def last_turn_claims() -> Iterator[Claim]:
     """Check everything."""
     tables = [LastTurns(MAX_SCORE, sides) for sides in range(1, MAX_SIDES + 1)]
-    yield statement(
-        place="section 4, equation (1)",
+    yield At("section 4, equation (1)").statement(
         printed="rating of n dice as a sum over the pmf",
         exact="the same as by the recursion over single dice",
         holds=all(tables[s - 1].compare(Greed(m, s, max_dice=m)) for m, s in COMPARED),
@@ -207,8 +206,7 @@ def last_turn_claims() -> Iterator[Claim]:
     ]
     for place, printed, exact, holds in rows:
         failing = [f"s = {table.sides}" for table in tables if not holds(table)]
-        yield statement(
-            place=place,
+        yield At(place).statement(
             printed=printed,
             exact=exact,
             holds=not failing,
@@ -225,8 +223,7 @@ def _readings(tables: list[LastTurns]) -> Iterator[Claim]:
     )
     table = last_turns(limit, sides)
     n = int(np.flatnonzero(table.rises_above_the_middle(strictly=False)[level])[0])
-    yield mistake(
-        place="section 5, Conjecture 1, read strictly",
+    yield At("section 5, Conjecture 1, read strictly").mistake(
         printed="the rating is monotonically decreasing",
         exact=f"not strictly: at 0 : {table.gap[level]} with M = {limit}, s = {sides} both {n} and "
         f"{n + 1} dice rate {table.rating(level, n)}",
@@ -237,8 +234,7 @@ def _readings(tables: list[LastTurns]) -> Iterator[Claim]:
     table = last_turns(limit, sides)
     found = int(table.found_upwards()[lost])
     best = int(table.ratings[lost].argmax())
-    yield mistake(
-        place="section 5, the algorithm",
+    yield At("section 5, the algorithm").mistake(
         printed="calculate the rating until it starts to decrease, if upwards",
         exact=f"at 0 : {table.gap[lost]} with M = {limit}, s = {sides} it stops at {found} of "
         f"rating {table.rating(lost, found)}; {best} have {table.rating(lost, best)}",
@@ -251,8 +247,7 @@ def _readings(tables: list[LastTurns]) -> Iterator[Claim]:
     lost_states = np.flatnonzero((states.gap >= 0) & (inside < states.ratings.max(axis=1)))
     row = states.row(10, 7)
     best = int(states.ratings[row].argmax())
-    yield mistake(
-        place="section 5",
+    yield At("section 5").mistake(
         printed="one would evaluate every n from s_o - s_p up to M - s_p",
         exact=f"at 0 : 7 with M = 10, s = 3 the best are {best} dice, fewer than 7: s_o - s_p "
         "points take (s_o - s_p) / s dice",
@@ -297,8 +292,7 @@ def _figure_3() -> Iterator[Claim]:
     labels = table.figure_3()
     wrong = ~table.is_optimal(labels)[rows]
     row, best = table.row(5, 2), int(table.ratings[table.row(5, 2)].argmax())
-    yield mistake(
-        place="figure 3",
+    yield At("figure 3").mistake(
         printed="the label is n*, found from n_0 = (M + s_o - 2 s_p) / (s + 1)",
         exact=f"{wrong.sum()} of {len(rows)} labels are not optimal if n_0 itself is the last n "
         f"tried, as in the picture: {labels[row]} at (5, 7) rates "
@@ -306,8 +300,7 @@ def _figure_3() -> Iterator[Claim]:
         holds=not wrong.any(),
         note="M = 10, s = 3; the algorithm starts from the first n above n_0 and is right",
     )
-    yield mistake(
-        place="sections 5 and 7, figures 3 and 4",
+    yield At("sections 5 and 7, figures 3 and 4").mistake(
         printed="the figures are of M = 20, s = 3",
         exact="the axes of the pictures end at 10: M = 10, as section 1.1 announces of all "
         "examples",

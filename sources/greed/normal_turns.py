@@ -14,7 +14,7 @@ from ...baselines.induction import equilibrium
 from ...baselines.solver import occupancy, solve
 from ...baselines.task import Task
 from ...games import Greed, IntArray, Move
-from ..claim import Claim, mistake, statement
+from ..claim import At, Claim
 from .last_turns import MAX_SCORE, MAX_SIDES, last_turns
 
 GAMES = f"every game with M <= {MAX_SCORE}, s <= {MAX_SIDES}"
@@ -45,15 +45,13 @@ def _ratings() -> Iterator[Claim]:
     game = Greed(10, 3)
     reached = sorted({advance(game, [2, 6, 0], 2, total)[:2] for total in range(2, 7)})
     printed = [(6, 4), (6, 5), (6, 6), (6, 7)]
-    yield mistake(
-        place="section 6",
+    yield At("section 6").mistake(
         printed=f"two dice at (2, 6), M = 10, s = 3, lead to {printed}",
         exact=f"{reached}",
         holds=reached == printed,
         note="the sum 6 of two three-sided dice is missing, and so are the weights p(5) and p(6)",
     )
-    yield statement(
-        place="section 6",
+    yield At("section 6").statement(
         printed="the two players' ratings add up to 1",
         exact="true: every end pays 1 in all",
         holds=totals(game) == {1.0},
@@ -80,15 +78,13 @@ def _equation_4() -> Iterator[Claim]:
         Fraction(values[state]) / scale[state]
         for state in (int(game.encode(np.array([0, total, 0]))) for total in range(2, 7))
     )
-    yield mistake(
-        place="section 6, equation (4)",
+    yield At("section 6, equation (4)").mistake(
         printed="rating of n > 0 dice: sum of 1 - rating over the totals",
         exact=f"{float(unweighted):.4f} for two dice at (0, 0), M = 10, s = 3: no probability",
         holds=unweighted <= 1,
         note="the pmf of the total is left out",
     )
-    yield mistake(
-        place="section 6, under equation (4)",
+    yield At("section 6, under equation (4)").mistake(
         printed="the next state's last-turn flag is 0 if n = 1, else 0",
         exact="1 if n = 0, else 0",
         holds=advance(game, [5, 5, 0], 0, 0)[2] == 0,
@@ -99,16 +95,14 @@ def _equation_4() -> Iterator[Claim]:
 def _reached() -> Iterator[Claim]:
     """Check what section 5 says of how last turns come about."""
     nobody = all(_no_position_is_lost(Greed(MAX_SCORE, s)) for s in range(1, MAX_SIDES + 1))
-    yield statement(
-        place="section 5, forfeit",
+    yield At("section 5, forfeit").statement(
         printed="who is behind never stops in optimal play, as that rates 0",
         exact="true: stopping rates 0 and some roll more",
         holds=nobody,
         note=GAMES,
     )
     chances = {(m, s): _chance_of_an_assured_victory(Greed(m, s)) for m, s in ((10, 3), (100, 6))}
-    yield statement(
-        place="section 5, certain victory",
+    yield At("section 5, certain victory").statement(
         printed="for the most part, the last turns that are reached have no assured victory",
         exact=f"true of all of them: a chance of {max(chances.values()):g}, as to stop there would "
         "rate 0 and some roll rates more",
@@ -146,8 +140,7 @@ def _section_7() -> Iterator[Claim]:
         for rank, (seat, states) in enumerate(game.stages())
         for state in states
     }
-    yield statement(
-        place="section 7",
+    yield At("section 7").statement(
         printed="in the order of growing p + o no move leads back",
         holds=all(_leads_on(game, order, seat, state) for seat, state in order),
         note="every move of M = 10, s = 3, the last turns put behind all others",
@@ -156,8 +149,7 @@ def _section_7() -> Iterator[Claim]:
     played = Greed(10, 3, max_dice=10)
     busts = all(_roll(played, [10, 10, 0], n, n).over[0, 0] for n in range(1, 11))
     follows = advance(played, [10, 10, 0], 0, 0)
-    yield statement(
-        place="section 7",
+    yield At("section 7").statement(
         printed=f"at {tuple(map(int, corner[0]))} one can only roll 0 dice, or go bust",
         holds=bool(busts) and follows == (10, 10, 1),
         note="M = 10, s = 3",
@@ -171,8 +163,7 @@ def _section_7() -> Iterator[Claim]:
         )
         for own, other in ((9, 10), (10, 9))
     }
-    yield mistake(
-        place="section 7",
+    yield At("section 7").mistake(
         printed="the states next to (M, M, 0) could also go to (M, M, 0)",
         exact=f"(M - 1, M, 0) could, (M, M - 1, 0) could {'' if neighbours[10, 9] else 'not'}, as "
         "the mover already has M",
@@ -183,16 +174,14 @@ def _section_7() -> Iterator[Claim]:
 
 def _bound() -> Iterator[Claim]:
     reach = {n: [t for t in range(n, 3 * n + 1) if t <= 10] for n in (6, 7)}
-    yield mistake(
-        place="section 7",
+    yield At("section 7").mistake(
         printed="all n above 2 (M - p) / (s + 1) have exactly the same next states",
         exact=f"6 dice reach {reach[6]}, 7 dice {reach[7]} (M = 10, s = 3, p = 0)",
         holds=reach[6] == reach[7],
         note="the cutoff is sound for another reason: n + 1 dice are no likelier than n to show "
         "any sum up to n (s + 1) / 2",
     )
-    yield statement(
-        place="section 7, the bound",
+    yield At("section 7, the bound").statement(
         printed="n up to the first above 2 (M - p) / (s + 1) are enough",
         exact="true: the value of the game stays the same",
         holds=all(
@@ -202,8 +191,7 @@ def _bound() -> Iterator[Claim]:
     )
     behind = np.array([0, 1, 1])
     none, one = (value_of(game, behind) for game in (Greed(1, 2, max_dice=0), Greed(1, 2)))
-    yield mistake(
-        place="section 7, the bound read as n <= 2 (M - p) / (s + 1)",
+    yield At("section 7, the bound read as n <= 2 (M - p) / (s + 1)").mistake(
         printed="the cutoff loses no optimum",
         exact=f"M = 1, s = 2, last turn at 0 : 1: {none} with it, {one} without",
         holds=none == one,

@@ -7,7 +7,7 @@ what the order of play is worth in ``order``, what it says in words of how to pl
 from collections.abc import Iterator
 
 from ...games import LowestScore
-from ..claim import Claim, number, printed_table, statement
+from ..claim import At, Claim, printed_table
 from . import policies as exactly
 from .order import order_claims
 from .play import only3s_keeps, play_claims, read, total_worth, words
@@ -35,21 +35,18 @@ def claims() -> list[Claim]:
 
 def _rules() -> Iterator[Claim]:
     for face, worth in enumerate(PRINTED_WORTH, start=1):
-        yield number(place=f"cell 1, worth of {face}", printed=worth, exact=GAME.worth[face - 1])
+        yield At(f"cell 1, worth of {face}").number(printed=worth, exact=GAME.worth[face - 1])
     for roll, worth in WORTHS.items():
         place = f"cell 2, worth of {words(roll)}"
-        yield number(place=place, printed=worth, exact=total_worth(GAME, roll))
+        yield At(place).number(printed=worth, exact=total_worth(GAME, roll))
     for kept in KEPT:
         exact = GAME.by_worth((1, 3, 3, 4, 5))[: len(kept)]
-        yield statement(
-            place=f"cell 3, {len(kept)} of 1 3 3 4 5",
-            printed=words(kept),
-            exact=words(exact),
-            holds=exact == kept,
+        yield At(f"cell 3, {len(kept)} of 1 3 3 4 5").statement(
+            printed=words(kept), exact=words(exact), holds=exact == kept
         )
     for roll, kept_dice in ONLY_3S.items():
         place = f"cell 5, Only3sBot keeps of {words(roll)}"
-        yield number(place=place, printed=kept_dice, exact=only3s_keeps(GAME, 0, roll))
+        yield At(place).number(printed=kept_dice, exact=only3s_keeps(GAME, 0, roll))
 
 
 def _expectations() -> Iterator[Claim]:
@@ -59,27 +56,27 @@ def _expectations() -> Iterator[Claim]:
         ("8, expected score of 1 die, print 3.0", 1, "3"),
     ):
         exact = exactly.expected_score(GAME, dice)
-        yield number(place=f"cell {what}", printed=printed, exact=exact)
+        yield At(f"cell {what}").number(printed=printed, exact=exact)
     for face, worth in enumerate(PRINTED_WORTH, start=1):
         expected = exactly.expected_score_of_roll(GAME, (face,))
         for what in ("taking", "roll"):
-            yield number(place=f"cell 8, {what} {face} expects", printed=worth, exact=expected)
+            yield At(f"cell 8, {what} {face} expects").number(printed=worth, exact=expected)
     for roll, printed in (((1, 6), "4"), ((1, 1, 6), "5")):
         exact = exactly.expected_score_of_roll(GAME, roll)
-        yield number(place=f"cell 9, roll {words(roll)} expects", printed=printed, exact=exact)
+        yield At(f"cell 9, roll {words(roll)} expects").number(printed=printed, exact=exact)
     for dice, printed in ((2, "4.39"), (3, "5.23")):
         exact = exactly.expected_score(GAME, dice)
-        yield number(place=f"cell 9, expected score of {dice} dice", printed=printed, exact=exact)
+        yield At(f"cell 9, expected score of {dice} dice").number(printed=printed, exact=exact)
 
 
 def _beating() -> Iterator[Claim]:
     yield _beat("cell 10", "33.33%", 2, 1)
     exact = exactly.beat_chance_of_roll(GAME, 3, (3, 1, 6))
-    yield number(place="cell 10, beat 3 with the roll 3 1 6", printed="35.65%", exact=exact)
+    yield At("cell 10, beat 3 with the roll 3 1 6").number(printed="35.65%", exact=exact)
     for face, chance in enumerate([1, 0, 1, 0, 0, 0], start=1):
         exact = exactly.beat_chance_of_roll(GAME, 2, (face,))
         for what in ("taking", "roll"):
-            yield number(place=f"cell 10, beat 2, {what} {face}", printed=chance, exact=exact)
+            yield At(f"cell 10, beat 2, {what} {face}").number(printed=chance, exact=exact)
     yield _beat("cell 10, last line", "(cut)", 2, 1)
     yield from _worked_example()
     yield _beat("cell 11, assert", "7.41%", 1, 2)
@@ -87,7 +84,7 @@ def _beating() -> Iterator[Claim]:
     for row in rows[2:]:
         goal, place = int(row["goal"]), f"cell 11, beat {row['goal']} by taking the 1"
         exact = exactly.beat_chance(GAME, goal - 1, 1)
-        yield number(place=place, printed=row["keeping a 1"], exact=exact)
+        yield At(place).number(printed=row["keeping a 1"], exact=exact)
         yield _beat("cell 11", row["two dice"], goal, 2)
     for row in rows:
         yield _beat("cell 12", row["five dice"], int(row["goal"]), 5)
@@ -100,27 +97,24 @@ def _worked_example() -> Iterator[Claim]:
     single = sum(GAME.zero_face in roll for roll in ordered) - both
     later = exactly.beat_chance(GAME, 1, 1)
     place = "cell 11, comment"
-    yield number(place=f"{place}, possibilities of two dice", printed=36, exact=len(ordered))
-    yield number(place=f"{place}, of which beat 1 at once", printed=1, exact=both)
-    yield number(place=f"{place}, of which allow a second turn", printed=10, exact=single)
-    yield number(place=f"{place}, chance of the second 3", printed="1/6", exact=later)
-    yield number(
-        place=f"{place}, weighted possibilities",
-        printed="1.666",
-        exact=single * later,
-        recorded="agrees by truncation",
+    yield At(f"{place}, possibilities of two dice").number(printed=36, exact=len(ordered))
+    yield At(f"{place}, of which beat 1 at once").number(printed=1, exact=both)
+    yield At(f"{place}, of which allow a second turn").number(printed=10, exact=single)
+    yield At(f"{place}, chance of the second 3").number(printed="1/6", exact=later)
+    yield At(f"{place}, weighted possibilities").number(
+        printed="1.666", exact=single * later, recorded="agrees by truncation"
     )
     total = both + single * later
-    yield number(
-        place=f"{place}, in all", printed="2.666", exact=total, recorded="agrees by truncation"
+    yield At(f"{place}, in all").number(
+        printed="2.666", exact=total, recorded="agrees by truncation"
     )
-    yield number(place=f"{place}, divided by 36", printed="0.07407", exact=total / 36)
+    yield At(f"{place}, divided by 36").number(printed="0.07407", exact=total / 36)
 
 
 def _beat(place: str, printed: str, goal: int, dice: int) -> Claim:
     exact = exactly.beat_chance(GAME, goal, dice)
     where = f"{place}, beat {goal} with {dice} fresh {'die' if dice == 1 else 'dice'}"
-    return number(place=where, printed=printed, exact=exact)
+    return At(where).number(printed=printed, exact=exact)
 
 
 def _survival() -> Iterator[Claim]:
@@ -136,39 +130,35 @@ def _survive(place: str, printed: str, score: int, players: int) -> Claim:
     exact = exactly.survival_chance(GAME, score, players)
     formula = f"({one})^{players}" if players > 1 and one != 1 else ""
     where = f"{place}, s={score}, p={players}"
-    return number(place=where, printed=printed, exact=exact, formula=formula)
+    return At(where).number(printed=printed, exact=exact, formula=formula)
 
 
 def _win_or_tie() -> Iterator[Claim]:
     place = "cell 14, assert"
     sure = exactly.win_or_tie_chance(GAME, None, 5, 0, 0)
     where = f"{place}, no score to tie, 5 so far, no dice left"
-    yield number(place=where, printed=1, exact=sure)
+    yield At(where).number(printed=1, exact=sure)
     lost = exactly.win_or_tie_chance(GAME, 3, 5, 4, 0)
-    yield number(place=f"{place}, 3 to tie, 5 so far, four dice left", printed=0, exact=lost)
+    yield At(f"{place}, 3 to tie, 5 so far, four dice left").number(printed=0, exact=lost)
     perfect, below_2 = (exactly.beat_chance(GAME, goal, 5) for goal in (1, 2))
     survives = exactly.survival_chance(GAME, 1, 4)
     exactly_1 = below_2 - perfect
     wins = exactly.win_or_tie_chance(GAME, 1, 0, 5, 4)
     place = "cell 14, comment"
-    yield number(place=f"{place}, perfect 3s", printed="2.11%", exact=perfect)
-    yield number(place=f"{place}, a score below 2", printed="7.30%", exact=below_2)
-    yield number(
-        place=f"{place}, exactly 1",
+    yield At(f"{place}, perfect 3s").number(printed="2.11%", exact=perfect)
+    yield At(f"{place}, a score below 2").number(printed="7.30%", exact=below_2)
+    yield At(f"{place}, exactly 1").number(
         printed="5.19%",
         exact=exactly_1,
         note="as a difference; playing for perfect 3s or for at most 1 are different plays",
     )
-    yield number(place=f"{place}, four players do not beat 1", printed="91.83%", exact=survives)
-    yield number(place=f"{place}, 1 and not beaten", printed="4.77%", exact=exactly_1 * survives)
-    yield number(
-        place=f"{place}, in all",
-        printed="6.8%",
-        exact=perfect + exactly_1 * survives,
-        recorded="agrees by truncation",
+    yield At(f"{place}, four players do not beat 1").number(printed="91.83%", exact=survives)
+    yield At(f"{place}, 1 and not beaten").number(printed="4.77%", exact=exactly_1 * survives)
+    yield At(f"{place}, in all").number(
+        printed="6.8%", exact=perfect + exactly_1 * survives, recorded="agrees by truncation"
     )
     where = "cell 14, assert, 1 to tie, five dice, four players after"
-    yield number(place=where, printed="6.85%", exact=wins)
+    yield At(where).number(printed="6.85%", exact=wins)
 
 
 def _choices() -> Iterator[Claim]:
@@ -179,7 +169,7 @@ def _choices() -> Iterator[Claim]:
         roll = read(row["roll"])
         kept = exactly.notebook_choice(GAME, to_tie, score, roll, after)
         where = f"cell {row['cell']}, {to_tie} >= {score} + {row['roll']}, {after} players after"
-        yield number(place=f"{where}, dice kept", printed=row["kept"], exact=kept)
+        yield At(f"{where}, dice kept").number(printed=row["kept"], exact=kept)
         if row["new_score"]:
             total = score + total_worth(GAME, GAME.by_worth(roll)[:kept])
-            yield number(place=f"{where}, new score", printed=row["new_score"], exact=total)
+            yield At(f"{where}, new score").number(printed=row["new_score"], exact=total)

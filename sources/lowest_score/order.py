@@ -10,7 +10,7 @@ import numpy as np
 from ...baselines.solver import evaluate, expected_payoffs, solve
 from ...baselines.task import Task
 from ...games import Array, LowestScore
-from ..claim import Claim, mistake, statement
+from ..claim import At, Claim
 from .play import table_for
 
 
@@ -36,8 +36,7 @@ def _wins(game: LowestScore, players: int) -> list[float]:
 def _order_of_play(game: LowestScore) -> Iterator[Claim]:
     chances = {players: _wins(game, players) for players in (2, 4, 6, 8)}
     steps = [step for row in chances.values() for step in pairwise(row)]
-    yield statement(
-        place="after cell 20",
+    yield At("after cell 20").statement(
         printed="the last player is in the best position",
         exact="true, and each is better off than the one before",
         holds=all(later > earlier for earlier, later in steps),
@@ -64,15 +63,13 @@ def _advantage(
     relative = [later / earlier - 1 for earlier, later in pairs]
     rounds = [later - earlier for earlier, later in pairs]
     basis = "OptimalBot against itself, 8 players; about: within a quarter of it"
-    yield statement(
-        place="summary, in relation",
+    yield At("summary, in relation").statement(
         printed=printed,
         exact=f"{_span(relative)} more wins",
         holds=all(abs(gain - about) <= about / 4 for gain in relative),
         note=basis + note,
     )
-    yield mistake(
-        place="summary, in shares of all rounds",
+    yield At("summary, in shares of all rounds").mistake(
         printed=printed,
         exact=f"{_span(rounds)} of the rounds",
         holds=all(abs(gain - about) <= about / 4 for gain in rounds),
@@ -127,8 +124,7 @@ def _winner_moves_first(game: LowestScore) -> Iterator[Claim]:
     spans = [f"{float(min(law)):.6f} to {float(max(law)):.6f}" for law in rounds]
     law = stationary(chain)
     basis = f"{players} OptimalBots, a tied win shared, of tied winners a lot decides who begins"
-    yield statement(
-        place="summary",
+    yield At("summary").statement(
         printed="the winner is supposed to move first next round, to keep it even",
         exact=f"true: in the long run each moves first in {law[0]} of the rounds and wins as many; "
         f"of the first round they win {spans[0]}, of the second {spans[1]}, of the third "
@@ -136,8 +132,7 @@ def _winner_moves_first(game: LowestScore) -> Iterator[Claim]:
         holds=all(chance == Fraction(1, players) for chance in law),
         note=f"{basis}; if the order never changed, it would stay at {spans[0]}",
     )
-    yield statement(
-        place="summary",
+    yield At("summary").statement(
         printed="the turn order explains the rule",
         exact=f"true: the last winner gets the worst seat, {float(chain[0, 0]):.6f} of a win",
         holds=chain[0, 0] == chain[0].min(),
@@ -153,8 +148,7 @@ def _rule_of_thumb(game: LowestScore) -> Iterator[Claim]:
     )
     losses = np.subtract(wins, only3s)
     shares = np.subtract(only3s, chance) / np.subtract(best, chance)
-    yield mistake(
-        place="after cell 20",
+    yield At("after cell 20").mistake(
         printed="only keeping 3's is already such a great rule of thumb",
         exact=f"among OptimalBots it wins {_decimals(only3s, 4)} where they win "
         f"{_decimals(wins, 4)}",
@@ -170,8 +164,7 @@ def _optimal_bot(game: LowestScore) -> Iterator[Claim]:
         gains = [float(solve(task).value) - own for task, own in zip(tasks, wins, strict=True)]
         table = table_for(game, players)
         equilibrium = [float(chance) for chance in expected_payoffs("optimal", Task(table))]
-        yield mistake(
-            place="cell 18",
+        yield At("cell 18").mistake(
             printed=f"the most optimal bot possible, here with {players} players",
             exact=f"against itself it gives away {_decimals(np.abs(gains))} of a win, seat by seat",
             holds=max(gains) < 1e-9,

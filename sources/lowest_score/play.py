@@ -10,7 +10,7 @@ import numpy as np
 from ...baselines.solver import expected_payoffs
 from ...baselines.task import Task
 from ...games import IntArray, LowestScore
-from ..claim import Claim, number, printed_table, statement
+from ..claim import At, Claim, printed_table
 from . import policies as exactly
 
 #: Turns printed in cells 3, 4, 6 and 18, in order of play, and their moves: rolls, all dice
@@ -79,21 +79,18 @@ def _turns(game: LowestScore) -> Iterator[Claim]:
             move = f"cell {cell}, {player} rolls {row['roll']} at {score}"
             choice = _choice(game, player, score, roll)
             if choice is not None:
-                yield number(place=f"{move}, keeps", printed=number_kept, exact=choice)
+                yield At(f"{move}, keeps").number(printed=number_kept, exact=choice)
             kept += game.by_worth(roll)[:number_kept]
-            yield statement(
-                place=f"{move}, finalized",
-                printed=row["finalized"],
-                exact=words(kept),
-                holds=words(kept) == row["finalized"],
+            yield At(f"{move}, finalized").statement(
+                printed=row["finalized"], exact=words(kept), holds=words(kept) == row["finalized"]
             )
             if row["score"]:
                 place, exact = f"{move}, running score", total_worth(game, kept)
-                yield number(place=place, printed=row["score"], exact=exact)
+                yield At(place).number(printed=row["score"], exact=exact)
     for row in TURNS["3", "demonstration"]:
         place = f"cell 3, demonstration, dice left beside {row['finalized']}"
         exact = game.dice - len(read(row["finalized"]))
-        yield number(place=place, printed=row["left"], exact=exact)
+        yield At(place).number(printed=row["left"], exact=exact)
 
 
 def _choice(game: LowestScore, player: str, score: int, roll: tuple[int, ...]) -> int | None:
@@ -120,7 +117,7 @@ def _announcements(game: LowestScore) -> Iterator[Claim]:
         }
         place = f"cell {cell}, announced"
         for printed, exact in zip(lines, _announce(scores), strict=False):
-            yield statement(place=place, printed=printed, exact=exact, holds=printed == exact)
+            yield At(place).statement(printed=printed, exact=exact, holds=printed == exact)
 
 
 def _announce(scores: dict[str, int]) -> Iterator[str]:
@@ -148,8 +145,7 @@ def _tournaments(game: LowestScore) -> Iterator[Claim]:
             wins, rounds = int(row["won"]), int(row["rounds"])
             error = (chance * (1 - chance) / rounds) ** 0.5
             distance = (wins / rounds - chance) / error
-            yield statement(
-                place=f"cell {cell}, {row['player']} in seat {seat} of {len(seats)}",
+            yield At(f"cell {cell}, {row['player']} in seat {seat} of {len(seats)}").statement(
                 printed=f"{wins} of {rounds} simulated rounds",
                 exact=f"wins {chance:.9f} of all rounds",
                 holds=abs(distance) < 4,
@@ -158,8 +154,7 @@ def _tournaments(game: LowestScore) -> Iterator[Claim]:
         is_last = [player == players[-1] for player in players]
         least = min(compress(chances, is_last))
         most = max(compress(chances, map(not_, is_last)))
-        yield statement(
-            place=f"cell {cell}, the tournament",
+        yield At(f"cell {cell}, the tournament").statement(
             printed=said[cell],
             exact=f"wherever they sit: at least {least:.4f} against at most {most:.4f}",
             holds=least > most,

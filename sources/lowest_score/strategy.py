@@ -10,7 +10,7 @@ from operator import eq, lt
 import numpy as np
 
 from ...games import LowestScore
-from ..claim import Claim, Verdict, mistake, number, statement
+from ..claim import At, Claim, Verdict
 from ..turn import follow_choices, solve_turn
 from . import policies as exactly
 from .play import table_for, total_worth, words
@@ -45,8 +45,7 @@ def _last_two_dice(game: LowestScore) -> Iterator[Claim]:
     ]
     keep = [goal for goal in goals if goal not in reroll]
     for place in ("before cell 11", "summary"):
-        yield mistake(
-            place=place,
+        yield At(place).mistake(
             printed="of two dice with a 1, reroll both only within 3 of the goal",
             exact=f"rerolling both is better for {reroll}, keeping the 1 for {keep}",
             holds=all(goal <= 3 for goal in reroll),
@@ -54,8 +53,7 @@ def _last_two_dice(game: LowestScore) -> Iterator[Claim]:
             f"{exactly.beat_chance(game, 4, 1)}",
         )
     one, two = (exactly.expected_score(game, dice) for dice in (1, 2))
-    yield statement(
-        place="summary",
+    yield At("summary").statement(
         printed="otherwise it is better to take the 1 on average",
         exact=f"true: {1 + one} points are expected against {two}",
         holds=1 + one < two,
@@ -66,23 +64,20 @@ def _no_regret(game: LowestScore) -> Iterator[Claim]:
     """Read "not regret" in three ways, of two dice left that show a 1 and something else."""
     two, one = exactly.beat_chance(game, 3, 2), exactly.beat_chance(game, 2, 1)
     printed = "we're slightly more likely to not regret rerolling both dice"
-    yield statement(
-        place="summary, of winning against 3",
+    yield At("summary, of winning against 3").statement(
         printed=printed,
         exact=f"{two} rerolling both, {one} taking the 1",
         holds=two > one,
         note="cell 10; before cell 11 has the other goals",
     )
     lower, equal = compare_rerolls(game)
-    yield statement(
-        place="summary, of ending no higher than by taking the 1",
+    yield At("summary, of ending no higher than by taking the 1").statement(
         printed=printed,
         exact=f"{lower + equal} = {float(lower + equal):.4f}",
         holds=lower + equal > Fraction(1, 2),
         note="both rerolled for the least expected total, the other die for itself",
     )
-    yield mistake(
-        place="summary, of ending lower rather than higher",
+    yield At("summary, of ending lower rather than higher").mistake(
         printed=printed,
         exact=f"{float(lower):.4f} lower, {float(1 - lower - equal):.4f} higher",
         holds=lower > 1 - lower - equal,
@@ -114,13 +109,12 @@ def compare_rerolls(game: LowestScore) -> tuple[Fraction, Fraction]:
 
 def _only_3s(game: LowestScore) -> Iterator[Claim]:
     perfect = exactly.beat_chance(game, 1, game.dice)
-    yield number(place="summary, chance of all 3's", printed="2%", exact=perfect)
+    yield At("summary, chance of all 3's").number(printed="2%", exact=perfect)
     turn = game.legs[0].turn
     ends = np.array([[Fraction(score == 0)] for score in range(game.max_score + 1)], dtype=object)
     choices = exactly.only3s(game)[: turn.num_nodes, None]  # those of the first player
     only3s = follow_choices(turn, ends, choices).before_roll(0)[0]
-    yield statement(
-        place="before cell 8",
+    yield At("before cell 8").statement(
         printed="only 3's becomes optimal as the number of players grows",
         exact=f"it makes a total of 0 as likely as can be: {only3s}",
         holds=only3s == perfect,
@@ -147,8 +141,7 @@ def _last_player(game: LowestScore) -> Iterator[Claim]:
             "as the last player who can win right now, there's no point in not picking everything",
         ),
     ):
-        yield statement(
-            place=place,
+        yield At(place).statement(
             printed=printed,
             exact="true: it wins for sure",
             holds=wins == {1},
@@ -157,16 +150,14 @@ def _last_player(game: LowestScore) -> Iterator[Claim]:
         )
     printed = "if you're the last one, then of course you will always win"
     survives = {exactly.survival_chance(game, score, 0) for score in range(game.max_score + 1)}
-    yield statement(
-        place="before cell 13, of the table",
+    yield At("before cell 13, of the table").statement(
         printed=printed,
         exact="true: 1 for every score",
         holds=survives == {1},
         note="the table supposes that those before are beaten",
     )
     behind = exactly.win_or_tie_chance(game, 3, 5, 0, 0)
-    yield mistake(
-        place="before cell 13, read as a general claim",
+    yield At("before cell 13, read as a general claim").mistake(
         printed=printed,
         exact=f"{behind} with a score of 5 and 3 to tie",
         holds=behind == 1,
@@ -174,8 +165,7 @@ def _last_player(game: LowestScore) -> Iterator[Claim]:
     )
     table = table_for(game, 3)
     after = {table.players - 1 - leg.seat for leg in table.legs}
-    yield statement(
-        place="cell 19, comment",
+    yield At("cell 19, comment").statement(
         printed="with 3 players there is never a player with 3 after",
         exact=f"true: {', '.join(map(str, sorted(after)))}",
         holds=3 not in after,
@@ -200,8 +190,7 @@ def _expected_total(game: LowestScore) -> Iterator[Claim]:
     for face, rolls_on, printed, recorded in expectations:
         rolls = besides.get((face, rolls_on), [])
         how = "rolling on" if rolls_on else "ending the turn with it"
-        yield statement(
-            place=f"before cell 9, {how}",
+        yield At(f"before cell 9, {how}").statement(
             printed=f"for the expected total {printed}",
             exact=f"kept besides a lower die, of {rolls[-1]}"
             if rolls
@@ -211,8 +200,7 @@ def _expected_total(game: LowestScore) -> Iterator[Claim]:
             note=f"in {len(rolls)} states",
         )
     several = [roll for roll in besides.get((1, True), []) if roll.startswith("3 1 1 ")]
-    yield statement(
-        place="before cell 9",
+    yield At("before cell 9").statement(
         printed="the same goes for taking multiple 1s",
         exact=f"true: two besides a 3 of {several[0]}" if several else "never",
         holds=bool(several),
@@ -243,8 +231,7 @@ def _scores_to_aim_for(game: LowestScore) -> Iterator[Claim]:
             {3: 4, 4: 4, 5: 4, 7: 3, 8: 3},
         ),
     ):
-        yield statement(
-            place=place,
+        yield At(place).statement(
             printed=printed,
             exact=f"the highest that survives with more than an equal share: {shown}",
             holds=all(highest[after] == score for after, score in wanted.items()),
@@ -254,8 +241,7 @@ def _scores_to_aim_for(game: LowestScore) -> Iterator[Claim]:
 
 def _zero_chance(game: LowestScore) -> Iterator[Claim]:
     hopeless = exactly.win_or_tie_chance(game, 0, 6, 0, 0)
-    yield mistake(
-        place="cell 14, comment in choose_n",
+    yield At("cell 14, comment in choose_n").mistake(
         printed="probabilities can never be zero",
         exact=f"{hopeless} with 0 to tie and a last roll of 6",
         holds=hopeless != 0,
@@ -281,15 +267,13 @@ def _first_rolls(game: LowestScore) -> Iterator[Claim]:
         for kept in [exactly.notebook_choices(game, after)]
     }
     shown = exactly.notebook_choice(game, 8, 0, (3, 1, 3, 2, 4), 10)
-    yield statement(
-        place="before cell 16, of its roll",
+    yield At("before cell 16, of its roll").statement(
         printed="with lots of players after you, you only pick the 3's",
         exact=f"true: {shown} of 3 1 3 2 4",
         holds=shown == 2,
         note="8 to tie, 10 after",
     )
-    yield mistake(
-        place="before cell 16, read as a general claim",
+    yield At("before cell 16, read as a general claim").mistake(
         printed="with lots of players after you, you only pick the 3's",
         exact=f"with 10 after more are kept of {len({roll for *_, roll in more[10]})} first rolls "
         f"of {len(first)}",
@@ -297,8 +281,7 @@ def _first_rolls(game: LowestScore) -> Iterator[Claim]:
         note=_shown(more[10]),
     )
     at_once = [roll for _, roll in first if total_worth(game, roll) <= 2]
-    yield statement(
-        place="before cell 17",
+    yield At("before cell 17").statement(
         printed="as the last player with a really low score to tie, also",
         exact=f"true of the {len(first) - len(at_once)} first rolls that do not tie a 2 at once",
         holds=all(roll in at_once for *_, roll in more[0]),
@@ -308,8 +291,7 @@ def _first_rolls(game: LowestScore) -> Iterator[Claim]:
 
 def _keeping_2s(game: LowestScore) -> Iterator[Claim]:
     ending = _taken(game, (3, 2), 4, rolls_on=False)
-    yield statement(
-        place="after cell 21",
+    yield At("after cell 21").statement(
         printed="with 4 players after, a 2 can be worth taking if it ends the turn",
         exact=f"true in {len(ending)} cases",
         holds=bool(ending),
@@ -318,8 +300,7 @@ def _keeping_2s(game: LowestScore) -> Iterator[Claim]:
     rolling_on = [
         decision for after in range(1, 8) for decision in _taken(game, (3, 2), after, rolls_on=True)
     ]
-    yield statement(
-        place="after cell 21",
+    yield At("after cell 21").statement(
         printed="but absolutely not if you're going to keep rolling",
         exact="never with 1 to 7 players after"
         if not rolling_on
@@ -337,8 +318,7 @@ def _keeping_1s(game: LowestScore) -> Iterator[Claim]:
         ("summary", "even multiple 1s voluntarily, still rolling afterwards", (3, 1, 1)),
     ):
         found = _taken(game, lowest, 1, rolls_on=True)
-        yield statement(
-            place=place,
+        yield At(place).statement(
             printed=printed,
             exact=f"true in {len(found)} cases of {words(lowest)} with 1 player after",
             holds=bool(found),

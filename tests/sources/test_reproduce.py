@@ -4,7 +4,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from exactdice.sources.claim import mistake, number, surprises, table
+from exactdice.sources.claim import At, surprises, table
 from exactdice.sources.reproduce import HEADING, SOURCES, reproduce
 
 
@@ -16,8 +16,8 @@ def test_the_page_lists_the_sources_in_order():
 
 
 def test_a_new_verdict_is_an_error(monkeypatch, capsys):
-    old = mistake(place="page 1", printed="2 + 2 = 5", exact="4", holds=False)
-    new = mistake(place="page 2", printed="2 + 2 = 4", exact="4", holds=True)
+    old = At("page 1").mistake(printed="2 + 2 = 5", exact="4", holds=False)
+    new = At("page 2").mistake(printed="2 + 2 = 4", exact="4", holds=True)
     assert surprises([old, new]) == [new]
     monkeypatch.setitem(SOURCES, "greed", ("Arithmetic", lambda: [old]))
     assert reproduce(["greed"]) == 0
@@ -46,7 +46,7 @@ def test_a_new_verdict_is_an_error(monkeypatch, capsys):
     ],
 )
 def test_numbers_get_the_verdict_they_deserve(printed, exact, verdict):
-    assert number(place="page 1", printed=printed, exact=exact).verdict == verdict
+    assert At("page 1").number(printed=printed, exact=exact).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -64,13 +64,13 @@ def test_numbers_get_the_verdict_they_deserve(printed, exact, verdict):
     ],
 )
 def test_what_is_printed_is_expected_to_be_printed_well(printed, exact, recorded):
-    assert number(place="page 1", printed=printed, exact=exact).recorded == recorded
+    assert At("page 1").number(printed=printed, exact=exact).recorded == recorded
 
 
 def test_a_table_shows_fractions_decimals_and_formulas():
     claims = [
-        number(place="page 1", printed="0.67", exact=Fraction(2, 3), note="a | b"),
-        number(place="page 2", printed="0.3", exact=Fraction(8, 27), formula="(2/3)^3"),
+        At("page 1").number(printed="0.67", exact=Fraction(2, 3), note="a | b"),
+        At("page 2").number(printed="0.3", exact=Fraction(8, 27), formula="(2/3)^3"),
     ]
     *_, first, second = table("Arithmetic", claims)
     assert first == ("| page 1 | 0.67 | 2/3 | 0.666666666667 | agrees by rounding | a \\| b |")
