@@ -1,7 +1,8 @@
 """The notebook *Dice Game*, number by number, in the order of its cells.
 
 Chances are printed in percent, rounded to two places. Its rounds and tournaments are in ``play``,
-what the order of play is worth in ``order``, what it says in words of how to play in ``strategy``.
+what the order of play is worth in ``order``, what it says in words of how to play in
+``strategy`` and ``choices``.
 """
 
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from ...games import LowestScore
 from ..claim import At, Claim, printed_table
 from . import policies as exactly
+from .choices import choice_claims
 from .order import order_claims
 from .play import only3s_keeps, play_claims, read, total_worth, words
 from .strategy import strategy_claims
@@ -30,7 +32,8 @@ def claims() -> list[Claim]:
     """Check everything."""
     parts = (_rules, _expectations, _beating, _survival, _win_or_tie, _choices)
     numbers = [claim for part in parts for claim in part()]
-    return [*numbers, *play_claims(GAME), *order_claims(GAME), *strategy_claims(GAME)]
+    in_words = (play_claims, order_claims, strategy_claims, choice_claims)
+    return [*numbers, *(claim for part in in_words for claim in part(GAME))]
 
 
 def _rules() -> Iterator[Claim]:
