@@ -16,10 +16,13 @@ from ...games.ranking import Combination
 from ..claim import At, Claim
 from .charts import law
 
+#: A goal of each class of three dice.
+GOALS = ("111", "112", "123")
+
 
 def law_claims() -> list[Claim]:
     """Check everything."""
-    parts = (_result_laws, _uniqueness, _classes)
+    parts = (_result_laws, _casts, _uniqueness, _classes)
     return [claim for part in parts for claim in part()]
 
 
@@ -36,12 +39,11 @@ def best(dice: int, faces: int, casts: int, goal: str, duration: int | None = No
 
 
 def _result_laws() -> Iterator[Claim]:
-    goals = ("111", "112", "123")
     yield At("equation (48)").statement(
         printed="p_i(1, d*, 1, d) = p(d)",
         holds=all(
             law(goal, 1, first)["".join(map(str, result))] == [probability(6, result)]
-            for goal in ("1", "11", "12", *goals)
+            for goal in ("1", "11", "12", *GOALS)
             for first in (True, False)
             for result in combinations(len(goal), 6)
         ),
@@ -49,7 +51,7 @@ def _result_laws() -> Iterator[Claim]:
     )
     yield At("equation (49)").statement(
         printed="p_1 sums to 1 over results and casts",
-        holds=all(sum(map(sum, law(goal, 3, True).values())) == 1 for goal in goals),
+        holds=all(sum(map(sum, law(goal, 3, True).values())) == 1 for goal in GOALS),
         note="(3, 6, 3)",
     )
     yield At("equation (49)").statement(
@@ -57,16 +59,20 @@ def _result_laws() -> Iterator[Claim]:
         holds=all(sum(row[-1] for row in law("111", j, False).values()) == 1 for j in (1, 2, 3)),
         note="(3, 6, J), J <= 3",
     )
+
+
+def _casts() -> Iterator[Claim]:
+    """Check how the laws of rounds with different numbers of casts compare."""
     yield At("equation (49)").statement(
         printed="before the last cast only the goal comes, as likely as in a short round",
         holds=all(
             law(goal, 3, True)[goal][:j] == law(goal, j, True)[goal]
-            for goal in goals
+            for goal in GOALS
             for j in (1, 2)
         )
         and all(
             not any(row[:-1])
-            for goal in goals
+            for goal in GOALS
             for result, row in law(goal, 3, True).items()
             if result != goal
         ),
@@ -78,7 +84,7 @@ def _result_laws() -> Iterator[Claim]:
             sum(law(goal, j, True)[goal])
             > law(goal, j, False)[goal][-1]
             > law(goal, j, True)[goal][-1]
-            for goal in ("1", "11", "12", *goals)
+            for goal in ("1", "11", "12", *GOALS)
             for j in (2, 3, 4)
         ),
         note="F = 6, D <= 3, J = 2 to 4",
@@ -154,8 +160,8 @@ def _classes() -> Iterator[Claim]:
     classes = {_couple(goal, result) for goal in every for result in every}
     diagonal = {_couple(goal, goal) for goal in every}
     place = "section 4.2, classes of three-die"
-    yield At(f"{place} combination couples").number(printed="31", exact=Fraction(len(classes)))
-    yield At(f"{place} combinations").number(printed="3", exact=Fraction(len(diagonal)))
+    yield At(f"{place} combination couples").number(printed=31, exact=len(classes))
+    yield At(f"{place} combinations").number(printed=3, exact=len(diagonal))
     yield At("section 4.2").statement(
         printed="441 ~ 655", holds=_couple((1, 4, 4), (1, 4, 4)) == _couple((5, 5, 6), (5, 5, 6))
     )

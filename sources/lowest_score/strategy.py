@@ -24,6 +24,7 @@ def strategy_claims(game: LowestScore) -> list[Claim]:
         _no_regret,
         _only_3s,
         _last_player,
+        _later_players,
         _expected_total,
         _scores_to_aim_for,
         _zero_chance,
@@ -118,7 +119,7 @@ def _only_3s(game: LowestScore) -> Iterator[Claim]:
 
 
 def _last_player(game: LowestScore) -> Iterator[Claim]:
-    """Check what is said of who has nobody after it, and of the table of cell 13."""
+    """Check what is said of how to play with nobody after."""
     rolls = rolls_of(game)
     ends = np.array([total + total_worth(game, roll) for total, roll in rolls])[:, None]
     sure = ends <= np.arange(game.max_score + 1)  # (roll, score to tie): to keep all dice will do
@@ -129,13 +130,12 @@ def _last_player(game: LowestScore) -> Iterator[Claim]:
         for to_tie in range(game.max_score + 1)
         for end in range(to_tie + 1)
     }
-    for place, printed in (
-        ("before cell 8", "as the very last player it's better to stop rolling as soon as you win"),
-        (
-            "before cell 15",
-            "as the last player who can win right now, there's no point in not picking everything",
-        ),
-    ):
+    said = {
+        "before cell 8": "as the very last player it's better to stop rolling as soon as you win",
+        "before cell 15": "as the last player who can win right now, there's no point in not "
+        "picking everything",
+    }
+    for place, printed in said.items():
         yield At(place).statement(
             printed=printed,
             exact="true: it wins for sure",
@@ -143,6 +143,10 @@ def _last_player(game: LowestScore) -> Iterator[Claim]:
             note=f"{sure.sum():,} states; in {fewer.sum():,} OptimalBot keeps fewer, as that is as "
             "sure",
         )
+
+
+def _later_players(game: LowestScore) -> Iterator[Claim]:
+    """Check what is said of the table of cell 13, and of its numbers of players after."""
     printed = "if you're the last one, then of course you will always win"
     survives = {exactly.survival_chance(game, score, 0) for score in range(game.max_score + 1)}
     yield At("before cell 13, of the table").statement(

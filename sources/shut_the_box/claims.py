@@ -101,7 +101,7 @@ def _notes(tiles: int, early_stop: bool) -> NotesRecursion:
 
 def claims() -> list[Claim]:
     """Check everything."""
-    return [*_recursions(), *_initial_values(), *_simulations()]
+    return [*_recursions(), *_laws(), *_initial_values(), *_simulations()]
 
 
 def _recursions() -> Iterator[Claim]:
@@ -144,6 +144,10 @@ def _recursions() -> Iterator[Claim]:
         ),
         note=states,
     )
+
+
+def _laws() -> Iterator[Claim]:
+    game = ShutTheBox()
     for place, total, words in (
         ("sum over r' = 2..12", 45, "the law of two dice if sum(S - S') > 6"),
         ("sum over r' = 1..6", 6, "the law of one die if sum(S - S') <= 6"),
