@@ -83,18 +83,22 @@ def _keeping_2s(game: LowestScore) -> Iterator[Claim]:
 
 def _keeping_1s(game: LowestScore) -> Iterator[Claim]:
     """Check the summary's second line, and the search of cell 24 that finds nothing."""
-    for place, printed, lowest in (
-        ("before cell 24", "it can make sense to keep a 1 voluntarily and to reroll", (3, 1)),
-        ("before cell 24", "even two 1s, and to reroll", (1, 1)),
-        ("summary", "even multiple 1s voluntarily, still rolling afterwards", (3, 1, 1)),
-    ):
-        found = _taken(game, lowest, 1, rolls_on=True)
-        yield At(place).statement(
-            printed=printed,
-            exact=f"true in {len(found)} cases of {words(lowest)} with 1 player after",
-            holds=bool(found),
-            note=_shown(found),
-        )
+    search, summary = At("before cell 24"), At("summary")
+    printed = "it can make sense to keep a 1 voluntarily and to reroll"
+    yield _keeping(game, search, printed, lowest=(3, 1))
+    yield _keeping(game, search, "even two 1s, and to reroll", lowest=(1, 1))
+    printed = "even multiple 1s voluntarily, still rolling afterwards"
+    yield _keeping(game, summary, printed, lowest=(3, 1, 1))
+
+
+def _keeping(game: LowestScore, where: At, printed: str, lowest: tuple[int, ...]) -> Claim:
+    found = _taken(game, lowest, 1, rolls_on=True)
+    return where.statement(
+        printed=printed,
+        exact=f"true in {len(found)} cases of {words(lowest)} with 1 player after",
+        holds=bool(found),
+        note=_shown(found),
+    )
 
 
 def _taken(

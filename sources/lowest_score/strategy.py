@@ -10,7 +10,7 @@ from operator import eq, lt
 import numpy as np
 
 from ...games import LowestScore
-from ..claim import At, Claim, Verdict
+from ..claim import At, Claim
 from ..turn import follow_choices, solve_turn
 from . import policies as exactly
 from .choices import rolls_of
@@ -181,30 +181,36 @@ def _expected_total(game: LowestScore) -> Iterator[Claim]:
         roll = tuple(filter(None, row[1:]))
         for face in set(roll[1:number_kept]):
             besides.setdefault((face, number_kept < len(roll)), []).append(words(roll))
-    expectations: list[tuple[int, bool, str, Verdict]] = [
-        (1, True, "it can make sense to take a 1", "agrees"),
-        (2, True, "but not to take a 2", "agrees"),
-        (2, False, "but not to take a 2", "wrong"),
-    ]
-    for face, rolls_on, printed, recorded in expectations:
-        rolls = besides.get((face, rolls_on), [])
-        how = "rolling on" if rolls_on else "ending the turn with it"
-        yield At(f"before cell 9, {how}").statement(
-            printed=f"for the expected total {printed}",
-            exact=f"kept besides a lower die, of {rolls[-1]}"
-            if rolls
-            else "never, beside a lower die",
-            holds=bool(rolls) == (face == 1),
-            recorded=recorded,
-            note=f"in {len(rolls)} states",
-        )
-    several = [roll for roll in besides.get((1, True), []) if roll.startswith("3 1 1 ")]
+    ones, twos, last_twos = (besides.get(key, []) for key in ((1, True), (2, True), (2, False)))
+    yield At("before cell 9, rolling on").statement(
+        printed="for the expected total it can make sense to take a 1",
+        exact=_besides(ones),
+        holds=bool(ones),
+        note=f"in {len(ones)} states",
+    )
+    yield At("before cell 9, rolling on").statement(
+        printed="for the expected total but not to take a 2",
+        exact=_besides(twos),
+        holds=not twos,
+        note=f"in {len(twos)} states",
+    )
+    yield At("before cell 9, ending the turn with it").mistake(
+        printed="for the expected total but not to take a 2",
+        exact=_besides(last_twos),
+        holds=not last_twos,
+        note=f"in {len(last_twos)} states",
+    )
+    several = [roll for roll in ones if roll.startswith("3 1 1 ")]
     yield At("before cell 9").statement(
         printed="the same goes for taking multiple 1s",
         exact=f"true: two besides a 3 of {several[0]}" if several else "never",
         holds=bool(several),
         note=f"in {len(several)} states",
     )
+
+
+def _besides(rolls: list[str]) -> str:
+    return f"kept besides a lower die, of {rolls[-1]}" if rolls else "never, beside a lower die"
 
 
 def _scores_to_aim_for(game: LowestScore) -> Iterator[Claim]:
@@ -218,24 +224,20 @@ def _scores_to_aim_for(game: LowestScore) -> Iterator[Claim]:
         for after in (3, 4, 5, 7, 8)
     }
     shown = ", ".join(f"{score} with {after} after" for after, score in highest.items())
-    for place, printed, wanted in (
-        (
-            "before cell 13",
-            "with 4 players a score of 4 is decent, with 8 at most 3",
-            {3: 4, 4: 4, 7: 3, 8: 3},
-        ),
-        (
-            "summary",
-            "4 is a good score to aim for with 4 or 5 players, with 8 rather 3",
-            {3: 4, 4: 4, 5: 4, 7: 3, 8: 3},
-        ),
-    ):
-        yield At(place).statement(
-            printed=printed,
-            exact=f"the highest that survives with more than an equal share: {shown}",
-            holds=all(highest[after] == score for after, score in wanted.items()),
-            note="whether the players are counted with or without oneself",
-        )
+    exact = f"the highest that survives with more than an equal share: {shown}"
+    note = "whether the players are counted with or without oneself"
+    yield At("before cell 13").statement(
+        printed="with 4 players a score of 4 is decent, with 8 at most 3",
+        exact=exact,
+        holds=all(highest[after] == score for after, score in {3: 4, 4: 4, 7: 3, 8: 3}.items()),
+        note=note,
+    )
+    yield At("summary").statement(
+        printed="4 is a good score to aim for with 4 or 5 players, with 8 rather 3",
+        exact=exact,
+        holds=highest == {3: 4, 4: 4, 5: 4, 7: 3, 8: 3},
+        note=note,
+    )
 
 
 def _zero_chance(game: LowestScore) -> Iterator[Claim]:

@@ -148,14 +148,18 @@ def _recursions() -> Iterator[Claim]:
 
 def _laws() -> Iterator[Claim]:
     game = ShutTheBox()
-    for place, total, words in (
-        ("sum over r' = 2..12", 45, "the law of two dice if sum(S - S') > 6"),
-        ("sum over r' = 1..6", 6, "the law of one die if sum(S - S') <= 6"),
-    ):
-        law = {roll: p for roll, p in enumerate(_law(game, total)) if p}
-        yield At(f"V_1 and V_2, {place}").statement(
-            printed=words, exact=f"rolls {min(law)} to {max(law)}", holds=law == _rolls(total)
-        )
+    two = _law(game, 45)
+    yield At("V_1 and V_2, sum over r' = 2..12").statement(
+        printed="the law of two dice if sum(S - S') > 6",
+        exact=f"rolls {min(two)} to {max(two)}",
+        holds=two == _rolls(45),
+    )
+    one = _law(game, 6)
+    yield At("V_1 and V_2, sum over r' = 1..6").statement(
+        printed="the law of one die if sum(S - S') <= 6",
+        exact=f"rolls {min(one)} to {max(one)}",
+        holds=one == _rolls(6),
+    )
 
 
 def _initial_values() -> Iterator[Claim]:
@@ -230,7 +234,6 @@ def _unscaled(game: ShutTheBox, values: Array, states: Array) -> list[Fraction]:
     return [Fraction(value, scale) for value, scale in pairs]
 
 
-def _law(game: ShutTheBox, open_sum: int) -> list[Fraction]:
+def _law(game: ShutTheBox, open_sum: int) -> dict[int, Fraction]:
     row = 0 if game.num_dice(open_sum) == game.dice else 1
-    law: list[Fraction] = game.exact_laws()[row].tolist()
-    return law
+    return {roll: p for roll, p in enumerate(game.exact_laws()[row].tolist()) if p}
