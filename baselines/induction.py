@@ -20,7 +20,18 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..games import Array, BoolArray, Game, InputError, IntArray, Stage, frozen
+from ..games import (
+    FLOATS,
+    Arithmetic,
+    Array,
+    BoolArray,
+    Game,
+    InputError,
+    IntArray,
+    Stage,
+    Values,
+    arithmetic,
+)
 from ..games.sizes import check_array
 from .policies import DeterministicPolicy, Policy
 
@@ -56,7 +67,7 @@ def sweep_back(
     policies: Mapping[int, Policy],
     exact: bool = False,
     worst: bool = False,
-) -> tuple[Array, dict[int, IntArray]]:
+) -> tuple[Values, dict[int, IntArray]]:
     """Compute the value of every position, and the choices of the players who are free.
 
     Args:
@@ -68,8 +79,8 @@ def sweep_back(
         worst: free players choose what is worst for them.
 
     Returns:
-        Values, shape (player to move, state), scaled by ``game.denominators`` if exact; and the
-        smallest optimal action in every state, shape (state,), for each free seat.
+        Values, shape (player to move, state); and the smallest optimal action in every state,
+        shape (state,), for each free seat.
     """
     free = [other for other in range(game.num_players) if other not in policies]
     if len(free) > 1 and not game.zero_sum:
@@ -78,17 +89,17 @@ def sweep_back(
     equal = 0.0 if exact or not free else tie(game)
 
     def decide(stage: Stage, expected: Array) -> Array:
-        mover, states = stage
+        mover, states, _ = stage
         if mover in policies:
             if mover == seat:  # others cannot be unmasked
-                expected = with_illegal(game, states, expected)
+                expected = with_illegal(game, stage, expected, arithmetic(exact))
             return policies[mover].expectation(states, expected)
         sign = 1 if (mover == seat) != worst else -1
         best, optimal = maximize(sign * expected, game.mask(states), equal)
         choices[mover][states] = optimal.argmax(axis=1)
         return sign * best
 
-    values = game.backward(decide, seat, exact)
+    values = game.backward(decide, seat, arithmetic(exact))
     return values, {other: _everywhere(game, choice) for other, choice in choices.items()}
 
 
@@ -120,12 +131,12 @@ def maximize(expected: Array, mask: BoolArray, equal: float) -> tuple[Array, Boo
     return best, legal >= (best - equal)[:, None]
 
 
-def with_illegal(game: Game, states: IntArray, expected: Array) -> Array:
+def with_illegal(
+    game: Game, stage: Stage, expected: Array, arithmetic: Arithmetic = FLOATS
+) -> Array:
     """Value illegal actions (state, action) at the worst payoff, as the environments do."""
-    worst: Array = np.full(len(states), game.payoff_range[0])
-    if expected.dtype == object:
-        worst = game.denominators(states) * game.exact_range[0]
-    return np.where(game.mask(states), expected, worst[:, None])
+    worst = stage.scale * arithmetic.payoff_range(game)[0]
+    return np.where(game.mask(stage.states), expected, worst[:, None])
 
 
 def spread(policy: Policy, states: IntArray, mass: Array) -> Array:
@@ -141,11 +152,11 @@ class Equilibrium:
     """Mutual best responses of all players, in every position of the game.
 
     Attributes:
-        values: for each seat the values to it, shape (player to move, state); scaled if exact.
+        values: for each seat the values to it, shape (player to move, state).
         policies: the policy of each seat.
     """
 
-    values: tuple[Array, ...]
+    values: tuple[Values, ...]
     policies: tuple[DeterministicPolicy, ...]
 
 
@@ -154,16 +165,17 @@ def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
     """Solve a game for all players; equally good actions give way to the smallest."""
     if game.zero_sum or game.num_players == 1:
         values, choices = sweep_back(game, 0, {}, exact)
-        every: tuple[Array, ...] = (values,)
+        every: tuple[Values, ...] = (values,)
         if game.zero_sum:
-            every = (values, _complement(game, values))
+            total = sum(arithmetic(exact).payoff_range(game))
+            every = (values, values.subtracted_from(total))
     else:
         every, choices = _sweep_together(game, exact)
     policies = [DeterministicPolicy(choices[i], game.num_actions) for i in sorted(choices)]
-    return Equilibrium(tuple(map(frozen, every)), tuple(policies))
+    return Equilibrium(every, tuple(policies))
 
 
-def _sweep_together(game: Game, exact: bool) -> tuple[tuple[Array, ...], dict[int, IntArray]]:
+def _sweep_together(game: Game, exact: bool) -> tuple[tuple[Values, ...], dict[int, IntArray]]:
     """Let every player maximise its own value, all players' values side by side."""
     seats = range(game.num_players)
     check_array("an equilibrium", game, game.num_players, game.num_players, game.num_states)
@@ -171,19 +183,11 @@ def _sweep_together(game: Game, exact: bool) -> tuple[tuple[Array, ...], dict[in
     equal = 0.0 if exact else tie(game)
 
     def decide(stage: Stage, expected: Array) -> Array:  # (seat, state, action) to (seat, state)
-        mover, states = stage
+        mover, states, _ = stage
         _, optimal = maximize(expected[mover], game.mask(states), equal)
         chosen = choices[mover][states] = optimal.argmax(axis=1)
         return expected[:, np.arange(len(states)), chosen]
 
-    values = game.backward_together(decide, seats, exact)
-    return tuple(values), {seat: _everywhere(game, choice) for seat, choice in choices.items()}
-
-
-def _complement(game: Game, values: Array) -> Array:
-    """Turn values to one player of a zero-sum game into values to the other."""
-    if values.dtype != object:
-        return sum(game.payoff_range) - values
-    total = sum(game.exact_range, Fraction(0))
-    scale = game.denominators(np.arange(game.num_states))
-    return scale * (int(total) if total.denominator == 1 else total) - values
+    values = game.backward_together(decide, seats, arithmetic(exact))
+    every = tuple(values.row(seat) for seat in seats)
+    return every, {seat: _everywhere(game, choice) for seat, choice in choices.items()}

@@ -179,10 +179,10 @@ class Score:
         mistakes = []
 
         def look(stage: Stage, expected: FloatArray) -> FloatArray:
-            mover, states = stage
+            mover, states, _ = stage
             best: FloatArray = solution.values[mover, states]
             if mover == seat:
-                values = with_illegal(game, states, expected)
+                values = with_illegal(game, stage, expected)
                 weights = met[states][:, None] * self.agent.probabilities(states)
                 losses = best[:, None] - values
                 wrong = np.nonzero((weights > 0) & (losses > equal))  # as far as values differ

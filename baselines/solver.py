@@ -15,7 +15,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..games import Array, BoolArray, Decide, Game, InputError, IntArray, Stage, frozen
+from ..games import (
+    Arithmetic,
+    Array,
+    BoolArray,
+    Decide,
+    Game,
+    InputError,
+    IntArray,
+    Stage,
+    Values,
+    arithmetic,
+    frozen,
+)
 from ..games.sizes import check_array
 from .conversion import Reading, choose, convert, label
 from .induction import equilibrium, maximize, spread, sweep_back, tie
@@ -30,34 +42,38 @@ class Evaluation:
     Attributes:
         task: what the policy was evaluated on.
         policy: the agent's policy.
-        values: value to the agent, shape (player to move, state); if ``task`` is exact, integers
-            or fractions to be divided by ``task.game.denominators``.
+        found: value to the agent, shape (player to move, state).
     """
 
     task: Task
     policy: Policy
-    values: Array
+    found: Values
 
-    def __post_init__(self) -> None:
-        frozen(self.values)
+    @property
+    def values(self) -> Array:
+        """Value to the agent, shape (player to move, state), floats or fractions."""
+        return self.found.array
 
     @cached_property
     def value(self) -> float | Fraction:
         """Expected payoff from the agent's first move on; a fraction if exact."""
-        return self._expected(self.values[self.task.seat], self.task.initial)
+        return self._expected(self.task.seat, self.task.initial)
 
     @cached_property
     def value_before_play(self) -> float | Fraction:
         """Expected payoff before anyone moves, early ends of the game included."""
-        return self._expected(self.values[0], start_mass(self.task.game, self.task.is_exact)[0])
+        return self._expected(0, start_mass(self.task.game, self.task.is_exact)[0])
 
-    def _expected(self, values: Array, initial: Array) -> float | Fraction:
+    def _expected(self, seat: int, initial: Array) -> float | Fraction:
         states = np.flatnonzero(initial)
+        terms = initial[states] * self.found.at(seat, states)
         if not self.task.is_exact:
-            return fsum(initial[states] * values[states])  # rounded once, whatever the order
-        scale = self.task.game.denominators(states)
-        terms = zip(initial[states], values[states], scale, strict=True)
-        return sum((Fraction(p) * Fraction(v) / d for p, v, d in terms), Fraction(0))
+            return fsum(terms)  # rounded once, whatever the order
+        return sum(map(Fraction, terms), Fraction(0))
+
+    @property
+    def _arithmetic(self) -> Arithmetic:
+        return arithmetic(self.task.is_exact)
 
     @cached_property
     def table(self) -> Array:
@@ -68,15 +84,17 @@ class Evaluation:
         """
         game = self.task.game
         check_array("a table of action values", game, game.num_states, game.num_actions)
-        expected = np.full((game.num_states, game.num_actions), -np.inf, dtype=self.values.dtype)
+        kind = self._arithmetic
+        expected = np.full((game.num_states, game.num_actions), -np.inf, dtype=kind.dtype)
 
         def look(stage: Stage, numbers: Array) -> Array:
             if stage.seat == self.task.seat:
-                expected[stage.states] = np.where(game.mask(stage.states), numbers, -np.inf)
-            known: Array = self.values[stage.seat, stage.states]
-            return known
+                legal = game.mask(stage.states)
+                found = kind.unscaled(numbers, stage.scale[:, None])
+                expected[stage.states] = np.where(legal, found, -np.inf)
+            return self.found.at_stage(stage)
 
-        game.backward(look, self.task.seat, self.task.is_exact)
+        game.backward(look, self.task.seat, kind)
         return frozen(expected)
 
     def action_values(self, observation: npt.ArrayLike) -> Array:
@@ -87,9 +105,9 @@ class Evaluation:
         """Give the values of all actions in one state, from those of the states they lead to."""
         game = self.task.game
         actions = np.flatnonzero(game.mask(state)[0])
-        row: Array = np.full(game.num_actions, -np.inf, dtype=self.values.dtype)
+        row: Array = np.full(game.num_actions, -np.inf, dtype=self._arithmetic.dtype)
         states = np.repeat(state, len(actions))
-        row[actions] = game.expect(self.task.seat, states, actions, self.values)
+        row[actions] = game.expect(self.task.seat, states, actions, self.found, self._arithmetic)
         return row
 
     def _state(self, observation: npt.ArrayLike) -> IntArray:
@@ -276,7 +294,7 @@ def play(policy: Policy, task: Task, follow: Decide | None = None) -> Array:
 
     start = np.zeros((task.game.num_players, task.game.num_states), dtype=task.initial.dtype)
     start[task.seat] = task.initial
-    return task.game.forward(decide, start, task.seat)
+    return task.game.forward(decide, start, task.seat, arithmetic(task.is_exact))
 
 
 def outcome_distribution(
@@ -298,7 +316,7 @@ def outcome_distribution(
     law: dict[float | Fraction, Any] = {worst: 0}
 
     def add(stage: Stage, weights: Array) -> Array:
-        ways = task.game.settled(*stage, task.seat, exact)
+        ways = task.game.settled(*stage.positions, task.seat, arithmetic(exact))
         pairs, actions, payoffs, chances = ways
         law[worst] += (weights * ~task.game.mask(stage.states)).sum()
         for payoff in sorted(set(payoffs.tolist())):

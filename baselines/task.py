@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..games import GAMES, Array, Game, InputError, KeywordError, Stage, frozen
+from ..games import GAMES, Array, Game, InputError, KeywordError, Stage, arithmetic, frozen
 from ..games.checks import require_attributes
 from ..games.sizes import check_sizes
 from .conversion import Sight, convert, label, packages_of
@@ -118,7 +118,7 @@ class Task:
                 return np.zeros((len(met), self.game.num_actions), dtype=met.dtype)
             return spread(self.policies[stage.seat], stage.states, met)
 
-        first = self.game.forward(decide, mass, self.seat)[self.seat]
+        first = self.game.forward(decide, mass, self.seat, arithmetic(self.is_exact))[self.seat]
         if not first.any():
             raise InputError(f"seat must be one that gets to move, got {self.seat}")
         normalized: Array = first / first.sum()

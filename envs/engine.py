@@ -84,7 +84,7 @@ class Engine:
         _ = task.initial  # raises if the agent never gets to move; reset would replay for ever
         if reward != "outcome":
             solution = solve(task)
-            self._values: FloatArray = solution.values
+            self._values = solution.found
             self._potential: FloatArray = solution.values[task.seat]
         self._rows = self._advantages = None
         if reward == "regret" and 8 * self.game.num_states * self.game.num_actions <= ADVANTAGES:
@@ -104,10 +104,10 @@ class Engine:
         advantages = np.empty((len(own), self.game.num_actions))
 
         def look(stage: Stage, expected: FloatArray) -> FloatArray:
-            mover, states = stage
+            mover, states, _ = stage
             best: FloatArray = values[mover, states]
             if mover == self.task.seat:
-                known = with_illegal(self.game, states, expected)
+                known = with_illegal(self.game, stage, expected)
                 advantages[rows[states]] = known - best[:, None]
             return best
 

@@ -13,7 +13,8 @@ import numpy as np
 from .errors import GameError, InputError
 
 if TYPE_CHECKING:
-    from .game import Array, Game, IntArray, Move
+    from .arithmetic import Array
+    from .game import Game, IntArray, Move
     from .turn import Turn
     from .turn_game import Leg
 

@@ -27,9 +27,10 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from .arithmetic import Array
 from .dice import combinations, redundancy
 from .errors import InputError
-from .game import Array, IntArray, at_least, frozen, one_of
+from .game import IntArray, at_least, frozen, one_of
 from .ranking import Combination, hierarchy, tokens
 from .sizes import Cost, check_sizes, choose, turn_cost
 from .turn import Turn

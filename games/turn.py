@@ -10,25 +10,32 @@ that of ending with result r, and p(o | m) the law of the roll. Then, with conte
 
     E(m, .) = sum over o of p(o | m) V(node(m, o), .)        Q(n, a, .) = E(after(n, a), .)
 
-where E(after) is U if the action ends the turn. Exact values are integers, in units of 1 / (the
-product of the denominators of all rolls to come), a number that grows from layer to layer.
+where E(after) is U if the action ends the turn. Without rounding, values are computed as integers
+over the denominator of all U times those of all rolls to come, which grows from layer to layer.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from math import lcm
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from .arithmetic import EXACT, FLOATS, Arithmetic, Array, Values
 from .checks import require_turn
-from .game import Array, BoolArray, FloatArray, IntArray, frozen
+from .game import BoolArray, IntArray, frozen
 from .sizes import PIECE
 
+
+class Piece(NamedTuple):
+    """Nodes of one layer of a turn."""
+
+    nodes: slice
+    scale: int  # what the numbers here are multiplied by, 1 in floats
+
+
 #: What a sweep of a turn asks about some nodes (see ``game.Decide``).
-DecideNodes: TypeAlias = Callable[[slice, Array], Array]
+DecideNodes: TypeAlias = Callable[[Piece, Array], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,25 +99,9 @@ class Turn:
         ]
 
     @cached_property
-    def probabilities(self) -> FloatArray:
-        """Laws of the rolls, shape (law, outcome)."""
-        chances: FloatArray = (self.rolls / self.rolls.sum(axis=1, keepdims=True)).astype(float)
-        return frozen(chances)
-
-    @cached_property
-    def units(self) -> list[int]:
-        """The factor that each layer's rolls add to the denominator of exact values."""
-        totals = self.rolls.sum(axis=1)
-        return [lcm(*totals[self.laws[positions]]) for positions, _ in self.slices]
-
-    def _weights(self, layer: int, exact: bool) -> Array:
-        """Chances of a layer's rolls, shape (position, outcome, 1); if exact, times its unit."""
-        laws = self.laws[self.slices[layer][0]]
-        if not exact:
-            return self.probabilities[laws][..., None]
-        scale = self.units[layer] // self.rolls.sum(axis=1)
-        weights: Array = (self.rolls * scale[:, None])[laws][..., None]
-        return weights
+    def probabilities(self) -> dict[Arithmetic, Array]:
+        """Laws of the rolls in each arithmetic, shape (law, outcome)."""
+        return {kind: frozen(kind.chances(self.rolls)) for kind in (FLOATS, EXACT)}
 
     def _pieces(self, nodes: slice, contexts: int) -> Iterator[slice]:
         """Cut a layer into pieces whose numbers for (node, action, context) are few."""
@@ -118,59 +109,65 @@ class Turn:
         for first in range(nodes.start, nodes.stop, step):
             yield slice(first, min(first + step, nodes.stop))
 
-    def backward(self, decide: DecideNodes, ends: Array) -> tuple[Array, Array]:
+    def backward(
+        self, decide: DecideNodes, ends: Array, arithmetic: Arithmetic = FLOATS
+    ) -> tuple[Values, Array]:
         """Visit the layers last to first with the value of every action.
 
         Axes may precede those named here, the same ones everywhere.
 
         Args:
             decide: takes nodes and the values of their actions, shape (node, action, context),
-                meaningless if illegal; gives the value of each node, shape (node, context).
-            ends: value of each result, shape (result, context). If of dtype object, values grow
-                by the factors ``units`` from layer to layer.
+                meaningless if illegal; gives the value of each node, shape (node, context). All
+                are multiplied by the scale of the piece.
+            ends: value of each result, shape (result, context), floats or fractions.
+            arithmetic: of the values.
 
         Returns:
             Values of all nodes, shape (node, context), and before the first roll, (context,).
         """
         *before, _, contexts = ends.shape
-        values = np.zeros((*before, self.num_nodes, contexts), dtype=ends.dtype)
-        reached = np.concatenate(  # (position or result, context)
-            [np.zeros((*before, self.num_positions, contexts), dtype=ends.dtype), ends], axis=-2
-        )
-        for layer, (positions, nodes) in reversed(list(enumerate(self.slices))):
+        ends, scale = arithmetic.whole(ends)
+        values = arithmetic.values(*before, self.num_nodes, contexts)
+        unknown = arithmetic.zeros(*before, self.num_positions, contexts)
+        reached = np.concatenate([unknown, ends], axis=-2)  # (position or result, context)
+        for positions, nodes in reversed(self.slices):
             for piece in self._pieces(nodes, contexts):
                 expected = np.take(reached, self.after[piece], axis=-2)
-                values[..., piece, :] = decide(piece, expected)
-            weights = self._weights(layer, exact=ends.dtype == object)
-            rolled = (weights * np.take(values, self.nodes[positions], axis=-2)).sum(axis=-2)
-            if ends.dtype == object:
-                reached[..., positions.stop :, :] *= self.units[layer]
-            reached[..., positions, :] = rolled
-        return values, reached[..., 0, :]
+                decided = decide(Piece(piece, scale), expected)
+                values.put((..., piece, slice(None)), decided, scale)
+            laws, rows = np.unique(self.laws[positions], return_inverse=True)
+            weights, unit = arithmetic.whole(self.probabilities[arithmetic][laws])
+            following = np.take(values.numbers, self.nodes[positions], axis=-2)
+            if unit > 1:
+                reached[..., positions.stop :, :] *= unit
+                scale *= unit
+            reached[..., positions, :] = (weights[rows][..., None] * following).sum(axis=-2)
+        return values.frozen(), arithmetic.unscaled(reached[..., 0, :], scale)
 
-    def forward(self, decide: DecideNodes, start: Array) -> tuple[Array, Array]:
+    def forward(
+        self, decide: DecideNodes, start: Array, arithmetic: Arithmetic = FLOATS
+    ) -> tuple[Array, Array]:
         """Visit the layers first to last, moving probability mass along.
 
         Args:
             decide: takes nodes and their mass, shape (node, context); gives the weight of every
                 action, shape (node, action, context).
             start: mass that does not come from earlier layers, shape (node, context).
+            arithmetic: of the mass.
 
         Returns:
             Mass of all nodes, shape (node, context), and of each result, (result, context).
         """
-        exact, mass = start.dtype == object, start.copy()
-        ends = self.num_positions + self.num_results
-        reached = np.zeros((ends, start.shape[1]), dtype=start.dtype)
+        mass = start.copy()
+        reached = arithmetic.zeros(self.num_positions + self.num_results, start.shape[1])
         for layer, (positions, nodes) in enumerate(self.slices):
             if layer:
-                chances = self._weights(layer, exact)
-                if exact:
-                    chances = chances * Fraction(1, self.units[layer])
+                chances = self.probabilities[arithmetic][self.laws[positions]][..., None]
                 where = self.nodes[positions] >= 0
                 mass[nodes] += (chances * reached[positions][:, None])[where]
             for piece in self._pieces(nodes, start.shape[1]):
-                weights = decide(piece, mass[piece])
+                weights = decide(Piece(piece, 1), mass[piece])
                 legal = self.legal[piece]
                 np.add.at(reached, self.after[piece][legal], weights[legal])
         return mass, reached[self.num_positions :]

@@ -5,22 +5,24 @@ from the turns before, such as a score to beat. A result leads to a context of a
 settles the payoffs of some players, or both. A state is a leg, a node and a context.
 
 The value U(r, c) of a result is a settled payoff, or the value before the first roll of the leg
-that it leads to, so that all legs, last to first, take one pass over their layers.
+that it leads to, so that all legs, last to first, take one pass over their layers. Between legs
+these are fractions, if they are not floats; a leg scales them by the denominators that they have.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import lcm, prod
+from math import prod
 
 import numpy as np
 
+from .arithmetic import EXACT, FLOATS, Arithmetic, Array, Values
 from .checks import require_legs, require_size
 from .errors import SizeError
-from .game import Array, BoolArray, Decide, FloatArray, Game, IntArray, Move, Stage, frozen
+from .game import BoolArray, Decide, Game, IntArray, Move, Stage, frozen
 from .sizes import show
-from .turn import DecideNodes, Turn
+from .turn import Piece, Turn
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +51,9 @@ class Leg:
             frozen(table)
 
     @cached_property
-    def float_payoffs(self) -> FloatArray:
-        """``payoffs`` as floats."""
-        return frozen(self.payoffs.astype(np.float64))
+    def paid(self) -> dict[Arithmetic, Array]:
+        """``payoffs`` in each arithmetic."""
+        return {FLOATS: frozen(self.payoffs.astype(np.float64)), EXACT: self.payoffs}
 
 
 class TurnGame(Game):
@@ -87,14 +89,19 @@ class TurnGame(Game):
         self.num_states = int(self._first_states[-1])
         self._first_nodes = np.stack([leg.turn.nodes[0] for leg in legs])  # (leg, outcome)
         self._seats = np.array([leg.seat for leg in legs])
-        nothing = np.zeros((1, turn.rolls.shape[1]))
-        nothing[0, 0] = 1.0  # the law of no roll at all
-        self.laws = frozen(np.concatenate([turn.probabilities, nothing]))
+        self.laws = frozen(self._laws(FLOATS))
         paid = {payoff for leg in legs for payoff in leg.payoffs[leg.settled].tolist()}
         self._range = low, high = Fraction(min(paid)), Fraction(max(paid))
         require_size(max(abs(low), abs(high)))
         self.payoff_range = (float(low), float(high))
         self.zero_sum = num_players == 2 and self._adds_up(low + high)
+
+    def _laws(self, arithmetic: Arithmetic) -> Array:
+        """Give the laws of the rolls, and last that of no roll at all."""
+        rolls = self.legs[0].turn.probabilities[arithmetic]
+        nothing = arithmetic.zeros(1, rolls.shape[1])
+        nothing[0, 0] = arithmetic.number(1)
+        return np.concatenate([rolls, nothing])
 
     @property
     def exact_range(self) -> tuple[Fraction, Fraction]:
@@ -166,16 +173,11 @@ class TurnGame(Game):
         """Roll for the first player."""
         turn = self.legs[0].turn
         outcomes = np.flatnonzero(turn.nodes[0] >= 0)
-        return turn.nodes[0, outcomes], self.exact_laws()[turn.laws[0], outcomes]
+        return turn.nodes[0, outcomes], turn.probabilities[EXACT][turn.laws[0], outcomes]
 
     def exact_laws(self) -> Array:
         """Give the laws of the rolls as fractions."""
-        rolls = self.legs[0].turn.rolls
-        laws = np.full(self.laws.shape, Fraction(0), dtype=object)
-        for law, outcome in np.argwhere(rolls > 0).tolist():
-            laws[law, outcome] = Fraction(rolls[law, outcome], rolls[law].sum())
-        laws[-1, 0] = Fraction(1)
-        return laws
+        return self._laws(EXACT)
 
     def law(self, states: IntArray, actions: IntArray) -> IntArray:
         """Draw the mover's next roll, or the next player's first, or nothing."""
@@ -194,19 +196,24 @@ class TurnGame(Game):
         self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
     ) -> Move:
         """Go on with the turn, or end it and begin the next player's."""
-        return self._advance(seats, states, actions, outcomes, exact=False)
+        return self._advance(seats, states, actions, outcomes, FLOATS)
 
     def exact_advance(
         self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
     ) -> Move:
         """Do the same, with payoffs as fractions."""
-        return self._advance(seats, states, actions, outcomes, exact=True)
+        return self._advance(seats, states, actions, outcomes, EXACT)
 
     def _advance(
-        self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray, exact: bool
+        self,
+        seats: IntArray,
+        states: IntArray,
+        actions: IntArray,
+        outcomes: IntArray,
+        arithmetic: Arithmetic,
     ) -> Move:
         seats, after_states = seats.copy(), np.zeros_like(states)
-        payoffs: Array = np.zeros((len(states), self.num_players), dtype=object if exact else float)
+        payoffs = arithmetic.zeros(len(states), self.num_players)
         over = np.zeros((len(states), self.num_players), dtype=bool)
         for number, where, nodes, contexts in self.locate(states):
             leg = self.legs[number]
@@ -217,8 +224,7 @@ class TurnGame(Game):
             after_states[where[rolls]] = self._first_states[number] + inside
             ends = where[~rolls]
             result = after[~rolls] - leg.turn.num_positions, contexts[~rolls]
-            paid = leg.payoffs if exact else leg.float_payoffs
-            payoffs[ends], over[ends] = paid[result], leg.settled[result]
+            payoffs[ends], over[ends] = leg.paid[arithmetic][result], leg.settled[result]
             following = leg.following[result]
             goes_on = ends[following >= 0]
             legs, after_states[goes_on] = self._enter(following[following >= 0], outcomes[goes_on])
@@ -246,7 +252,7 @@ class TurnGame(Game):
         return np.arange(first + nodes.start * contexts, first + nodes.stop * contexts)
 
     def settled(
-        self, seat: int, states: IntArray, player: int, exact: bool = False
+        self, seat: int, states: IntArray, player: int, arithmetic: Arithmetic = FLOATS
     ) -> tuple[IntArray, IntArray, Array, Array]:
         """List the actions that end a turn with a result that settles the payoff."""
         ways = []
@@ -255,109 +261,71 @@ class TurnGame(Game):
             rows, actions = np.nonzero(leg.turn.after[nodes] >= leg.turn.num_positions)
             results = leg.turn.after[nodes[rows], actions] - leg.turn.num_positions
             settled = leg.settled[results, contexts[rows], player]
-            paid = leg.payoffs if exact else leg.float_payoffs
-            payoffs = paid[results, contexts[rows], player]
+            payoffs = leg.paid[arithmetic][results, contexts[rows], player]
             ways.append((where[rows[settled]], actions[settled], payoffs[settled]))
         pairs, actions, payoffs = (np.concatenate(column) for column in zip(*ways, strict=True))
-        return pairs, actions, payoffs, np.ones(len(pairs), dtype=object if exact else np.float64)
+        return pairs, actions, payoffs, np.ones(len(pairs), dtype=arithmetic.dtype)
 
     # ------------------------------------------------ expectation, both ways
 
-    def denominators(self, states: IntArray) -> Array:
-        """Give the product of the denominators of all rolls to come and of the payoffs."""
-        scales = np.empty(len(states), dtype=object)
-        for number, where, nodes, _ in self.locate(states):
-            turn = self.legs[number].turn
-            by_layer = [
-                self._end_scales[number] * prod(turn.units[layer + 1 :])
-                for layer in range(len(turn.slices))
-            ]
-            firsts = [layer_nodes.start for _, layer_nodes in turn.slices]
-            layers = np.searchsorted(firsts, nodes, side="right") - 1
-            scales[where] = np.array(by_layer, dtype=object)[layers]
-        return scales
-
-    @cached_property
-    def _end_scales(self) -> list[int]:
-        """Denominator of the values of results, for each leg."""
-        scales: list[int] = [1] * len(self.legs)
-        for number in reversed(range(len(self.legs))):
-            leg = self.legs[number]
-            denominators = {Fraction(p).denominator for p in leg.payoffs.ravel().tolist()}
-            entered = np.unique(leg.following[leg.following >= 0])
-            later = np.unique(np.searchsorted(self._first_contexts, entered, side="right") - 1)
-            beginnings = [self._start_scale(scales, other) for other in later.tolist()]
-            scales[number] = lcm(*denominators, *beginnings)
-        return scales
-
-    def _start_scale(self, end_scales: list[int], leg: int) -> int:
-        """Denominator of the values of a leg before its first roll."""
-        return end_scales[leg] * prod(self.legs[leg].turn.units)
-
-    def backward_together(self, decide: Decide, seats: Sequence[int], exact: bool = False) -> Array:
+    def backward_together(
+        self, decide: Decide, seats: Sequence[int], arithmetic: Arithmetic = FLOATS
+    ) -> Values:
         """Visit the layers of all legs last to first (module docstring)."""
-        dtype = object if exact else np.float64
-        values = np.zeros((len(seats), self.num_players, self.num_states), dtype=dtype)
-        entries = np.zeros((len(seats), self._first_contexts[-1]), dtype=dtype)  # (seat, context)
-        for number in reversed(range(len(self.legs))):
-            ends = [self._ends(number, row, s) for row, s in zip(entries, seats, strict=True)]
-            own, start = self.legs[number].turn.backward(
-                self._by_node(decide, number), np.stack(ends)
+        values = arithmetic.values(len(seats), self.num_players, self.num_states)
+        entries = arithmetic.zeros(len(seats), int(self._first_contexts[-1]))  # (seat, context)
+        for number, leg in reversed(list(enumerate(self.legs))):
+
+            def decide_nodes(piece: Piece, expected: Array, number: int = number) -> Array:
+                _, count, actions, contexts = expected.shape  # (seat, node, action, context)
+                stage = self._stage(number, piece, arithmetic)
+                by_state = expected.swapaxes(2, 3).reshape(len(seats), count * contexts, actions)
+                decided = decide(stage, by_state)
+                in_a_row = slice(stage.states[0], stage.states[-1] + 1)
+                values.put((..., stage.seat, in_a_row), decided, piece.scale)
+                return decided.reshape(len(seats), count, contexts)
+
+            later = entries[:, leg.following]  # (seat, result, context)
+            settled, paid = (
+                np.moveaxis(table[..., seats], -1, 0)
+                for table in (leg.settled, leg.paid[arithmetic])
             )
-            everything = slice(*self._first_states[number : number + 2])
-            values[:, self.legs[number].seat, everything] = own.reshape(len(seats), -1)
+            _, start = leg.turn.backward(decide_nodes, np.where(settled, paid, later), arithmetic)
             entries[:, slice(*self._first_contexts[number : number + 2])] = start
-        return values
+        return values.frozen()
 
-    def _by_node(self, decide: Decide, number: int) -> DecideNodes:
-        """Let a leg's states be decided by node and context."""
+    def _stage(self, leg: int, piece: Piece, arithmetic: Arithmetic) -> Stage:
+        """Give the states at some nodes of a leg, in all its contexts."""
+        states = self._states(leg, piece.nodes)
+        scale = np.full(len(states), piece.scale, dtype=arithmetic.dtype)
+        return Stage(self.legs[leg].seat, states, scale)
 
-        def decide_nodes(nodes: slice, expected: Array) -> Array:  # (seat, node, action, context)
-            seats, count, actions, contexts = expected.shape
-            by_state = expected.swapaxes(2, 3).reshape(seats, count * contexts, actions)
-            stage = Stage(self.legs[number].seat, self._states(number, nodes))
-            return decide(stage, by_state).reshape(seats, count, contexts)
-
-        return decide_nodes
-
-    def _ends(self, number: int, entries: Array, seat: int) -> Array:
-        """Give the value to ``seat`` of each result of a leg, shape (result, context)."""
-        leg = self.legs[number]
-        if entries.dtype != object:
-            settled, later = leg.float_payoffs[..., seat], entries[leg.following]
-        else:
-            scale = self._end_scales[number]
-            starts = [self._start_scale(self._end_scales, i) for i in range(len(self.legs))]
-            factors = np.array([scale // start for start in starts], dtype=object)  # (leg,)
-            later = (entries * np.repeat(factors, self._num_contexts))[leg.following]
-            settled = np.vectorize(lambda payoff: int(payoff * scale), otypes=[object])(
-                leg.payoffs[..., seat]
-            )
-        ends: Array = np.where(leg.settled[..., seat], settled, later)
-        return ends
-
-    def forward(self, decide: Decide, start: Array, seat: int) -> Array:
+    def forward(
+        self, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic = FLOATS
+    ) -> Array:
         """Visit the layers of all legs first to last: the adjoint of ``backward``."""
         mass = start.copy()
         for number, leg in enumerate(self.legs):
 
-            def decide_nodes(nodes: slice, met: Array, number: int = number) -> Array:
-                stage = Stage(self.legs[number].seat, self._states(number, nodes))
+            def decide_nodes(piece: Piece, met: Array, number: int = number) -> Array:
+                stage = self._stage(number, piece, arithmetic)
                 weights = decide(stage, met.ravel())  # (state, action)
                 return weights.reshape(*met.shape, self.num_actions).swapaxes(1, 2)
 
             own = mass[leg.seat, slice(*self._first_states[number : number + 2])]
             begun = own.reshape(-1, int(self._num_contexts[number]))
-            met, ended = leg.turn.forward(decide_nodes, begun)
+            met, ended = leg.turn.forward(decide_nodes, begun, arithmetic)
             own[:] = met.ravel()
             goes_on = (leg.following >= 0) & ~leg.settled[..., seat]
-            self._begin(mass, leg.following[goes_on], ended[goes_on])
+            self._begin(mass, leg.following[goes_on], ended[goes_on], arithmetic)
         return mass
 
-    def _begin(self, mass: Array, contexts: IntArray, entering: Array) -> None:
+    def _begin(
+        self, mass: Array, contexts: IntArray, entering: Array, arithmetic: Arithmetic
+    ) -> None:
         """Roll for the next player, wherever mass enters its contexts."""
-        laws = self.exact_laws() if mass.dtype == object else self.laws
-        law = laws[self.legs[0].turn.laws[0]]
+        turn = self.legs[0].turn
+        law = turn.probabilities[arithmetic][turn.laws[0]]
         for outcome in np.flatnonzero(law != 0):
             legs, states = self._enter(contexts, np.full(len(contexts), outcome))
             np.add.at(mass, (self._seats[legs], states), entering * law[outcome])

@@ -4,14 +4,13 @@ Columns are utilities: many problems on one turn are solved side by side.
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from math import lcm, prod
 
 import numpy as np
 
 from ..baselines.induction import TIE, maximize
-from ..games import Array, BoolArray, IntArray, Turn, TurnGame
+from ..games import EXACT, Arithmetic, Array, BoolArray, IntArray, Turn, TurnGame, Values
+from ..games.turn import Piece
 
 
 @dataclass(frozen=True)
@@ -29,18 +28,13 @@ class TurnValues:
     ends: Array
     choices: IntArray
     start: Array
-    _scaled: Array  # (node, column), as ``Turn.backward`` scales them
-    _unit: int  # denominator of the utilities
+    _values: Values  # (node, column)
+    _arithmetic: Arithmetic
 
     @cached_property
     def nodes(self) -> Array:
         """Expected utility in each node, shape (node, column)."""
-        if self.ends.dtype != object:
-            return self._scaled
-        values, units = self._scaled.copy(), self.turn.units
-        for layer, (_, nodes) in enumerate(self.turn.slices):
-            values[nodes] = values[nodes] * Fraction(1, self._unit * prod(units[layer + 1 :]))
-        return values
+        return self._values.array
 
     @cached_property
     def positions(self) -> Array:
@@ -50,46 +44,37 @@ class TurnValues:
     def before_roll(self, position: int, columns: slice = slice(None)) -> Array:
         """Expected utility in one position before its roll, shape (column,)."""
         outcomes = np.flatnonzero(self.turn.nodes[position] >= 0)
-        law = self._laws[self.turn.laws[position], outcomes]
+        law = self.turn.probabilities[self._arithmetic][self.turn.laws[position], outcomes]
         following = self.nodes[self.turn.nodes[position, outcomes], columns]
         values: Array = (law[:, None] * following).sum(axis=0)
         return values
 
-    @cached_property
-    def _laws(self) -> Array:
-        exact = self.ends.dtype == object
-        return exact_probabilities(self.turn) if exact else self.turn.probabilities
 
-
-def exact_probabilities(turn: Turn) -> Array:
-    """Give the laws of a turn's rolls as fractions, shape (law, outcome)."""
-    totals = turn.rolls.sum(axis=1)
-    fractions: Array = turn.rolls * np.array([[Fraction(1, total)] for total in totals])
-    return fractions
-
-
-def solve_turn(turn: Turn, ends: Array) -> TurnValues:
+def solve_turn(turn: Turn, ends: Array, arithmetic: Arithmetic = EXACT) -> TurnValues:
     """Maximise every utility; of equally good actions the smallest is taken.
 
     Args:
         turn: what is played.
-        ends: utility of each result, shape (result, column); exact if of dtype object, else not
-            negative, so that small chances keep their relative precision and differ by it.
+        ends: utility of each result, shape (result, column); if they are floats, not negative, so
+            that small chances keep their relative precision and differ by it.
+        arithmetic: of the utilities.
     """
-    return _sweep(turn, ends, None)
+    return _sweep(turn, ends, None, arithmetic)
 
 
-def follow_choices(turn: Turn, ends: Array, choices: IntArray) -> TurnValues:
+def follow_choices(
+    turn: Turn, ends: Array, choices: IntArray, arithmetic: Arithmetic = EXACT
+) -> TurnValues:
     """Evaluate given actions, shape (node, column), by every utility."""
-    return _sweep(turn, ends, choices)
+    return _sweep(turn, ends, choices, arithmetic)
 
 
-def _sweep(turn: Turn, ends: Array, choices: IntArray | None) -> TurnValues:
+def _sweep(turn: Turn, ends: Array, choices: IntArray | None, arithmetic: Arithmetic) -> TurnValues:
     shape = (turn.num_nodes, ends.shape[1])
     taken = np.zeros(shape, dtype=np.int64) if choices is None else choices
-    whole, unit = _integers(ends) if ends.dtype == object else (ends, 1)
 
-    def decide(nodes: slice, expected: Array) -> Array:
+    def decide(piece: Piece, expected: Array) -> Array:
+        nodes = piece.nodes
         actions = expected.transpose(0, 2, 1).reshape(-1, expected.shape[1])
         if choices is None:
             legal = np.repeat(turn.after[nodes] >= 0, shape[1], axis=0)
@@ -97,18 +82,8 @@ def _sweep(turn: Turn, ends: Array, choices: IntArray | None) -> TurnValues:
         best: Array = actions[np.arange(len(actions)), taken[nodes].ravel()]
         return best.reshape(-1, shape[1])
 
-    values, start = turn.backward(decide, whole)
-    if ends.dtype == object:
-        start = start * Fraction(1, unit * prod(turn.units))
-    return TurnValues(turn, ends, taken, start, values, unit)
-
-
-def _integers(numbers: Array) -> tuple[Array, int]:
-    """Write fractions as integers over one denominator, in which arithmetic is much faster."""
-    fractions = [Fraction(number) for number in numbers.ravel().tolist()]
-    unit = lcm(*(number.denominator for number in fractions))
-    whole = np.array([int(number * unit) for number in fractions], dtype=object)
-    return whole.reshape(numbers.shape), unit
+    values, start = turn.backward(decide, ends, arithmetic)
+    return TurnValues(turn, ends, taken, start, values, arithmetic)
 
 
 def _largest(actions: Array, legal: BoolArray) -> IntArray:

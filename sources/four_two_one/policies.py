@@ -12,7 +12,18 @@ from fractions import Fraction
 import numpy as np
 
 from ...baselines.induction import maximize, tie
-from ...games import Array, BoolArray, FourTwoOne, InputError, IntArray, Turn
+from ...games import (
+    EXACT,
+    FLOATS,
+    Array,
+    BoolArray,
+    FourTwoOne,
+    InputError,
+    IntArray,
+    Turn,
+    arithmetic,
+)
+from ...games.turn import Piece
 from ..turn import follow_choices, in_every_context, solve_turn
 
 
@@ -126,16 +137,17 @@ def goal_values(game: FourTwoOne, serendipity: bool) -> tuple[IntArray, Array]:
         Actions of the one-goal strategies, shape (node, goal); and expected utilities, shape
         (position, goal), of the goal alone (51) or, with serendipity, of any result (52).
     """
-    turn, paid = game.legs[0].turn, game.legs[0].float_payoffs[:, 0, 0]  # (result,)
+    turn, paid = game.legs[0].turn, game.legs[0].paid[FLOATS][:, 0, 0]  # (result,)
     plans = one_goal_strategies(game)
     ends = np.repeat(paid[:, None], len(game.combinations), axis=1)
-    expected = follow_choices(turn, ends if serendipity else ends * _is_goal(game), plans)
+    ends = ends if serendipity else ends * _is_goal(game)
+    expected = follow_choices(turn, ends, plans, FLOATS)
     return plans, expected.positions
 
 
 def equally_good(game: FourTwoOne, serendipity: bool) -> BoolArray:
     """Say which actions lead to a position of largest evaluation (53), shape (node, action)."""
-    turn, paid = game.legs[0].turn, game.legs[0].float_payoffs[:, 0, 0]
+    turn, paid = game.legs[0].turn, game.legs[0].paid[FLOATS][:, 0, 0]
     _, expected = goal_values(game, serendipity)
     evaluation = np.where(_within_reach(game), expected, -np.inf).max(axis=1)
     evaluation = np.concatenate([evaluation, paid])  # (position or result,)
@@ -144,8 +156,8 @@ def equally_good(game: FourTwoOne, serendipity: bool) -> BoolArray:
 
 def one_goal_strategies(game: FourTwoOne, exact: bool = False) -> IntArray:
     """Give the strategy that makes each goal likeliest (section 4), shape (node, goal)."""
-    ends = _is_goal(game).astype(object if exact else np.float64)
-    return solve_turn(game.legs[0].turn, ends).choices
+    kind = arithmetic(exact)
+    return solve_turn(game.legs[0].turn, _is_goal(game).astype(kind.dtype), kind).choices
 
 
 def _is_goal(game: FourTwoOne) -> IntArray:
@@ -186,12 +198,12 @@ def result_law(faces: int, casts: int, goal: str, first: bool = True) -> dict[st
     states, law = game.initial_law()
     mass[states, 0] = law
 
-    def follow(nodes: slice, met: Array) -> Array:
+    def follow(piece: Piece, met: Array) -> Array:
         weights = np.zeros((len(met), game.num_actions, 1), dtype=object)
-        weights[np.arange(len(met)), plan[nodes]] = met
+        weights[np.arange(len(met)), plan[piece.nodes]] = met
         return weights
 
-    _, ended = turn.forward(follow, mass)
+    _, ended = turn.forward(follow, mass, EXACT)
     by_casts = ended.reshape(-1, len(game.combinations)).T.tolist()
     early = [Fraction(0)] * (casts - len(by_casts[0]))
     names = ["".join(map(str, combination)) for combination in game.combinations]

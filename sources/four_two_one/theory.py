@@ -13,7 +13,7 @@ from ...baselines.conversion import convert
 from ...baselines.induction import spread
 from ...baselines.solver import Evaluation, evaluate, solve
 from ...baselines.task import Task, start_mass
-from ...games import Array, FourTwoOne, IntArray, Stage
+from ...games import EXACT, Array, FourTwoOne, IntArray, Stage
 from ...games.dice import combinations, redundancy
 from ..claim import At, Claim
 from .goals import optimal_takes
@@ -87,19 +87,19 @@ def _products(evaluation: Evaluation) -> set[Fraction]:
     game, paid, ended, products = evaluation.task.game, {}, Fraction(0), set()
 
     def pay(stage: Stage, numbers: Array) -> Array:
-        paid[int(stage.states[0])] = numbers  # as nothing that comes later is worth anything
+        # Nothing that comes later is worth anything.
+        paid[int(stage.states[0])] = EXACT.unscaled(numbers, stage.scale[:, None])
         return numbers[:, 0] * 0
 
     def follow(stage: Stage, met: Array) -> Array:
         nonlocal ended
-        scale = game.denominators(stage.states)
-        products.add(ended + (met * evaluation.values[stage] / scale).sum())
+        products.add(ended + (met * evaluation.values[stage.positions]).sum())
         weights = spread(evaluation.policy, stage.states, met)
-        ended += ((weights * paid[int(stage.states[0])]).sum(axis=1) / scale).sum()
+        ended += (weights * paid[int(stage.states[0])]).sum()
         return weights
 
-    game.backward(pay, 0, exact=True)
-    game.forward(follow, start_mass(game, exact=True), 0)
+    game.backward(pay, 0, EXACT)
+    game.forward(follow, start_mass(game, exact=True), 0, EXACT)
     return {*products, ended}
 
 
@@ -216,5 +216,5 @@ def live_dice_laws(
         laws.append([1 - sum(law, Fraction(0)), *law])
         return spread(policy, stage.states, met)
 
-    game.forward(follow, start_mass(game, exact=True), 0)
+    game.forward(follow, start_mass(game, exact=True), 0, EXACT)
     return laws[1:]

@@ -8,7 +8,7 @@ import numpy as np
 from ...baselines.induction import equilibrium, maximize
 from ...baselines.solver import expected_payoffs, solve
 from ...baselines.task import Task
-from ...games import Array, Greed, IntArray, Stage
+from ...games import EXACT, Array, Greed, IntArray, Stage
 from ...games.greed import TIES
 from ..claim import At, Claim
 from .last_turns import last_turns
@@ -96,15 +96,15 @@ def _value_with_last_turns(game: Greed, dice: IntArray) -> Fraction:
     """
 
     def decide(stage: Stage, expected: Array) -> Array:
-        mover, states = stage
+        mover, states, _ = stage
         if states[0] >= game.num_scores**2:
             chosen = dice[states - game.num_scores**2]
             return expected[np.arange(len(states)), chosen]
         sign = 1 if mover == 0 else -1
         return sign * maximize(sign * expected, game.mask(states), 0.0)[0]
 
-    values = game.backward(decide, 0, exact=True)
-    return Fraction(values[0, 0], game.denominators(np.array([0]))[0])
+    value: Fraction = game.backward(decide, 0, EXACT)[0, 0]
+    return value
 
 
 def _ties() -> Iterator[Claim]:

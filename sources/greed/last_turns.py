@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 
-from ...games import Array, BoolArray, Greed, IntArray, Stage
+from ...games import EXACT, Array, BoolArray, Greed, IntArray, Stage
 from ..claim import At, Claim
 
 MAX_SCORE, MAX_SIDES = 100, 10
@@ -151,14 +151,14 @@ class LastTurns:
         def look(stage: Stage, expected: Array) -> Array:
             own, other, last = game.observe(stage.states, 0).T
             if last.all() and stage.seat == 0:
-                for p, o, rated in zip(own.tolist(), other.tolist(), expected, strict=True):
+                rows_of = own.tolist(), other.tolist(), expected, stage.scale.tolist()
+                for p, o, rated, one in zip(*rows_of, strict=True):
                     row = rows[game.max_score - p, max(o - p, -1)]
-                    one = 2 * self.sides ** (2 * game.max_score - p - o)  # what scales ``rated``
                     ours = self.ratings[row, : game.num_actions]
                     agree.append(np.all(rated * self.one == ours * one))
             return expected[:, 0]
 
-        game.backward(look, 0, exact=True)
+        game.backward(look, 0, EXACT)
         return all(agree)
 
 

@@ -36,9 +36,8 @@ def starts(limit: int, sides: int, max_dice: int | None = None) -> list[Fraction
     game = Greed(limit, sides, max_dice)
     scores = np.arange(limit - 1, -1, -1)
     states = game.encode(np.stack([scores, scores, np.zeros_like(scores)], axis=-1))
-    values = equilibrium(game, exact=True).values[0][0, states]
-    pairs = zip(values.tolist(), game.denominators(states).tolist(), strict=True)
-    return [Fraction(value, scale) for value, scale in pairs]
+    ratings: list[Fraction] = equilibrium(game, exact=True).values[0].at(0, states).tolist()
+    return ratings
 
 
 def _ratings() -> Iterator[Claim]:
@@ -73,9 +72,8 @@ def totals(game: Greed) -> set[float]:
 def _equation_4() -> Iterator[Claim]:
     game = Greed(10, 3)
     values = equilibrium(game, exact=True).values[0][1]
-    scale = game.denominators(np.arange(game.num_states))
     unweighted = sum(
-        Fraction(values[state]) / scale[state]
+        values[state]
         for state in (int(game.encode(np.array([0, total, 0]))) for total in range(2, 7))
     )
     yield At("section 6, equation (4)").mistake(
@@ -240,5 +238,5 @@ def _leads_on(game: Greed, order: dict[tuple[int, int], int], seat: int, state: 
 def value_of(game: Greed, observation: IntArray | None = None) -> Fraction:
     """Solve for the first player's rating at the start or at an observation."""
     state = game.encode(np.zeros((1, 3), int) if observation is None else observation[None])
-    value = equilibrium(game, exact=True).values[0][0, state][0]
-    return Fraction(value, game.denominators(state)[0])
+    (value,) = equilibrium(game, exact=True).values[0].at(0, state)
+    return Fraction(value)

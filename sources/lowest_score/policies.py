@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...games import Array, IntArray, LowestScore
+from ...games import Array, IntArray, LowestScore, arithmetic
 from ..turn import TurnValues, in_every_context, solve_turn
 
 
@@ -115,7 +115,7 @@ def notebook(game: LowestScore) -> IntArray:
 @lru_cache(maxsize=16)
 def _score(game: LowestScore) -> TurnValues:
     scores = [[Fraction(-score)] for score in range(game.max_score + 1)]
-    return solve_turn(game.legs[0].turn, np.array(scores, dtype=object))
+    return solve_turn(game.legs[0].turn, np.array(scores))
 
 
 @lru_cache(maxsize=16)
@@ -123,19 +123,19 @@ def _beat(game: LowestScore) -> TurnValues:
     """Solve for all goals at once: column g is the goal to score below g."""
     scores = np.arange(game.max_score + 1)
     below = scores[:, None] < np.arange(game.max_score + 2)
-    return solve_turn(game.legs[0].turn, below.astype(int).astype(object))
+    return solve_turn(game.legs[0].turn, below.astype(np.int64))
 
 
 @lru_cache(maxsize=64)
 def _win_or_tie(game: LowestScore, players_after: int, exact: bool) -> TurnValues:
     """Solve for all scores to tie at once: column t is the score t, the last one no score."""
-    scores = range(game.max_score + 1)
+    kind, scores = arithmetic(exact), range(game.max_score + 1)
     survives = [survival_chance(game, score, players_after) for score in scores]
     ends: Array = np.array(
         [[chance * (score <= t) for t in scores] for score, chance in enumerate(survives)],
-        dtype=object if exact else np.float64,
+        dtype=kind.dtype,
     )
-    return solve_turn(game.legs[0].turn, ends)
+    return solve_turn(game.legs[0].turn, ends, kind)
 
 
 def _node(game: LowestScore, roll: Sequence[int], total: int) -> int:

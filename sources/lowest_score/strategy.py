@@ -175,7 +175,7 @@ def _expected_total(game: LowestScore) -> Iterator[Claim]:
     """Look at the smallest expected total: which dice are kept besides a lower one?"""
     turn = game.legs[0].turn
     scores = [[Fraction(-score)] for score in range(game.max_score + 1)]
-    kept = solve_turn(turn, np.array(scores, dtype=object)).choices[:, 0] + 1
+    kept = solve_turn(turn, np.array(scores)).choices[:, 0] + 1
     besides: dict[tuple[int, bool], list[str]] = {}  # by face, and whether dice are left to roll
     for row, number_kept in zip(turn.observations.tolist(), kept.tolist(), strict=True):
         roll = tuple(filter(None, row[1:]))

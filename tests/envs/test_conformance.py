@@ -13,7 +13,7 @@ from exactdice.baselines.conversion import convert
 from exactdice.baselines.induction import spread, sweep_back
 from exactdice.baselines.task import start_mass
 from exactdice.envs import REFERENCE, GameEnv
-from exactdice.games import GAMES
+from exactdice.games import FLOATS, GAMES, arithmetic
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 from stable_baselines3.common import env_checker
@@ -319,15 +319,15 @@ def test_a_simulation_ends_near_the_exact_score(name, seat):
     assert abs(payoffs.mean() - exactdice.score("random", task).value) < 5 * error
 
 
-def expected_values(game, seat, values):
+def expected_values(game, seat, values, kind=FLOATS):
     """Expected values of actions, stage by stage, for given values of later positions."""
     found = {}
 
     def look(stage, expected):
-        found[stage.seat, stage.states[0]] = expected
-        return values[stage]
+        found[stage.seat, stage.states[0]] = kind.unscaled(expected, stage.scale[:, None])
+        return values[stage.positions] * stage.scale
 
-    game.backward(look, seat, exact=values.dtype == object)
+    game.backward(look, seat, kind)
     return found
 
 
@@ -337,18 +337,17 @@ def test_what_is_paid_along_the_way_adds_up_to_the_value(name, size, seat, exact
     """Duality (Albarede 2024, equation 40): forward and backward computation agree."""
     env = make(name, **size, **against(name, "random", **size), seat=seat)
     game, task = env.unwrapped.task.game, env.unwrapped.task
-    policy = convert("random", game, seat)
-    paid = expected_values(game, seat, start_mass(game, exact) * 0)
+    policy, kind = convert("random", game, seat), arithmetic(exact)
+    paid = expected_values(game, seat, start_mass(game, exact) * 0, kind)
     total = 0
 
     def follow(stage, met):
         nonlocal total
         weights = spread(policy, stage.states, met)
-        scale = game.denominators(stage.states) if exact else 1
-        total += ((weights * paid[stage.seat, stage.states[0]]).sum(axis=1) / scale).sum()
+        total += (weights * paid[stage.seat, stage.states[0]]).sum()
         return weights
 
-    game.forward(follow, start_mass(game, exact), seat)
+    game.forward(follow, start_mass(game, exact), seat, kind)
     value = exactdice.evaluate("random", task, exact).value_before_play
     assert total == (value if exact else pytest.approx(value, abs=1e-13))
 

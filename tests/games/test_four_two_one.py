@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exactdice.games import FourTwoOne
+from exactdice.games import EXACT, FourTwoOne
 from exactdice.games.ranking import hierarchy, tokens
 from hypothesis import given
 from hypothesis import strategies as st
@@ -117,7 +117,7 @@ def test_a_utility_may_be_a_function_or_a_table():
     assert late.payoff_range == (pytest.approx(1 + 2 / 3), 4)
     assert late.exact_range == (Fraction(5, 3), 4)
     last = state(late, (), (1, 3), 2)
-    (payoff,) = late.settled(0, np.array([last]), 0, exact=True)[2]
+    (payoff,) = late.settled(0, np.array([last]), 0, EXACT)[2]
     assert payoff == Fraction(10, 3)
     assert FourTwoOne(2, 3, 2, np.ones((6, 2))).payoff_range == (1, 1)
 
