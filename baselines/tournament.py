@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..games import Array, InputError
-from .conversion import Reading, convert
-from .solver import evaluate
+from .conversion import convert
+from .induction import arithmetic_of
+from .solver import evaluation
 from .task import Task, look_at
 
 
@@ -63,14 +64,16 @@ def payoff_matrix(policies: Mapping[str, Any], env: Any, exact: bool = False) ->
             f"{type(policies).__name__} of {len(policies)}"
         )
     resolved = [
-        {seat: convert(policy, game, seat, exact, Reading(sight=sight)) for seat in seats}
+        {seat: convert(policy, game, seat, exact, sight) for seat in seats}
         for policy in policies.values()
     ]
-    payoffs = np.zeros((len(resolved), len(resolved)), dtype=object if exact else np.float64)
+    arithmetic = arithmetic_of(game, exact)
+    payoffs = arithmetic.zeros(len(resolved), len(resolved))
     for column, others in enumerate(resolved):
         for seat in seats:
             opponents = {other: others[other] for other in seats if other != seat}
-            task = Task(game, seat, opponents, exact)
+            task = Task(game, seat, opponents)
             for row, policy in enumerate(resolved):
-                payoffs[row, column] += evaluate(policy[seat], task, exact).value_before_play
+                found = evaluation(policy[seat], task, arithmetic)
+                payoffs[row, column] += found.value_before_play
     return PayoffMatrix(tuple(policies), payoffs / len(seats))

@@ -10,8 +10,8 @@ from math import lcm, prod
 
 import numpy as np
 
-from ..baselines.induction import TIE, maximize
 from ..games import Array, BoolArray, IntArray, Turn, TurnGame
+from ..games.arithmetic import EXACT, FLOATS, TIE
 
 
 @dataclass(frozen=True)
@@ -113,10 +113,11 @@ def _integers(numbers: Array) -> tuple[Array, int]:
 
 def _largest(actions: Array, legal: BoolArray) -> IntArray:
     """Give the first of the largest legal entries in each row."""
-    if actions.dtype != object:
+    arithmetic = EXACT if actions.dtype == object else FLOATS
+    if arithmetic is FLOATS:
         largest = actions.max(axis=1, keepdims=True, initial=0, where=legal)
         actions = np.divide(actions, largest, out=np.zeros_like(actions), where=largest > 0)
-    first: IntArray = maximize(actions, legal, TIE)[1].argmax(axis=1)
+    first: IntArray = arithmetic.best(actions, legal, TIE)[1].argmax(axis=1)
     return first
 
 

@@ -5,10 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...baselines.induction import equilibrium, maximize
+from ...baselines.induction import equilibrium
 from ...baselines.solver import expected_payoffs, solve
 from ...baselines.task import Task
 from ...games import Array, Greed, IntArray, Stage
+from ...games.arithmetic import EXACT
 from ...games.greed import TIES
 from ..claim import Claim, agreement, number
 from .last_turns import last_turns
@@ -88,7 +89,7 @@ def _value_with_last_turns(game: Greed, dice: IntArray) -> Fraction:
             chosen = dice[states - game.num_scores**2]
             return expected[np.arange(len(states)), chosen]
         sign = 1 if mover == 0 else -1
-        return sign * maximize(sign * expected, game.mask(states), 0.0)[0]
+        return sign * EXACT.best(sign * expected, game.mask(states), 0.0)[0]
 
     values = game.backward(decide, 0, exact=True)
     return Fraction(values[0, 0], game.denominators(np.array([0]))[0])
@@ -105,7 +106,7 @@ def _ties() -> Iterator[Claim]:
             .value_before_play == solutions[seat].value_before_play
             for seat in (0, 1)
         )  # fmt: skip
-        first, second = expected_payoffs("optimal", Task(game, exact=True), exact=True)
+        first, second = expected_payoffs("optimal", Task(game), exact=True)
         changed = (_choices(half) != _choices(game)).sum()
         yield Claim(
             f"section 8, a tie {WHO[tie]}", "another rating of ties is a completely valid metric",

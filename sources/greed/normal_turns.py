@@ -36,9 +36,8 @@ def starts(limit: int, sides: int, max_dice: int | None = None) -> list[Fraction
     game = Greed(limit, sides, max_dice)
     scores = np.arange(limit - 1, -1, -1)
     states = game.encode(np.stack([scores, scores, np.zeros_like(scores)], axis=-1))
-    values = equilibrium(game, exact=True).values[0][0, states]
-    pairs = zip(values.tolist(), game.denominators(states).tolist(), strict=True)
-    return [Fraction(value, scale) for value, scale in pairs]
+    ratings: list[Fraction] = equilibrium(game, exact=True).values[0].at(0, states).tolist()
+    return ratings
 
 
 def _ratings() -> Iterator[Claim]:
@@ -69,12 +68,8 @@ def totals(game: Greed) -> set[float]:
 
 def _equation_4() -> Iterator[Claim]:
     game = Greed(10, 3)
-    values = equilibrium(game, exact=True).values[0][1]
-    scale = game.denominators(np.arange(game.num_states))
-    unweighted = sum(
-        Fraction(values[state]) / scale[state]
-        for state in (int(game.encode(np.array([0, total, 0]))) for total in range(2, 7))
-    )
+    reached = game.encode(np.array([[0, total, 0] for total in range(2, 7)]))
+    unweighted = equilibrium(game, exact=True).values[0].at(1, reached).sum()
     yield Claim(
         "section 6, equation (4)", "rating of n > 0 dice: sum of 1 - rating over the totals",
         f"{float(unweighted):.4f} for two dice at (0, 0), M = 10, s = 3: no probability",
@@ -110,8 +105,8 @@ def _no_position_is_lost(game: Greed) -> bool:
 
     It may then not stop where that rates 0: behind, or leaving an assured victory.
     """
-    values = equilibrium(game, exact=True).values[0][0]
-    return bool(np.all(values[: game.num_scores**2] > 0))
+    values = equilibrium(game, exact=True).values[0].at(0, np.arange(game.num_scores**2))
+    return bool(np.all(values > 0))
 
 
 def _chance_of_an_assured_victory(game: Greed) -> float:
@@ -225,5 +220,5 @@ def _leads_on(game: Greed, order: dict[tuple[int, int], int], seat: int, state: 
 def value_of(game: Greed, observation: IntArray | None = None) -> Fraction:
     """Solve for the first player's rating at the start or at an observation."""
     state = game.encode(np.zeros((1, 3), int) if observation is None else observation[None])
-    value = equilibrium(game, exact=True).values[0][0, state][0]
-    return Fraction(value, game.denominators(state)[0])
+    value: Fraction = equilibrium(game, exact=True).values[0].at(0, state)[0]
+    return value

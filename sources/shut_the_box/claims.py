@@ -110,7 +110,7 @@ def _recursions() -> Iterator[Claim]:
     plain, early = _notes(9, early_stop=False), _notes(9, early_stop=True)
     second, first = game.states_of(1), game.states_of(0)
     states = f"{len(second):,} states of nine tiles"
-    ours = _unscaled(game, exact.values[1][1], second)
+    ours = exact.values[1].at(1, second).tolist()
     theirs = [plain.value_2(*state) for state in _notation(game, second, seat=1)]
     yield statement(
         place="V_2(S, r, t)",
@@ -127,7 +127,7 @@ def _recursions() -> Iterator[Claim]:
         holds=theirs == avoided,
         note=states,
     )
-    ours = _unscaled(game, exact.values[0][0], first)
+    ours = exact.values[0].at(0, first).tolist()
     states = f"{len(first):,} states of nine tiles"
     theirs = [plain.value_1(*state[:2], True) for state in _notation(game, first, seat=0)]
     yield statement(
@@ -169,7 +169,7 @@ def _initial_values() -> Iterator[Claim]:
         for shut_wins in (True, False):
             value = notes.after_1(notes.everything, shut_wins)
             answers[tiles, shut_wins] = value
-            task = Task(ShutTheBox(tiles, shut_wins=shut_wins), exact=True)
+            task = Task(ShutTheBox(tiles, shut_wins=shut_wins))
             place = "V_1, 1.0 if S is empty" if shut_wins else "first line, 1 - P2's reward"
             yield statement(
                 place=place,
@@ -228,12 +228,6 @@ def _notation(game: ShutTheBox, states: Array, seat: int) -> Iterator[tuple[Tile
     """Write states as the notes do: (S, r, t)."""
     for *tiles, roll, target in game.observe(states, seat).tolist():
         yield frozenset(i + 1 for i, is_open in enumerate(tiles) if is_open), roll, target
-
-
-def _unscaled(game: ShutTheBox, values: Array, states: Array) -> list[Fraction]:
-    scales = game.denominators(states)
-    pairs = zip(values[states].tolist(), scales.tolist(), strict=True)
-    return [Fraction(value, scale) for value, scale in pairs]
 
 
 def _law(game: ShutTheBox, open_sum: int) -> list[Fraction]:
