@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..games import BoolArray, Game, InputError, IntArray
-from ..games.arithmetic import Arithmetic, arithmetic
+from ..games.arithmetic import FLOATS, Arithmetic
 from .induction import equilibrium_in
-from .names import EQUILIBRIUM, SOLVED, policy_names, source_policy
+from .names import COMMON, EQUILIBRIUM, policy_names, source_policy
 from .policies import Policy, PolicyLike, UniformPolicy
 from .tables import function_policy, table_policy
 
@@ -68,7 +68,7 @@ def register_converter(package: str, converter: Converter) -> None:
 
 
 def read(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> str | Policy:
-    """Turn what a user gives for a policy into a known name or a checked ``Policy`` for one seat.
+    """Turn what a user gives for a policy into a name or a checked ``Policy`` for one seat.
 
     Args:
         policy: a ``Policy``; a name; probabilities, shape (state, action); actions, integers of
@@ -80,7 +80,7 @@ def read(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> 
         reading: how it is to be understood.
 
     Raises:
-        ValueError: if the name is unknown or the policy does not fit the game.
+        ValueError: if the policy does not fit the game.
     """
     reading = reading or Reading()
     name = label(policy)
@@ -92,8 +92,6 @@ def read(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> 
     if reading.observations is not None:
         raise InputError(f"observations must be left out, as {label(policy)} is no model")
     if isinstance(policy, str):
-        if policy not in SOLVED:
-            named_policy(game, policy)
         return policy
     if isinstance(policy, Policy):
         return fitting(policy, game)
@@ -122,17 +120,23 @@ def read_player(policy: Any, game: Game, seat: int, reading: Reading | None = No
             "opponent or policy must be one by itself, got 'best_response', which only the agent "
             "of an environment can play: its opponents are known"
         )
-    return read(policy, game, seat, reading)
+    known = read(policy, game, seat, reading)
+    if isinstance(known, str) and known not in COMMON:
+        named_policy(game, known)
+    return known
 
 
 def of_player(policy: str | Policy, game: Game, seat: int, numbers: Arithmetic) -> Policy:
-    """Give the policy of a player who is not the agent.
+    """Give the policy of a player; "optimal" is the equilibrium.
 
     Args:
-        policy: as ``read_player`` gives it; "optimal" is the equilibrium.
+        policy: as ``read`` gives it.
         game: the game that is played.
         seat: the seat that the policy plays.
         numbers: in which the equilibrium is computed.
+
+    Raises:
+        ValueError: if the name is unknown.
     """
     if not isinstance(policy, str):
         return policy
@@ -142,22 +146,26 @@ def of_player(policy: str | Policy, game: Game, seat: int, numbers: Arithmetic) 
 
 
 def convert(
-    policy: Any, game: Game, seat: int, exact: bool = False, sight: Sight | None = None
+    policy: Any, game: Game, seat: int, numbers: Arithmetic = FLOATS, sight: Sight | None = None
 ) -> Policy:
     """Turn what a user gives for a player who is not the agent into a ``Policy``.
 
-    Args:
-        policy: as for ``read_player``; "optimal" is the equilibrium.
-        game: the game that is played.
-        seat: the seat that the policy plays.
-        exact: whether named policies are computed without rounding.
-        sight: what the environment shows it.
-
     Raises:
-        ValueError: if the name is unknown or the policy does not fit the game.
+        ValueError: as ``read_player`` does.
     """
     known = read_player(policy, game, seat, Reading(sight=sight))
-    return of_player(known, game, seat, arithmetic(exact))
+    return of_player(known, game, seat, numbers)
+
+
+def convert_agent(
+    policy: Any, game: Game, seat: int, numbers: Arithmetic, reading: Reading
+) -> Policy:
+    """Turn what a user gives for the agent, other than the best response, into a ``Policy``.
+
+    Raises:
+        ValueError: if the name is unknown, or as ``read`` does.
+    """
+    return of_player(read(policy, game, seat, reading), game, seat, numbers)
 
 
 def named_policy(game: Game, name: str) -> Policy:

@@ -24,8 +24,8 @@ from .boundary import Stage
 from .conversion import Reading, label
 from .induction import tie
 from .occupancy import outcomes, play
-from .policies import DeterministicPolicy, Policy, UniformPolicy
-from .solver import agent, evaluation, solution, solve
+from .policies import DeterministicPolicy, Policy
+from .solver import examine, solution, solve
 from .tables import SUM_TOLERANCE
 from .task import Task, look_at
 
@@ -192,20 +192,20 @@ def score(
     """
     task, sight = look_at(env)
     reading = Reading(deterministic, masked, sight, observations)
-    chosen = agent(policy, task, FLOATS, reading)
+    found = examine(policy, task, FLOATS, reading)
     return Score(
         policy=name or label(policy),
-        deterministic=isinstance(chosen, DeterministicPolicy),
+        deterministic=isinstance(found.policy, DeterministicPolicy),
         masked=masked,
         task=task,
-        value=float(evaluation(chosen, task, FLOATS).value),
+        value=float(found.value),
         optimum=float(solution(task, FLOATS).value),
         random=random_value(task),
-        agent=chosen,
+        agent=found.policy,
     )
 
 
 @remembered
 def random_value(task: Task) -> float:
     """Compute the value of the uniform policy over legal actions."""
-    return float(evaluation(UniformPolicy(task.game), task, FLOATS).value)
+    return float(examine("random", task, FLOATS, Reading()).value)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..games import Array, BoolArray, Game, InputError, IntArray
 from ..games.arithmetic import FLOATS, Arithmetic
 from .answers import remembered
-from .conversion import Reading, choose, convert, fitting, label, of_player, read
+from .conversion import Reading, choose, convert, convert_agent, fitting, label
 from .evaluation import Evaluation, Solution
 from .induction import arithmetic_of, equilibrium_in, sweep_back, tie
 from .names import BEST
@@ -59,14 +59,16 @@ def evaluate(policy: PolicyLike, env: Any, exact: bool = False) -> Evaluation:
     """
     task, sight = look_at(env)
     arithmetic = arithmetic_of(task.game, exact)
-    return evaluation(agent(policy, task, arithmetic, Reading(sight=sight)), task, arithmetic)
+    return examine(policy, task, arithmetic, Reading(sight=sight))
 
 
-def evaluation(policy: Policy, task: Task, arithmetic: Arithmetic) -> Evaluation:
+def examine(policy: Any, task: Task, arithmetic: Arithmetic, reading: Reading) -> Evaluation:
     """Do as ``evaluate`` does, in an arithmetic."""
-    policies = {**policies_against(task, arithmetic), task.seat: policy}
+    others = policies_against(task, arithmetic)
+    chosen = agent(policy, task, arithmetic, reading)
+    policies = {**others, task.seat: chosen}
     values, _ = sweep_back(task.game, task.seat, policies, arithmetic)
-    return Evaluation(task, policy, values, arithmetic)
+    return Evaluation(task, chosen, values, arithmetic)
 
 
 def as_policy(
@@ -111,6 +113,8 @@ def agent(policy: Any, task: Task, arithmetic: Arithmetic, reading: Reading) -> 
     """Do as ``as_policy`` does, in an arithmetic."""
     if isinstance(policy, Policy) and reading.observations is None:
         return fitting(policy, task.game)
+    if isinstance(policy, str) and policy in BEST and reading.observations is None:
+        return solution(task, arithmetic).policy
 
     def worthless(states: IntArray) -> BoolArray:
         values = solution(task, FLOATS).found.at(task.seat, states)
@@ -119,12 +123,7 @@ def agent(policy: Any, task: Task, arithmetic: Arithmetic, reading: Reading) -> 
 
     if reading.masked:
         reading = replace(reading, worthless=worthless)
-    known = read(policy, task.game, task.seat, reading)
-    if not isinstance(known, str):
-        return known
-    if known in BEST:
-        return solution(task, arithmetic).policy
-    return of_player(known, task.game, task.seat, arithmetic)
+    return convert_agent(policy, task.game, task.seat, arithmetic, reading)
 
 
 def from_network(
@@ -204,11 +203,13 @@ def expected_payoffs(policies: LineUp, env: Any, exact: bool = False) -> list[fl
     task, sight = look_at(env)
     game, arithmetic = task.game, arithmetic_of(task.game, exact)
     line_up = {
-        seat: convert(policy, game, seat, exact, sight)
+        seat: convert(policy, game, seat, arithmetic, sight)
         for seat, policy in by_seat(policies, range(game.num_players)).items()
     }
     return [
-        evaluation(policy, Task(game, seat, _others(line_up, seat)), arithmetic).value_before_play
+        examine(
+            policy, Task(game, seat, _others(line_up, seat)), arithmetic, Reading()
+        ).value_before_play
         for seat, policy in line_up.items()
     ]
 
@@ -225,7 +226,7 @@ def best_response(policy: PolicyLike, env: Any, exact: bool = False) -> Solution
     """
     task, sight = look_at(env)
     _require_two_players(task.game)
-    chosen = convert(policy, task.game, task.seat, exact, sight)
+    chosen = convert(policy, task.game, task.seat, arithmetic_of(task.game, exact), sight)
     return solve(Task(task.game, 1 - task.seat, {task.seat: chosen}), exact)
 
 
@@ -238,9 +239,10 @@ def exploitability(policy: PolicyLike, env: Any, exact: bool = False) -> float |
     task, sight = look_at(env)
     game = task.game
     _require_two_players(game)
+    arithmetic = arithmetic_of(game, exact)
     gains = []
     for seat in (0, 1):
-        chosen = convert(policy, game, seat, exact, sight)
+        chosen = convert(policy, game, seat, arithmetic, sight)
         against_policy = solve(Task(game, 1 - seat, {seat: chosen}), exact)
         against_equilibrium = solve(Task(game, 1 - seat, "optimal"), exact)
         gains.append(against_policy.value_before_play - against_equilibrium.value_before_play)

@@ -114,10 +114,11 @@ def first_law(task: Task, arithmetic: Arithmetic) -> Array:
     Raises:
         ValueError: if the agent never gets to move.
     """
-    mass = start_mass(task.game, arithmetic)
-    first: Array = mass[0]
     if task.seat == 0:
-        return frozen(first.copy())
+        law = arithmetic.zeros(task.game.num_states)
+        states, chances = task.game.initial_law()
+        law[states] = chances
+        return frozen(law)
     policies = policies_against(task, arithmetic)
 
     def decide(stage: Stage, met: Array) -> Array:
@@ -125,7 +126,8 @@ def first_law(task: Task, arithmetic: Arithmetic) -> Array:
             return arithmetic.zeros(len(met), task.game.num_actions)
         return spread(policies[stage.seat], stage.states, met, arithmetic)
 
-    first = forward(task.game, decide, mass, task.seat, arithmetic)[task.seat]
+    mass = start_mass(task.game, arithmetic)
+    first: Array = forward(task.game, decide, mass, task.seat, arithmetic)[task.seat]
     if not first.any():
         raise InputError(f"seat must be one that gets to move, got {task.seat}")
     normalized: Array = first / first.sum()

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..games import Array, InputError
-from .conversion import convert
+from .conversion import Reading, convert
 from .induction import arithmetic_of
-from .solver import evaluation
+from .solver import examine
 from .task import Task, look_at
 
 
@@ -63,17 +63,17 @@ def payoff_matrix(policies: Mapping[str, Any], env: Any, exact: bool = False) ->
             "policies must be a mapping from two names at least to policies, got "
             f"{type(policies).__name__} of {len(policies)}"
         )
+    arithmetic = arithmetic_of(game, exact)
     resolved = [
-        {seat: convert(policy, game, seat, exact, sight) for seat in seats}
+        {seat: convert(policy, game, seat, arithmetic, sight) for seat in seats}
         for policy in policies.values()
     ]
-    arithmetic = arithmetic_of(game, exact)
     payoffs = arithmetic.zeros(len(resolved), len(resolved))
     for column, others in enumerate(resolved):
         for seat in seats:
             opponents = {other: others[other] for other in seats if other != seat}
             task = Task(game, seat, opponents)
             for row, policy in enumerate(resolved):
-                found = evaluation(policy[seat], task, arithmetic)
+                found = examine(policy[seat], task, arithmetic, Reading())
                 payoffs[row, column] += found.value_before_play
     return PayoffMatrix(tuple(policies), payoffs / len(seats))
