@@ -14,6 +14,7 @@ import numpy as np
 from ..baselines import Sight, Task, solve
 from ..baselines.induction import with_illegal
 from ..games import (
+    FLOATS,
     BoolArray,
     FloatArray,
     GameError,
@@ -54,6 +55,7 @@ class Engine:
 
     Attributes:
         encoding: the same, as an object.
+        policies: the other players' policies by seat.
         states: state of each lane, shape (lane,); at the end of a game it stays what the agent
             saw last.
 
@@ -70,8 +72,8 @@ class Engine:
         encoding: EncodingName = "integer",
     ) -> None:
         one_of("reward", reward, get_args(RewardMode))
-        task = task.with_exact(False)
         self.task = task
+        self.policies = dict(task.policies)
         self.game = task.game
         self.reward = reward
         self.encoding = Encoding(task.game.observation_sizes, encoding)
@@ -84,11 +86,11 @@ class Engine:
         _ = task.initial  # raises if the agent never gets to move; reset would replay for ever
         if reward != "outcome":
             solution = solve(task)
-            self._values = solution.found
+            self._solution = solution
             self._potential: FloatArray = solution.values[task.seat]
         self._rows = self._advantages = None
         if reward == "regret" and 8 * self.game.num_states * self.game.num_actions <= ADVANTAGES:
-            self._rows, self._advantages = self._tabulate_advantages(solution.values)
+            self._rows, self._advantages = self._tabulate_advantages()
 
     def lane_bytes(self) -> float:
         """Estimate the memory that a lane takes during a step."""
@@ -96,7 +98,7 @@ class Engine:
         components = len(self.game.observation_sizes)
         return float(400 + 8 * (3 * components + 2 * features) + 4 * self.game.num_actions)
 
-    def _tabulate_advantages(self, values: FloatArray) -> tuple[IntArray, FloatArray]:
+    def _tabulate_advantages(self) -> tuple[IntArray, FloatArray]:
         """Give the row of each state (state,), and Q*(s, a) - V*(s) of the agent's states."""
         own = self.game.states_of(self.task.seat)
         rows = np.zeros(self.game.num_states, dtype=np.int64)
@@ -104,10 +106,10 @@ class Engine:
         advantages = np.empty((len(own), self.game.num_actions))
 
         def look(stage: Stage, expected: FloatArray) -> FloatArray:
-            mover, states, _ = stage
-            best: FloatArray = values[mover, states]
-            if mover == self.task.seat:
-                known = with_illegal(self.game, stage, expected)
+            states = stage.states
+            best: FloatArray = self._solution.found.at(stage.seat, states)
+            if stage.seat == self.task.seat:
+                known = with_illegal(self.game, stage, expected, FLOATS)
                 advantages[rows[states]] = known - best[:, None]
             return best
 
@@ -121,7 +123,7 @@ class Engine:
         expected = np.full(len(states), self.game.payoff_range[0])
         legal = self.game.allows(states, actions)
         expected[legal] = self.game.expect(
-            self.task.seat, states[legal], actions[legal], self._values
+            self.task.seat, states[legal], actions[legal], self._solution.found, FLOATS
         )
         return expected - self._potential[states]
 
@@ -194,7 +196,7 @@ class Engine:
             moves[waiting] += 1
             if moves.max() > self._num_stages:  # each move leads to a later stage
                 raise GameError(f"{self.game!r} must end, but others move in circles")
-            actions = self.task.policies[seat].sample(states[waiting], rng)
+            actions = self.policies[seat].sample(states[waiting], rng)
             move = self.game.sample(seats[waiting], states[waiting], actions, rng)
             seats[waiting], states[waiting] = move.seats, move.states
             payoffs[waiting] = move.payoffs[:, self.task.seat]

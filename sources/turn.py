@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..baselines.induction import TIE, maximize
-from ..games import EXACT, Arithmetic, Array, BoolArray, IntArray, Turn, TurnGame, Values
+from ..games import EXACT, FLOATS, Arithmetic, Array, BoolArray, IntArray, Turn, TurnGame, Values
+from ..games.arithmetic import TIE
 from ..games.turn import Piece
 
 
@@ -78,7 +78,7 @@ def _sweep(turn: Turn, ends: Array, choices: IntArray | None, arithmetic: Arithm
         actions = expected.transpose(0, 2, 1).reshape(-1, expected.shape[1])
         if choices is None:
             legal = np.repeat(turn.after[nodes] >= 0, shape[1], axis=0)
-            taken[nodes] = _largest(actions, legal).reshape(-1, shape[1])
+            taken[nodes] = _largest(actions, legal, arithmetic).reshape(-1, shape[1])
         best: Array = actions[np.arange(len(actions)), taken[nodes].ravel()]
         return best.reshape(-1, shape[1])
 
@@ -86,12 +86,12 @@ def _sweep(turn: Turn, ends: Array, choices: IntArray | None, arithmetic: Arithm
     return TurnValues(turn, ends, taken, start, values, arithmetic)
 
 
-def _largest(actions: Array, legal: BoolArray) -> IntArray:
+def _largest(actions: Array, legal: BoolArray, arithmetic: Arithmetic) -> IntArray:
     """Give the first of the largest legal entries in each row."""
-    if actions.dtype != object:
+    if arithmetic is FLOATS:
         largest = actions.max(axis=1, keepdims=True, initial=0, where=legal)
         actions = np.divide(actions, largest, out=np.zeros_like(actions), where=largest > 0)
-    first: IntArray = maximize(actions, legal, TIE)[1].argmax(axis=1)
+    first: IntArray = arithmetic.best(actions, legal, TIE)[1].argmax(axis=1)
     return first
 
 

@@ -8,7 +8,8 @@ from fractions import Fraction
 from functools import cache
 from math import prod
 
-from ...baselines.solver import Solution, evaluate, occupancy
+from ...baselines.evaluation import Solution
+from ...baselines.solver import evaluate, occupancy
 from ...baselines.task import start_mass
 from ...games import FourTwoOne
 from ...games.dice import combinations

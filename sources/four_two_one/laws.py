@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache, partial
 
-from ...baselines.solver import Solution, solve
+from ...baselines.evaluation import Solution
+from ...baselines.solver import solve
 from ...baselines.task import Task
 from ...games import FourTwoOne
 from ...games.dice import combinations, redundancy
@@ -35,7 +36,7 @@ def probability(faces: int, combination: Combination) -> Fraction:
 def best(dice: int, faces: int, casts: int, goal: str, duration: int | None = None) -> Solution:
     """Solve for one goal, exactly."""
     game = FourTwoOne(dice, faces, casts, f"goal:{goal}", duration)
-    return solve(Task(game, exact=True), exact=True)
+    return solve(Task(game), exact=True)
 
 
 def _result_laws() -> Iterator[Claim]:

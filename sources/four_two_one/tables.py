@@ -12,10 +12,11 @@ from operator import not_
 
 import numpy as np
 
-from ...baselines.induction import maximize, tie
+from ...baselines.induction import tie
 from ...baselines.solver import evaluate, solve
 from ...baselines.task import Task
 from ...games import FourTwoOne, IntArray
+from ...games.arithmetic import FLOATS
 from ...games.ranking import Combination
 from ..claim import At, Claim
 from .policies import equally_good, goal_values
@@ -66,7 +67,7 @@ def _equal_goals(game: FourTwoOne) -> dict[str, Fraction]:
     """Give the exact value of each strategy whose goal (51) rates highest before the first cast."""
     plans, expected = goal_values(game, serendipity=False)
     goals = np.ones((1, plans.shape[1]), dtype=bool)
-    (best,) = maximize(expected[:1], goals, tie(game))[1]
+    (best,) = FLOATS.best(expected[:1], goals, tie(game))[1]
     return {
         "".join(map(str, game.combinations[goal])): _exactly(plans[:, goal], game)
         for goal in np.flatnonzero(best).tolist()
@@ -74,7 +75,7 @@ def _equal_goals(game: FourTwoOne) -> dict[str, Fraction]:
 
 
 def _exactly(actions: IntArray, game: FourTwoOne) -> Fraction:
-    return Fraction(evaluate(actions, Task(game, exact=True), exact=True).value)
+    return Fraction(evaluate(actions, Task(game), exact=True).value)
 
 
 def _goals() -> Iterator[Claim]:

@@ -10,8 +10,9 @@ from math import comb
 import numpy as np
 
 from ...baselines.conversion import convert
+from ...baselines.evaluation import Evaluation
 from ...baselines.induction import spread
-from ...baselines.solver import Evaluation, evaluate, solve
+from ...baselines.solver import evaluate, solve
 from ...baselines.task import Task, start_mass
 from ...games import EXACT, Array, FourTwoOne, IntArray, Stage
 from ...games.dice import combinations, redundancy
@@ -71,7 +72,7 @@ def _alea() -> Iterator[Claim]:
 
 def _duality() -> Iterator[Claim]:
     for name in ("goal:1,0", "bernoulli:421"):
-        task = Task(FourTwoOne(), exact=True)
+        task = Task(FourTwoOne())
         evaluation = evaluate(name, task, exact=True)
         constants = _products(evaluation)
         yield At("equation (40)").statement(
@@ -94,18 +95,18 @@ def _products(evaluation: Evaluation) -> set[Fraction]:
     def follow(stage: Stage, met: Array) -> Array:
         nonlocal ended
         products.add(ended + (met * evaluation.values[stage.positions]).sum())
-        weights = spread(evaluation.policy, stage.states, met)
+        weights = spread(evaluation.policy, stage.states, met, EXACT)
         ended += (weights * paid[int(stage.states[0])]).sum()
         return weights
 
     game.backward(pay, 0, EXACT)
-    game.forward(follow, start_mass(game, exact=True), 0, EXACT)
+    game.forward(follow, start_mass(game, EXACT), 0, EXACT)
     return {*products, ended}
 
 
 def _horizon() -> Iterator[Claim]:
     utilities = ("goal:123", "goals:123,224,345", "transfer", "sum")
-    tasks = [Task(FourTwoOne(casts=2, utility=utility), exact=True) for utility in utilities]
+    tasks = [Task(FourTwoOne(casts=2, utility=utility)) for utility in utilities]
     yield At("section 5.2").statement(
         printed="with one decision left, (52) generates an optimal strategy",
         holds=all(
@@ -214,7 +215,7 @@ def live_dice_laws(
         living: IntArray = (game.observe(stage.states, 0)[:, dice - 1 : -1] > 0).sum(axis=1)
         law = [Fraction(met[living == alive].sum()) for alive in range(1, dice + 1)]
         laws.append([1 - sum(law, Fraction(0)), *law])
-        return spread(policy, stage.states, met)
+        return spread(policy, stage.states, met, EXACT)
 
-    game.forward(follow, start_mass(game, exact=True), 0, EXACT)
+    game.forward(follow, start_mass(game, EXACT), 0, EXACT)
     return laws[1:]

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...baselines.induction import equilibrium, maximize
+from ...baselines.induction import equilibrium
 from ...baselines.solver import expected_payoffs, solve
 from ...baselines.task import Task
 from ...games import EXACT, Array, Greed, IntArray, Stage
@@ -101,7 +101,7 @@ def _value_with_last_turns(game: Greed, dice: IntArray) -> Fraction:
             chosen = dice[states - game.num_scores**2]
             return expected[np.arange(len(states)), chosen]
         sign = 1 if mover == 0 else -1
-        return sign * maximize(sign * expected, game.mask(states), 0.0)[0]
+        return sign * EXACT.best(sign * expected, game.mask(states), 0.0)[0]
 
     value: Fraction = game.backward(decide, 0, EXACT)[0, 0]
     return value
@@ -120,7 +120,7 @@ def _ties() -> Iterator[Claim]:
             == solutions[seat].value_before_play
             for seat in (0, 1)
         )
-        first, second = expected_payoffs("optimal", Task(game, exact=True), exact=True)
+        first, second = expected_payoffs("optimal", Task(game), exact=True)
         changed = (_choices(half) != _choices(game)).sum()
         yield At(f"section 8, a tie {WHO[tie]}").statement(
             printed="another rating of ties is a completely valid metric",

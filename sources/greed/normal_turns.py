@@ -114,8 +114,8 @@ def _no_position_is_lost(game: Greed) -> bool:
 
     It may then not stop where that rates 0: behind, or leaving an assured victory.
     """
-    values = equilibrium(game, exact=True).values[0][0]
-    return bool(np.all(values[: game.num_scores**2] > 0))
+    values = equilibrium(game, exact=True).values[0].at(0, np.arange(game.num_scores**2))
+    return bool(np.all(values > 0))
 
 
 def _chance_of_an_assured_victory(game: Greed) -> float:
@@ -238,5 +238,5 @@ def _leads_on(game: Greed, order: dict[tuple[int, int], int], seat: int, state: 
 def value_of(game: Greed, observation: IntArray | None = None) -> Fraction:
     """Solve for the first player's rating at the start or at an observation."""
     state = game.encode(np.zeros((1, 3), int) if observation is None else observation[None])
-    (value,) = equilibrium(game, exact=True).values[0].at(0, state)
-    return Fraction(value)
+    value: Fraction = equilibrium(game, exact=True).values[0].at(0, state)[0]
+    return value

@@ -108,7 +108,7 @@ def moves_first_next(game: LowestScore, players: int) -> Array:
     Returns:
         Fractions, shape (player who moves first, player who moves first next).
     """
-    table = Task(table_for(game, players, "share"), exact=True)
+    table = Task(table_for(game, players, "share"))
     shares = expected_payoffs("notebook", table, exact=True)  # by seat
     seats = np.arange(players)
     chain: Array = np.array(shares, dtype=object)[(seats - seats[:, None]) % players]

@@ -169,7 +169,7 @@ def _initial_values() -> Iterator[Claim]:
         for shut_wins in (True, False):
             value = notes.after_1(notes.everything, shut_wins)
             answers[tiles, shut_wins] = value
-            task = Task(ShutTheBox(tiles, shut_wins=shut_wins), exact=True)
+            task = Task(ShutTheBox(tiles, shut_wins=shut_wins))
             yield At(
                 "V_1, 1.0 if S is empty" if shut_wins else "first line, 1 - P2's reward"
             ).statement(

@@ -118,7 +118,7 @@ def test_the_reference_values_are_the_solvers(env_id, reference):
     lowest, _ = sweep_back(task.game, task.seat, task.policies, worst=True)
     assert reference["optimum"] == pytest.approx(exactdice.solve(env).value, abs=1e-12)
     assert reference["random"] == pytest.approx(exactdice.score("random", env).value, abs=1e-12)
-    assert reference["worst"] == pytest.approx(task.initial @ lowest[task.seat], abs=1e-12)
+    assert reference["worst"] == pytest.approx(task.initial @ lowest.array[task.seat], abs=1e-12)
     assert env.spec.reward_threshold is None  # it would be the defaults' for all keywords
 
 
@@ -338,16 +338,16 @@ def test_what_is_paid_along_the_way_adds_up_to_the_value(name, size, seat, exact
     env = make(name, **size, **against(name, "random", **size), seat=seat)
     game, task = env.unwrapped.task.game, env.unwrapped.task
     policy, kind = convert("random", game, seat), arithmetic(exact)
-    paid = expected_values(game, seat, start_mass(game, exact) * 0, kind)
+    paid = expected_values(game, seat, start_mass(game, kind) * 0, kind)
     total = 0
 
     def follow(stage, met):
         nonlocal total
-        weights = spread(policy, stage.states, met)
+        weights = spread(policy, stage.states, met, kind)
         total += (weights * paid[stage.seat, stage.states[0]]).sum()
         return weights
 
-    game.forward(follow, start_mass(game, exact), seat, kind)
+    game.forward(follow, start_mass(game, kind), seat, kind)
     value = exactdice.evaluate("random", task, exact).value_before_play
     assert total == (value if exact else pytest.approx(value, abs=1e-13))
 
@@ -396,7 +396,7 @@ def test_bad_keywords_are_named(name, keywords, error, message):
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
-        ("greedy", "'optimal', 'equilibrium', 'random', .* got 'greedy'"),
+        ("greedy", "'optimal', 'best_response', 'equilibrium', 'random', .* got 'greedy'"),
         (np.ones((2, 2)), r"table of shape .* got float64 of shape"),
     ],
 )
