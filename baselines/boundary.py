@@ -65,7 +65,7 @@ class Values:
 
 def backward(game: Game, decide: Decide, seat: int, arithmetic: Arithmetic) -> Values:
     """Sweep back (see ``Game.backward``)."""
-    numbers = game.backward(_scaling(game, decide, arithmetic), seat, arithmetic is EXACT)
+    numbers = game.backward(_scaling(game, decide, arithmetic), seat, arithmetic == EXACT)
     return Values(game, numbers)
 
 
@@ -73,7 +73,7 @@ def backward_together(
     game: Game, decide: Decide, seats: Sequence[int], arithmetic: Arithmetic
 ) -> tuple[Values, ...]:
     """Sweep back for several players (see ``Game.backward_together``)."""
-    every = game.backward_together(_scaling(game, decide, arithmetic), seats, arithmetic is EXACT)
+    every = game.backward_together(_scaling(game, decide, arithmetic), seats, arithmetic == EXACT)
     return tuple(Values(game, numbers) for numbers in every)
 
 
@@ -86,7 +86,7 @@ def settled(
     game: Game, seat: int, states: IntArray, player: int, arithmetic: Arithmetic
 ) -> tuple[IntArray, IntArray, Array, Array]:
     """List how moves can end the game (see ``Game.settled``)."""
-    return game.settled(seat, states, player, arithmetic is EXACT)
+    return game.settled(seat, states, player, arithmetic == EXACT)
 
 
 def expect(game: Game, seat: int, states: IntArray, actions: IntArray, values: Values) -> Array:
@@ -98,7 +98,7 @@ def _scaling(
     game: Game, decide: Decide, arithmetic: Arithmetic
 ) -> Callable[[Positions, Array], Array]:
     def decide_scaled(stage: Positions, numbers: Array) -> Array:
-        scale = game.denominators(stage.states) if arithmetic is EXACT else None
+        scale = game.denominators(stage.states) if arithmetic == EXACT else None
         return decide(Stage(stage.seat, stage.states, scale), numbers)
 
     return decide_scaled
