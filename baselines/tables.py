@@ -18,7 +18,7 @@ from ..games.sizes import check_array
 from .policies import DeterministicPolicy, Policy, PolicyFunction, StochasticPolicy
 
 SUM_TOLERANCE = 1e-5  # float32 networks; the probabilities are normalised once accepted
-BATCH = 2**23  # numbers for (state, action) that are asked for at once
+BATCH = 2**21  # numbers for (state, action) that are asked for at once
 LAWS = 2**27  # bytes of a function's laws that are remembered: to ask a network again takes longer
 _UNMASKED = " (masked=False lets it choose any, at the worst payoff)"
 
