@@ -19,6 +19,7 @@ import torch as th
 
 from ...games import GAMES, Game, InputError
 from ..learners.adapter import ModelPolicy
+from .folders import first_line, load_model
 
 #: Functions and classes of NumPy that pickled spaces consist of, and containers.
 PLAIN = {
@@ -49,8 +50,6 @@ def from_file(path: Path, game: Game, reading: Any) -> ModelPolicy:
     options = (game, reading.deterministic, reading.masked, reading.sight, reading.observations)
     run = path if path.is_dir() else path.parent
     if (run / "config.json").is_file():
-        from .folders import load_model
-
         which = "final" if path.is_dir() else path.name.removesuffix("_model.zip")
         return ModelPolicy(load_model(run, which)[0], *options)
     if not path.is_file():
@@ -78,7 +77,7 @@ def load_policy(path: Path) -> Any:
     except pickle.UnpicklingError as error:
         raise InputError(f"{path} {error}") from None
     except Exception as error:  # zip, json, pickle and torch each have their own for damage
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        reason = first_line(error)
         raise InputError(f"{path} must be a model of stable-baselines3, got: {reason}") from None
     policy.exploration_rate = float(description.get("exploration_rate", 0.0))
     return policy
