@@ -128,7 +128,7 @@ def _check_options(cell: TrainConfig) -> None:
 
 def _options(config: TrainConfig) -> dict[str, Any]:
     """Give all that decides how a run goes."""
-    return {**config.to_json(), **config.hyperparameters, "steps": None, "num_envs": None}
+    return {**config.to_json(), **vars(config.hyperparameters), "steps": None, "num_envs": None}
 
 
 @contextmanager

@@ -159,7 +159,10 @@ def _make_folder(config: TrainConfig) -> Path:
         ) from None
     except OSError as error:
         raise RunError(f"run_folder must be a place to write to, got {folder}: {error}") from None
-    entry = {f"exactdice/{config.game_name}-v0": config.hyperparameters}
+    given = {
+        name: value for name, value in vars(config.hyperparameters).items() if value is not None
+    }
+    entry = {f"exactdice/{config.game_name}-v0": given}
     try:
         write(folder / "hyperparameters.yml", yaml.safe_dump(entry).encode())
         write_json(folder / "config.json", config.to_json())

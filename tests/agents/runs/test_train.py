@@ -375,7 +375,9 @@ def test_a_leaderboard_names_the_run_that_is_damaged(finished, name):
 def test_weights_that_run_away_are_said_to(small, algorithm):
     """Networks raise somewhere, and not as a mistake of the user's, once their sums overflow."""
     config = small(algorithm=algorithm)
-    config.hyperparameters["learning_rate"] = 1e30  # more than a user may ask for
+    object.__setattr__(
+        config.hyperparameters, "learning_rate", 1e30
+    )  # more than a user may ask for
     with pytest.raises(RunError, match="hyperparameters must keep the weights below 1e\\+06, whic"):
         train.train(config)
 
