@@ -20,7 +20,7 @@ from joblib import cpu_count
 
 from ...games import InputError
 from ..runs.config import RunError, TrainConfig
-from ..runs.folders import first_line
+from ..runs.hyperparameters import first_line
 from .cell import folder_of, make_way, news, owned, receive, run_cell, run_elsewhere
 
 #: Seconds that workers have to save when they are told to stop.

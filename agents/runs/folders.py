@@ -34,6 +34,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from ...games import FloatArray
 from ..learners.vec_env import GameVecEnv
 from .config import RunError, TrainConfig
+from .hyperparameters import first_line
 from .models import make_env, make_model
 
 #: Columns of the log; the first three are the keys of stable-baselines3's EvalCallback.
@@ -183,8 +184,3 @@ def check_sums(path: Path) -> None:
         wrong = file.testzip()
     if wrong is not None:
         raise ValueError(f"a wrong CRC in {wrong}")
-
-
-def first_line(error: Exception) -> str:
-    """Give the first line of an error of a library, or its name if it says nothing."""
-    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -121,3 +121,8 @@ def shown(value: Any) -> str:
     short = reprlib.Repr()
     short.maxstring = short.maxother = 80
     return short.repr(value)
+
+
+def first_line(error: Exception) -> str:
+    """Give the first line of an error of a library, or its name if it says nothing."""
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -16,7 +16,7 @@ from ..learners.q_learning import QLearning, QTable
 from ..learners.vec_env import GameVecEnv
 from .algorithms import read_network
 from .config import TrainConfig, task_from_options
-from .hyperparameters import Algorithm, shown
+from .hyperparameters import Algorithm, first_line, shown
 from .memory import check_buffers
 
 MODELS: dict[Algorithm, tuple[Any, Any]] = {
@@ -154,9 +154,8 @@ def check_device(device: str) -> str:
     try:
         th.zeros(1, device="cpu" if device == "auto" else device).item()
     except Exception as error:  # each kind of device has its own
-        reason = str(error).splitlines()[0]
         raise InputError(
-            f"device must be one that PyTorch can use, got {device!r}: {reason}"
+            f"device must be one that PyTorch can use, got {device!r}: {first_line(error)}"
         ) from None
     return device
 

@@ -19,16 +19,8 @@ from ...games import FloatArray
 from ..learners.self_play import SelfPlay
 from ..learners.vec_env import GameVecEnv
 from .config import RunError, TrainConfig
-from .folders import (
-    LOG,
-    WriteError,
-    check_sums,
-    first_line,
-    read_config,
-    write,
-    write_json,
-    write_with,
-)
+from .folders import LOG, WriteError, check_sums, read_config, write, write_json, write_with
+from .hyperparameters import first_line
 from .models import check_log, make_callbacks, make_env, make_model
 
 COUNTERS = ("num_timesteps", "_n_updates", "_n_calls", "_episode_num", "exploration_rate")
@@ -60,10 +52,8 @@ class Record:
         if best:
             write_with(self.folder / "best_model.zip", self.model.save)
         columns = {name: np.array(self.log[name]) for name in LOG}
-        columns["results"] = columns["results"][
-            :, None
-        ]  # (evaluation, episode), as in EvalCallback
-        columns["ep_lengths"] = columns["ep_lengths"][:, None]
+        for name in ("results", "ep_lengths"):  # (evaluation, episode), as in EvalCallback
+            columns[name] = columns[name][:, None]
         write_with(self.folder / "evaluations.npz", lambda file: _savez(file, columns))
 
     def save(self) -> None:
@@ -159,10 +149,9 @@ def _make_folder(config: TrainConfig) -> Path:
         ) from None
     except OSError as error:
         raise RunError(f"run_folder must be a place to write to, got {folder}: {error}") from None
-    given = {
-        name: value for name, value in vars(config.hyperparameters).items() if value is not None
-    }
-    entry = {f"exactdice/{config.game_name}-v0": given}
+    every = vars(config.hyperparameters).items()
+    known = {name: value for name, value in every if value is not None}  # None is the default
+    entry = {f"exactdice/{config.game_name}-v0": known}
     try:
         write(folder / "hyperparameters.yml", yaml.safe_dump(entry).encode())
         write_json(folder / "config.json", config.to_json())
