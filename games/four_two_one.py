@@ -131,7 +131,7 @@ class FourTwoOne(TurnGame):
         parts = [choose(size + faces - 1, size) for size in held]
         cast = [choose(dice - size + faces - 1, dice - size) for size in held]
         layer = sum(part * shown for part, shown in zip(parts, cast, strict=True))
-        first, results = layer * (rounds - 1) + cast[0], cast[0]  # nodes, combinations
+        first, results = layer * (rounds - 1) + cast[0], cast[0]  # states, combinations
         following = layer * casts * (casts - 1) / 2 + casts * results if num_players > 1 else 0.0
         contexts = results * casts if num_players > 1 else 0.0  # of the second player
         game = turn_cost(
@@ -140,9 +140,9 @@ class FourTwoOne(TurnGame):
             states=first + following * results,
             actions=2**dice,
             seen=2 * dice + 2 * num_players,
-            nodes=first + following,
+            turn_states=first + following,
             layer=(sum(parts), layer),
-            positions=sum(parts) * (first + following) / layer,
+            afterstates=sum(parts) * (first + following) / layer,
             rolls=results,
             contexts=(results if contexts else 1.0, 1 + contexts),
             results=results,
@@ -176,42 +176,42 @@ class FourTwoOne(TurnGame):
     def turn(self, casts: int, imposed: bool) -> Turn:
         """Lay out a round of at most, or exactly, some casts.
 
-        Positions are (casts made, faces accumulated). Results are the combinations; if the player
+        Afterstates are (casts made, faces accumulated). Results are the combinations; if the player
         is free to stop, those after one cast, then those after two, and so on.
         """
         held = [part for size in range(self.dice) for part in combinations(size, self.faces)]
-        positions: list[tuple[int, Combination]] = [(0, ())]
-        positions += [(made, part) for made in range(1, casts) for part in held]
-        numbers = {position: number for number, position in enumerate(positions)}
+        afterstates: list[tuple[int, Combination]] = [(0, ())]
+        afterstates += [(made, part) for made in range(1, casts) for part in held]
+        numbers = {afterstate: number for number, afterstate in enumerate(afterstates)}
         results = {combination: number for number, combination in enumerate(self.combinations)}
         shown = [combinations(dice, self.faces) for dice in range(self.dice, 0, -1)]
         rolls = np.zeros((self.dice, len(shown[0])), dtype=object)
-        for law, casts_shown in enumerate(shown):
-            rolls[law, : len(casts_shown)] = [redundancy(cast) for cast in casts_shown]
-        laws = np.array([len(faces) for _, faces in positions])
-        nodes = np.full((len(positions), rolls.shape[1]), -1)
-        after: list[list[int]] = []
+        for row, casts_shown in enumerate(shown):
+            rolls[row, : len(casts_shown)] = [redundancy(cast) for cast in casts_shown]
+        moves: list[tuple[int, int, bool, int]] = []  # state, action, whether it ends, where to
         seen: list[list[int]] = []
-        for number, (made, faces) in enumerate(positions):
-            for outcome, cast in enumerate(shown[len(faces)]):
-                nodes[number, outcome] = len(after)
-                row = [-1] * len(self.subsets)
+        for made, faces in afterstates:
+            for cast in shown[len(faces)]:
                 for action, taken in self.options(cast):
                     total = tuple(sorted(faces + taken))
                     if len(total) < self.dice and made + 1 < casts:
-                        row[action] = numbers[made + 1, total]
+                        moves.append((len(seen), action, False, numbers[made + 1, total]))
                     elif len(total) == self.dice and (made + 1 == casts or not imposed):
                         stops = 0 if imposed else made * len(results)
-                        row[action] = len(positions) + stops + results[total]
-                after.append(row)
+                        moves.append((len(seen), action, True, stops + results[total]))
                 padding = [0] * (self.dice - 1 - len(faces))
                 seen.append([*faces, *padding, *cast, *[0] * len(faces), made + 1])
+        state, action, *entries = np.array(moves).T
+        legal, ends, leads_to = np.zeros((3, len(seen), len(self.subsets)), dtype=np.int64)
+        for table, entry in zip((legal, ends, leads_to), (1, *entries), strict=True):
+            table[state, action] = entry
         return Turn(
             rolls,
-            np.array([made for made, _ in positions]),
-            laws,
-            nodes,
-            np.array(after),
+            np.array([made for made, _ in afterstates]),
+            np.array([len(faces) for _, faces in afterstates]),
+            legal.astype(bool),
+            ends.astype(bool),
+            leads_to,
             np.array(seen),
             len(results) * (1 if imposed else casts),
         )
@@ -238,7 +238,7 @@ class FourTwoOne(TurnGame):
         paid = paid[:, None, None]
         everyone = np.ones(paid.shape, dtype=bool)
         nothing = np.zeros((1, 0), dtype=np.int64)
-        return Leg(0, turn, nothing, np.full((len(paid), 1), -1), paid, everyone)
+        return Leg(0, turn, nothing, np.zeros((len(paid), 1), dtype=np.int64), paid, everyone)
 
     def _set(self) -> list[Leg]:
         """Two players: the second one's turn depends on the casts, its context on the result."""
@@ -258,7 +258,7 @@ class FourTwoOne(TurnGame):
         payoffs = np.stack([1 - second, second], axis=-1)
         for casts in range(1, self.casts + 1):
             known = np.stack([np.full(number, casts), self.ranks], axis=1)
-            ended, everyone = np.full(halves.shape, -1), np.ones(payoffs.shape, dtype=bool)
+            ended, everyone = np.zeros_like(halves), np.ones(payoffs.shape, dtype=bool)
             legs.append(Leg(1, self.turn(casts, imposed=True), known, ended, payoffs, everyone))
         return legs
 

@@ -95,7 +95,7 @@ def _only_3s(game: LowestScore) -> Iterator[Claim]:
     yield number("summary, chance of all 3's", "2%", perfect)
     turn = game.legs[0].turn
     ends = np.array([[Fraction(score == 0)] for score in range(game.max_score + 1)], dtype=object)
-    choices = exactly.only3s(game)[: turn.num_nodes, None]  # those of the first player
+    choices = exactly.only3s(game)[: turn.num_states, None]  # those of the first player
     only3s = follow_choices(turn, ends, choices).before_roll(0)[0]
     yield Claim(
         "before cell 8", "only 3's becomes optimal as the number of players grows",
@@ -210,13 +210,13 @@ def _zero_chance(game: LowestScore) -> Iterator[Claim]:
 def _first_rolls(game: LowestScore) -> Iterator[Claim]:
     """Ask of which first rolls of a turn OptimalBot keeps more than the 3s, or the lowest die."""
     first = [
-        (node, roll) for node, (total, roll) in enumerate(_rolls(game))
+        (state, roll) for state, (total, roll) in enumerate(_rolls(game))
         if total == 0 and len(roll) == game.dice
     ]  # fmt: skip
     more = {
         after: [
-            (to_tie, 0, roll) for to_tie in to_ties for node, roll in first
-            if kept[node, to_tie] > max(1, roll.count(game.zero_face))
+            (to_tie, 0, roll) for to_tie in to_ties for state, roll in first
+            if kept[state, to_tie] > max(1, roll.count(game.zero_face))
         ]
         for to_ties, after in ((range(game.max_score + 1), 10), ((2,), 0))
         for kept in [exactly.notebook_choices(game, after)]
@@ -277,10 +277,10 @@ def _taken(
     kept = exactly.notebook_choices(game, players_after)
     return [
         (to_tie, total, roll)
-        for node, (total, roll) in enumerate(_rolls(game))
+        for state, (total, roll) in enumerate(_rolls(game))
         if roll[: len(lowest)] == lowest and (len(roll) > len(lowest)) == rolls_on
         for to_tie in [None, *range(total, game.max_score + 1)]
-        if kept[node, game.max_score if to_tie is None else to_tie] == len(lowest)
+        if kept[state, game.max_score if to_tie is None else to_tie] == len(lowest)
     ]
 
 
