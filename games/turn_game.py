@@ -2,7 +2,8 @@
 
 A *leg* is one player's turn in the game (see ``Turn``). Its contexts are what the player may know
 from the turns before, such as a score to beat. A result leads to a context of a later leg, or
-settles the payoffs of some players, or both. A state is a leg, a node and a context.
+settles the payoffs of some players, or both. A state of the game is a leg, a state of its turn and
+a context.
 
 The value U(r, c) of a result is a settled payoff, or the value before the first roll of the leg
 that it leads to, so that all legs, last to first, take one pass over their layers. Between legs
@@ -34,7 +35,7 @@ class Leg:
         turn: what it plays.
         contexts: what the player sees of each context, shape (context, component).
         following: context that each result leads to, shape (result, context), counted over all
-            legs; -1 if all payoffs are settled.
+            legs; meaningless where all payoffs are settled.
         payoffs: fractions, shape (result, context, player), 0 where not settled.
         settled: whether a result settles a player's payoff, of the same shape.
     """
@@ -49,6 +50,11 @@ class Leg:
     def __post_init__(self) -> None:
         for table in (self.contexts, self.following, self.payoffs, self.settled):
             frozen(table)
+
+    @cached_property
+    def ends(self) -> BoolArray:
+        """Whether a result ends the game for everybody, shape (result, context)."""
+        return frozen(np.asarray(self.settled.all(axis=-1)))
 
     @cached_property
     def paid(self) -> dict[Arithmetic, Array]:
@@ -74,7 +80,7 @@ class TurnGame(Game):
         turn = legs[0].turn
         self.legs = tuple(legs)
         self.num_players = num_players
-        self.num_actions = turn.after.shape[1]
+        self.num_actions = turn.legal.shape[1]
         self.observation_names, self.observation_sizes = zip(*observed, strict=True)
         numbers = prod(int(size) for size in self.observation_sizes)
         if numbers >= 2**63:  # ``encode`` tells observations by their numbers
@@ -84,10 +90,10 @@ class TurnGame(Game):
             )
         self._num_contexts = np.array([len(leg.contexts) for leg in legs])
         self._first_contexts = np.append(0, np.cumsum(self._num_contexts))  # (leg + 1,)
-        sizes = [leg.turn.num_nodes * len(leg.contexts) for leg in legs]
+        sizes = [leg.turn.num_states * len(leg.contexts) for leg in legs]
         self._first_states = np.append(0, np.cumsum(sizes))  # (leg + 1,)
         self.num_states = int(self._first_states[-1])
-        self._first_nodes = np.stack([leg.turn.nodes[0] for leg in legs])  # (leg, outcome)
+        self._rolled = np.stack([leg.turn.rolled[0] for leg in legs])  # (leg, outcome)
         self._seats = np.array([leg.seat for leg in legs])
         self.laws = frozen(self._laws(FLOATS))
         paid = {payoff for leg in legs for payoff in leg.payoffs[leg.settled].tolist()}
@@ -121,20 +127,19 @@ class TurnGame(Game):
     # ------------------------------------------------------------------ rules
 
     def locate(self, states: IntArray) -> Iterator[tuple[int, IntArray, IntArray, IntArray]]:
-        """Sort states by leg: its number, which states they are, their nodes and contexts."""
+        """Sort states by leg: its number, which they are, their states of the turn, contexts."""
         legs = np.searchsorted(self._first_states, states, side="right") - 1
         for leg in np.flatnonzero(np.bincount(legs)).tolist():
             where = np.flatnonzero(legs == leg)
             inside = states[where] - self._first_states[leg]
-            nodes, contexts = np.divmod(inside, self._num_contexts[leg])
-            yield leg, where, nodes, contexts
+            yield leg, where, *np.divmod(inside, self._num_contexts[leg])
 
     def observe(self, states: IntArray, seat: int) -> IntArray:
         """Give what is seen of turn and context; a state belongs to one seat only."""
         observations = np.empty((len(states), len(self.observation_sizes)), dtype=np.int64)
-        for leg, where, nodes, contexts in self.locate(states):
+        for leg, where, in_turn, contexts in self.locate(states):
             turn, known = self.legs[leg].turn, self.legs[leg].contexts
-            seen = [turn.observations[nodes], known[contexts]]
+            seen = [turn.observations[in_turn], known[contexts]]
             observations[where] = np.concatenate(seen, axis=1)
         return observations
 
@@ -145,16 +150,16 @@ class TurnGame(Game):
         of_turn = _keys(wanted[..., :split], self.observation_sizes[:split])
         of_context = _keys(wanted[..., split:], self.observation_sizes[split:])
         states = np.full(wanted.shape[:-1], -1)
-        for number, (nodes, contexts) in enumerate(self._indices):
-            node, context = nodes.find(of_turn), contexts.find(of_context)
-            inside = node * self._num_contexts[number] + context
-            found = (node >= 0) & (context >= 0)
+        for number, (turn, contexts) in enumerate(self._indices):
+            in_turn, context = turn.find(of_turn), contexts.find(of_context)
+            inside = in_turn * self._num_contexts[number] + context
+            found = (in_turn >= 0) & (context >= 0)
             states = np.where(found, self._first_states[number] + inside, states)
         return states
 
     @cached_property
     def _indices(self) -> "list[tuple[_Index, _Index]]":
-        """Nodes and contexts of each leg by what is seen of them."""
+        """States of the turn and contexts of each leg by what is seen of them."""
         split = self.legs[0].turn.observations.shape[1]
         sizes = self.observation_sizes[:split], self.observation_sizes[split:]
         return [
@@ -163,17 +168,17 @@ class TurnGame(Game):
         ]
 
     def mask(self, states: IntArray) -> BoolArray:
-        """Allow the actions that lead somewhere."""
+        """Allow what the turns allow."""
         legal = np.empty((len(states), self.num_actions), dtype=bool)
-        for leg, where, nodes, _ in self.locate(states):
-            legal[where] = np.take(self.legs[leg].turn.legal, nodes, axis=0)
+        for leg, where, in_turn, _ in self.locate(states):
+            legal[where] = np.take(self.legs[leg].turn.legal, in_turn, axis=0)
         return legal
 
     def initial_law(self) -> tuple[IntArray, Array]:
         """Roll for the first player."""
         turn = self.legs[0].turn
-        outcomes = np.flatnonzero(turn.nodes[0] >= 0)
-        return turn.nodes[0, outcomes], turn.probabilities[EXACT][turn.laws[0], outcomes]
+        outcomes = np.flatnonzero(turn.possible[0])
+        return turn.rolled[0, outcomes], turn.probabilities[EXACT][turn.law[0], outcomes]
 
     def exact_laws(self) -> Array:
         """Give the laws of the rolls as fractions."""
@@ -182,14 +187,12 @@ class TurnGame(Game):
     def law(self, states: IntArray, actions: IntArray) -> IntArray:
         """Draw the mover's next roll, or the next player's first, or nothing."""
         rows = np.full(len(states), len(self.laws) - 1)
-        for leg, where, nodes, contexts in self.locate(states):
-            turn = self.legs[leg].turn
-            after = turn.after[nodes, actions[where]]
-            rolls = after < turn.num_positions
-            rows[where[rolls]] = turn.laws[after[rolls]]
-            results = after[~rolls] - turn.num_positions
-            goes_on = self.legs[leg].following[results, contexts[~rolls]] >= 0
-            rows[where[~rolls][goes_on]] = turn.laws[0]
+        for leg, where, in_turn, contexts in self.locate(states):
+            turn, move = self.legs[leg].turn, (in_turn, actions[where])
+            led_to, ends = turn.leads_to[move], turn.ends[move]
+            rows[where[~ends]] = turn.law[led_to[~ends]]
+            over = self.legs[leg].ends[led_to[ends], contexts[ends]]
+            rows[where[ends][~over]] = turn.law[0]
         return rows
 
     def advance(
@@ -215,51 +218,50 @@ class TurnGame(Game):
         seats, after_states = seats.copy(), np.zeros_like(states)
         payoffs = arithmetic.zeros(len(states), self.num_players)
         over = np.zeros((len(states), self.num_players), dtype=bool)
-        for number, where, nodes, contexts in self.locate(states):
-            leg = self.legs[number]
-            after = leg.turn.after[nodes, actions[where]]
-            rolls = after < leg.turn.num_positions
-            rolled = leg.turn.nodes[after[rolls], outcomes[where[rolls]]]
-            inside = rolled * self._num_contexts[number] + contexts[rolls]
-            after_states[where[rolls]] = self._first_states[number] + inside
-            ends = where[~rolls]
-            result = after[~rolls] - leg.turn.num_positions, contexts[~rolls]
-            payoffs[ends], over[ends] = leg.paid[arithmetic][result], leg.settled[result]
-            following = leg.following[result]
-            goes_on = ends[following >= 0]
-            legs, after_states[goes_on] = self._enter(following[following >= 0], outcomes[goes_on])
-            seats[goes_on] = self._seats[legs]
+        for number, where, in_turn, contexts in self.locate(states):
+            leg, move = self.legs[number], (in_turn, actions[where])
+            led_to, ends = leg.turn.leads_to[move], leg.turn.ends[move]
+            rolling, ended = where[~ends], where[ends]
+            rolled = leg.turn.rolled[led_to[~ends], outcomes[rolling]]
+            inside = rolled * self._num_contexts[number] + contexts[~ends]
+            after_states[rolling] = self._first_states[number] + inside
+            result = led_to[ends], contexts[ends]
+            payoffs[ended], over[ended] = leg.paid[arithmetic][result], leg.settled[result]
+            goes_on = ~leg.ends[result]
+            entering, entered = ended[goes_on], leg.following[result][goes_on]
+            legs, after_states[entering] = self._enter(entered, outcomes[entering])
+            seats[entering] = self._seats[legs]
         return Move(seats, after_states, payoffs, over)
 
     def _enter(self, contexts: IntArray, outcomes: IntArray) -> tuple[IntArray, IntArray]:
         """Give leg and state at the beginning of turns in contexts counted over all legs."""
         legs = np.searchsorted(self._first_contexts, contexts, side="right") - 1
-        nodes = self._first_nodes[legs, outcomes]
-        inside = nodes * self._num_contexts[legs] + contexts - self._first_contexts[legs]
+        rolled = self._rolled[legs, outcomes]
+        inside = rolled * self._num_contexts[legs] + contexts - self._first_contexts[legs]
         return legs, self._first_states[legs] + inside
 
     def stages(self) -> Sequence[tuple[int, IntArray]]:
         """List the layers of each leg."""
         return [
-            (leg.seat, self._states(number, nodes))
+            (leg.seat, self._states(number, states))
             for number, leg in enumerate(self.legs)
-            for _, nodes in leg.turn.slices
+            for _, states in leg.turn.slices
         ]
 
-    def _states(self, leg: int, nodes: slice) -> IntArray:
+    def _states(self, leg: int, in_turn: slice) -> IntArray:
         contexts = int(self._num_contexts[leg])
         first = int(self._first_states[leg])
-        return np.arange(first + nodes.start * contexts, first + nodes.stop * contexts)
+        return np.arange(first + in_turn.start * contexts, first + in_turn.stop * contexts)
 
     def settled(
         self, seat: int, states: IntArray, player: int, arithmetic: Arithmetic = FLOATS
     ) -> tuple[IntArray, IntArray, Array, Array]:
         """List the actions that end a turn with a result that settles the payoff."""
         ways = []
-        for number, where, nodes, contexts in self.locate(states):
-            leg = self.legs[number]
-            rows, actions = np.nonzero(leg.turn.after[nodes] >= leg.turn.num_positions)
-            results = leg.turn.after[nodes[rows], actions] - leg.turn.num_positions
+        for number, where, in_turn, contexts in self.locate(states):
+            leg, turn = self.legs[number], self.legs[number].turn
+            rows, actions = np.nonzero(turn.legal[in_turn] & turn.ends[in_turn])
+            results = turn.leads_to[in_turn[rows], actions]
             settled = leg.settled[results, contexts[rows], player]
             payoffs = leg.paid[arithmetic][results, contexts[rows], player]
             ways.append((where[rows[settled]], actions[settled], payoffs[settled]))
@@ -276,8 +278,8 @@ class TurnGame(Game):
         entries = arithmetic.zeros(len(seats), int(self._first_contexts[-1]))  # (seat, context)
         for number, leg in reversed(list(enumerate(self.legs))):
 
-            def decide_nodes(piece: Piece, expected: Array, number: int = number) -> Array:
-                _, count, actions, contexts = expected.shape  # (seat, node, action, context)
+            def decide_states(piece: Piece, expected: Array, number: int = number) -> Array:
+                _, count, actions, contexts = expected.shape  # (seat, state, action, context)
                 stage = self._stage(number, piece, arithmetic)
                 by_state = expected.swapaxes(2, 3).reshape(len(seats), count * contexts, actions)
                 decided = decide(stage, by_state)
@@ -290,13 +292,13 @@ class TurnGame(Game):
                 np.moveaxis(table[..., seats], -1, 0)
                 for table in (leg.settled, leg.paid[arithmetic])
             )
-            _, start = leg.turn.backward(decide_nodes, np.where(settled, paid, later), arithmetic)
+            _, start = leg.turn.backward(decide_states, np.where(settled, paid, later), arithmetic)
             entries[:, slice(*self._first_contexts[number : number + 2])] = start
         return values.frozen()
 
     def _stage(self, leg: int, piece: Piece, arithmetic: Arithmetic) -> Stage:
-        """Give the states at some nodes of a leg, in all its contexts."""
-        states = self._states(leg, piece.nodes)
+        """Give some states of a leg's turn in all its contexts."""
+        states = self._states(leg, piece.states)
         scale = np.full(len(states), piece.scale, dtype=arithmetic.dtype)
         return Stage(self.legs[leg].seat, states, scale)
 
@@ -307,16 +309,16 @@ class TurnGame(Game):
         mass = start.copy()
         for number, leg in enumerate(self.legs):
 
-            def decide_nodes(piece: Piece, met: Array, number: int = number) -> Array:
+            def decide_states(piece: Piece, met: Array, number: int = number) -> Array:
                 stage = self._stage(number, piece, arithmetic)
                 weights = decide(stage, met.ravel())  # (state, action)
                 return weights.reshape(*met.shape, self.num_actions).swapaxes(1, 2)
 
             own = mass[leg.seat, slice(*self._first_states[number : number + 2])]
             begun = own.reshape(-1, int(self._num_contexts[number]))
-            met, ended = leg.turn.forward(decide_nodes, begun, arithmetic)
+            met, ended = leg.turn.forward(decide_states, begun, arithmetic)
             own[:] = met.ravel()
-            goes_on = (leg.following >= 0) & ~leg.settled[..., seat]
+            goes_on = ~leg.settled[..., seat]
             self._begin(mass, leg.following[goes_on], ended[goes_on], arithmetic)
         return mass
 
@@ -325,7 +327,7 @@ class TurnGame(Game):
     ) -> None:
         """Roll for the next player, wherever mass enters its contexts."""
         turn = self.legs[0].turn
-        law = turn.probabilities[arithmetic][turn.laws[0]]
+        law = turn.probabilities[arithmetic][turn.law[0]]
         for outcome in np.flatnonzero(law != 0):
             legs, states = self._enter(contexts, np.full(len(contexts), outcome))
             np.add.at(mass, (self._seats[legs], states), entering * law[outcome])

@@ -20,7 +20,7 @@ class TurnValues:
     Attributes:
         turn: what is played.
         ends: utility of each result, shape (result, column).
-        choices: action taken in each node, shape (node, column).
+        choices: action taken in each state, shape (state, column).
         start: expected utility before the first roll, shape (column,).
     """
 
@@ -28,25 +28,25 @@ class TurnValues:
     ends: Array
     choices: IntArray
     start: Array
-    _values: Values  # (node, column)
+    _values: Values  # (state, column)
     _arithmetic: Arithmetic
 
     @cached_property
-    def nodes(self) -> Array:
-        """Expected utility in each node, shape (node, column)."""
+    def states(self) -> Array:
+        """Expected utility in each state, shape (state, column)."""
         return self._values.array
 
     @cached_property
-    def positions(self) -> Array:
-        """Expected utility before each position's roll, shape (position, column)."""
-        return np.stack([self.before_roll(number) for number in range(self.turn.num_positions)])
+    def afterstates(self) -> Array:
+        """Expected utility in each afterstate, shape (afterstate, column)."""
+        return np.stack([self.before_roll(number) for number in range(self.turn.num_afterstates)])
 
-    def before_roll(self, position: int, columns: slice = slice(None)) -> Array:
-        """Expected utility in one position before its roll, shape (column,)."""
-        outcomes = np.flatnonzero(self.turn.nodes[position] >= 0)
-        law = self.turn.probabilities[self._arithmetic][self.turn.laws[position], outcomes]
-        following = self.nodes[self.turn.nodes[position, outcomes], columns]
-        values: Array = (law[:, None] * following).sum(axis=0)
+    def before_roll(self, afterstate: int, columns: slice = slice(None)) -> Array:
+        """Expected utility in one afterstate, shape (column,)."""
+        outcomes = np.flatnonzero(self.turn.possible[afterstate])
+        law = self.turn.probabilities[self._arithmetic][self.turn.law[afterstate], outcomes]
+        rolled = self.states[self.turn.rolled[afterstate, outcomes], columns]
+        values: Array = (law[:, None] * rolled).sum(axis=0)
         return values
 
 
@@ -65,21 +65,21 @@ def solve_turn(turn: Turn, ends: Array, arithmetic: Arithmetic = EXACT) -> TurnV
 def follow_choices(
     turn: Turn, ends: Array, choices: IntArray, arithmetic: Arithmetic = EXACT
 ) -> TurnValues:
-    """Evaluate given actions, shape (node, column), by every utility."""
+    """Evaluate given actions, shape (state, column), by every utility."""
     return _sweep(turn, ends, choices, arithmetic)
 
 
 def _sweep(turn: Turn, ends: Array, choices: IntArray | None, arithmetic: Arithmetic) -> TurnValues:
-    shape = (turn.num_nodes, ends.shape[1])
+    shape = (turn.num_states, ends.shape[1])
     taken = np.zeros(shape, dtype=np.int64) if choices is None else choices
 
     def decide(piece: Piece, expected: Array) -> Array:
-        nodes = piece.nodes
+        states = piece.states
         actions = expected.transpose(0, 2, 1).reshape(-1, expected.shape[1])
         if choices is None:
-            legal = np.repeat(turn.after[nodes] >= 0, shape[1], axis=0)
-            taken[nodes] = _largest(actions, legal, arithmetic).reshape(-1, shape[1])
-        best: Array = actions[np.arange(len(actions)), taken[nodes].ravel()]
+            legal = np.repeat(turn.legal[states], shape[1], axis=0)
+            taken[states] = _largest(actions, legal, arithmetic).reshape(-1, shape[1])
+        best: Array = actions[np.arange(len(actions)), taken[states].ravel()]
         return best.reshape(-1, shape[1])
 
     values, start = turn.backward(decide, ends, arithmetic)
@@ -96,7 +96,7 @@ def _largest(actions: Array, legal: BoolArray, arithmetic: Arithmetic) -> IntArr
 
 
 def in_every_context(game: TurnGame, choices: list[IntArray]) -> IntArray:
-    """Turn choices of each leg, shape (node,) or (node, context), into actions of all states."""
+    """Turn choices of each leg, shape (state,) or (state, context), into the game's actions."""
     columns = [len(leg.contexts) for leg in game.legs]
     tables = [
         choice.ravel() if choice.ndim == 2 else np.repeat(choice, contexts)

@@ -118,23 +118,23 @@ def _flat(_faces: Combination, _casts: int) -> int:
 def _has_dilemmas(game: FourTwoOne) -> bool:
     """Say whether a player who holds and casts a whole combination may be barred from taking it."""
     turn = game.legs[0].turn
-    for node, seen in enumerate(turn.observations.tolist()):
+    for state, seen in enumerate(turn.observations.tolist()):
         cast = tuple(face for face in seen[game.dice - 1 : -1] if face)
         everything = next(action for action, taken in game.options(cast) if taken == cast)
-        if turn.after[node, everything] < 0:
+        if not turn.legal[state, everything]:
             return True
     return False
 
 
 def in_dictionary_order(game: FourTwoOne, serendipity: bool) -> IntArray:
-    """Play by horizon 1, equally good next states in the order of a dictionary: shape (node,)."""
+    """Play by horizon 1, equally good next states in the order of a dictionary: shape (state,)."""
     good, turn = equally_good(game, serendipity), game.legs[0].turn
-    choices = np.empty(turn.num_nodes, dtype=np.int64)
-    for node, seen in enumerate(turn.observations.tolist()):
+    choices = np.empty(turn.num_states, dtype=np.int64)
+    for state, seen in enumerate(turn.observations.tolist()):
         held = tuple(face for face in seen[: game.dice - 1] if face)
         cast = tuple(face for face in seen[game.dice - 1 : -1] if face)
-        states = {action: tuple(sorted(held + taken)) for action, taken in game.options(cast)}
-        choices[node] = min(np.flatnonzero(good[node]).tolist(), key=states.__getitem__)
+        following = {action: tuple(sorted(held + taken)) for action, taken in game.options(cast)}
+        choices[state] = min(np.flatnonzero(good[state]).tolist(), key=following.__getitem__)
     return choices
 
 

@@ -24,15 +24,15 @@ def _first_rolls(game: LowestScore) -> Iterator[Claim]:
     """Ask of which first rolls of a turn OptimalBot keeps more than the 3s, or the lowest die."""
     first = [
         (node, roll)
-        for node, (total, roll) in enumerate(rolls_of(game))
+        for state, (total, roll) in enumerate(rolls_of(game))
         if total == 0 and len(roll) == game.dice
     ]
     more = {
         after: [
             (to_tie, 0, roll)
             for to_tie in to_ties
-            for node, roll in first
-            if kept[node, to_tie] > max(1, roll.count(game.zero_face))
+            for state, roll in first
+            if kept[state, to_tie] > max(1, roll.count(game.zero_face))
         ]
         for to_ties, after in ((range(game.max_score + 1), 10), ((2,), 0))
         for kept in [exactly.notebook_choices(game, after)]
@@ -108,7 +108,7 @@ def _taken(
     kept = exactly.notebook_choices(game, players_after)
     return [
         (to_tie, total, roll)
-        for node, (total, roll) in enumerate(rolls_of(game))
+        for state, (total, roll) in enumerate(rolls_of(game))
         if roll[: len(lowest)] == lowest and (len(roll) > len(lowest)) == rolls_on
         for to_tie in [None, *range(total, game.max_score + 1)]
         if kept[node, game.max_score if to_tie is None else to_tie] == len(lowest)

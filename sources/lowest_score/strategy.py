@@ -108,7 +108,7 @@ def _only_3s(game: LowestScore) -> Iterator[Claim]:
     yield At("summary, chance of all 3's").number(printed="2%", exact=perfect)
     turn = game.legs[0].turn
     ends = np.array([[Fraction(score == 0)] for score in range(game.max_score + 1)], dtype=object)
-    choices = exactly.only3s(game)[: turn.num_nodes, None]  # those of the first player
+    choices = exactly.only3s(game)[: turn.num_states, None]  # those of the first player
     only3s = follow_choices(turn, ends, choices).before_roll(0)[0]
     yield At("before cell 8").statement(
         printed="only 3's becomes optimal as the number of players grows",
