@@ -1,14 +1,14 @@
 """What exact computation says of a game: optimum, value and score of any policy."""
 
+from .blunders import Blunder
 from .certificate import CertificateError, certificate, verify
 from .conversion import Reading, Sight, choose, register_converter
+from .evaluation import Evaluation, Solution
 from .induction import equilibrium
 from .names import is_policy_name, policy_names, register_policies
 from .policies import Policy, PolicyFunction, PolicyLike
-from .score import Blunder, ImpossibleScoreError, Score, score
+from .score import ImpossibleScoreError, Score, score
 from .solver import (
-    Evaluation,
-    Solution,
     as_policy,
     best_response,
     evaluate,

@@ -30,8 +30,9 @@ import numpy.typing as npt
 
 from ..games import GAMES, BoolArray, Game, InputError, IntArray
 from .names import is_policy_name
-from .policies import SUM_TOLERANCE, DeterministicPolicy, PolicyFunction
+from .policies import DeterministicPolicy, PolicyFunction
 from .score import Score, score
+from .tables import SUM_TOLERANCE
 from .task import Task
 
 FORMAT = "exactdice policy certificate 1"
@@ -99,11 +100,9 @@ def verify(path: Path | str) -> Score:
     policy, claims = _read(path)
     with _naming(path):
         task = _task(claims)
-        states = task.game.states_of(task.seat)
-        if len(policy) != len(states):
-            raise InputError(f"must hold a policy for {len(states)} states, got {len(policy)}")
+        play = _player(path, policy, task)
         try:
-            result = score(lambda *_: policy, task, name=claims["policy"])
+            result = score(play, task, name=claims["policy"])
         except InputError as error:
             raise InputError(f"must hold a policy of {task.game!r}: {error}") from None
         _compare(claims, result)
@@ -119,14 +118,24 @@ def read_policy(path: Path, game: Game) -> PolicyFunction:
     policy, claims = _read(path)
     with _naming(path):
         task = _task(claims)
-    if task.game != game:
-        raise CertificateError(f"{path} must be of {game!r}, got one of {task.game!r}")
-    states = game.states_of(task.seat)
+        if task.game == game:
+            return _player(path, policy, task)
+    raise CertificateError(f"{path} must be of {game!r}, got one of {task.game!r}")
+
+
+def _player(path: Path, policy: npt.NDArray[Any], task: Task) -> PolicyFunction:
+    """Give what does in each state of the seat what a policy says, in growing order of states."""
+    states = task.game.states_of(task.seat)
+    if len(policy) != len(states):
+        raise InputError(f"must hold a policy for {len(states)} states, got {len(policy)}")
 
     def play(observations: IntArray, _masks: BoolArray) -> npt.NDArray[Any]:
-        if not np.array_equal(observations, game.observe(states, task.seat)):
+        wanted = task.game.encode(observations)
+        rows = np.minimum(np.searchsorted(states, wanted), len(states) - 1)
+        if (states[rows] != wanted).any():
             raise CertificateError(f"{path} must be of the seat that is played, got {task.seat}")
-        return policy
+        found: npt.NDArray[Any] = policy[rows]
+        return found
 
     return play
 

@@ -13,10 +13,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..games import BoolArray, Game, InputError, IntArray
-from .induction import equilibrium
-from .names import EQUILIBRIUM, policy_names, source_policy
-from .policies import Policy, PolicyLike, UniformPolicy, tabulate
+from ..games import FLOATS, Arithmetic, BoolArray, Game, InputError, IntArray
+from .induction import equilibrium_in
+from .names import COMMON, EQUILIBRIUM, policy_names, source_policy
+from .policies import Policy, PolicyLike, UniformPolicy
+from .tables import function_policy, table_policy
 
 
 @dataclass(frozen=True)
@@ -65,50 +66,124 @@ def register_converter(package: str, converter: Converter) -> None:
     _CONVERTERS[package] = converter
 
 
-def convert(
-    policy: Any, game: Game, seat: int, exact: bool = False, reading: Reading | None = None
-) -> Policy:
-    """Turn what a user gives for a policy into a checked ``Policy`` for one seat.
+def read(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> str | Policy:
+    """Turn what a user gives for a policy into a name or a checked ``Policy`` for one seat.
 
     Args:
-        policy: a ``Policy``; a name ("optimal" is the equilibrium); probabilities, shape
-            (state, action); actions, integers of shape (state,); a mapping from state to action; a
-            callable on (observations, masks); the path of a file or folder that holds a policy; or
-            anything that a converter is registered for.
+        policy: a ``Policy``; a name; probabilities, shape (state, action); actions, integers of
+            shape (state,); a mapping from state to action; a callable on (observations, masks);
+            the path of a file or folder that holds a policy; or anything that a converter is
+            registered for.
         game: the game that is played.
         seat: the seat that the policy plays.
-        exact: whether named policies are computed without rounding.
         reading: how it is to be understood.
 
     Raises:
-        ValueError: if the name is unknown or the policy does not fit the game.
+        ValueError: if the policy does not fit the game.
     """
     reading = reading or Reading()
+    name = label(policy)
     if isinstance(policy, str) and _is_path(policy, game):
         policy = Path(policy)
-    converter = None if isinstance(policy, type) else _converter(policy)
-    if converter is not None:
-        understood = replace(reading, observations=None)
-        return convert(converter(policy, game, reading), game, seat, exact, understood)
+    while (converter := _converter(policy)) is not None:
+        policy = converter(policy, game, reading)
+        reading = replace(reading, observations=None)
     if reading.observations is not None:
         raise InputError(f"observations must be left out, as {label(policy)} is no model")
-    if isinstance(policy, Policy):
-        return _fitting(policy, game)
     if isinstance(policy, str):
-        return _by_name(policy, game, seat, exact)
+        return policy
+    if isinstance(policy, Policy):
+        return fitting(policy, game)
+    rules = {"masked": reading.masked, "worthless": reading.worthless, "name": name}
     if isinstance(policy, Mapping):
         policy = _actions(policy, game)
-    known = callable(policy) or isinstance(policy, np.ndarray | list | tuple)
-    if isinstance(policy, type) or not known:
-        got = f"the class {policy.__name__}" if isinstance(policy, type) else type(policy).__name__
+    if isinstance(policy, np.ndarray | list | tuple):
+        return table_policy(policy, game, seat, **rules)
+    if callable(policy) and not isinstance(policy, type):
+        return function_policy(policy, game, seat, **rules)
+    got = f"the class {policy.__name__}" if isinstance(policy, type) else type(policy).__name__
+    raise InputError(
+        "policy must be a name, a table, actions, a callable on (observations, masks) or a "
+        f"model, got {got}"
+    )
+
+
+def read_player(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> str | Policy:
+    """Do as ``read`` does for a player who is not the agent, such as an opponent.
+
+    Raises:
+        ValueError: if it is "best_response", or as ``read`` does.
+    """
+    if isinstance(policy, str) and policy == "best_response":
         raise InputError(
-            "policy must be a name, a table, actions, a callable on (observations, masks) or a "
-            f"model, got {got}"
+            "opponent or policy must be one by itself, got 'best_response', which only the agent "
+            "of an environment can play: its opponents are known"
         )
-    return tabulate(policy, game, seat, reading.masked, reading.worthless)
+    known = read(policy, game, seat, reading)
+    if isinstance(known, str) and known not in COMMON:
+        named_policy(game, known)
+    return known
 
 
-def _fitting(policy: Policy, game: Game) -> Policy:
+def of_player(policy: str | Policy, game: Game, seat: int, numbers: Arithmetic) -> Policy:
+    """Give the policy of a player; "optimal" is the equilibrium.
+
+    Args:
+        policy: as ``read`` gives it.
+        game: the game that is played.
+        seat: the seat that the policy plays.
+        numbers: in which the equilibrium is computed.
+
+    Raises:
+        ValueError: if the name is unknown.
+    """
+    if not isinstance(policy, str):
+        return policy
+    if policy in EQUILIBRIUM:
+        return equilibrium_in(game, numbers).policies[seat]
+    return named_policy(game, policy)
+
+
+def convert(
+    policy: Any, game: Game, seat: int, numbers: Arithmetic = FLOATS, sight: Sight | None = None
+) -> Policy:
+    """Turn what a user gives for a player who is not the agent into a ``Policy``.
+
+    Raises:
+        ValueError: as ``read_player`` does.
+    """
+    known = read_player(policy, game, seat, Reading(sight=sight))
+    return of_player(known, game, seat, numbers)
+
+
+def convert_agent(
+    policy: Any, game: Game, seat: int, numbers: Arithmetic, reading: Reading
+) -> Policy:
+    """Turn what a user gives for the agent, other than the best response, into a ``Policy``.
+
+    Raises:
+        ValueError: if the name is unknown, or as ``read`` does.
+    """
+    return of_player(read(policy, game, seat, reading), game, seat, numbers)
+
+
+def named_policy(game: Game, name: str) -> Policy:
+    """Give a policy that is known by name and needs no solving.
+
+    Raises:
+        ValueError: if there is none of that name.
+    """
+    named = UniformPolicy(game) if name == "random" else source_policy(game, name)
+    if named is not None:
+        return named
+    known = ", ".join(repr(name) for name in policy_names(game))
+    raise InputError(
+        f"opponent or policy must be {known}, a table, a callable, a model, or the path of a run "
+        f"folder, a certificate or a saved model, got {name!r}"
+    )
+
+
+def fitting(policy: Policy, game: Game) -> Policy:
     """Give a policy that has the right number of states and actions."""
     if policy.shape != (game.num_states, game.num_actions):
         raise InputError(
@@ -120,6 +195,8 @@ def _fitting(policy: Policy, game: Game) -> Policy:
 
 def _converter(policy: Any) -> Converter | None:
     """Find the converter of an object's class, or of the nearest class it inherits from."""
+    if isinstance(policy, type):
+        return None
     return next((_CONVERTERS[name] for name in packages_of(policy) if name in _CONVERTERS), None)
 
 
@@ -133,21 +210,6 @@ def _is_path(text: str, game: Game) -> bool:
     kinds = {known.partition(":")[0] for known in policy_names(game)}
     named = not text or text.partition(":")[0] in kinds
     return not named and Path(text).exists()
-
-
-def _by_name(name: str, game: Game, seat: int, exact: bool) -> Policy:
-    if name in EQUILIBRIUM:
-        return equilibrium(game, exact).policies[seat]
-    if name == "random":
-        return UniformPolicy(game)
-    named = source_policy(game, name)
-    if named is not None:
-        return named
-    known = ", ".join(repr(name) for name in policy_names(game))
-    raise InputError(
-        f"opponent or policy must be {known}, a table, a callable, a model, or the path of a run "
-        f"folder, a certificate or a saved model, got {name!r}"
-    )
 
 
 def _actions(policy: Mapping[Any, Any], game: Game) -> npt.NDArray[Any]:
@@ -190,6 +252,8 @@ def choose(
 
 def label(policy: Any) -> str:
     """Name a policy for people."""
+    if isinstance(policy, Policy):
+        return policy.name
     if isinstance(policy, Path):
         return policy.name or str(policy)
     if isinstance(policy, str):

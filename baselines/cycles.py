@@ -24,10 +24,22 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..games import Array, Decide, FloatArray, Game, GameError, IntArray, Stage, frozen
-from ..games.arithmetic import EXACT, FLOATS, Arithmetic, Exact
+from ..games import (
+    FLOATS,
+    Arithmetic,
+    Array,
+    Decide,
+    FloatArray,
+    Game,
+    GameError,
+    IntArray,
+    Stage,
+    Values,
+    frozen,
+)
+from ..games.arithmetic import Exact
 from ..games.blocks import Block
-from .players import Players, maximize
+from .players import Players
 
 #: A block left with a smaller probability than this, whatever is done, counts as never left.
 SMALLEST_EXIT = 1e-9
@@ -35,7 +47,7 @@ SMALLEST_EXIT = 1e-9
 ROUNDING = 1e-12
 
 
-def fixed_point(players: Players) -> tuple[Array, float]:
+def fixed_point(players: Players) -> tuple[Values, float]:
     """Find the values of all positions to a player, and the choices of those who are free.
 
     Returns:
@@ -43,18 +55,18 @@ def fixed_point(players: Players) -> tuple[Array, float]:
         they are fractions.
     """
     game, arithmetic = players.game, players.arithmetic
-    start = arithmetic.zeros(game.num_players, game.num_states)
-    if arithmetic is EXACT:  # begin where floats end, as nearly all choices are right there
-        start += fixed_point(players.in_floats())[0]
+    start = arithmetic.values(game.num_players, game.num_states)
+    if isinstance(arithmetic, Exact):  # begin where floats end: nearly all choices are right there
+        start = fixed_point(players.in_floats())[0]
     stays = longest_stays(game, players.seat)
-    values, bound = arithmetic.zeros(*start.shape), 0.0
+    values, bound = arithmetic.values(game.num_players, game.num_states), 0.0
     blocks = game.blocks(players.seat, arithmetic)
     for stay, block in zip(stays[::-1], reversed(blocks), strict=True):
-        cut = arithmetic.exactly(block.at_cut(start))
+        cut = arithmetic.numbers(block.at_cut(start))
         found, residual = _solve(block, players, block.gains(values), cut)
-        values[block.positions] = found
+        values.put(block.positions, found, 1)
         bound += float(residual) * float(stay)
-    return values, bound
+    return values.frozen(), bound
 
 
 def _solve(block: Block, players: Players, gains: Array, cut: Array) -> tuple[Array, Array]:
@@ -169,7 +181,7 @@ def longest_stays(game: Game, seat: int) -> FloatArray:
     chosen: dict[tuple[int, bytes], Array] = {}
 
     def prolong(stage: Stage, expected: Array) -> Array:
-        best, optimal = maximize(expected, game.mask(stage.states), 0.0)
+        best, optimal = FLOATS.best(expected, game.mask(stage.states), 0.0)
         chosen[stage.seat, stage.states.tobytes()] = optimal.argmax(axis=1)
         return best
 
@@ -192,7 +204,7 @@ def longest_stays(game: Game, seat: int) -> FloatArray:
 
 
 def pass_through(
-    game: Game, look: Decide, values: Array, seat: int, arithmetic: Arithmetic
+    game: Game, look: Decide, values: Values, seat: int, arithmetic: Arithmetic
 ) -> None:
     """Call ``look`` at every stage with what its actions are worth, given all values.
 

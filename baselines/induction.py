@@ -13,33 +13,58 @@ solution, of any other game the one in which ties are broken towards the smalles
 may matter to the others.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from ..games import Array, Decide, Game, InputError, IntArray, Stage, frozen
-from ..games.arithmetic import EXACT, FLOATS
-from ..games.sizes import PIECE, check_array
+from ..games import (
+    FLOATS,
+    Arithmetic,
+    Array,
+    Decide,
+    Game,
+    InputError,
+    IntArray,
+    Stage,
+    Values,
+    arithmetic,
+)
+from ..games.sizes import check_array, check_sizes
+from .answers import remembered
 from .cycles import fixed_point, pass_through, visits
-from .players import Players, maximize, tie
+from .players import Players
 from .policies import DeterministicPolicy, Policy
+
+
+def arithmetic_of(game: Game, exact: bool) -> Arithmetic:
+    """Give the arithmetic that a user asks for.
+
+    Raises:
+        SizeError: if the game is too large for it.
+    """
+    if exact:
+        check_sizes(game, exact=True)
+    return arithmetic(exact)
+
+
+def tie(game: Game) -> float:
+    """Give the difference up to which float values in a game are equal."""
+    return FLOATS.tie(game)
 
 
 class Sweep(NamedTuple):
     """What a sweep backward has found.
 
     Attributes:
-        values: shape (player to move, state), scaled by ``game.denominators`` if exact.
+        values: of all positions.
         choices: the smallest optimal action in every state, shape (state,), for each free seat.
         error_bound: how far values may be from a fixed point (see ``cycles``): 0 if exact, and in
             games without cycles, which have no other error than the rounding of a single pass.
     """
 
-    values: Array
+    values: Values
     choices: dict[int, IntArray]
     error_bound: float
 
@@ -48,7 +73,7 @@ def sweep_back(
     game: Game,
     seat: int,
     policies: Mapping[int, Policy],
-    exact: bool = False,
+    arithmetic: Arithmetic = FLOATS,
     worst: bool = False,
 ) -> Sweep:
     """Compute the value of every position, and the choices of the players who are free.
@@ -58,57 +83,53 @@ def sweep_back(
         seat: whose payoffs are meant.
         policies: fixed policies by seat; the seats left out choose what is best for them. If two
             choose, ``game`` has to be zero-sum.
-        exact: compute with integers and fractions.
+        arithmetic: how to count.
         worst: free players choose what is worst for them.
     """
-    players = Players(game, seat, policies, EXACT if exact else FLOATS, worst)
+    players = Players(game, seat, policies, arithmetic, worst)
     error_bound = 0.0
     if game.has_cycles:
         values, error_bound = fixed_point(players)
     else:
-        values = game.backward(players.choose, seat, exact)
+        values = game.backward(players.choose, seat, arithmetic)
     choices = {other: _everywhere(game, choice) for other, choice in players.choices.items()}
     return Sweep(values, choices, error_bound)
 
 
-def sweep_forward(game: Game, decide: Decide, start: Array, seat: int) -> Array:
+def sweep_forward(
+    game: Game, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic
+) -> Array:
     """Compute how often each position is met on average (see ``cycles.visits``)."""
-    if not game.has_cycles:
-        return game.forward(decide, start, seat)
-    return visits(game, decide, start, seat, EXACT if start.dtype == object else FLOATS)
-
-
-def in_pieces(game: Game) -> Iterator[Stage]:
-    """List all stages, cut where numbers for their states and actions would be many."""
-    step = max(1, PIECE // game.num_actions)
-    for mover, states in game.stages():
-        for first in range(0, len(states), step):
-            yield Stage(mover, states[first : first + step])
+    sweep = visits if game.has_cycles else type(game).forward
+    return sweep(game, decide, start, seat, arithmetic)
 
 
 def look_ahead(
-    game: Game, look: Callable[[Stage, Array], None], values: Array, seat: int, exact: bool = False
+    game: Game,
+    look: Callable[[Stage, Array], None],
+    values: Values,
+    seat: int,
+    arithmetic: Arithmetic,
 ) -> None:
     """Call ``look`` at every stage with the expected values of its actions.
 
     Args:
         game: the rules.
-        look: takes a stage and expected values, shape (state, action), meaningless for illegal
-            actions.
-        values: to ``seat``, shape (player to move, state).
+        look: takes a stage and expected values, shape (state, action), multiplied by its scale
+            and meaningless for illegal actions.
+        values: of all positions to ``seat``.
         seat: whose values they are.
-        exact: as ``sweep_back`` gives them.
+        arithmetic: of the values.
     """
 
     def decide(stage: Stage, expected: Array) -> Array:
         look(stage, expected)
-        known: Array = values[stage.seat, stage.states]
-        return known
+        return values.at_stage(stage)
 
     if game.has_cycles:
-        pass_through(game, decide, values, seat, EXACT if exact else FLOATS)
+        pass_through(game, decide, values, seat, arithmetic)
     else:
-        game.backward(decide, seat, exact)
+        game.backward(decide, seat, arithmetic)
 
 
 def _everywhere(game: Game, choice: IntArray) -> IntArray:
@@ -123,32 +144,42 @@ class Equilibrium:
     """Mutual best responses of all players, in every position of the game.
 
     Attributes:
-        values: for each seat the values to it, shape (player to move, state); scaled if exact.
+        values: for each seat the values to it.
         policies: the policy of each seat.
         error_bound: as of a ``Sweep``.
     """
 
-    values: tuple[Array, ...]
+    values: tuple[Values, ...]
     policies: tuple[DeterministicPolicy, ...]
     error_bound: float
 
 
-@lru_cache(maxsize=16)
 def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
     """Solve a game for all players; equally good actions give way to the smallest."""
+    return equilibrium_in(game, arithmetic_of(game, exact))
+
+
+@remembered
+def equilibrium_in(game: Game, arithmetic: Arithmetic) -> Equilibrium:
+    """Do as ``equilibrium`` does, in an arithmetic."""
     if game.zero_sum or game.num_players == 1:
-        values, choices, error_bound = sweep_back(game, 0, {}, exact)
-        every: tuple[Array, ...] = (values,)
+        values, choices, error_bound = sweep_back(game, 0, {}, arithmetic)
+        every: tuple[Values, ...] = (values,)
         if game.zero_sum:
-            every = (values, _complement(game, values))
+            every = (values, values.subtracted_from(sum(arithmetic.payoff_range(game))))
     else:
-        every, choices = _sweep_together(game, exact)
+        every, choices = _sweep_together(game, arithmetic)
         error_bound = 0.0
-    policies = [DeterministicPolicy(choices[i], game.num_actions) for i in sorted(choices)]
-    return Equilibrium(tuple(map(frozen, every)), tuple(policies), error_bound)
+    policies = [
+        DeterministicPolicy(choices[seat], game.num_actions, "equilibrium")
+        for seat in sorted(choices)
+    ]
+    return Equilibrium(every, tuple(policies), error_bound)
 
 
-def _sweep_together(game: Game, exact: bool) -> tuple[tuple[Array, ...], dict[int, IntArray]]:
+def _sweep_together(
+    game: Game, arithmetic: Arithmetic
+) -> tuple[tuple[Values, ...], dict[int, IntArray]]:
     """Let every player maximise its own value, all players' values side by side."""
     seats = range(game.num_players)
     if game.has_cycles:
@@ -158,22 +189,15 @@ def _sweep_together(game: Game, exact: bool) -> tuple[tuple[Array, ...], dict[in
         )
     check_array("an equilibrium", game, game.num_players, game.num_players, game.num_states)
     choices = {seat: np.full(game.num_states, -1) for seat in seats}
-    equal = 0.0 if exact else tie(game)
+    equal = arithmetic.tie(game)
 
     def decide(stage: Stage, expected: Array) -> Array:  # (seat, state, action) to (seat, state)
-        mover, states = stage
-        _, optimal = maximize(expected[mover], game.mask(states), equal)
+        mover, states = stage.seat, stage.states
+        _, optimal = arithmetic.best(expected[mover], game.mask(states), equal)
         chosen = choices[mover][states] = optimal.argmax(axis=1)
         return expected[:, np.arange(len(states)), chosen]
 
-    values = game.backward_together(decide, seats, exact)
-    return tuple(values), {seat: _everywhere(game, choice) for seat, choice in choices.items()}
-
-
-def _complement(game: Game, values: Array) -> Array:
-    """Turn values to one player of a zero-sum game into values to the other."""
-    if values.dtype != object:
-        return sum(game.payoff_range) - values
-    total = sum(game.exact_range, Fraction(0))
-    scale = game.denominators(np.arange(game.num_states))
-    return scale * (int(total) if total.denominator == 1 else total) - values
+    values = game.backward_together(decide, seats, arithmetic)
+    return tuple(values.row(seat) for seat in seats), {
+        seat: _everywhere(game, choice) for seat, choice in choices.items()
+    }

@@ -1,15 +1,19 @@
 """Policies by name: the equilibrium, the uniform one, and those registered for a game."""
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 
 from ..games import Game, InputError, IntArray
+from .answers import forget, remembered
 from .policies import DeterministicPolicy
 
-#: Names of the equilibrium as a policy of other players.
+#: Names of the best response to all other players, as a policy of the agent.
+BEST = ("optimal", "best_response")
+#: Names of the equilibrium, as a policy of other players.
 EQUILIBRIUM = ("optimal", "equilibrium")
+#: Names of policies that solving finds.
+SOLVED = ("optimal", "best_response", "equilibrium")
 #: The policies that every game has.
-COMMON = (*EQUILIBRIUM, "random")
+COMMON = (*SOLVED, "random")
 #: The policies of particular games, by game and name.
 _REGISTERED: dict[str, dict[str, Callable[..., IntArray]]] = {}
 
@@ -32,10 +36,10 @@ def register_policies(game_name: str, policies: Mapping[str, Callable[..., IntAr
             f"policies must have names other than {known}, which every game has, got {taken[0]!r}"
         )
     _REGISTERED.setdefault(game_name, {}).update(policies)
-    source_policy.cache_clear()
+    forget()  # as answers know policies by their names
 
 
-@lru_cache(maxsize=32)
+@remembered
 def source_policy(game: Game, name: str) -> DeterministicPolicy | None:
     """Give a policy that is registered for a game, or None if it has none of that name.
 
@@ -46,7 +50,7 @@ def source_policy(game: Game, name: str) -> DeterministicPolicy | None:
     for pattern, play in _REGISTERED.get(game.name, {}).items():
         if pattern.partition(":")[:2] == (kind, colon):
             actions = play(game, argument) if colon else play(game)
-            return DeterministicPolicy(actions, game.num_actions)
+            return DeterministicPolicy(actions, game.num_actions, name)
     return None
 
 

@@ -4,74 +4,22 @@ Numbers may have rows in front, which sweeps carry side by side.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from fractions import Fraction
 
 import numpy as np
 
-from ..games import Array, BoolArray, Decide, Game, InputError, IntArray, Stage
-from ..games.arithmetic import EXACT, FLOATS, Arithmetic
+from ..games import FLOATS, Arithmetic, Array, Decide, Game, InputError, IntArray, Stage
 from .policies import Policy
 
-#: Float values of actions that differ by no more of the span of payoffs are equal. Errors of a
-#: sweep are near 1e-15 of the largest payoff; the closest unequal actions of the default Greed are
-#: 3.5e-13 apart.
-TIE = 1e-13
-#: Payoffs must differ by this part of their size at least, or rounding hides what they differ by.
-SMALLEST_SPAN = Fraction(1, 10**6)
+
+def with_illegal(game: Game, stage: Stage, expected: Array, arithmetic: Arithmetic) -> Array:
+    """Value illegal actions, (..., state, action), at the worst payoff, as environments do."""
+    worst = arithmetic.scaled(arithmetic.payoff_range(game)[0], stage.scale)
+    return np.where(game.mask(stage.states), expected, worst[:, None])
 
 
-def tie(game: Game) -> float:
-    """Give the difference up to which float values in a game are equal: ``TIE`` of the span.
-
-    Where payoffs are far larger than their span, rounding errors grow with their size.
-
-    Raises:
-        InputError: if the span is lost in that rounding.
-    """
-    low, high = game.exact_range
-    span, size = high - low, max(abs(low), abs(high))
-    if 0 < span < SMALLEST_SPAN * size:
-        raise InputError(
-            f"payoffs must differ by more than {float(SMALLEST_SPAN)} of their size, got "
-            f"{float(low)!r} to {float(high)!r}: subtract the smallest from all, or compute exactly"
-        )
-    return TIE * float(max(span, size / 8))
-
-
-def maximize(expected: Array, mask: BoolArray, equal: float) -> tuple[Array, BoolArray]:
-    """Give the largest legal entry of each row, and which entries are as large.
-
-    Args:
-        expected: numbers, shape (state, action).
-        mask: which are legal, of the same shape.
-        equal: floats that differ by no more are equal (see ``tie``).
-    """
-    best: Array
-    if expected.dtype == object:  # comparing takes time, so only legal entries are
-        rows, actions = np.nonzero(mask)
-        numbers = expected[rows, actions]
-        best = np.maximum.reduceat(numbers, np.searchsorted(rows, np.arange(len(mask))))
-        optimal = np.zeros_like(mask)
-        optimal[rows, actions] = numbers == best[rows]
-        return best, optimal
-    legal = np.where(mask, expected, -np.inf)
-    best = legal.max(axis=1) + 0.0  # of 0.0 and -0.0 processors take either: make it 0.0
-    return best, legal >= (best - equal)[:, None]
-
-
-def with_illegal(game: Game, states: IntArray, expected: Array) -> Array:
-    """Value illegal actions (state, action) at the worst payoff, as the environments do."""
-    worst: Array = np.full(len(states), game.payoff_range[0])
-    if expected.dtype == object:
-        worst = game.denominators(states) * game.exact_range[0]
-    return np.where(game.mask(states), expected, worst[:, None])
-
-
-def spread(policy: Policy, states: IntArray, mass: Array) -> Array:
+def spread(policy: Policy, states: IntArray, mass: Array, arithmetic: Arithmetic) -> Array:
     """Distribute the mass of each state, (..., state), over its actions: (..., state, action)."""
-    exact = mass.dtype == object
-    law = policy.exact_probabilities(states) if exact else policy.probabilities(states)
-    weights: Array = mass[..., None] * law
+    weights: Array = mass[..., None] * policy.law(states, arithmetic)
     return weights
 
 
@@ -106,10 +54,14 @@ class Players:
             raise InputError(f"{game.name} is not zero-sum, so at most one player can be free")
         self.choices = {other: np.full(game.num_states, -1) for other in self.free}
         self._policies, self._worst = policies, worst
-        self._equal = 0.0 if arithmetic is EXACT or not self.free else tie(game)
+        self._equal = arithmetic.tie(game) if self.free else 0.0
+
+    def in_floats(self) -> "Players":
+        """Give the same players for computation in floats."""
+        return Players(self.game, self.seat, self._policies, FLOATS, self._worst)
 
     def choose(self, stage: Stage, expected: Array) -> Array:
-        """Value states when the free players choose."""
+        """Value states when all free players choose."""
         return self._decide(stage, expected, self.free)
 
     def follow(self, choosing: Collection[int] = ()) -> Decide:
@@ -118,23 +70,22 @@ class Players:
 
     def chosen(self, stages: Sequence[Stage]) -> IntArray:
         """List what the free players chose last in the states of some stages."""
-        each = [self.choices[mover][states] for mover, states in stages if mover in self.choices]
+        each = [
+            self.choices[stage.seat][stage.states] for stage in stages if stage.seat in self.choices
+        ]
         return np.concatenate([np.empty(0, dtype=np.int64), *each])
 
-    def in_floats(self) -> "Players":
-        """Give the same players for computation in floats."""
-        return Players(self.game, self.seat, self._policies, FLOATS, self._worst)
-
     def _decide(self, stage: Stage, expected: Array, choosing: Collection[int]) -> Array:
-        mover, states = stage
+        mover, states = stage.seat, stage.states
         if mover in self._policies:
             if mover == self.seat:  # others cannot be unmasked
-                expected = with_illegal(self.game, states, expected)
-            return self._policies[mover].expectation(states, expected)
+                expected = with_illegal(self.game, stage, expected, self.arithmetic)
+            return self._policies[mover].average(states, expected, self.arithmetic)
         if mover not in choosing:
             chosen: Array = expected[..., np.arange(len(states)), self.choices[mover][states]]
             return chosen
         sign = 1 if (mover == self.seat) != self._worst else -1
-        best, optimal = maximize(sign * expected, self.game.mask(states), self._equal)
+        mask = self.game.mask(states)
+        best, optimal = self.arithmetic.best(sign * expected, mask, self._equal)
         self.choices[mover][states] = optimal.argmax(axis=1)
         return sign * best

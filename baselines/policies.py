@@ -1,32 +1,40 @@
 """Policies: what a player does in every state of one seat.
 
-Policies come as names, tables, action lists or callables, and end as a ``Policy``, which exact
-computation asks for expectations and the environments for samples.
+Whatever users give for one ends as a ``Policy`` (see ``conversion``), which exact computation asks
+for laws and the environments for samples.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any, TypeAlias, Union
 
 import numpy as np
 import numpy.typing as npt
 
-from ..games import Array, BoolArray, FloatArray, Game, InputError, IntArray, InverseLaws, frozen
-from ..games.sizes import check_array
+from ..games import (
+    FLOATS,
+    Arithmetic,
+    Array,
+    BoolArray,
+    FloatArray,
+    Game,
+    IntArray,
+    InverseLaws,
+    frozen,
+)
 
 #: A policy on observations: (observations (state, component), masks (state, action)) to
 #: probabilities (state, action) or actions (state,).
 PolicyFunction: TypeAlias = Callable[[IntArray, BoolArray], npt.NDArray[Any]]
-#: What users may give for a policy; ``conversion.convert`` makes a ``Policy`` of it.
+#: What users may give for a policy; ``conversion.read`` makes a ``Policy`` of it.
 PolicyLike: TypeAlias = Union[str, "Policy", npt.NDArray[Any], PolicyFunction]
-
-SUM_TOLERANCE = 1e-5  # float32 networks; the probabilities are normalised once accepted
-_UNMASKED = " (masked=False lets it choose any, at the worst payoff)"
 
 
 class Policy(ABC):
     """A probability law over the legal actions in every state.
+
+    It is asked for a batch of states at a time, by exact computation for all states of a stage. A
+    class of one's own needs ``shape`` and ``probabilities``, and must not change its mind.
 
     Attributes:
         shape: number of states and of actions.
@@ -34,50 +42,129 @@ class Policy(ABC):
 
     shape: tuple[int, int]
 
+    @property
+    def name(self) -> str:
+        """What to call it."""
+        return type(self).__name__
+
     @abstractmethod
     def probabilities(self, states: IntArray) -> Array:
         """Give the probability of each action, shape (state, action)."""
 
-    @abstractmethod
-    def expectation(self, states: IntArray, numbers: Array) -> Array:
-        """Average numbers (..., state, action) over the action; exact if they are."""
+    def law(self, states: IntArray, arithmetic: Arithmetic) -> Array:
+        """Give the probabilities as numbers of an arithmetic: fractions are what the floats are."""
+        return arithmetic.law(self.probabilities(states))
+
+    def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
+        """Average numbers (..., state, action) over the action."""
+        mean: Array = (self.law(states, arithmetic) * numbers).sum(axis=-1)
+        return mean
 
     def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw an action in each state."""
         return InverseLaws(self.probabilities(states)).draw(np.arange(len(states)), rng)
 
-    def exact_probabilities(self, states: IntArray) -> Array:
-        """Give ``probabilities`` as the exact fractions that the floats are, normalised."""
-        floats = self.probabilities(states).tolist()
-        exact = np.array([[Fraction(p) for p in row] for row in floats], dtype=object)
-        normalized: Array = exact / exact.sum(axis=1, keepdims=True)
-        return normalized
+
+class TablePolicy(Policy):
+    """One row for each state; two are equal if their rows are, and they are called the same.
+
+    Args:
+        rows: actions, shape (state,), or probabilities, shape (state, action); kept, and read-only
+            from now on.
+        num_actions: size of the action space.
+        name: what to call it, by default its class.
+    """
+
+    def __init__(self, rows: npt.NDArray[Any], num_actions: int, name: str = "") -> None:
+        self._rows = frozen(rows if rows.flags.owndata else rows.copy())
+        self._name = name or type(self).__name__
+        self.shape = (len(rows), num_actions)
+
+    @property
+    def name(self) -> str:
+        """What to call it."""
+        return self._name
+
+    def __eq__(self, other: object) -> bool:
+        """Compare rows and names."""
+        return self is other or (
+            isinstance(other, TablePolicy)
+            and type(self) is type(other)
+            and (self.shape, self.name) == (other.shape, other.name)
+            and np.array_equal(self._rows, other._rows)
+        )
+
+    def __hash__(self) -> int:
+        step = 1 + len(self._rows) // 256  # some rows tell most policies apart, and cost little
+        return hash((self.name, self.shape, self._rows[::step].tobytes()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the rows, which are read-only again when they are loaded."""
+        return _table_policy, (type(self), self._rows, self.shape[1], self._name)
 
 
-class DeterministicPolicy(Policy):
+def _table_policy(
+    kind: type[TablePolicy], rows: npt.NDArray[Any], num_actions: int, name: str
+) -> TablePolicy:
+    policy = kind.__new__(kind)
+    TablePolicy.__init__(policy, rows, num_actions, name)
+    return policy
+
+
+class DeterministicPolicy(TablePolicy):
     """One action in each state.
 
     Args:
-        actions: shape (state,).
+        actions: shape (state,); kept, and read-only from now on.
         num_actions: size of the action space.
+        name: what to call it.
     """
 
-    def __init__(self, actions: IntArray, num_actions: int) -> None:
-        self.actions = frozen(actions.view())
-        self.shape = (len(actions), num_actions)
+    def __init__(self, actions: IntArray, num_actions: int, name: str = "") -> None:
+        super().__init__(actions, num_actions, name)
+
+    @property
+    def actions(self) -> IntArray:
+        """The action in each state, shape (state,)."""
+        actions: IntArray = self._rows
+        return actions
 
     def probabilities(self, states: IntArray) -> Array:
         """Give 1 to the action chosen, 0 to all others."""
-        chosen: Array = (np.arange(self.shape[1]) == self.actions[states][:, None]).astype(float)
-        return chosen
+        return self.law(states, FLOATS)
 
-    def expectation(self, states: IntArray, numbers: Array) -> Array:
+    def law(self, states: IntArray, arithmetic: Arithmetic) -> Array:
+        """Give 1 to the action chosen, 0 to all others."""
+        chosen = np.arange(self.shape[1]) == self._rows[states][:, None]
+        law: Array = chosen.astype(np.int64).astype(arithmetic.dtype)
+        return law
+
+    def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
         """Pick the number of the action chosen."""
-        return numbers[..., np.arange(len(states)), self.actions[states]]
+        picked: Array = numbers[..., np.arange(len(states)), self._rows[states]]
+        return picked
 
     def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
         """Give the action chosen; draws nothing."""
-        return self.actions[states]
+        chosen: IntArray = self._rows[states]
+        return chosen
+
+
+class StochasticPolicy(TablePolicy):
+    """Probabilities in a table.
+
+    Args:
+        table: shape (state, action); rows sum to one. It is kept, and read-only from now on.
+        name: what to call it.
+    """
+
+    def __init__(self, table: FloatArray, name: str = "") -> None:
+        super().__init__(table, table.shape[1], name)
+
+    def probabilities(self, states: IntArray) -> Array:
+        """Give the rows of the table."""
+        law: Array = self._rows[states]
+        return law
 
 
 class UniformPolicy(Policy):
@@ -87,173 +174,30 @@ class UniformPolicy(Policy):
         self._game = game
         self.shape = (game.num_states, game.num_actions)
 
+    def __eq__(self, other: object) -> bool:
+        """Compare games."""
+        return isinstance(other, UniformPolicy) and self._game == other._game
+
+    def __hash__(self) -> int:
+        return hash(self._game)
+
+    @property
+    def name(self) -> str:
+        """Its name, in every game."""
+        return "random"
+
     def probabilities(self, states: IntArray) -> Array:
         """Give 1 / number of legal actions to each of them."""
+        return self.law(states, FLOATS)
+
+    def law(self, states: IntArray, arithmetic: Arithmetic) -> Array:
+        """Give 1 / number of legal actions to each of them."""
         mask = self._game.mask(states)
-        uniform: Array = mask / mask.sum(axis=1, keepdims=True)
+        uniform: Array = mask / arithmetic.numbers(mask.sum(axis=1, keepdims=True))
         return uniform
 
-    def expectation(self, states: IntArray, numbers: Array) -> Array:
+    def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
         """Take the mean over the legal actions."""
         mask = self._game.mask(states)
-        counts: Array = mask.sum(axis=1)
-        if numbers.dtype == object:  # an integer over an integer would be a float
-            counts = np.array([Fraction(count) for count in counts.tolist()], dtype=object)
-        mean: Array = (mask * numbers).sum(axis=-1) / counts
+        mean: Array = (mask * numbers).sum(axis=-1) / arithmetic.numbers(mask.sum(axis=1))
         return mean
-
-
-class StochasticPolicy(Policy):
-    """Probabilities in a table.
-
-    Args:
-        table: shape (state, action); rows sum to one.
-    """
-
-    def __init__(self, table: FloatArray) -> None:
-        self.table = frozen(table.view())
-        self.shape = (table.shape[0], table.shape[1])
-
-    def probabilities(self, states: IntArray) -> Array:
-        """Give the rows of the table."""
-        return self.table[states]
-
-    def expectation(self, states: IntArray, numbers: Array) -> Array:
-        """Average with the rows of the table."""
-        exact = numbers.dtype == object
-        law = self.exact_probabilities(states) if exact else self.table[states]
-        mean: Array = (law * numbers).sum(axis=-1)
-        return mean
-
-
-def tabulate(
-    policy: npt.ArrayLike | PolicyFunction,
-    game: Game,
-    seat: int,
-    masked: bool = True,
-    worthless: Callable[[IntArray], BoolArray] | None = None,
-) -> Policy:
-    """Turn a table, a list of actions or a callable into a checked ``Policy``.
-
-    Only the states in which its seat may be to move count.
-
-    Args:
-        policy: probabilities, shape (state, action); or actions, integers of shape (state,); or
-            a function from (observations, masks) to either, which is asked about the states that
-            count.
-        game: the game that is played.
-        seat: the seat that the policy plays.
-        masked: whether the policy must keep to the legal actions.
-        worthless: says in which states no action is worth more than the worst payoff. There the
-            tables of planners may choose an illegal action, which pays the same; the first legal
-            one takes its place.
-
-    Raises:
-        ValueError: if the shape is wrong, an entry is not a probability or not an action, or
-            probabilities do not sum to one.
-    """
-    states = game.states_of(seat)
-    if callable(policy):
-        table = _as_array(policy(game.observe(states, seat), game.mask(states)))
-    else:
-        table = _as_array(policy)
-        shape = (game.num_states, game.num_actions)
-        if table.shape not in (shape, shape[:1]):
-            raise InputError(
-                f"policy must be a table of shape {shape} (state, action) or integers of shape "
-                f"({game.num_states},), got {table.dtype} of shape {table.shape}"
-            )
-        table = table[states]
-    if table.ndim == 1 and np.issubdtype(table.dtype, np.integer):
-        return _actions(table, game, states, masked, worthless)
-    if table.shape != (len(states), game.num_actions):
-        raise InputError(
-            f"policy must be a table of shape {(len(states), game.num_actions)} (state, action) or "
-            f"integers of shape ({len(states)},), got {table.dtype} of shape {table.shape}"
-        )
-    mask = game.mask(states)
-    return _law(table, game, states, mask if masked else np.ones_like(mask), worthless)
-
-
-def _as_array(policy: npt.ArrayLike) -> npt.NDArray[Any]:
-    table = np.asarray(policy)
-    if table.dtype.kind not in "uifb":
-        raise InputError(f"policy must be numbers, got {table.dtype} of shape {table.shape}")
-    return table
-
-
-def _actions(
-    table: npt.NDArray[Any],
-    game: Game,
-    states: IntArray,
-    masked: bool,
-    worthless: Callable[[IntArray], BoolArray] | None,
-) -> DeterministicPolicy:
-    """Check one action for each of some states."""
-    if table.shape != states.shape:
-        raise InputError(
-            f"policy must have one action for each of {len(states)} states, got {len(table)}"
-        )
-    in_range = (table >= 0) & (table < game.num_actions)
-    chosen = np.where(in_range, table, 0).astype(np.int64)
-    legal = in_range & (game.allows(states, chosen) if masked else True)
-    illegal = np.flatnonzero(in_range & ~legal)
-    if worthless is not None and len(illegal):
-        harmless = illegal[worthless(states[illegal])]
-        chosen[harmless] = game.first_actions(states[harmless])
-        legal[harmless] = True
-    if not legal.all():
-        row = int(np.argmin(legal))
-        raise InputError(
-            f"policy must choose legal actions, got {table[row]} in state {states[row]}{_UNMASKED}"
-        )
-    actions = np.empty(game.num_states, dtype=np.int64)
-    others = np.setdiff1d(np.arange(game.num_states), states)
-    actions[others] = game.first_actions(others)  # never taken
-    actions[states] = chosen
-    return DeterministicPolicy(actions, game.num_actions)
-
-
-def _law(
-    table: npt.NDArray[Any],
-    game: Game,
-    states: IntArray,
-    allowed: BoolArray,
-    worthless: Callable[[IntArray], BoolArray] | None,
-) -> StochasticPolicy:
-    """Check a law of actions for each of some states."""
-    law = table.astype(np.float64)  # before it is normalised: float16 rows are off by 1e-4
-    illegal = np.flatnonzero(((law > 0) & ~allowed).any(axis=1))
-    if worthless is not None and len(illegal):
-        harmless = illegal[worthless(states[illegal])]
-        moved = np.where(allowed[harmless], 0.0, law[harmless]).sum(axis=1)
-        law[harmless] = np.where(allowed[harmless], law[harmless], 0.0)
-        law[harmless, allowed[harmless].argmax(axis=1)] += moved
-    _check_probabilities(law, states, allowed)
-    check_array("a table of probabilities", game, game.num_states, game.num_actions)
-    probabilities = np.zeros((game.num_states, game.num_actions))
-    probabilities[:, 0] = 1.0  # never taken, where it is not overwritten
-    probabilities[states] = law / law.sum(axis=1, keepdims=True)
-    return StochasticPolicy(probabilities)
-
-
-def _check_probabilities(table: FloatArray, states: IntArray, mask: BoolArray) -> None:
-    complaints = [
-        (~np.isfinite(table), "be finite", ""),
-        (table < 0, "not be negative", ""),
-        ((table > 0) & ~mask, "leave illegal actions alone", _UNMASKED),
-    ]
-    for wrong, requirement, hint in complaints:
-        if wrong.any():
-            row, action = np.argwhere(wrong)[0]
-            raise InputError(
-                f"policy must {requirement}, got {table[row, action]:.6g} in state {states[row]}, "
-                f"action {action}{hint}"
-            )
-    sums = table.sum(axis=1)
-    if (np.abs(sums - 1) > SUM_TOLERANCE).any():
-        row = int(np.argmax(np.abs(sums - 1)))
-        raise InputError(
-            f"policy must have probabilities that sum to 1, got {sums[row]:.6g} in state "
-            f"{states[row]}"
-        )

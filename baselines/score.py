@@ -16,38 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from ..games import FloatArray, Game, IntArray, Stage
-from .conversion import label
-from .induction import look_ahead
-from .players import tie, with_illegal
-from .policies import SUM_TOLERANCE, DeterministicPolicy, Policy
-from .solver import as_policy, evaluate, occupancy, outcome_distribution, play, solve
-from .task import Task, as_task
-
-
-@dataclass(frozen=True)
-class Blunder:
-    """A decision that costs something.
-
-    Attributes:
-        observation: what the agent sees.
-        action: what it does.
-        best_action: the smallest optimal action.
-        value: expected payoff after ``action`` if play is optimal from then on.
-        best_value: the same after ``best_action``.
-        occupancy: probability that a game meets this observation and the agent does ``action``.
-        cost: what that takes from the expected payoff, ``occupancy * (best_value - value)``.
-        words: all of it in a sentence.
-    """
-
-    observation: tuple[int, ...]
-    action: int
-    best_action: int
-    value: float
-    best_value: float
-    occupancy: float
-    cost: float
-    words: str
+from ..games import FLOATS, FloatArray, Stage
+from .answers import remembered
+from .blunders import Blunder, Mistakes, mistakes
+from .conversion import Reading, label
+from .induction import tie
+from .occupancy import outcomes, play
+from .policies import DeterministicPolicy, Policy
+from .solver import examine, solution, solve
+from .tables import SUM_TOLERANCE
+from .task import Task, look_at
 
 
 class ImpossibleScoreError(ArithmeticError):
@@ -84,7 +62,7 @@ class Score:
     agent: Policy = field(repr=False)
 
     def __post_init__(self) -> None:
-        rounding = tie(self.task.game) + 2 * solve(self.task).error_bound
+        rounding = tie(self.task.game) + 2 * solution(self.task, FLOATS).error_bound
         if not self.value - self.optimum <= rounding:
             raise ImpossibleScoreError(
                 f"{self.policy} scores {self.value!r}, the best possible {self.optimum!r}: "
@@ -106,27 +84,28 @@ class Score:
     @cached_property
     def outcomes(self) -> Mapping[float, float]:
         """Probability of every payoff, by payoff in growing order."""
-        law = outcome_distribution(self.agent, self.task)
+        law = outcomes(self.agent, self.task, FLOATS)
         return MappingProxyType({float(payoff): float(law[payoff]) for payoff in law})
 
     @cached_property
     def optimal_share(self) -> float:
         """Share of the agent's decisions that are optimal, each counted as often as it is met."""
-        met = occupancy(self.agent, self.task)
+        met = play(self.agent, self.task, FLOATS)[self.task.seat]
         return max(0.0, 1 - float(self._mistakes.occupancy.sum() / met.sum()))
 
     @cached_property
     def flawless(self) -> float:
         """Probability that the agent plays a whole game without a mistake."""
-        mistakes = self._mistakes
+        wrong = self._mistakes
 
         def until_first(stage: Stage, weights: FloatArray) -> FloatArray:
             if stage.seat == self.task.seat:
-                weights[(..., *mistakes.at(stage.states))] = 0.0
+                weights = weights.copy()
+                weights[(..., *wrong.at(stage.states))] = 0.0
             return weights
 
-        met = play(self.agent, self.task, until_first)[self.task.seat]
-        return max(0.0, 1 - float((met[mistakes.states] * mistakes.chances).sum()))
+        met = play(self.agent, self.task, FLOATS, until_first)[self.task.seat]
+        return max(0.0, 1 - float((met[wrong.states] * wrong.chances).sum()))
 
     @cached_property
     def exploitability_in_seat(self) -> float | None:
@@ -149,49 +128,11 @@ class Score:
             count: how many at most; None lists every decision that costs anything, and their
                 costs sum to the regret.
         """
-        states, actions, values, met = (
-            self._mistakes.states,
-            self._mistakes.actions,
-            self._mistakes.values,
-            self._mistakes.occupancy,
-        )
-        solution, game = solve(self.task), self.task.game
-        best = solution.values[self.task.seat, states]
-        costs = met * (best - values)
-        order = np.lexsort((actions, states, -costs))[:count]
-        rows = zip(
-            map(tuple, game.observe(states[order], self.task.seat).tolist()),
-            actions[order].tolist(),
-            solution.policy.actions[states[order]].tolist(),
-            values[order].tolist(),
-            best[order].tolist(),
-            met[order].tolist(),
-            costs[order].tolist(),
-            strict=True,
-        )
-        return [Blunder(*entry) for entry in ((*row, _in_words(game, *row)) for row in rows)]
+        return self._mistakes.costliest(solution(self.task, FLOATS), count)
 
     @cached_property
-    def _mistakes(self) -> "_Mistakes":
-        """Every decision that costs something."""
-        solution, game, seat = solve(self.task), self.task.game, self.task.seat
-        met, equal = occupancy(self.agent, self.task), tie(game)
-        mistakes = []
-
-        def look(stage: Stage, expected: FloatArray) -> None:
-            mover, states = stage
-            if mover == seat:
-                best = solution.values[mover, states]
-                values = with_illegal(game, states, expected)
-                chances = self.agent.probabilities(states)
-                weights = met[states][:, None] * chances
-                losses = best[:, None] - values
-                wrong = np.nonzero((weights > 0) & (losses > equal))  # as far as values differ
-                columns = states[wrong[0]], wrong[1], values[wrong], weights[wrong], chances[wrong]
-                mistakes.append(columns)
-
-        look_ahead(game, look, solution.values, seat)
-        return _Mistakes(*(np.concatenate(column) for column in zip(*mistakes, strict=True)))
+    def _mistakes(self) -> Mistakes:
+        return mistakes(self.agent, solution(self.task, FLOATS))
 
     def as_dict(self) -> dict[str, Any]:
         """Give everything but the blunders in JSON's types."""
@@ -214,30 +155,6 @@ class Score:
         }
 
 
-@dataclass(frozen=True)
-class _Mistakes:
-    """Decisions that cost something: in a state, an action; one entry each."""
-
-    states: IntArray
-    actions: IntArray
-    values: FloatArray
-    occupancy: FloatArray  # how often a game meets the state and the agent does the action
-    chances: FloatArray  # how often the agent does the action where it meets the state
-
-    @cached_property
-    def _order(self) -> IntArray:
-        return np.argsort(self.states, kind="stable")
-
-    def at(self, states: IntArray) -> tuple[IntArray, IntArray]:
-        """List the mistakes in some states: each one's place in ``states``, and its action."""
-        in_order = self.states[self._order]
-        first = np.searchsorted(in_order, states)
-        counts = np.searchsorted(in_order, states, side="right") - first
-        places = np.repeat(np.arange(len(states)), counts)
-        nth = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return places, self.actions[self._order[first[places] + nth]]
-
-
 def _why_impossible(agent: Policy, task: Task) -> str:
     """Say whether a policy or this project is to blame for a score above the optimum."""
     states = task.game.states_of(task.seat)
@@ -246,23 +163,6 @@ def _why_impossible(agent: Policy, task: Task) -> str:
     if wrong.any():
         return f"its probabilities in state {states[np.argmax(wrong)]} are not a law"
     return "this is a bug of exactdice, please report it"
-
-
-def _in_words(
-    game: Game,
-    observation: tuple[int, ...],
-    action: int,
-    best_action: int,
-    value: float,
-    best_value: float,
-    occupancy: float,
-    cost: float,
-) -> str:
-    does, best = game.describe_action(action), game.describe_action(best_action)
-    return (
-        f"at {game.describe(np.array(observation))}: {does} ({value:.4f}), "
-        f"best {best} ({best_value:.4f}), met in {occupancy:.2%} of games, costs {cost:.6f}"
-    )
 
 
 def score(
@@ -289,25 +189,22 @@ def score(
     Raises:
         ValueError: if the policy does not fit the game or cannot be scored exactly.
     """
-    task = as_task(env).with_exact(False)
-    chosen = as_policy(
-        policy, env, deterministic=deterministic, masked=masked, observations=observations
-    )
+    task, sight = look_at(env)
+    reading = Reading(deterministic, masked, sight, observations)
+    found = examine(policy, task, FLOATS, reading)
     return Score(
         policy=name or label(policy),
-        deterministic=isinstance(chosen, DeterministicPolicy),
+        deterministic=isinstance(found.policy, DeterministicPolicy),
         masked=masked,
         task=task,
-        value=float(evaluate(chosen, task).value),
-        optimum=float(solve(task).value),
+        value=float(found.value),
+        optimum=float(solution(task, FLOATS).value),
         random=random_value(task),
-        agent=chosen,
+        agent=found.policy,
     )
 
 
+@remembered
 def random_value(task: Task) -> float:
     """Compute the value of the uniform policy over legal actions."""
-    if "random" not in task.memo:
-        task.memo["random"] = float(evaluate("random", task).value)
-    value: float = task.memo["random"]
-    return value
+    return float(examine("random", task, FLOATS, Reading()).value)

@@ -6,126 +6,22 @@ opponents move first, conditioned on its getting to move at all.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
-from math import fsum
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..games import Array, BoolArray, Decide, Game, InputError, IntArray, Stage, frozen
-from ..games.sizes import check_array
-from .conversion import Reading, choose, convert, label
-from .induction import equilibrium, in_pieces, look_ahead, sweep_back, sweep_forward
-from .players import maximize, spread, tie
+from ..games import FLOATS, Arithmetic, Array, BoolArray, Game, InputError, IntArray
+from .answers import remembered
+from .conversion import Reading, choose, convert, convert_agent, fitting, label
+from .evaluation import Evaluation, Solution
+from .induction import arithmetic_of, equilibrium_in, sweep_back, tie
+from .names import BEST
+from .occupancy import outcomes, play
 from .policies import DeterministicPolicy, Policy, PolicyFunction, PolicyLike
-from .task import LineUp, Task, as_task, by_seat, look_at, start_mass
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """Values of a policy.
-
-    Attributes:
-        task: what the policy was evaluated on.
-        policy: the agent's policy.
-        values: value to the agent, shape (player to move, state); if ``task`` is exact, integers
-            or fractions to be divided by ``task.game.denominators``.
-        error_bound: how far values may be from the true ones: 0 if exact, and in games without
-            cycles, where they have the rounding of a single sweep only.
-    """
-
-    task: Task
-    policy: Policy
-    values: Array
-    error_bound: float
-
-    def __post_init__(self) -> None:
-        frozen(self.values)
-
-    @cached_property
-    def value(self) -> float | Fraction:
-        """Expected payoff from the agent's first move on; a fraction if exact."""
-        return self._expected(self.values[self.task.seat], self.task.initial)
-
-    @cached_property
-    def value_before_play(self) -> float | Fraction:
-        """Expected payoff before anyone moves, early ends of the game included."""
-        return self._expected(self.values[0], start_mass(self.task.game, self.task.is_exact)[0])
-
-    def _expected(self, values: Array, initial: Array) -> float | Fraction:
-        states = np.flatnonzero(initial)
-        if not self.task.is_exact:
-            return fsum(initial[states] * values[states])  # rounded once, whatever the order
-        scale = self.task.game.denominators(states)
-        terms = zip(initial[states], values[states], scale, strict=True)
-        return sum((Fraction(p) * Fraction(v) / d for p, v, d in terms), Fraction(0))
-
-    @cached_property
-    def table(self) -> Array:
-        """Value of each action of the agent if the policy is followed afterwards.
-
-        Shape (state, action); illegal actions are -inf. Nothing else here needs it; it is for
-        small games.
-        """
-        game = self.task.game
-        check_array("a table of action values", game, game.num_states, game.num_actions)
-        expected = np.full((game.num_states, game.num_actions), -np.inf, dtype=self.values.dtype)
-
-        def look(stage: Stage, numbers: Array) -> None:
-            if stage.seat == self.task.seat:
-                expected[stage.states] = np.where(game.mask(stage.states), numbers, -np.inf)
-
-        look_ahead(game, look, self.values, self.task.seat, self.task.is_exact)
-        return frozen(expected)
-
-    def action_values(self, observation: npt.ArrayLike) -> Array:
-        """Give the values of all actions at one observation, shape (action,); illegal are -inf."""
-        return self._row(self._state(observation))
-
-    def _row(self, state: IntArray) -> Array:
-        """Give the values of all actions in one state, from those of the states they lead to."""
-        game = self.task.game
-        actions = np.flatnonzero(game.mask(state)[0])
-        row: Array = np.full(game.num_actions, -np.inf, dtype=self.values.dtype)
-        states = np.repeat(state, len(actions))
-        row[actions] = game.expect(self.task.seat, states, actions, self.values)
-        return row
-
-    def _state(self, observation: npt.ArrayLike) -> IntArray:
-        wanted, sizes = np.asarray(observation), self.task.game.observation_sizes
-        if wanted.shape != (len(sizes),) or not np.all((wanted >= 0) & (wanted < sizes)):
-            names = ", ".join(self.task.game.observation_names)
-            raise InputError(
-                f"observation must be ({names}) below {sizes}, got {np.asarray(observation)}"
-            )
-        state = self.task.game.encode(wanted[None])
-        if state[0] < 0:
-            raise InputError(f"observation must be one of the game's, got {wanted.tolist()}")
-        return state
-
-
-@dataclass(frozen=True)
-class Solution(Evaluation):
-    """Values of an optimal policy, which takes the smallest of the optimal actions."""
-
-    policy: DeterministicPolicy
-
-    def optimal_actions(self, observation: npt.ArrayLike) -> IntArray:
-        """Give all optimal actions at one observation, in growing order."""
-        state = self._state(observation)
-        return np.flatnonzero(self._best(self._row(state)[None], state)[0])
-
-    @cached_property
-    def optimal(self) -> BoolArray:
-        """Say which actions are optimal, shape (state, action)."""
-        return frozen(self._best(self.table, np.arange(self.task.game.num_states)))
-
-    def _best(self, expected: Array, states: IntArray) -> BoolArray:
-        equal = 0.0 if self.task.is_exact else tie(self.task.game)
-        return maximize(expected, self.task.game.mask(states), equal)[1]
+from .task import LineUp, Task, as_task, by_seat, look_at, policies_against
 
 
 def solve(env: Any, exact: bool = False) -> Solution:
@@ -135,21 +31,21 @@ def solve(env: Any, exact: bool = False) -> Solution:
         env: an environment of this project, or a ``Task``.
         exact: compute with integers; values are fractions.
     """
-    task = as_task(env).with_exact(exact)
-    if "solution" in task.memo:
-        known: Solution = task.memo["solution"]
-        return known
+    task = as_task(env)
+    return solution(task, arithmetic_of(task.game, exact))
+
+
+@remembered
+def solution(task: Task, arithmetic: Arithmetic) -> Solution:
+    """Do as ``solve`` does, in an arithmetic."""
     if task.faces_equilibrium:  # to which the best response is the equilibrium itself
-        both = equilibrium(task.game, task.is_exact)
-        solution = Solution(
-            task, both.policies[task.seat], both.values[task.seat], both.error_bound
-        )
-    else:
-        swept = sweep_back(task.game, task.seat, task.policies, task.is_exact)
-        policy = DeterministicPolicy(swept.choices[task.seat], task.game.num_actions)
-        solution = Solution(task, policy, swept.values, swept.error_bound)
-    task.memo["solution"] = solution
-    return solution
+        both = equilibrium_in(task.game, arithmetic)
+        policy, values = both.policies[task.seat], both.values[task.seat]
+        return Solution(task, policy, values, arithmetic, both.error_bound)
+    policies = policies_against(task, arithmetic)
+    swept = sweep_back(task.game, task.seat, policies, arithmetic)
+    policy = DeterministicPolicy(swept.choices[task.seat], task.game.num_actions, "best_response")
+    return Solution(task, policy, swept.values, arithmetic, swept.error_bound)
 
 
 def evaluate(policy: PolicyLike, env: Any, exact: bool = False) -> Evaluation:
@@ -161,10 +57,18 @@ def evaluate(policy: PolicyLike, env: Any, exact: bool = False) -> Evaluation:
         exact: compute with fractions; probabilities are taken as the exact numbers their floats
             are.
     """
-    task = as_task(env).with_exact(exact)
-    chosen = as_policy(policy, env, exact=exact)
-    swept = sweep_back(task.game, task.seat, {**task.policies, task.seat: chosen}, exact)
-    return Evaluation(task, chosen, swept.values, swept.error_bound)
+    task, sight = look_at(env)
+    arithmetic = arithmetic_of(task.game, exact)
+    return examine(policy, task, arithmetic, Reading(sight=sight))
+
+
+def examine(policy: Any, task: Task, arithmetic: Arithmetic, reading: Reading) -> Evaluation:
+    """Do as ``evaluate`` does, in an arithmetic."""
+    others = policies_against(task, arithmetic)
+    chosen = agent(policy, task, arithmetic, reading)
+    policies = {**others, task.seat: chosen}
+    swept = sweep_back(task.game, task.seat, policies, arithmetic)
+    return Evaluation(task, chosen, swept.values, arithmetic, swept.error_bound)
 
 
 def as_policy(
@@ -178,13 +82,14 @@ def as_policy(
 ) -> Policy:
     """Turn whatever a user calls a policy into one of the agent of ``env``.
 
-    All functions that take a policy call this first; call it yourself to say more about a model,
-    or to use one many times.
+    All functions that take a policy do this first; call it yourself to say more about a model, or
+    to use one many times.
 
     Args:
-        policy: a name, of which "optimal" is the best response to the opponents of ``env``; a
-            table of probabilities (state, action), actions (state,), or a mapping from state to
-            action; a callable on (observations, masks); a model of stable-baselines3 or
+        policy: a name, of which "optimal" and "best_response" are the best response to the
+            opponents of ``env``, and "equilibrium" is the agent's part of the equilibrium, whoever
+            they are; a table of probabilities (state, action), actions (state,), or a mapping from
+            state to action; a callable on (observations, masks); a model of stable-baselines3 or
             sb3-contrib, or its policy; the path of a run folder, of a certificate or of a model
             that stable-baselines3 saved.
         env: an environment of this project, or a ``Task``. Networks are shown what its wrappers
@@ -200,16 +105,25 @@ def as_policy(
         ValueError: if the policy does not fit the game or cannot be scored exactly.
     """
     task, sight = look_at(env)
-    if isinstance(policy, str) and policy == "optimal" and observations is None:
-        return solve(task, exact).policy
+    reading = Reading(deterministic, masked, sight, observations)
+    return agent(policy, task, arithmetic_of(task.game, exact), reading)
+
+
+def agent(policy: Any, task: Task, arithmetic: Arithmetic, reading: Reading) -> Policy:
+    """Do as ``as_policy`` does, in an arithmetic."""
+    if isinstance(policy, Policy) and reading.observations is None:
+        return fitting(policy, task.game)
+    if isinstance(policy, str) and policy in BEST and reading.observations is None:
+        return solution(task, arithmetic).policy
 
     def worthless(states: IntArray) -> BoolArray:
-        values = solve(task).values[task.seat, states]
+        values = solution(task, FLOATS).found.at(task.seat, states)
         nothing: BoolArray = values <= task.game.payoff_range[0] + tie(task.game)
         return nothing
 
-    reading = Reading(deterministic, masked, sight, observations, worthless if masked else None)
-    return convert(policy, task.game, task.seat, exact, reading)
+    if reading.masked:
+        reading = replace(reading, worthless=worthless)
+    return convert_agent(policy, task.game, task.seat, arithmetic, reading)
 
 
 def from_network(
@@ -250,38 +164,13 @@ def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
     """Compute how likely a game meets each state with the agent to move (Fokker-Planck).
 
     Returns:
-        Probabilities, shape (state,); expected visits in a game with cycles, in any other a state
-        is met at most once.
+        Probabilities, shape (state,); a state is met at most once in a game.
     """
-    task = as_task(env).with_exact(exact)
-    met: Array = play(as_policy(policy, env, exact=exact), task)[task.seat]
+    task, sight = look_at(env)
+    arithmetic = arithmetic_of(task.game, exact)
+    chosen = agent(policy, task, arithmetic, Reading(sight=sight))
+    met: Array = play(chosen, task, arithmetic)[task.seat]
     return met
-
-
-def play(policy: Policy, task: Task, follow: Decide | None = None) -> Array:
-    """Compute how likely a game meets each state, visiting all stages first to last.
-
-    Args:
-        policy: the agent's.
-        task: what it faces.
-        follow: takes a stage and weights of its moves, shape (..., state, action), and gives those
-            that are followed further; linear, and asked several times. None follows all.
-
-    Returns:
-        Probabilities, or in a game with cycles expected visits, shape (player to move, state).
-    """
-    policies = {**task.policies, task.seat: policy}
-
-    def decide(stage: Stage, met: Array) -> Array:
-        weights = spread(policies[stage.seat], stage.states, met)
-        if follow is not None:
-            weights = follow(stage, weights)
-        legal: Array = weights * task.game.mask(stage.states)  # illegal moves end the game
-        return legal
-
-    start = np.zeros((task.game.num_players, task.game.num_states), dtype=task.initial.dtype)
-    start[task.seat] = task.initial
-    return sweep_forward(task.game, decide, start, task.seat)
 
 
 def outcome_distribution(
@@ -297,23 +186,9 @@ def outcome_distribution(
     Returns:
         Probabilities by payoff, in growing order; they sum to one.
     """
-    task = as_task(env).with_exact(exact)
-    chosen = as_policy(policy, env, exact=exact)
-    worst = task.game.exact_range[0] if exact else task.game.payoff_range[0]
-    law: dict[float | Fraction, Any] = {worst: 0}
-
-    met = play(chosen, task)
-    for mover, states in in_pieces(task.game):
-        policy = chosen if mover == task.seat else task.policies[mover]
-        weights = spread(policy, states, met[mover, states])
-        law[worst] += (weights * ~task.game.mask(states)).sum()
-        pairs, actions, payoffs, chances = task.game.settled(mover, states, task.seat, exact)
-        for payoff in sorted(set(payoffs.tolist())):
-            paid = payoffs == payoff
-            mass = (weights[pairs[paid], actions[paid]] * chances[paid]).sum()
-            law[payoff] = law.get(payoff, 0) + mass
-    number = Fraction if exact else float
-    return {number(payoff): law[payoff] for payoff in sorted(law) if law[payoff] > 0}
+    task, sight = look_at(env)
+    arithmetic = arithmetic_of(task.game, exact)
+    return outcomes(agent(policy, task, arithmetic, Reading(sight=sight)), task, arithmetic)
 
 
 def expected_payoffs(policies: LineUp, env: Any, exact: bool = False) -> list[float | Fraction]:
@@ -326,13 +201,15 @@ def expected_payoffs(policies: LineUp, env: Any, exact: bool = False) -> list[fl
         exact: compute with fractions.
     """
     task, sight = look_at(env)
-    game = task.game
+    game, arithmetic = task.game, arithmetic_of(task.game, exact)
     line_up = {
-        seat: convert(policy, game, seat, exact, Reading(sight=sight))
+        seat: convert(policy, game, seat, arithmetic, sight)
         for seat, policy in by_seat(policies, range(game.num_players)).items()
     }
     return [
-        evaluate(policy, Task(game, seat, _others(line_up, seat), exact), exact).value_before_play
+        examine(
+            policy, Task(game, seat, _others(line_up, seat)), arithmetic, Reading()
+        ).value_before_play
         for seat, policy in line_up.items()
     ]
 
@@ -349,8 +226,8 @@ def best_response(policy: PolicyLike, env: Any, exact: bool = False) -> Solution
     """
     task, sight = look_at(env)
     _require_two_players(task.game)
-    chosen = convert(policy, task.game, task.seat, exact, Reading(sight=sight))
-    return solve(Task(task.game, 1 - task.seat, {task.seat: chosen}, exact), exact)
+    chosen = convert(policy, task.game, task.seat, arithmetic_of(task.game, exact), sight)
+    return solve(Task(task.game, 1 - task.seat, {task.seat: chosen}), exact)
 
 
 def exploitability(policy: PolicyLike, env: Any, exact: bool = False) -> float | Fraction:
@@ -362,11 +239,12 @@ def exploitability(policy: PolicyLike, env: Any, exact: bool = False) -> float |
     task, sight = look_at(env)
     game = task.game
     _require_two_players(game)
+    arithmetic = arithmetic_of(game, exact)
     gains = []
     for seat in (0, 1):
-        chosen = convert(policy, game, seat, exact, Reading(sight=sight))
-        against_policy = solve(Task(game, 1 - seat, {seat: chosen}, exact), exact)
-        against_equilibrium = solve(Task(game, 1 - seat, "optimal", exact), exact)
+        chosen = convert(policy, game, seat, arithmetic, sight)
+        against_policy = solve(Task(game, 1 - seat, {seat: chosen}), exact)
+        against_equilibrium = solve(Task(game, 1 - seat, "optimal"), exact)
         gains.append(against_policy.value_before_play - against_equilibrium.value_before_play)
     lost = sum(gains) / 2
     return lost if exact else max(lost, 0.0)  # below it by rounding only

@@ -2,18 +2,27 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-import numpy as np
-
-from ..games import GAMES, Array, Game, InputError, KeywordError, Stage, frozen
+from ..games import (
+    FLOATS,
+    GAMES,
+    Arithmetic,
+    Array,
+    FloatArray,
+    Game,
+    InputError,
+    KeywordError,
+    Stage,
+    frozen,
+)
 from ..games.checks import require_attributes
-from ..games.sizes import check_sizes
-from .conversion import Sight, convert, label, packages_of
+from .answers import remembered
+from .conversion import Sight, label, of_player, packages_of, read_player
 from .induction import sweep_forward
-from .names import EQUILIBRIUM, is_policy_name
+from .names import EQUILIBRIUM
 from .players import spread
 from .policies import Policy, PolicyLike
 
@@ -21,63 +30,57 @@ from .policies import Policy, PolicyLike
 LineUp: TypeAlias = PolicyLike | Sequence[PolicyLike] | Mapping[int, PolicyLike]
 
 
+@dataclass(frozen=True, init=False, repr=False)
 class Task:
     """A game for one agent: everything else that happens is chance.
+
+    It describes and computes nothing; equal descriptions share what is computed of them (see
+    ``answers``).
 
     Args:
         game: the rules.
         seat: the agent's seat; seat 0 moves first.
         opponents: one policy for all other seats, or a policy for each of them, in the order of
             the seats or by seat. "optimal" is the equilibrium.
-        exact: whether named opponents are computed without rounding.
 
     Attributes:
-        policies: the other players' policies by seat.
-        labels: what to call them.
+        opponents: known names and policies, in the order of the other seats.
 
     Raises:
         ValueError: if the seat does not exist or an opponent is not a policy of the game.
     """
 
-    def __init__(
-        self,
-        game: Game,
-        seat: int = 0,
-        opponents: LineUp = "optimal",
-        exact: bool = False,
-    ) -> None:
+    game: Game
+    seat: int
+    opponents: tuple[str | Policy, ...]
+
+    def __init__(self, game: Game, seat: int = 0, opponents: LineUp = "optimal") -> None:
         require_attributes(game)
         if isinstance(seat, bool) or seat not in range(game.num_players):
             raise InputError(f"seat must be from 0 to {game.num_players - 1}, got {seat!r}")
-        if exact:
-            check_sizes(game, exact=True)
         others = [other for other in range(game.num_players) if other != seat]
-        self.game = game
-        self.seat = int(seat)
-        self.is_exact = exact
-        self._opponents = by_seat(opponents, others)
-        self.policies: Mapping[int, Policy] = MappingProxyType(
-            {
-                other: convert(policy, game, other, exact)
-                for other, policy in self._opponents.items()
-            }
-        )
-        self.memo: dict[str, Any] = {}  # what exact computation has found out already
-        self.labels: Mapping[int, str] = MappingProxyType(
-            {other: label(policy) for other, policy in self._opponents.items()}
-        )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what was given, not the tables found out since: models carry their task along."""
-        return Task, (self.game, self.seat, self._opponents, self.is_exact)
+        played = by_seat(opponents, others)
+        known = tuple(read_player(played[other], game, other) for other in others)
+        for name, value in {"game": game, "seat": int(seat), "opponents": known}.items():
+            object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         return f"Task({self.game!r}, seat={self.seat}, opponents={dict(self.labels)})"
 
     @property
+    def others(self) -> list[int]:
+        """The other seats."""
+        return [other for other in range(self.game.num_players) if other != self.seat]
+
+    @property
+    def labels(self) -> Mapping[int, str]:
+        """What to call the other players' policies, by seat."""
+        return dict(zip(self.others, map(label, self.opponents), strict=True))
+
+    @property
     def faces_equilibrium(self) -> bool:
         """Whether all other players, if there are any, play the equilibrium."""
-        return all(isinstance(p, str) and p in EQUILIBRIUM for p in self._opponents.values())
+        return all(isinstance(p, str) and p in EQUILIBRIUM for p in self.opponents)
 
     @property
     def opponent_keywords(self) -> dict[str, Any]:
@@ -86,44 +89,59 @@ class Task:
         Raises:
             ValueError: if one of them is not known by name.
         """
-        names = list(self._opponents.values())
-        unnamed = [
-            label(policy)
-            for policy in names
-            if not (isinstance(policy, str) and is_policy_name(self.game, policy))
-        ]
+        unnamed = [label(policy) for policy in self.opponents if not isinstance(policy, str)]
         if unnamed:
             raise InputError(f"opponents must be known by name, got {', '.join(unnamed)}")
-        return {self.game.opponent_keyword: names} if names else {}
+        return {self.game.opponent_keyword: list(self.opponents)} if self.opponents else {}
 
-    def with_exact(self, exact: bool) -> "Task":
-        """Give the same task for exact or for float computation."""
-        return (
-            self if self.is_exact == exact else Task(self.game, self.seat, self._opponents, exact)
-        )
+    @property
+    def policies(self) -> Mapping[int, Policy]:
+        """The other players' policies by seat, as floats have them."""
+        return policies_against(self, FLOATS)
 
-    @cached_property
-    def initial(self) -> Array:
-        """Law of the agent's first state, shape (state,): fractions if exact.
+    @property
+    def initial(self) -> FloatArray:
+        """Law of the agent's first state, shape (state,) (see ``first_law``)."""
+        return first_law(self, FLOATS)
 
-        Games that the others end before the agent ever moves are left out, as the environments
-        replay them.
-        """
-        mass = start_mass(self.game, self.is_exact)
-        first: Array = mass[0]
-        if self.seat == 0:
-            return frozen(first)
 
-        def decide(stage: Stage, met: Array) -> Array:
-            if stage.seat == self.seat:  # its first move: the mass goes no further
-                return np.zeros((*met.shape, self.game.num_actions), dtype=met.dtype)
-            return spread(self.policies[stage.seat], stage.states, met)
+@remembered
+def policies_against(task: Task, arithmetic: Arithmetic) -> Mapping[int, Policy]:
+    """Give the other players' policies by seat."""
+    pairs = zip(task.others, task.opponents, strict=True)
+    return MappingProxyType(
+        {other: of_player(policy, task.game, other, arithmetic) for other, policy in pairs}
+    )
 
-        first = sweep_forward(self.game, decide, mass, self.seat)[self.seat]
-        if not first.any():
-            raise InputError(f"seat must be one that gets to move, got {self.seat}")
-        normalized: Array = first / first.sum()
-        return frozen(normalized)
+
+@remembered
+def first_law(task: Task, arithmetic: Arithmetic) -> Array:
+    """Compute the law of the agent's first state, shape (state,).
+
+    Games that the others end before the agent ever moves are left out, as the environments replay
+    them.
+
+    Raises:
+        ValueError: if the agent never gets to move.
+    """
+    if task.seat == 0:
+        law = arithmetic.zeros(task.game.num_states)
+        states, chances = task.game.initial_law()
+        law[states] = chances
+        return frozen(law)
+    policies = policies_against(task, arithmetic)
+
+    def decide(stage: Stage, met: Array) -> Array:
+        if stage.seat == task.seat:  # its first move: the mass goes no further
+            return arithmetic.zeros(*met.shape, task.game.num_actions)
+        return spread(policies[stage.seat], stage.states, met, arithmetic)
+
+    mass = start_mass(task.game, arithmetic)
+    first: Array = sweep_forward(task.game, decide, mass, task.seat, arithmetic)[task.seat]
+    if not first.any():
+        raise InputError(f"seat must be one that gets to move, got {task.seat}")
+    normalized: Array = first / first.sum()
+    return frozen(normalized)
 
 
 def make_task(game: str, /, seat: int = 0, **keywords: Any) -> Task:
@@ -181,9 +199,9 @@ def by_seat(policies: LineUp, seats: Iterable[int]) -> dict[int, PolicyLike]:
     return dict.fromkeys(seats, one)
 
 
-def start_mass(game: Game, exact: bool = False) -> Array:
+def start_mass(game: Game, arithmetic: Arithmetic = FLOATS) -> Array:
     """Give the probability mass before the first move, shape (player to move, state)."""
-    mass = np.zeros((game.num_players, game.num_states), dtype=object if exact else np.float64)
+    mass = arithmetic.zeros(game.num_players, game.num_states)
     states, probabilities = game.initial_law()
     mass[0, states] = probabilities
     return mass

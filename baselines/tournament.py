@@ -9,7 +9,8 @@ import numpy as np
 
 from ..games import Array, InputError
 from .conversion import Reading, convert
-from .solver import evaluate
+from .induction import arithmetic_of
+from .solver import examine
 from .task import Task, look_at
 
 
@@ -62,15 +63,17 @@ def payoff_matrix(policies: Mapping[str, Any], env: Any, exact: bool = False) ->
             "policies must be a mapping from two names at least to policies, got "
             f"{type(policies).__name__} of {len(policies)}"
         )
+    arithmetic = arithmetic_of(game, exact)
     resolved = [
-        {seat: convert(policy, game, seat, exact, Reading(sight=sight)) for seat in seats}
+        {seat: convert(policy, game, seat, arithmetic, sight) for seat in seats}
         for policy in policies.values()
     ]
-    payoffs = np.zeros((len(resolved), len(resolved)), dtype=object if exact else np.float64)
+    payoffs = arithmetic.zeros(len(resolved), len(resolved))
     for column, others in enumerate(resolved):
         for seat in seats:
             opponents = {other: others[other] for other in seats if other != seat}
-            task = Task(game, seat, opponents, exact)
+            task = Task(game, seat, opponents)
             for row, policy in enumerate(resolved):
-                payoffs[row, column] += evaluate(policy[seat], task, exact).value_before_play
+                found = examine(policy[seat], task, arithmetic, Reading())
+                payoffs[row, column] += found.value_before_play
     return PayoffMatrix(tuple(policies), payoffs / len(seats))

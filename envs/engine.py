@@ -15,6 +15,7 @@ from ..baselines import Sight, Task, solve
 from ..baselines.induction import look_ahead
 from ..baselines.players import with_illegal
 from ..games import (
+    FLOATS,
     BoolArray,
     FloatArray,
     GameError,
@@ -55,6 +56,7 @@ class Engine:
 
     Attributes:
         encoding: the same, as an object.
+        policies: the other players' policies by seat.
         states: state of each lane, shape (lane,); at the end of a game it stays what the agent
             saw last.
 
@@ -71,8 +73,8 @@ class Engine:
         encoding: EncodingName = "integer",
     ) -> None:
         one_of("reward", reward, get_args(RewardMode))
-        task = task.with_exact(False)
         self.task = task
+        self.policies = dict(task.policies)
         self.game = task.game
         self.reward = reward
         self.encoding = Encoding(task.game.observation_sizes, encoding)
@@ -85,11 +87,11 @@ class Engine:
         _ = task.initial  # raises if the agent never gets to move; reset would replay for ever
         if reward != "outcome":
             solution = solve(task)
-            self._values: FloatArray = solution.values
+            self._solution = solution
             self._potential: FloatArray = solution.values[task.seat]
         self._rows = self._advantages = None
         if reward == "regret" and 8 * self.game.num_states * self.game.num_actions <= ADVANTAGES:
-            self._rows, self._advantages = self._tabulate_advantages(solution.values)
+            self._rows, self._advantages = self._tabulate_advantages()
 
     def lane_bytes(self) -> float:
         """Estimate the memory that a lane takes during a step."""
@@ -97,7 +99,7 @@ class Engine:
         components = len(self.game.observation_sizes)
         return float(400 + 8 * (3 * components + 2 * features) + 4 * self.game.num_actions)
 
-    def _tabulate_advantages(self, values: FloatArray) -> tuple[IntArray, FloatArray]:
+    def _tabulate_advantages(self) -> tuple[IntArray, FloatArray]:
         """Give the row of each state (state,), and Q*(s, a) - V*(s) of the agent's states."""
         own = self.game.states_of(self.task.seat)
         rows = np.zeros(self.game.num_states, dtype=np.int64)
@@ -105,12 +107,12 @@ class Engine:
         advantages = np.empty((len(own), self.game.num_actions))
 
         def look(stage: Stage, expected: FloatArray) -> None:
-            mover, states = stage
-            if mover == self.task.seat:
-                known = with_illegal(self.game, states, expected)
-                advantages[rows[states]] = known - values[mover, states][:, None]
+            if stage.seat == self.task.seat:
+                best = self._solution.found.at(stage.seat, stage.states)
+                known = with_illegal(self.game, stage, expected, FLOATS)
+                advantages[rows[stage.states]] = known - best[:, None]
 
-        look_ahead(self.game, look, values, self.task.seat)
+        look_ahead(self.game, look, self._solution.found, self.task.seat, FLOATS)
         return rows, advantages
 
     def _regrets(self, states: IntArray, actions: IntArray) -> FloatArray:
@@ -120,7 +122,7 @@ class Engine:
         expected = np.full(len(states), self.game.payoff_range[0])
         legal = self.game.allows(states, actions)
         expected[legal] = self.game.expect(
-            self.task.seat, states[legal], actions[legal], self._values
+            self.task.seat, states[legal], actions[legal], self._solution.found, FLOATS
         )
         return expected - self._potential[states]
 
@@ -193,7 +195,7 @@ class Engine:
             moves[waiting] += 1
             if moves.max() > self._most_moves:  # each move leads to a later stage
                 raise GameError(f"{self.game!r} must end, but others move in circles")
-            actions = self.task.policies[seat].sample(states[waiting], rng)
+            actions = self.policies[seat].sample(states[waiting], rng)
             move = self.game.sample(seats[waiting], states[waiting], actions, rng)
             seats[waiting], states[waiting] = move.seats, move.states
             payoffs[waiting] = move.payoffs[:, self.task.seat]

@@ -18,11 +18,9 @@ from typing import Any
 import gymnasium as gym
 
 from ..baselines import register_environment, register_policies
+from ..baselines.names import COMMON
 from ..games import GAMES, Game, GameError, InputError, IntArray
 from .wrappers import look
-
-#: Names of policies that every game has.
-TAKEN = ("optimal", "best_response", "equilibrium", "random")
 
 
 def register_package() -> None:
@@ -53,8 +51,8 @@ def register(
     """
     _check_class(game)
     for name, play in (policies or {}).items():
-        if not isinstance(name, str) or not name or name.partition(":")[0] in TAKEN:
-            raise InputError(f"policies must have names other than {', '.join(TAKEN)}, got {name}")
+        if not isinstance(name, str) or not name or name.partition(":")[0] in COMMON:
+            raise InputError(f"policies must have names other than {', '.join(COMMON)}, got {name}")
         if not callable(play):
             raise InputError(f"policies must be functions of the game, got {play!r} as {name}")
     known = GAMES.get(game.name, game)

@@ -86,7 +86,7 @@ def _reply(engine: Engine, seat: int, state: int, replies: dict[tuple[int, int],
     if (seat, state) not in replies:
         replies[seat, state] = {}  # no law is empty: who asks for this one goes in circles
         law: _Law = defaultdict(float)
-        chances = engine.task.policies[seat].probabilities(np.array([state]))[0]
+        chances = engine.policies[seat].probabilities(np.array([state]))[0]
         for action in np.flatnonzero(chances).tolist():
             for end, chance in _after(engine, seat, state, action, replies).items():
                 law[end] += float(chances[action]) * chance

@@ -1,9 +1,9 @@
 """The games: rules and chance laws, free of reinforcement-learning types."""
 
+from .arithmetic import EXACT, FLOATS, Arithmetic, Array, Values, arithmetic
 from .errors import GameError, InputError, KeywordError, SizeError
 from .four_two_one import FourTwoOne
 from .game import (
-    Array,
     BoolArray,
     Decide,
     FloatArray,
@@ -29,7 +29,10 @@ GAMES: dict[str, type[Game]] = {
 }
 
 __all__ = [
+    "EXACT",
+    "FLOATS",
     "GAMES",
+    "Arithmetic",
     "Array",
     "BoolArray",
     "Decide",
@@ -50,6 +53,8 @@ __all__ = [
     "Stage",
     "Turn",
     "TurnGame",
+    "Values",
+    "arithmetic",
     "at_least",
     "frozen",
     "one_of",

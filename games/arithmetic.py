@@ -1,17 +1,128 @@
 """How exact computation counts: in floats, or without rounding.
 
 Public functions turn their argument ``exact`` into one of the two arithmetics, which is handed down
-from there. Without rounding, values are fractions, but sweeps compute with integers over
-denominators that they know, which is many times as fast: nothing scaled leaves a sweep.
+from there. Without rounding, values are fractions, but sweeps compute with integers, which is many
+times as fast: each number is multiplied by a *scale*, a multiple of its denominator. What a sweep
+leaves are ``Values``, from which floats or fractions are taken; nothing scaled leaves otherwise.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from functools import cached_property
+from math import fsum, lcm
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from .errors import InputError
+
+if TYPE_CHECKING:
+    from .game import BoolArray, Game, IntArray, Move, Stage
+
+Array: TypeAlias = npt.NDArray[Any]  # floats, or Python integers and fractions in exact computation
+
+#: Float values of actions that differ by no more of the span of payoffs are equal. Errors of a
+#: sweep are near 1e-15 of the largest payoff; the closest unequal actions of the default Greed are
+#: 3.5e-13 apart.
+TIE = 1e-13
+#: Payoffs must differ by this part of their size at least, or rounding hides what they differ by.
+SMALLEST_SPAN = Fraction(1, 10**6)
+
+
+class Values:
+    """Numbers that a sweep has found, shape (..., player to move, state); here, floats.
+
+    Indexing gives the numbers as they are.
+
+    Attributes:
+        numbers: what the sweep computed with.
+    """
+
+    def __init__(self, numbers: Array) -> None:
+        self.numbers = numbers
+
+    def __getitem__(self, index: Any) -> Any:
+        """Give some numbers, as floats or fractions."""
+        return self.numbers[index]
+
+    def at(self, seat: int, states: "IntArray") -> Array:
+        """Give the numbers of some positions of one player, shape (..., state)."""
+        numbers: Array = self[..., seat, states]
+        return numbers
+
+    @property
+    def array(self) -> Array:
+        """All numbers."""
+        return self.numbers
+
+    def at_stage(self, stage: "Stage") -> Array:
+        """Give the numbers of a stage, multiplied by its scale, shape (..., state)."""
+        numbers: Array = self.numbers[..., stage.seat, stage.states]
+        return numbers
+
+    def put(self, index: Any, numbers: Array, scale: Any) -> None:
+        """Fill in numbers that are multiplied by a scale."""
+        self.numbers[index] = numbers
+
+    def row(self, number: int) -> "Values":
+        """Give an entry of the first axis, which is for one player."""
+        return Values(self.numbers[number])
+
+    def subtracted_from(self, total: Any) -> "Values":
+        """Give what is left of a total."""
+        return Values(total - self.numbers).frozen()
+
+    def frozen(self) -> "Values":
+        """Make the numbers read-only, which many share."""
+        self.numbers.setflags(write=False)
+        return self
+
+
+class ScaledValues(Values):
+    """Integers that stand for fractions: each is multiplied by its scale, of the same shape."""
+
+    def __init__(self, numbers: Array, scale: Array) -> None:
+        super().__init__(numbers)
+        self._scale = scale
+
+    def __getitem__(self, index: Any) -> Any:
+        """Give some numbers as fractions."""
+        return EXACT.unscaled(self.numbers[index], self._scale[index])
+
+    @cached_property
+    def array(self) -> Array:
+        """All numbers as fractions."""
+        numbers: Array = self[...]
+        numbers.setflags(write=False)
+        return numbers
+
+    def at_stage(self, stage: "Stage") -> Array:
+        """Give the numbers of a stage, multiplied by its scale, shape (..., state)."""
+        index = (..., stage.seat, stage.states)
+        if (self._scale[index] == stage.scale).all():
+            return super().at_stage(stage)
+        numbers: Array = EXACT.scaled(self[index], stage.scale)
+        return numbers
+
+    def put(self, index: Any, numbers: Array, scale: Any) -> None:
+        """Fill in numbers that are multiplied by a scale."""
+        self.numbers[index], self._scale[index] = numbers, scale
+
+    def row(self, number: int) -> Values:
+        """Give an entry of the first axis, which is for one player."""
+        return ScaledValues(self.numbers[number], self._scale[number])
+
+    def subtracted_from(self, total: Any) -> Values:
+        """Give what is left of a total."""
+        return ScaledValues(_scaled(total, 1) * self._scale - self.numbers, self._scale).frozen()
+
+    def frozen(self) -> Values:
+        """Make the numbers read-only, which many share."""
+        self._scale.setflags(write=False)
+        return super().frozen()
 
 
 class Arithmetic(ABC):
@@ -23,22 +134,80 @@ class Arithmetic(ABC):
 
     dtype: ClassVar[np.dtype[Any]]
 
+    def zeros(self, *shape: int) -> Array:
+        """Give an array of zeros."""
+        return np.zeros(shape, dtype=self.dtype)
+
     @abstractmethod
     def number(self, value: Any) -> Any:
         """Give a number as it leaves: a float, or a fraction."""
 
     @abstractmethod
-    def exactly(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Give an array of such numbers, each exactly the number it was."""
+    def chances(self, counts: Array) -> Array:
+        """Turn counts of equally likely casts, shape (law, outcome), into probabilities."""
 
-    def zeros(self, *shape: int) -> npt.NDArray[Any]:
-        """Give an array of zeros."""
-        return np.zeros(shape, dtype=self.dtype)
+    @abstractmethod
+    def values(self, *shape: int) -> Values:
+        """Give zeros, which a sweep replaces."""
+
+    @abstractmethod
+    def scales(self, first: int, factor: int, count: int) -> Array:
+        """Give the scales first * factor^k for k = 0, ..., count - 1; of floats all are 1."""
+
+    @abstractmethod
+    def whole(self, numbers: Array) -> tuple[Array, int]:
+        """Multiply numbers by the smallest scale that makes them integers; give it too."""
+
+    @abstractmethod
+    def scaled(self, numbers: Any, scale: Any) -> Any:
+        """Multiply numbers by a scale."""
+
+    @abstractmethod
+    def unscaled(self, numbers: Any, scale: Any) -> Any:
+        """Divide numbers by their scale."""
+
+    @abstractmethod
+    def laws(self, game: "Game") -> Array:
+        """Give the laws of a game, shape (law, outcome)."""
+
+    @abstractmethod
+    def rules(self, game: "Game") -> "Callable[[IntArray, IntArray, IntArray, IntArray], Move]":
+        """Give the method of a game that applies its rules."""
+
+    @abstractmethod
+    def payoff_range(self, game: "Game") -> tuple[Any, Any]:
+        """Give the smallest and the largest payoff."""
+
+    @abstractmethod
+    def numbers(self, values: Array) -> Array:
+        """Give an array of numbers as they leave: floats, or fractions."""
+
+    @abstractmethod
+    def law(self, probabilities: Array) -> Array:
+        """Give a policy's law in floats, shape (state, action), in these numbers."""
+
+    @abstractmethod
+    def tie(self, game: "Game") -> float:
+        """Give the difference up to which values in a game are equal."""
+
+    @abstractmethod
+    def mean(self, chances: Array, values: Array) -> Any:
+        """Add up values times their chances, both of shape (state,)."""
+
+    @abstractmethod
+    def best(self, expected: Array, mask: "BoolArray", tie: float) -> "tuple[Array, BoolArray]":
+        """Give the largest legal entry of each row, and which entries are as large.
+
+        Args:
+            expected: numbers, shape (state, action).
+            mask: which are legal, of the same shape.
+            tie: floats that differ by no more are equal.
+        """
 
 
 @dataclass(frozen=True)
 class Floats(Arithmetic):
-    """Numbers of 64 bits."""
+    """Numbers of 64 bits. Their scale is 1."""
 
     dtype: ClassVar[np.dtype[Any]] = np.dtype(np.float64)
 
@@ -46,9 +215,76 @@ class Floats(Arithmetic):
         """Give a float."""
         return float(value)
 
-    def exactly(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Give floats as they are."""
-        return values
+    def chances(self, counts: Array) -> Array:
+        """Give floats, each rounded once."""
+        chances: Array = (counts / counts.sum(axis=1, keepdims=True)).astype(np.float64)
+        return chances
+
+    def values(self, *shape: int) -> Values:
+        """Give zeros."""
+        return Values(self.zeros(*shape))
+
+    def scales(self, first: int, factor: int, count: int) -> Array:
+        """Give ones."""
+        return np.ones(count)
+
+    def whole(self, numbers: Array) -> tuple[Array, int]:
+        """Give the numbers themselves."""
+        return numbers, 1
+
+    def scaled(self, numbers: Any, scale: Any) -> Any:
+        """Give floats, of the shape of both."""
+        return np.asarray(numbers, dtype=np.float64) * scale
+
+    def unscaled(self, numbers: Any, scale: Any) -> Any:
+        """Give the numbers themselves."""
+        return numbers
+
+    def laws(self, game: "Game") -> Array:
+        """Give ``laws``."""
+        return game.laws
+
+    def rules(self, game: "Game") -> "Callable[[IntArray, IntArray, IntArray, IntArray], Move]":
+        """Give ``advance``."""
+        return game.advance
+
+    def payoff_range(self, game: "Game") -> tuple[float, float]:
+        """Give ``payoff_range``."""
+        return game.payoff_range
+
+    def numbers(self, values: Array) -> Array:
+        """Give floats."""
+        return values.astype(np.float64)
+
+    def law(self, probabilities: Array) -> Array:
+        """Give them as they are."""
+        return probabilities
+
+    def tie(self, game: "Game") -> float:
+        """Give ``TIE`` of the span, more where payoffs, and their rounding, are far larger.
+
+        Raises:
+            InputError: if the span is lost in that rounding.
+        """
+        low, high = game.exact_range
+        span, size = high - low, max(abs(low), abs(high))
+        if 0 < span < SMALLEST_SPAN * size:
+            raise InputError(
+                f"payoffs must differ by more than {float(SMALLEST_SPAN)} of their size, got "
+                f"{float(low)!r} to {float(high)!r}: subtract the smallest from all, or compute "
+                "exactly"
+            )
+        return TIE * float(max(span, size / 8))
+
+    def mean(self, chances: Array, values: Array) -> float:
+        """Round once, whatever the order."""
+        return fsum(chances * values)
+
+    def best(self, expected: Array, mask: "BoolArray", tie: float) -> "tuple[Array, BoolArray]":
+        """Compare up to rounding."""
+        legal = np.where(mask, expected, -np.inf)
+        best: Array = legal.max(axis=1) + 0.0  # of 0.0 and -0.0 processors take either
+        return best, legal >= (best - tie)[:, None]
 
 
 @dataclass(frozen=True)
@@ -61,11 +297,82 @@ class Exact(Arithmetic):
         """Give a fraction."""
         return Fraction(value)
 
-    def exactly(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def chances(self, counts: Array) -> Array:
         """Give fractions."""
-        fractions: npt.NDArray[Any] = np.vectorize(Fraction, otypes=[object])(values)
-        return fractions
+        chances: Array = self.unscaled(counts, counts.sum(axis=1, keepdims=True))
+        return chances
 
+    def values(self, *shape: int) -> Values:
+        """Give zeros, whose scale is 1."""
+        return ScaledValues(self.zeros(*shape), np.ones(shape, dtype=object))
+
+    def scales(self, first: int, factor: int, count: int) -> Array:
+        """Give integers."""
+        return np.array([first * factor**k for k in range(count)], dtype=object)
+
+    def whole(self, numbers: Array) -> tuple[Array, int]:
+        """Give integers."""
+        scale = lcm(*{number.denominator for number in numbers.ravel().tolist()})
+        return self.scaled(numbers, scale), scale
+
+    def scaled(self, numbers: Any, scale: Any) -> Any:
+        """Give integers, where the products are."""
+        return _SCALED(numbers, scale)
+
+    def unscaled(self, numbers: Any, scale: Any) -> Any:
+        """Give fractions."""
+        return _FRACTION(numbers, scale)
+
+    def laws(self, game: "Game") -> Array:
+        """Give ``exact_laws``, which were checked and kept."""
+        return game.checked_exact_laws
+
+    def rules(self, game: "Game") -> "Callable[[IntArray, IntArray, IntArray, IntArray], Move]":
+        """Give ``exact_advance``."""
+        return game.exact_advance
+
+    def payoff_range(self, game: "Game") -> tuple[Fraction, Fraction]:
+        """Give ``exact_range``."""
+        return game.exact_range
+
+    def numbers(self, values: Array) -> Array:
+        """Give fractions."""
+        numbers = np.empty(values.size, dtype=object)
+        numbers[:] = [Fraction(value) for value in values.ravel().tolist()]
+        return numbers.reshape(values.shape)
+
+    def law(self, probabilities: Array) -> Array:
+        """Give the fractions that the floats are, normalised."""
+        exact = self.numbers(probabilities)
+        normalized: Array = exact / exact.sum(axis=1, keepdims=True)
+        return normalized
+
+    def tie(self, game: "Game") -> float:
+        """Give none."""
+        return 0.0
+
+    def mean(self, chances: Array, values: Array) -> Fraction:
+        """Add fractions."""
+        return Fraction(sum((chances * values).tolist(), Fraction(0)))
+
+    def best(self, expected: Array, mask: "BoolArray", tie: float) -> "tuple[Array, BoolArray]":
+        """Compare legal entries only, as comparing takes time."""
+        rows, actions = np.nonzero(mask)
+        numbers = expected[rows, actions]
+        best = np.maximum.reduceat(numbers, np.searchsorted(rows, np.arange(len(mask))))
+        optimal = np.zeros_like(mask)
+        optimal[rows, actions] = numbers == best[rows]
+        return best, optimal
+
+
+def _scaled(number: Any, scale: Any) -> Any:
+    product = number.numerator * scale
+    whole, rest = divmod(product, number.denominator)
+    return Fraction(product, number.denominator) if rest else whole
+
+
+_SCALED = np.frompyfunc(_scaled, 2, 1)
+_FRACTION = np.frompyfunc(Fraction, 2, 1)
 
 FLOATS = Floats()
 EXACT = Exact()

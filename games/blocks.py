@@ -14,7 +14,8 @@ carries a unit vector of every group at once.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 
-from .game import Array, Decide, IntArray, Stage
+from .arithmetic import Array, Values
+from .game import Decide, IntArray, Stage
 
 
 class Block(ABC):
@@ -33,7 +34,7 @@ class Block(ABC):
     places: IntArray
 
     @abstractmethod
-    def gains(self, values: Array) -> Array:
+    def gains(self, values: Values) -> Array:
         """Give what moves are worth that leave the block, in the form that ``backward`` takes.
 
         Args:
@@ -79,7 +80,7 @@ class Block(ABC):
         """
 
     @abstractmethod
-    def at_cut(self, values: Array) -> Array:
+    def at_cut(self, values: Values) -> Array:
         """Pick the values of the cut, shape (cut,), from those of all positions."""
 
     @abstractmethod

@@ -13,7 +13,8 @@ import numpy as np
 from .errors import GameError, InputError
 
 if TYPE_CHECKING:
-    from .game import Array, BoolArray, Game, IntArray, Move
+    from .arithmetic import Array
+    from .game import BoolArray, Game, IntArray, Move
     from .turn import Turn
     from .turn_game import Leg
 
@@ -144,28 +145,35 @@ def require_turn(turn: "Turn") -> None:
     Raises:
         GameError: naming what is wrong.
     """
-    possible = (turn.rolls > 0)[turn.laws]  # (position, outcome)
-    if (turn.rolls < 0).any() or not possible.any(axis=1).all():
+    if (turn.rolls < 0).any() or not turn.possible.any(axis=1).all():
         raise GameError("rolls must be counts, of which each law has some above 0")
     if (np.diff(turn.layers) < 0).any():
-        raise GameError("layers must grow with the positions")
-    in_order = np.array_equal(turn.nodes[possible], np.arange(turn.num_nodes))
-    if not in_order or (turn.nodes[~possible] >= 0).any():
-        raise GameError("nodes must number the possible outcomes in order, with -1 for all others")
-    most = turn.num_positions + turn.num_results
-    if turn.after.max() >= most:
-        raise GameError(f"after must be below {most}, got {turn.after.max()}")
-    position = np.repeat(np.arange(turn.num_positions), possible.sum(axis=1))  # of each node
-    layer_ends = np.searchsorted(turn.layers, turn.layers[position], side="right")[:, None]
-    legal = turn.after >= 0
-    if not legal.any(axis=1).all():
-        raise GameError("after must give each node a legal action")
-    circles = legal & (turn.after < layer_ends)
-    if circles.any():
-        node, action = np.argwhere(circles)[0].tolist()
+        raise GameError("layers must grow with the afterstates")
+    if turn.possible.sum() != turn.num_states:
         raise GameError(
-            f"an action must lead to a later layer or end the turn, got action {action} at node "
-            f"{node}, which leads from position {position[node]} to {turn.after[node, action]}"
+            f"states must be the possible outcomes of all afterstates, {turn.possible.sum()}, got "
+            f"{turn.num_states}"
+        )
+    if not turn.legal.any(axis=1).all():
+        raise GameError("legal must give each state an action")
+    number = np.where(turn.ends, turn.num_results, turn.num_afterstates)
+    beyond = (turn.leads_to < 0) | (turn.leads_to >= np.where(turn.legal, number, 1))
+    if beyond.any():
+        state, action = np.argwhere(beyond)[0].tolist()
+        raise GameError(
+            f"leads_to must be an afterstate below {turn.num_afterstates} or a result below "
+            f"{turn.num_results}, and 0 if illegal, got {turn.leads_to[state, action]} for action "
+            f"{action} in state {state}"
+        )
+    before = np.repeat(np.arange(turn.num_afterstates), turn.possible.sum(axis=1))  # (state,)
+    layer_ends = np.searchsorted(turn.layers, turn.layers[before], side="right")[:, None]
+    circles = turn.legal & ~turn.ends & (turn.leads_to < layer_ends)
+    if circles.any():
+        state, action = np.argwhere(circles)[0].tolist()
+        raise GameError(
+            f"an action must lead to a later layer or end the turn, got action {action} in state "
+            f"{state}, which leads from afterstate {before[state]} to "
+            f"{turn.leads_to[state, action]}"
         )
 
 
@@ -182,8 +190,7 @@ def require_legs(legs: "Sequence[Leg]") -> None:
             raise GameError(f"all legs must have the rolls of the first, got others in {number}")
         first_later += len(leg.contexts)
         later = (leg.following >= first_later) & (leg.following < contexts)
-        ends = (leg.following < 0) & leg.settled.all(axis=-1)
-        wrong = np.argwhere(~(later | ends))
+        wrong = np.argwhere(~(later | leg.ends))
         if len(wrong):
             result, context = wrong[0].tolist()
             raise GameError(

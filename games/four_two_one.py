@@ -9,35 +9,28 @@ by the last cast. A *combination* is a set of faces with repetition, in growing 
 first player may stop early (the round lasts J_1 <= J casts); next players cast exactly J_1 times
 and may not complete their combination earlier (9, 10).
 
-A utility u_j(d) is a number for each result d and number of casts j (33). With utility="set" two
-players play a set: the first freely, the second with the first one's number of casts and knowing
-its result; the higher combination by (54) wins.
+That makes three games (``rounds``): a first player or a next player alone, whom a utility pays, and
+a set of two players.
 """
 
-import hashlib
-import re
-import reprlib
-from collections.abc import Callable, Iterator
-from fractions import Fraction
+from collections.abc import Iterator
 from itertools import chain
 from itertools import combinations as subsets
 from math import log2
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import ClassVar, get_args
 
 import numpy as np
-import numpy.typing as npt
 
+from .arithmetic import Array
 from .dice import combinations, redundancy
 from .errors import InputError
-from .game import Array, IntArray, at_least, frozen, one_of
-from .ranking import Combination, hierarchy, tokens
+from .game import IntArray, at_least, one_of
+from .ranking import Combination, hierarchy
+from .rounds import FirstPlayer, NextPlayer, TheSet, Tie, Utility, digest
 from .sizes import Cost, check_sizes, choose, turn_cost
 from .turn import Turn
-from .turn_game import Leg, TurnGame
+from .turn_game import TurnGame
 
-#: A name, a function of (combination, casts made), or a table (combination, casts made - 1).
-Utility: TypeAlias = str | Callable[[Combination, int], Any] | npt.ArrayLike
-Tie = Literal["half", "lost"]
 MANY = 100  # dice, more than any limit allows
 
 
@@ -89,31 +82,28 @@ class FourTwoOne(TurnGame):
         if self.duration is not None and self.duration > self.casts:
             raise InputError(f"duration must be at most casts = {casts}, got {duration}")
         self.tie: Tie = one_of("tie", tie, get_args(Tie))
-        in_a_set = isinstance(utility, str) and utility == "set"
-        self.num_players = 2 if in_a_set else 1
+        rules: type[FirstPlayer | NextPlayer | TheSet]
+        if isinstance(utility, str) and utility == "set":
+            rules = TheSet
+        else:
+            rules = FirstPlayer if self.duration is None else NextPlayer
+        self.num_players = rules.num_players
         check_sizes(self)
         every_size = (subsets(range(self.dice), size) for size in range(self.dice + 1))
         self.subsets = list(chain.from_iterable(every_size))
         self.combinations = combinations(self.dice, self.faces)
         self.ranks = hierarchy(self.faces) if self.dice == 3 else None
-        self.utilities: Array | None = None
-        known: list[tuple[str, int]] = []
-        if in_a_set:
-            legs = self._set()
-            ranks = len(self.combinations)
-            known = [("casts imposed", self.casts + 1), ("rank to beat", ranks + 1)]
-        else:
-            self.utilities = frozen(self._utilities(utility))
-            legs = [self._round(self.utilities)]
         self._utility = utility if isinstance(utility, str) else None
+        played = rules(self, utility)
+        self.utilities: Array | None = played.utilities
         faces_seen = self.faces + 1
         observed = [
             *[(f"accumulated {i + 1}", faces_seen) for i in range(self.dice - 1)],
             *[(f"cast {i + 1}", faces_seen) for i in range(self.dice)],
             ("casts made", self.casts + 1),
-            *known,
+            *played.known,
         ]
-        super().__init__(legs, self.num_players, observed)
+        super().__init__(played.legs(), self.num_players, observed)
 
     @staticmethod
     def cost(
@@ -130,7 +120,7 @@ class FourTwoOne(TurnGame):
         parts = [choose(size + faces - 1, size) for size in held]
         cast = [choose(dice - size + faces - 1, dice - size) for size in held]
         layer = sum(part * shown for part, shown in zip(parts, cast, strict=True))
-        first, results = layer * (rounds - 1) + cast[0], cast[0]  # nodes, combinations
+        first, results = layer * (rounds - 1) + cast[0], cast[0]  # states, combinations
         following = layer * casts * (casts - 1) / 2 + casts * results if num_players > 1 else 0.0
         contexts = results * casts if num_players > 1 else 0.0  # of the second player
         game = turn_cost(
@@ -139,9 +129,9 @@ class FourTwoOne(TurnGame):
             states=first + following * results,
             actions=2**dice,
             seen=2 * dice + 2 * num_players,
-            nodes=first + following,
+            turn_states=first + following,
             layer=(sum(parts), layer),
-            positions=sum(parts) * (first + following) / layer,
+            afterstates=sum(parts) * (first + following) / layer,
             rolls=results,
             contexts=(results if contexts else 1.0, 1 + contexts),
             results=results,
@@ -163,7 +153,7 @@ class FourTwoOne(TurnGame):
         return [[str(value) for value in row] for row in self.utilities.tolist()]
 
     def __repr__(self) -> str:
-        utility = repr(self._utility) if self._utility else _digest(self.utilities)
+        utility = repr(self._utility) if self._utility else digest(self.utilities)
         tie = f", tie={self.tie!r}" if self.utilities is None else ""
         return (
             f"FourTwoOne(dice={self.dice}, faces={self.faces}, casts={self.casts}, "
@@ -175,42 +165,42 @@ class FourTwoOne(TurnGame):
     def turn(self, casts: int, imposed: bool) -> Turn:
         """Lay out a round of at most, or exactly, some casts.
 
-        Positions are (casts made, faces accumulated). Results are the combinations; if the player
+        Afterstates are (casts made, faces accumulated). Results are the combinations; if the player
         is free to stop, those after one cast, then those after two, and so on.
         """
         held = [part for size in range(self.dice) for part in combinations(size, self.faces)]
-        positions: list[tuple[int, Combination]] = [(0, ())]
-        positions += [(made, part) for made in range(1, casts) for part in held]
-        numbers = {position: number for number, position in enumerate(positions)}
+        afterstates: list[tuple[int, Combination]] = [(0, ())]
+        afterstates += [(made, part) for made in range(1, casts) for part in held]
+        numbers = {afterstate: number for number, afterstate in enumerate(afterstates)}
         results = {combination: number for number, combination in enumerate(self.combinations)}
         shown = [combinations(dice, self.faces) for dice in range(self.dice, 0, -1)]
         rolls = np.zeros((self.dice, len(shown[0])), dtype=object)
-        for law, casts_shown in enumerate(shown):
-            rolls[law, : len(casts_shown)] = [redundancy(cast) for cast in casts_shown]
-        laws = np.array([len(faces) for _, faces in positions])
-        nodes = np.full((len(positions), rolls.shape[1]), -1)
-        after: list[list[int]] = []
+        for row, casts_shown in enumerate(shown):
+            rolls[row, : len(casts_shown)] = [redundancy(cast) for cast in casts_shown]
+        moves: list[tuple[int, int, bool, int]] = []  # state, action, whether it ends, where to
         seen: list[list[int]] = []
-        for number, (made, faces) in enumerate(positions):
-            for outcome, cast in enumerate(shown[len(faces)]):
-                nodes[number, outcome] = len(after)
-                row = [-1] * len(self.subsets)
+        for made, faces in afterstates:
+            for cast in shown[len(faces)]:
                 for action, taken in self.options(cast):
                     total = tuple(sorted(faces + taken))
                     if len(total) < self.dice and made + 1 < casts:
-                        row[action] = numbers[made + 1, total]
+                        moves.append((len(seen), action, False, numbers[made + 1, total]))
                     elif len(total) == self.dice and (made + 1 == casts or not imposed):
                         stops = 0 if imposed else made * len(results)
-                        row[action] = len(positions) + stops + results[total]
-                after.append(row)
+                        moves.append((len(seen), action, True, stops + results[total]))
                 padding = [0] * (self.dice - 1 - len(faces))
                 seen.append([*faces, *padding, *cast, *[0] * len(faces), made + 1])
+        state, action, *entries = np.array(moves).T
+        legal, ends, leads_to = np.zeros((3, len(seen), len(self.subsets)), dtype=np.int64)
+        for table, entry in zip((legal, ends, leads_to), (1, *entries), strict=True):
+            table[state, action] = entry
         return Turn(
             rolls,
-            np.array([made for made, _ in positions]),
-            laws,
-            nodes,
-            np.array(after),
+            np.array([made for made, _ in afterstates]),
+            np.array([len(faces) for _, faces in afterstates]),
+            legal.astype(bool),
+            ends.astype(bool),
+            leads_to,
             np.array(seen),
             len(results) * (1 if imposed else casts),
         )
@@ -224,79 +214,6 @@ class FourTwoOne(TurnGame):
                 if taken not in listed:
                     listed.add(taken)
                     yield action, taken
-
-    # ------------------------------------------------------------------ the round and the set
-
-    def _round(self, utilities: Array) -> Leg:
-        """One player alone."""
-        if self.duration is None:
-            turn, paid = self.turn(self.casts, imposed=False), utilities.T.ravel()
-        else:
-            turn = self.turn(self.duration, imposed=True)
-            paid = utilities[:, self.duration - 1]
-        paid = paid[:, None, None]
-        everyone = np.ones(paid.shape, dtype=bool)
-        nothing = np.zeros((1, 0), dtype=np.int64)
-        return Leg(0, turn, nothing, np.full((len(paid), 1), -1), paid, everyone)
-
-    def _set(self) -> list[Leg]:
-        """Two players: the second one's turn depends on the casts, its context on the result."""
-        if self.ranks is None:
-            raise InputError(f"utility 'set' needs dice = 3, as (54) ranks three, got {self.dice}")
-        if self.duration is not None:
-            raise InputError(f"duration must be None in a set, got {self.duration}")
-        number = len(self.combinations)
-        free = self.turn(self.casts, imposed=False)
-        following = 1 + np.arange(free.num_results)[:, None]
-        unpaid = np.full((free.num_results, 1, 2), Fraction(0), dtype=object)
-        none = np.array([[0, number]])
-        legs = [Leg(0, free, none, following, unpaid, np.zeros(unpaid.shape, dtype=bool))]
-        halves = 1 + np.sign(self.ranks[:, None] - self.ranks)  # (own result, result to beat)
-        tied = Fraction(1, 2) if self.tie == "half" else Fraction(0)
-        second = np.array([Fraction(0), tied, Fraction(1)], dtype=object)[halves]
-        payoffs = np.stack([1 - second, second], axis=-1)
-        for casts in range(1, self.casts + 1):
-            known = np.stack([np.full(number, casts), self.ranks], axis=1)
-            ended, everyone = np.full(halves.shape, -1), np.ones(payoffs.shape, dtype=bool)
-            legs.append(Leg(1, self.turn(casts, imposed=True), known, ended, payoffs, everyone))
-        return legs
-
-    # ------------------------------------------------------------------ utilities
-
-    def _utilities(self, utility: Utility) -> Array:
-        """Tabulate a utility as fractions, shape (combination, casts)."""
-        if isinstance(utility, str):
-            values = [[value] * self.casts for value in self._named_utility(utility)]
-        elif callable(utility):
-            made = range(1, self.casts + 1)
-            values = [[utility(faces, casts) for casts in made] for faces in self.combinations]
-        else:
-            table = np.asarray(utility, dtype=object)
-            shape = (len(self.combinations), self.casts)
-            if table.shape != shape:
-                raise InputError(
-                    f"utility must be a table of shape {shape} (combination, casts), "
-                    f"got {table.shape}"
-                )
-            values = table.tolist()
-        return np.array([[_fraction(value) for value in row] for row in values], dtype=object)
-
-    def _named_utility(self, utility: str) -> list[int]:
-        kind, _, goals = utility.partition(":")
-        if utility == "sum":
-            return [sum(faces) for faces in self.combinations]
-        if utility == "transfer":
-            if self.dice != 3:
-                raise InputError(f"utility 'transfer' needs dice = 3, got {self.dice}")
-            return [tokens(faces) for faces in self.combinations]
-        if kind in ("goal", "goals") and goals:
-            wanted = [self.parse(goal) for goal in goals.split(",")]
-            if kind == "goals" or len(wanted) == 1:
-                return [wanted.count(faces) for faces in self.combinations]
-        raise InputError(
-            "utility must be 'transfer', 'sum', 'goal:<faces>', 'goals:<faces>,<faces>', 'set', a "
-            f"function or a table, got {utility!r}"
-        )
 
     def parse(self, goal: str) -> Combination:
         """Read a combination written as digits, such as 421.
@@ -330,21 +247,3 @@ class FourTwoOne(TurnGame):
         """Say which dice are accumulated."""
         dice = " ".join(str(die + 1) for die in self.subsets[action])
         return f"take die {dice}" if dice else "take none"
-
-
-def _fraction(value: Any) -> Fraction:
-    """Read a finite number exactly; a text without an exponent, which could be of any size."""
-    try:
-        if isinstance(value, str) and re.fullmatch(r"-?\d+([/.]\d+)?", value) is None:
-            raise ValueError
-        number = Fraction(value.item() if isinstance(value, np.generic) else value)
-        float(number)  # which payoffs become: those too large for it overflow
-        return number
-    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
-        raise InputError(f"utility must be finite numbers, got {reprlib.repr(value)}") from None
-
-
-def _digest(utilities: Array | None) -> str:
-    """Name a utility by its numbers."""
-    text = repr([] if utilities is None else utilities.tolist())
-    return f"<table {hashlib.sha256(text.encode()).hexdigest()[:12]}>"

@@ -4,7 +4,7 @@ A *position* is a player to move and a *state*: an integer that stands for all t
 A move is made of an action, a chance outcome drawn from a law with finitely many outcomes, and a
 deterministic rule that says where that leads. Games are finite: the positions fall into stages,
 and every move leads to a later stage or ends the game. A game with cycles has blocks of stages too,
-and in a block moves may lead back to its cut (``blocks``).
+and in a block moves may lead back to its cut (``block``).
 
 The game is over for a player once its payoff is settled, whether or not others play on: who is
 beaten in a round of four need not watch the rest. A state tells the player to move all it needs;
@@ -21,7 +21,10 @@ Exact computation needs two operators, each the adjoint of the other:
 
 Both hold one number a position. At each stage they call ``decide``, which turns what is expected
 of the actions into values of the states, or the mass of the states into weights of the actions;
-numbers for (state, action) live no longer than that call.
+numbers for (state, action) live no longer than that call. They count in the ``arithmetic`` that
+they are given. Without rounding, ``backward`` computes with integers, those of a stage multiplied
+by its ``scale``, and so does ``decide``; what it leaves are ``Values``, from which fractions are
+taken. Mass is always in fractions then.
 
 The versions here enumerate every outcome and serve any game; a game with structure overrides
 them with something faster that must agree.
@@ -37,7 +40,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from .arithmetic import EXACT, FLOATS, Arithmetic
+from .arithmetic import FLOATS, Arithmetic, Array, Values
 from .checks import Order, order_of, require_later, require_laws
 from .errors import InputError
 from .sizes import Cost, show
@@ -48,7 +51,6 @@ if TYPE_CHECKING:
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
-Array: TypeAlias = npt.NDArray[Any]  # floats, or Python integers and fractions in exact computation
 
 
 class Move(NamedTuple):
@@ -65,11 +67,18 @@ class Stage(NamedTuple):
 
     seat: int  # player to move
     states: IntArray  # (state,)
+    scale: Array  # (state,), what the numbers here are multiplied by: integers, 1 in floats
+
+    @property
+    def positions(self) -> tuple[int, IntArray]:
+        """Index of the positions in arrays of shape (player to move, state)."""
+        return self.seat, self.states
 
 
 #: What a sweep asks at each stage, giving it numbers and taking others back: backward the expected
 #: values of all actions, (state, action), for the value of each state, (state,); forward the mass
-#: of each state, (state,), for the weights of all its actions, (state, action).
+#: of each state, (state,), for the weights of all its actions, (state, action). Expected values
+#: and values are multiplied by the scale of the stage.
 Decide: TypeAlias = Callable[[Stage, Array], Array]
 
 
@@ -234,7 +243,7 @@ class Game(ABC):
         return self.advance(seats, states, actions, self._inverse_laws.draw(rows, rng))
 
     def settled(
-        self, seat: int, states: IntArray, player: int, exact: bool = False
+        self, seat: int, states: IntArray, player: int, arithmetic: Arithmetic = FLOATS
     ) -> tuple[IntArray, IntArray, Array, Array]:
         """List how legal moves of one stage can end the game for a player.
 
@@ -242,14 +251,14 @@ class Game(ABC):
             seat: who is to move.
             states: states of one stage.
             player: whose payoff is meant.
-            exact: whether payoffs and probabilities are fractions.
+            arithmetic: of payoffs and probabilities.
 
         Returns:
             For each way its place in ``states``, the action, the payoff and its probability; what
             is missing to one is the probability that the game goes on.
         """
         ways = []
-        for pair, action, chance, move in self._enumerate(seat, states, exact):
+        for pair, action, chance, move in self._enumerate(seat, states, arithmetic):
             over = move.over[:, player]
             ways.append((pair[over], action[over], move.payoffs[over, player], chance[over]))
         pairs, actions, payoffs, chances = (
@@ -271,19 +280,14 @@ class Game(ABC):
 
     # ------------------------------------------------ expectation, both ways
 
-    def denominators(self, states: IntArray) -> Array:
-        """Give the positive integers by which exact values are scaled during ``backward``."""
-        return np.ones(len(states), dtype=object)
-
-    def backward(self, decide: Decide, seat: int, exact: bool = False) -> Array:
+    def backward(self, decide: Decide, seat: int, arithmetic: Arithmetic = FLOATS) -> Values:
         """Visit the stages last to first with the expected value of every action to a player.
 
         Args:
             decide: takes a stage and its expected values, shape (state, action), meaningless for
                 illegal actions; gives the value of each state, shape (state,).
             seat: whose payoffs are meant.
-            exact: whether values are integers and fractions (dtype object), multiplied by
-                ``denominators``.
+            arithmetic: of the values.
 
         Returns:
             What was decided, the value *to ``seat``*, shape (player to move, state); zero where
@@ -293,36 +297,44 @@ class Game(ABC):
         def decide_alone(stage: Stage, expected: Array) -> Array:
             return decide(stage, expected[0])[None]
 
-        values: Array = self.backward_together(decide_alone, [seat], exact)[0]
-        return values
+        return self.backward_together(decide_alone, [seat], arithmetic).row(0)
 
-    def backward_together(self, decide: Decide, seats: Sequence[int], exact: bool = False) -> Array:
+    def backward_together(
+        self, decide: Decide, seats: Sequence[int], arithmetic: Arithmetic = FLOATS
+    ) -> Values:
         """Do as ``backward`` does for several players side by side.
 
         Args:
             decide: takes expected values, shape (seat, state, action), and gives values, shape
                 (seat, state), where row i is for the player ``seats[i]``.
             seats: whose payoffs are meant.
-            exact: as in ``backward``.
+            arithmetic: of the values.
 
         Returns:
             Values, shape (seat, player to move, state).
         """
         self._require_no_cycles()
-        dtype = object if exact else np.float64
-        values = np.zeros((len(seats), self.num_players, self.num_states), dtype=dtype)
+        values = arithmetic.values(len(seats), self.num_players, self.num_states)
         for mover, states in reversed(self.stages()):
-            expected = np.zeros((len(seats), len(states), self.num_actions), dtype=dtype)
-            for pair, action, chance, move in self._enumerate(mover, states, exact):
+            stage = Stage(mover, states, np.ones(len(states), dtype=arithmetic.dtype))
+            expected = arithmetic.zeros(len(seats), len(states), self.num_actions)
+            for pair, action, chance, move in self._enumerate(mover, states, arithmetic):
                 for row, seat in enumerate(seats):
                     over = move.over[:, seat]
-                    later = values[row, move.seats, np.where(over, 0, move.states)]
+                    later = values.numbers[row, move.seats, np.where(over, 0, move.states)]
                     results = np.where(over, move.payoffs[:, seat], later)
                     np.add.at(expected[row], (pair, action), chance * results)
-            values[:, mover, states] = decide(Stage(mover, states), expected)
-        return values
+            values.put((..., *stage.positions), decide(stage, expected), stage.scale)
+        return values.frozen()
 
-    def expect(self, seat: int, states: IntArray, actions: IntArray, values: Array) -> Array:
+    def expect(
+        self,
+        seat: int,
+        states: IntArray,
+        actions: IntArray,
+        values: Values,
+        arithmetic: Arithmetic = FLOATS,
+    ) -> Array:
         """Give the expected value of some legal moves to the player who makes them.
 
         Args:
@@ -330,40 +342,40 @@ class Game(ABC):
             states: where, shape (move,).
             actions: how, shape (move,).
             values: of later positions to ``seat``, as ``backward`` gives them.
+            arithmetic: of the values.
 
         Returns:
-            Expected values, shape (move,); fractions, not scaled, if ``values`` are exact.
+            Expected values, shape (move,).
         """
-        exact = values.dtype == object
-        expected = np.zeros(len(states), dtype=values.dtype)
-        for where, chance, move in self.outcomes(seat, states, actions, EXACT if exact else FLOATS):
+        expected = arithmetic.zeros(len(states))
+        for where, chance, move in self.outcomes(seat, states, actions, arithmetic):
             over = move.over[:, seat]
-            after = np.where(over, 0, move.states)
-            later = values[move.seats, after]
-            if exact:
-                later = later * (Fraction(1) / self.denominators(after))
+            later = values[move.seats, np.where(over, 0, move.states)]
             expected[where] += chance * np.where(over, move.payoffs[:, seat], later)
         return expected
 
-    def forward(self, decide: Decide, start: Array, seat: int) -> Array:
+    def forward(
+        self, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic = FLOATS
+    ) -> Array:
         """Visit the stages first to last, moving probability mass along.
 
         Args:
             decide: takes a stage and the mass of its states, shape (state,); gives the weight of
                 every action, shape (state, action), usually the mass times a policy, and 0 for
                 illegal ones.
-            start: mass that does not come from earlier stages, shape (player to move, state); with
-                dtype object the computation is exact.
+            start: mass that does not come from earlier stages, shape (player to move, state).
             seat: for whom the game is not over where mass goes on.
+            arithmetic: of the mass.
 
         Returns:
             All mass, shape (player to move, state).
         """
         self._require_no_cycles()
-        exact, mass = start.dtype == object, start.copy()
+        mass = start.copy()
         for mover, states in self.stages():
-            weights = decide(Stage(mover, states), mass[mover, states])
-            for pair, action, chance, move in self._enumerate(mover, states, exact):
+            stage = Stage(mover, states, np.ones(len(states), dtype=arithmetic.dtype))
+            weights = decide(stage, mass[mover, states])
+            for pair, action, chance, move in self._enumerate(mover, states, arithmetic):
                 goes_on = ~move.over[:, seat]
                 target = (move.seats[goes_on], move.states[goes_on])
                 np.add.at(mass, target, (chance * weights[pair, action])[goes_on])
@@ -380,13 +392,11 @@ class Game(ABC):
         return listed_blocks(self, seat, arithmetic)
 
     def _enumerate(
-        self, seat: int, states: IntArray, exact: bool
+        self, seat: int, states: IntArray, arithmetic: Arithmetic
     ) -> Iterator[tuple[IntArray, IntArray, Array, Move]]:
         """List every legal move from a stage, one outcome at a time."""
         pair, action = np.nonzero(self.mask(states))
-        for where, chance, move in self.outcomes(
-            seat, states[pair], action, EXACT if exact else FLOATS
-        ):
+        for where, chance, move in self.outcomes(seat, states[pair], action, arithmetic):
             row, done = pair[where], action[where]
             seats = np.full(len(row), seat)
             require_later(self._order, seats, states[row], done, move)
@@ -397,9 +407,7 @@ class Game(ABC):
     ) -> Iterator[tuple[IntArray, Array, Move]]:
         """List what may come of some moves, one outcome at a time: which moves, chance, effect."""
         rows = self.law(states, actions)
-        laws, advance = self.laws, self.advance
-        if arithmetic is EXACT:
-            laws, advance = self._checked_exact_laws, self.exact_advance
+        laws, advance = arithmetic.laws(self), arithmetic.rules(self)
         for outcome in range(laws.shape[1]):
             where = np.flatnonzero(laws[rows, outcome] > 0)
             seats = np.full(len(where), seat)
@@ -407,10 +415,11 @@ class Game(ABC):
             yield where, laws[rows[where], outcome], move
 
     @cached_property
-    def _checked_exact_laws(self) -> Array:
+    def checked_exact_laws(self) -> Array:
+        """``exact_laws``, computed and checked once."""
         laws = self.exact_laws()
         require_laws("exact_laws", laws)
-        return laws
+        return frozen(laws.view())
 
     @cached_property
     def _order(self) -> Order:

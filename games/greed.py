@@ -13,15 +13,16 @@ The expected values of all actions take O(M^3) together, a die at a time (``gree
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import lru_cache
 from math import log2
 from typing import ClassVar
 
 import numpy as np
 
 from . import greed_recursion
+from .arithmetic import FLOATS, Arithmetic, Array, Values
 from .dice import sum_counts, sum_laws
-from .game import Array, BoolArray, Decide, Game, IntArray, Move, at_least, frozen, one_of
+from .game import BoolArray, Decide, Game, IntArray, Move, at_least, frozen, one_of
 from .sizes import Cost, check_sizes
 
 #: Half points for a tie by rule: of who takes the last turn, and of who stopped before.
@@ -178,34 +179,26 @@ class Greed(Game):
 
     # ------------------------------------------------ expectation, both ways
 
-    def denominators(self, states: IntArray) -> Array:
-        """Give 2 s^(2M-p-o), a multiple of the denominator of every action value."""
-        own, other, _ = self._scores(states)
-        scale: Array = self._powers[2 * self.max_score - own - other]
-        return scale
-
-    @cached_property
-    def _powers(self) -> Array:
-        """Hold 2 s^k for k = 0, ..., 2M."""
-        powers = [2 * self.sides**k for k in range(2 * self.max_score + 1)]
-        return np.array(powers, dtype=object)
-
-    def backward_together(self, decide: Decide, seats: Sequence[int], exact: bool = False) -> Array:
+    def backward_together(
+        self, decide: Decide, seats: Sequence[int], arithmetic: Arithmetic = FLOATS
+    ) -> Values:
         """Visit the stages last to first in O(M^3), a die at a time (``greed_recursion``)."""
-        return greed_recursion.backward(self, decide, seats, exact)
+        return greed_recursion.backward(self, decide, seats, arithmetic)
 
-    def forward(self, decide: Decide, start: Array, seat: int) -> Array:
+    def forward(
+        self, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic = FLOATS
+    ) -> Array:
         """Visit the stages first to last in O(M^3): the adjoint of ``backward``."""
-        return greed_recursion.forward(self, decide, start)
+        return greed_recursion.forward(self, decide, start, arithmetic)
 
     def settled(
-        self, seat: int, states: IntArray, player: int, exact: bool = False
+        self, seat: int, states: IntArray, player: int, arithmetic: Arithmetic = FLOATS
     ) -> tuple[IntArray, IntArray, Array, Array]:
         """List busts and the ends of last turns, from the laws of the sums."""
         own, other, last = self._scores(states)
         ends = (last == 1)[:, None]
         bust, passes, reaches = (
-            self._tail(total, exact)
+            self._tail(total, arithmetic)
             for total in (self.max_score + 1 - own, other - own + 1, other - own)
         )
         chances = [
@@ -215,8 +208,8 @@ class Greed(Game):
         ]
         legal = self.mask(states)
         ways = [np.nonzero(legal & (chance > 0)) for chance in chances]
-        half = TIES[self.tie][player != seat] / 2
-        payoffs = (0.0, half, 1.0) if player == seat else (1.0, half, 0.0)
+        halves = [0, TIES[self.tie][0], 2] if player == seat else [2, TIES[self.tie][1], 0]
+        payoffs = [arithmetic.number(Fraction(half, 2)) for half in halves]
         return (
             np.concatenate([pairs for pairs, _ in ways]),
             np.concatenate([actions for _, actions in ways]),
@@ -224,22 +217,15 @@ class Greed(Game):
             np.concatenate([chance[way] for chance, way in zip(chances, ways, strict=True)]),
         )
 
-    def _tail(self, totals: IntArray, exact: bool) -> Array:
+    def _tail(self, totals: IntArray, arithmetic: Arithmetic) -> Array:
         """Give the chance of each number of dice to show a total or more: (total, dice)."""
-        tails = self._exact_tails if exact else self._tails  # (dice, total)
+        tails = _tails(self, arithmetic)
         chances: Array = tails[:, np.clip(totals, 0, tails.shape[1] - 1)].T
         return chances
 
-    @cached_property
-    def _tails(self) -> Array:
-        return _tails(self.laws)
 
-    @cached_property
-    def _exact_tails(self) -> Array:
-        return _tails(self.exact_laws())
-
-
-def _tails(laws: Array) -> Array:
-    """Turn laws (dice, total) into the chances of a total or more, the last one impossible."""
-    beyond = np.cumsum(laws[:, ::-1], axis=1)[:, ::-1]
-    return np.concatenate([beyond, np.zeros_like(beyond[:, :1])], axis=1)
+@lru_cache(maxsize=4)
+def _tails(game: Greed, arithmetic: Arithmetic) -> Array:
+    """Give the chance of each total or more, shape (dice, total); the last one is impossible."""
+    beyond = np.cumsum(arithmetic.laws(game)[:, ::-1], axis=1)[:, ::-1]
+    return frozen(np.concatenate([beyond, np.zeros_like(beyond[:, :1])], axis=1))

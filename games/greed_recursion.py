@@ -29,57 +29,73 @@ Ratings in the air are those of ``seat`` where it moves, and 1 minus them where 
 that a bust is 0 in both; in a zero-sum game this is the mover's own rating. They are turned into
 values to ``seat`` on the way out to ``decide`` and back on the way in.
 
-Every W_n(p, o) is an integer over 2 s^(2M-p-o): exact values are computed as those integers.
+Every W_n(p, o) is an integer over 2 s^(2M-p-o), which is the scale of exact values.
 """
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .game import Array, Decide, IntArray, Stage
+from .arithmetic import Arithmetic, Array, Values
+from .game import Decide, IntArray, Stage
 
 if TYPE_CHECKING:
     from .greed import Greed
 
+HALF = Fraction(1, 2)
 
-def backward(game: "Greed", decide: Decide, seats: Sequence[int], exact: bool) -> Array:
+
+def backward(game: "Greed", decide: Decide, seats: Sequence[int], arithmetic: Arithmetic) -> Values:
     """Visit the stages last to first (see ``Game.backward_together``)."""
-    dtype = np.dtype(object if exact else np.float64)
-    values = np.zeros((len(seats), 2, game.num_states), dtype=dtype)
-    _last_turns_backward(game, decide, seats, values)
+    values = arithmetic.values(len(seats), 2, game.num_states)
+    scales = arithmetic.scales(2, game.sides, 2 * game.max_score + 1)
+    _last_turns_backward(game, decide, seats, values, scales, arithmetic)
     last_turn = game.num_scores**2
-    air = _DiceInTheAir((len(seats), 2), game, dtype, direction=1)
+    air = _DiceInTheAir(
+        arithmetic.zeros(game.sides, len(seats), 2, game.num_actions, game.num_scores),
+        _weights_backward(game, arithmetic),
+    )
     for total in range(2 * game.max_score, -1, -1):
         window, states = game.diagonal(total)
+        scale = scales[2 * game.max_score - total]
+        one = np.full(len(states), scale, dtype=arithmetic.dtype)
         swapped = states[::-1]  # swapping the two scores reverses the order on a diagonal
-        one = 2 * _half(game, states, dtype)
         rolled = air.land(total, window)[..., :-1, :]  # (seat, mover, dice - 1, state)
-        stop = one - _turn(values[..., swapped + last_turn], seats, one)[:, ::-1]
+        stop = one - _turn(values.numbers[..., swapped + last_turn], seats, one)[:, ::-1]
         ratings = np.concatenate([stop[:, :, None], rolled], axis=2)
         _decide(decide, seats, states, ratings, one, values)
-        landed = one - _turn(values[..., swapped], seats, one)[:, ::-1]
+        landed = one - _turn(values.numbers[..., swapped], seats, one)[:, ::-1]
         air.store(total, window, np.concatenate([landed[:, :, None], rolled], axis=2))
-    return values
+    return values.frozen()
 
 
 def _last_turns_backward(
-    game: "Greed", decide: Decide, seats: Sequence[int], values: Array
+    game: "Greed",
+    decide: Decide,
+    seats: Sequence[int],
+    values: Values,
+    scales: Array,
+    arithmetic: Arithmetic,
 ) -> None:
     """Fill in the values of last turns, in which nothing depends on other decisions."""
     rows = 1 if game.zero_sum else 2  # what is the mover's own rating is the same to both
-    air = _DiceInTheAir((rows,), game, values.dtype, direction=1)
+    air = _DiceInTheAir(
+        arithmetic.zeros(game.sides, rows, game.num_actions, game.num_scores),
+        _weights_backward(game, arithmetic),
+    )
+    halves = arithmetic.scaled(HALF, scales)
     other, everyone = np.arange(game.num_scores), slice(0, game.num_scores)
     for own in range(game.max_score, -1, -1):
         states = (game.num_scores + own) * game.num_scores + other
-        half = _half(game, states, values.dtype)
+        dice = 2 * game.max_score - own - other
         mine, others = game.final_halves(np.full_like(other, own), other)
-        compared = np.array([mine, 2 - others])[:rows] * half
+        compared = np.array([mine, 2 - others])[:rows] * halves[dice]
         rolled = air.land(own, everyone)[..., :-1, :]  # (seat to move or other, dice - 1, state)
         ratings = np.concatenate([compared[:, None], rolled], axis=1)
         moving = [[ratings[0 if mover == seat else -1] for mover in (0, 1)] for seat in seats]
-        _decide(decide, seats, states, np.array(moving), 2 * half, values)
+        _decide(decide, seats, states, np.array(moving), scales[dice], values)
         air.store(own, everyone, ratings)
 
 
@@ -89,7 +105,7 @@ def _decide(
     states: IntArray,
     ratings: Array,
     one: Array,
-    values: Array,
+    values: Values,
 ) -> None:
     """Have a stage of each mover decided on its ratings, shape (seat, mover, dice, state)."""
     for mover in (0, 1):
@@ -99,7 +115,8 @@ def _decide(
                 for seat, numbers in zip(seats, ratings, strict=True)
             ]
         )
-        values[:, mover, states] = decide(Stage(mover, states), expected.swapaxes(1, 2))
+        stage = Stage(mover, states, one)
+        values.put((..., *stage.positions), decide(stage, expected.swapaxes(1, 2)), one)
 
 
 def _turn(values: Array, seats: Sequence[int], one: Array) -> Array:
@@ -110,55 +127,56 @@ def _turn(values: Array, seats: Sequence[int], one: Array) -> Array:
     return turned
 
 
-def forward(game: "Greed", decide: Decide, start: Array) -> Array:
+def _weights_backward(game: "Greed", arithmetic: Arithmetic) -> Array:
+    """Give 1/s for each face; the scale changes by s^f between the steps."""
+    scales = arithmetic.scales(game.sides, game.sides, game.sides)
+    weights: Array = arithmetic.scaled(Fraction(1, game.sides), scales)
+    return weights
+
+
+def forward(game: "Greed", decide: Decide, start: Array, arithmetic: Arithmetic) -> Array:
     """Visit the stages first to last: the adjoint of ``backward``."""
     mass = start.copy()
     last_turn = game.num_scores**2
-    air = _DiceInTheAir((2,), game, mass.dtype, direction=-1)
+    air = _DiceInTheAir(
+        arithmetic.zeros(game.sides, 2, game.num_actions, game.num_scores),
+        np.full(game.sides, arithmetic.number(Fraction(1, game.sides))),
+    )
+
+    def weigh(mover: int, states: IntArray) -> Array:
+        one = np.ones(len(states), dtype=arithmetic.dtype)
+        return decide(Stage(mover, states, one), mass[mover, states])
+
     for total in range(2 * game.max_score + 1):
         window, states = game.diagonal(total)
         swapped = states[::-1]
         landed = air.land(total, window)  # (mover, dice before one landed, state)
         mass[:, swapped] += landed[::-1, 1:2].sum(axis=1)  # the last die landed, if any
-        weights = np.stack([decide(Stage(i, states), mass[i, states]) for i in (0, 1)])
+        weights = np.stack([weigh(mover, states) for mover in (0, 1)])
         mass[:, swapped + last_turn] += weights[::-1, :, 0]
         in_the_air = weights.transpose(0, 2, 1)  # (mover, dice, state)
         in_the_air[:, 1:-1] += landed[:, 2:]
         air.store(total, window, in_the_air)
     for row in np.arange(last_turn, 2 * last_turn).reshape(game.num_scores, -1):
         for mover in (0, 1):
-            decide(Stage(mover, row), mass[mover, row])
+            weigh(mover, row)
     return mass
-
-
-def _half(game: "Greed", states: IntArray, dtype: np.dtype[Any]) -> Array:
-    """Give the number that stands for half a win: 1/2, or s^(2M-p-o) in exact values."""
-    if dtype.hasobject:
-        return game.denominators(states) // 2
-    return np.full(len(states), 0.5)
 
 
 class _DiceInTheAir:
     """Numbers by (dice in the air, opponent's score) at the last s steps of a sweep.
 
-    A step is a sum of scores or, in the last turn, the mover's score. Backward (direction 1) the
-    numbers are ratings, and a die in the air moves a rating from step k + f to step k; forward
-    (direction -1) they are probabilities, moved from step k - f to step k. Axes for players may
-    precede.
+    A step is a sum of scores or, in the last turn, the mover's score. Backward the numbers are
+    ratings, and a die in the air moves a rating from step k + f to step k; forward they are
+    probabilities, moved from step k - f to step k.
+
+    Args:
+        steps: zeros, shape (step, ..., dice, score); axes for players may precede the dice.
+        weights: of each face, shape (face,).
     """
 
-    def __init__(
-        self, before: tuple[int, ...], game: "Greed", dtype: np.dtype[Any], direction: int
-    ) -> None:
-        sides = game.sides
-        self._steps = np.zeros((sides, *before, game.num_actions, game.num_scores), dtype=dtype)
-        faces = range(1, sides + 1)
-        if not dtype.hasobject:
-            self._weights = np.full(sides, 1 / sides)
-        elif direction == 1:  # the scale changes by s^f between the steps, and 1/s is the law
-            self._weights = np.array([sides ** (face - 1) for face in faces], dtype=object)
-        else:
-            self._weights = np.array([Fraction(1, sides) for _ in faces], dtype=object)
+    def __init__(self, steps: Array, weights: Array) -> None:
+        self._steps, self._weights = steps, weights
 
     def land(self, step: int, window: slice) -> Array:
         """Average over the faces of one die that lands: shape (..., dice, score in window)."""

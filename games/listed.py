@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arithmetic import Arithmetic
+from .arithmetic import Arithmetic, Array, Values
 from .blocks import Block, Blocks
 from .checks import Order, order_of, require_later
-from .game import Array, BoolArray, Decide, Game, IntArray, Stage
+from .game import BoolArray, Decide, Game, IntArray, Stage
 
 #: Bytes of listed moves that are kept for the next sweep.
 KEPT = 2**28
@@ -32,12 +32,12 @@ class ListedBlocks(Blocks):
         self._order = order_of(game)
         self._places = np.full((game.num_players, game.num_states), -1)
         numbers = np.unique(self._order.blocks[self._order.stages >= 0])
-        self._stages: list[list[Stage]] = [[] for _ in numbers]
+        self._stages: list[list[tuple[int, IntArray]]] = [[] for _ in numbers]
         for mover, states in game.stages():
             parts = split(self._order.blocks[mover, states], numbers)
             for block, part in zip(self._stages, parts, strict=True):
                 if len(part):
-                    block.append(Stage(mover, states[part]))
+                    block.append((mover, states[part]))
         self._kept: dict[int, ListedBlock] = {}
         self._room = KEPT
 
@@ -86,14 +86,14 @@ class ListedBlock(Block):
         game: Game,
         seat: int,
         arithmetic: Arithmetic,
-        stages: Sequence[Stage],
+        stages: Sequence[tuple[int, IntArray]],
         order: Order,
         places: IntArray,
     ) -> None:
         self._game, self._seat, self._dtype = game, seat, arithmetic.dtype
-        numbers = np.repeat(np.arange(len(stages)), [len(stage.states) for stage in stages])
-        movers = np.array([stage.seat for stage in stages])[numbers]
-        self.positions = movers, np.concatenate([stage.states for stage in stages])
+        numbers = np.repeat(np.arange(len(stages)), [len(states) for _, states in stages])
+        movers = np.array([mover for mover, _ in stages])[numbers]
+        self.positions = movers, np.concatenate([states for _, states in stages])
         places[self.positions] = np.arange(len(numbers))
         self._in_cut = order.cut[self.positions]
         self._cut = np.flatnonzero(self._in_cut)
@@ -157,7 +157,7 @@ class ListedBlock(Block):
             movers, states = (column[positions] for column in self.positions)
             pair_of = np.searchsorted(pairs, self._pairs[ways])
             yield _Step(
-                stage=Stage(int(movers[0]), states),
+                stage=Stage(int(movers[0]), states, np.ones(len(states), dtype=self._dtype)),
                 positions=positions,
                 pairs=pairs,
                 rows=np.searchsorted(positions, self._sources[pairs]),
@@ -169,7 +169,7 @@ class ListedBlock(Block):
                 in_cut=self._in_cut[positions],
             )
 
-    def gains(self, values: Array) -> Array:
+    def gains(self, values: Values) -> Array:
         """Give the payoffs and later values that each pair expects, shape (pair,)."""
         gains: Array = self._paid.copy()
         pairs, seats, states, chances = self._onward
@@ -220,7 +220,7 @@ class ListedBlock(Block):
         pairs, seats, states, chances = self._onward
         np.add.at(mass, (seats, states), weights[pairs] * chances)
 
-    def at_cut(self, values: Array) -> Array:
+    def at_cut(self, values: Values) -> Array:
         """Pick the values of the positions of the cut."""
         movers, states = self.positions
         picked: Array = values[movers[self._cut], states[self._cut]]

@@ -48,7 +48,7 @@ class LowestScore(TurnGame):
     Attributes:
         worth: worth of each face in points, entry 0 that of face 1.
         max_score: largest total.
-        positions: what a turn can be at before a roll: (dice left, total kept).
+        afterstates: what a turn can be at before a roll: (dice left, total kept).
 
     Raises:
         ValueError: if an argument is not in its range.
@@ -102,21 +102,21 @@ class LowestScore(TurnGame):
         """Estimate what solving takes (see ``sizes``)."""
         most = faces - (zero_face == faces)
         rolled = range(int(min(dice, MANY)), 0, -1)
-        positions = [(dice - left) * most + 1 for left in rolled]  # of each layer
+        afterstates = [(dice - left) * most + 1 for left in rolled]  # of each layer
         casts = [choose(left + faces - 1, left) for left in rolled]
-        nodes = [number * shown for number, shown in zip(positions, casts, strict=True)]
+        turn_states = [number * shown for number, shown in zip(afterstates, casts, strict=True)]
         results = dice * most + 1
         tied = players - 1 if objective == "share" else 1.0
         contexts = 1 + (players - 1) * results * (1 + tied) / 2  # of all legs
         return turn_cost(
             exact=exact,
             players=players,
-            states=sum(nodes) * contexts,
+            states=sum(turn_states) * contexts,
             actions=dice,
             seen=dice + 4,
-            nodes=sum(nodes),
-            layer=(positions[-1], max(nodes)),
-            positions=sum(positions),
+            turn_states=sum(turn_states),
+            layer=(afterstates[-1], max(turn_states)),
+            afterstates=sum(afterstates),
             rolls=casts[0],
             contexts=(results * tied if players > 1 else 1.0, contexts),
             results=results,
@@ -130,32 +130,42 @@ class LowestScore(TurnGame):
         return tuple(sorted(roll, key=lambda face: self.worth[face - 1]))
 
     def _turn(self) -> Turn:
-        """Lay out the turn: positions are (dice left, total kept), results are totals."""
+        """Lay out the turn: afterstates are (dice left, total kept), results are totals."""
         left = range(self.dice, 0, -1)
         most = max(self.worth)
-        positions = self.positions = [
+        self.afterstates = [
             (dice, total) for dice in left for total in range((self.dice - dice) * most + 1)
         ]
-        numbers = {position: number for number, position in enumerate(positions)}
+        numbers = {afterstate: number for number, afterstate in enumerate(self.afterstates)}
         for total in range(self.max_score + 1):
-            numbers[0, total] = len(positions) + total
+            numbers[0, total] = total  # the result
         casts = [combinations(dice, self.faces) for dice in left]  # law k: dice - k of them
         rolls = np.zeros((self.dice, max(map(len, casts))), dtype=object)
-        for law, outcomes in enumerate(casts):
-            rolls[law, : len(outcomes)] = [redundancy(cast) for cast in outcomes]
-        laws = np.array([self.dice - dice for dice, _ in positions])
-        nodes = np.full((len(positions), rolls.shape[1]), -1)
-        after: list[list[int]] = []
+        for row, outcomes in enumerate(casts):
+            rolls[row, : len(outcomes)] = [redundancy(cast) for cast in outcomes]
+        law = np.array([self.dice - dice for dice, _ in self.afterstates])
+        leads_to: list[list[int]] = []
         seen: list[list[int]] = []
-        for number, (dice, total) in enumerate(positions):
-            for outcome, cast in enumerate(casts[laws[number]]):
-                nodes[number, outcome] = len(after)
+        for dice, total in self.afterstates:
+            for cast in casts[self.dice - dice]:
                 ordered = self.by_worth(cast)
                 kept = np.cumsum([self.worth[face - 1] for face in ordered])
                 following = [numbers[dice - i - 1, total + int(kept[i])] for i in range(dice)]
-                after.append(following + [-1] * (self.dice - dice))
+                leads_to.append(following + [0] * (self.dice - dice))
                 seen.append([total, *ordered, *[0] * (self.dice - dice)])
-        return Turn(rolls, laws, laws, nodes, np.array(after), np.array(seen), self.max_score + 1)
+        observations = np.array(seen)
+        rolled = (observations[:, 1:] > 0).sum(axis=1)[:, None]  # dice of each state
+        kept_dice = 1 + np.arange(self.dice)
+        return Turn(
+            rolls,
+            law,
+            law,
+            kept_dice <= rolled,
+            kept_dice == rolled,
+            np.array(leads_to),
+            observations,
+            self.max_score + 1,
+        )
 
     # ------------------------------------------------------------------ the round
 
@@ -175,13 +185,14 @@ class LowestScore(TurnGame):
     ) -> Leg:
         numbers = {known: first_context + number for number, known in enumerate(after)}
         shape = (turn.num_results, len(before))
-        following = np.full(shape, -1)
+        following = np.zeros(shape, dtype=np.int64)
         payoffs = np.full((*shape, self.players), Fraction(0), dtype=object)
         settled = np.full((*shape, self.players), last)
         for context, known in enumerate(before):
             for result in range(turn.num_results):
                 now = known.after(result, self.objective == "share")
-                following[result, context] = -1 if last else numbers[now]
+                if not last:
+                    following[result, context] = numbers[now]
                 for player, payoff in self._settle(seat, known, result, now, last):
                     payoffs[result, context, player] = payoff
                     settled[result, context, player] = True

@@ -101,16 +101,16 @@ class ShutTheBox(TurnGame):
         rolls = np.where(sums <= _parse_one_die(one_die), sides, faces - dice + 1)
         largest = comb(int(tiles), int(tiles) // 2)  # sets in a layer
         contexts = float(len(sets)) if objective == "win" else 0.0  # of the second player
-        nodes = float((sets * rolls).sum())
+        turn_states = float((sets * rolls).sum())
         game = turn_cost(
             exact=exact,
             players=1 + bool(contexts),
-            states=nodes * (1 + contexts),
+            states=turn_states * (1 + contexts),
             actions=float(sets[sums <= faces].sum()),
             seen=tiles + 2,
-            nodes=nodes,
+            turn_states=turn_states,
             layer=(largest, largest * float(rolls.max())),
-            positions=2**tiles,
+            afterstates=2**tiles,
             rolls=faces + 1,
             contexts=(max(1.0, contexts), 1 + contexts),
             results=len(sets),
@@ -134,38 +134,38 @@ class ShutTheBox(TurnGame):
         return 1 if open_sum <= self._one_die_sum else self.dice
 
     def _turn(self) -> Turn:
-        """Lay out the turn: positions are sets of open tiles, results are sums left open."""
+        """Lay out the turn: afterstates are sets of open tiles, results are sums left open."""
         tiles = np.arange(self.tiles)
         bits = np.arange(2**self.tiles)
         sums = _open_sums(self.tiles)
         sizes = (bits[:, None] >> tiles & 1).sum(axis=1)
-        positions = bits[np.argsort(-sizes, kind="stable")][:-1]  # all but the empty set
+        afterstates = bits[np.argsort(-sizes, kind="stable")][:-1]  # all but the empty set
         number = np.empty(len(bits), dtype=np.int64)
-        number[positions] = np.arange(len(positions))
-        number[0] = len(positions)  # a shut box ends the turn with the result 0
+        number[afterstates] = np.arange(len(afterstates))
+        number[0] = 0  # the result of a shut box
         one, many = sum_counts(1, self.sides), sum_counts(self.dice, self.sides)
         rolls = np.array([many, one + [0] * (len(many) - len(one))], dtype=object)
-        single = np.array([self.num_dice(int(total)) == 1 for total in sums[positions]])
-        laws = np.where(single, int(self.dice > 1), 0)
-        position, roll = np.nonzero((rolls > 0)[laws])  # of each node
-        nodes = np.full((len(positions), rolls.shape[1]), -1)
-        nodes[position, roll] = np.arange(len(position))
+        single = np.array([self.num_dice(int(total)) == 1 for total in sums[afterstates]])
+        law = np.where(single, int(self.dice > 1), 0)
+        before, roll = np.nonzero((rolls > 0)[law])  # of each state
         chosen = np.array([sum(1 << tile - 1 for tile in tiles) for tiles in self.sets])
-        open_tiles = positions[position][:, None]
+        open_tiles = afterstates[before][:, None]
+        left = open_tiles & ~chosen  # (state, action)
         legal = ((open_tiles & chosen) == chosen) & (sums[chosen] == roll[:, None])
-        after = np.where(legal, number[open_tiles & ~chosen], -1)  # (node, action)
+        leads_to, ends = np.where(legal, number[left], 0), legal & (left == 0)
         stuck = ~legal.any(axis=1)
-        after[stuck, 0] = len(positions) + sums[positions[position[stuck]]]
+        legal[stuck, 0] = ends[stuck, 0] = True
+        leads_to[stuck, 0] = sums[afterstates[before[stuck]]]
         seen = np.concatenate([open_tiles >> tiles & 1, roll[:, None]], axis=1)
-        layers = self.tiles - sizes[positions]
-        return Turn(rolls, layers, laws, nodes, after, seen, self.max_score + 1)
+        layers = self.tiles - sizes[afterstates]
+        return Turn(rolls, layers, law, legal, ends, leads_to, seen, self.max_score + 1)
 
     # ------------------------------------------------------------------ the round
 
     def _legs(self, turn: Turn) -> Iterator[Leg]:
         scores = np.arange(self.max_score + 1)
         none = np.array([[self.max_score + 1]])
-        ended = np.full((len(scores), 1), -1)
+        ended = np.zeros((len(scores), 1), dtype=np.int64)
         settled = np.ones((len(scores), 1, 1), dtype=bool)
         if self.objective != "win":
             solo = -scores if self.objective == "sum" else (scores == 0).astype(np.int64)
@@ -176,13 +176,13 @@ class ShutTheBox(TurnGame):
         first = np.full((len(scores), 1, 2), Fraction(0), dtype=object)
         decided = np.zeros((len(scores), 1, 2), dtype=bool)
         if self.shut_wins:
-            following[0], first[0, 0, 0], decided[0] = -1, Fraction(1), True
+            first[0, 0, 0], decided[0] = Fraction(1), True
         yield Leg(0, turn, none, following, first, decided)
         halves = 1 + np.sign(scores - scores[:, None])  # (own score, score to beat)
         second = np.array([Fraction(half, 2) for half in range(3)], dtype=object)[halves]
         payoffs = np.stack([1 - second, second], axis=-1)
         everyone = np.ones(payoffs.shape, dtype=bool)
-        yield Leg(1, turn, scores[:, None], np.full(halves.shape, -1), payoffs, everyone)
+        yield Leg(1, turn, scores[:, None], np.zeros_like(halves), payoffs, everyone)
 
     # ------------------------------------------------------------------ words
 

@@ -20,7 +20,7 @@ from .errors import SizeError
 MEMORY = 8e9  # bytes
 SECONDS = 3600.0
 VARIABLE = "EXACTDICE_LIMIT"
-PIECE = 2**17  # numbers for (node, action, context) that a sweep of a turn has in hand at once
+PIECE = 2**17  # numbers for (state, action, context) that a sweep of a turn has in hand at once
 LARGEST = 10**30  # sizes are taken to be no larger: floats hold them, and no limit allows them
 
 
@@ -143,9 +143,9 @@ def turn_cost(
     states: float,
     actions: float,
     seen: float,
-    nodes: float,
+    turn_states: float,
     layer: tuple[float, float],
-    positions: float,
+    afterstates: float,
     rolls: float,
     contexts: tuple[float, float],
     results: float,
@@ -159,9 +159,9 @@ def turn_cost(
         states: number of states.
         actions: number of actions.
         seen: components of an observation.
-        nodes: nodes of all its turns.
-        layer: positions and nodes of the largest layer.
-        positions: positions of all its turns.
+        turn_states: states of all its turns.
+        layer: afterstates and states of the largest layer.
+        afterstates: afterstates of all its turns.
         rolls: outcomes of a roll.
         contexts: contexts of the largest leg, and of all legs.
         results: results of a turn.
@@ -169,14 +169,14 @@ def turn_cost(
     """
     largest, every = contexts
     number = 28 + bits / 15 if exact else 0.0  # bytes of an integer object, half way through
-    tables = nodes * (16 * (actions + seen) + 200) + positions * rolls * 8
+    tables = turn_states * (16 * (actions + seen) + 200) + afterstates * rolls * 8
     payoffs = results * every * (24 * players + 16)
     values = states * (8 * (players + 6) + number)
     in_hand = max(min(largest * layer[1] * actions, PIECE), largest * actions)
     acting, rolling = in_hand * (36 + 0.8 * number), largest * layer[0] * rolls * (24 + number)
     sweep = max(acting, rolling)
-    building = nodes * (5e-6 + 5e-7 * actions) + results * every * (1e-6 + 3e-7 * players)
-    solving = 8e-9 * states * (actions + 15) + 3e-8 * positions * rolls * every
+    building = turn_states * (5e-6 + 5e-7 * actions) + results * every * (1e-6 + 3e-7 * players)
+    solving = 8e-9 * states * (actions + 15) + 3e-8 * afterstates * rolls * every
     slower = 3 + bits / 100 if exact else 1.0
     return Cost(states, tables + payoffs + values + sweep, building + solving * slower)
 

@@ -1,51 +1,60 @@
 """One player's turn against chance.
 
-The player rolls, chooses, rolls again, until the turn ends with a *result*. What it has put aside
-is its *position*; a roll makes that a *node*, at which it chooses an action, which leads to a
-position further on or ends the turn. What a result is worth depends on the *context* in which the
-turn is played, such as a score to beat; what the player can do does not.
+The player rolls, chooses, rolls again, until the turn ends with a *result*. Before a roll it is in
+an *afterstate*: what it has put aside. The roll makes that a *state of the turn*, in which it
+chooses an action, which leads to an afterstate further on or ends the turn. What a result is worth
+depends on the *context* in which the turn is played, such as a score to beat; what the player can
+do does not.
 
-Let E(m, c) be the expected value in position m and context c, V(n, c) that in node n, U(r, c)
+Let E(m, c) be the expected value in afterstate m and context c, V(s, c) that in state s, U(r, c)
 that of ending with result r, and p(o | m) the law of the roll. Then, with contexts as columns,
 
-    E(m, .) = sum over o of p(o | m) V(node(m, o), .)        Q(n, a, .) = E(after(n, a), .)
+    E(m, .) = sum over o of p(o | m) V(s(m, o), .)       Q(s, a, .) = E(m(s, a), .) or U(r(s, a), .)
 
-where E(after) is U if the action ends the turn. Exact values are integers, in units of 1 / (the
-product of the denominators of all rolls to come), a number that grows from layer to layer.
+Without rounding, values are computed as integers over the denominator of all U times those of all
+rolls to come, which grows from layer to layer.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from math import lcm
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from .arithmetic import EXACT, FLOATS, Arithmetic, Array, Values
 from .checks import require_turn
-from .game import Array, BoolArray, FloatArray, IntArray, frozen
+from .game import BoolArray, IntArray, frozen
 from .sizes import PIECE
 
-#: What a sweep of a turn asks about some nodes (see ``game.Decide``).
-DecideNodes: TypeAlias = Callable[[slice, Array], Array]
+
+class Piece(NamedTuple):
+    """States of one layer of a turn."""
+
+    states: slice
+    scale: int  # what the numbers here are multiplied by, 1 in floats
+
+
+#: What a sweep of a turn asks about some states (see ``game.Decide``).
+DecideStates: TypeAlias = Callable[[Piece, Array], Array]
 
 
 @dataclass(frozen=True, eq=False)
 class Turn:
     """One player's turn against chance.
 
-    Positions are numbered in the order of their layers, from the start, position 0; nodes in the
-    order of their positions.
+    Afterstates are numbered in the order of their layers, from the start, afterstate 0; states in
+    the order of their afterstates, and for each in the order of the outcomes that are possible.
 
     Attributes:
         rolls: counts of equally likely casts, shape (law, outcome), Python integers.
-        layers: layer of each position, from 0 on, growing; actions lead to later layers.
-        laws: row of ``rolls`` that the next roll of a position follows, shape (position,).
-        nodes: node after each outcome, shape (position, outcome), -1 where it is impossible.
-        after: shape (node, action): the position an action leads to; the number of positions
-            plus the result if it ends the turn; -1 if it is illegal.
-        observations: what the player sees of its turn, shape (node, component).
+        layers: layer of each afterstate, from 0 on, growing; actions lead to later layers.
+        law: row of ``rolls`` that the next roll follows, shape (afterstate,).
+        legal: whether an action is legal, shape (state, action).
+        ends: whether it ends the turn, of the same shape.
+        leads_to: the afterstate that it leads to or, where it ends the turn, the result; 0 where
+            it is illegal. Of the same shape.
+        observations: what the player sees of its turn, shape (state, component).
         num_results: results are 0, ..., num_results - 1.
 
     Raises:
@@ -54,123 +63,124 @@ class Turn:
 
     rolls: Array
     layers: IntArray
-    laws: IntArray
-    nodes: IntArray
-    after: IntArray
+    law: IntArray
+    legal: BoolArray
+    ends: BoolArray
+    leads_to: IntArray
     observations: IntArray
     num_results: int
 
     def __post_init__(self) -> None:
         require_turn(self)
-        for table in (self.rolls, self.layers, self.laws, self.nodes, self.after):
+        for table in (self.rolls, self.layers, self.law, self.legal, self.ends, self.leads_to):
             frozen(table)
         frozen(self.observations)
 
-    @cached_property
-    def num_positions(self) -> int:
-        """Number of positions."""
+    @property
+    def num_afterstates(self) -> int:
+        """Number of afterstates."""
         return len(self.layers)
 
-    @cached_property
-    def num_nodes(self) -> int:
-        """Number of nodes."""
-        return len(self.after)
+    @property
+    def num_states(self) -> int:
+        """Number of states."""
+        return len(self.legal)
 
     @cached_property
-    def legal(self) -> BoolArray:
-        """Which actions are legal, shape (node, action)."""
-        return frozen(self.after >= 0)
+    def possible(self) -> BoolArray:
+        """Whether an outcome is possible, shape (afterstate, outcome)."""
+        return frozen((self.rolls > 0)[self.law])
+
+    @cached_property
+    def rolled(self) -> IntArray:
+        """State that each possible outcome makes of an afterstate, shape (afterstate, outcome)."""
+        number = np.cumsum(self.possible) - 1
+        return frozen(number.reshape(self.possible.shape))
 
     @cached_property
     def slices(self) -> list[tuple[slice, slice]]:
-        """Positions and nodes of each layer."""
+        """Afterstates and states of each layer."""
         bounds = np.searchsorted(self.layers, np.arange(self.layers[-1] + 2))
-        firsts = np.append(0, np.cumsum((self.nodes >= 0).sum(axis=1)))  # (position + 1,)
+        firsts = np.append(0, np.cumsum(self.possible.sum(axis=1)))  # (afterstate + 1,)
         return [
             (slice(i, j), slice(int(firsts[i]), int(firsts[j])))
             for i, j in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
         ]
 
     @cached_property
-    def probabilities(self) -> FloatArray:
-        """Laws of the rolls, shape (law, outcome)."""
-        chances: FloatArray = (self.rolls / self.rolls.sum(axis=1, keepdims=True)).astype(float)
-        return frozen(chances)
+    def probabilities(self) -> dict[Arithmetic, Array]:
+        """Laws of the rolls in each arithmetic, shape (law, outcome)."""
+        return {kind: frozen(kind.chances(self.rolls)) for kind in (FLOATS, EXACT)}
 
-    @cached_property
-    def units(self) -> list[int]:
-        """The factor that each layer's rolls add to the denominator of exact values."""
-        totals = self.rolls.sum(axis=1)
-        return [lcm(*totals[self.laws[positions]]) for positions, _ in self.slices]
+    def _pieces(self, states: slice, contexts: int) -> Iterator[slice]:
+        """Cut a layer into pieces whose numbers for (state, action, context) are few."""
+        step = max(1, PIECE // (self.legal.shape[1] * contexts))
+        for first in range(states.start, states.stop, step):
+            yield slice(first, min(first + step, states.stop))
 
-    def _weights(self, layer: int, exact: bool) -> Array:
-        """Chances of a layer's rolls, shape (position, outcome, 1); if exact, times its unit."""
-        laws = self.laws[self.slices[layer][0]]
-        if not exact:
-            return self.probabilities[laws][..., None]
-        scale = self.units[layer] // self.rolls.sum(axis=1)
-        weights: Array = (self.rolls * scale[:, None])[laws][..., None]
-        return weights
+    def _reached(self, states: slice) -> IntArray:
+        """Count afterstates and, behind them, results in one: shape (state, action)."""
+        return self.leads_to[states] + self.num_afterstates * self.ends[states]
 
-    def _pieces(self, nodes: slice, contexts: int) -> Iterator[slice]:
-        """Cut a layer into pieces whose numbers for (node, action, context) are few."""
-        step = max(1, PIECE // (self.after.shape[1] * contexts))
-        for first in range(nodes.start, nodes.stop, step):
-            yield slice(first, min(first + step, nodes.stop))
-
-    def backward(self, decide: DecideNodes, ends: Array) -> tuple[Array, Array]:
+    def backward(
+        self, decide: DecideStates, ends: Array, arithmetic: Arithmetic = FLOATS
+    ) -> tuple[Values, Array]:
         """Visit the layers last to first with the value of every action.
 
         Axes may precede those named here, the same ones everywhere.
 
         Args:
-            decide: takes nodes and the values of their actions, shape (node, action, context),
-                meaningless if illegal; gives the value of each node, shape (node, context).
-            ends: value of each result, shape (result, context). If of dtype object, values grow
-                by the factors ``units`` from layer to layer.
+            decide: takes states and the values of their actions, shape (state, action, context),
+                meaningless if illegal; gives the value of each state, shape (state, context). All
+                are multiplied by the scale of the piece.
+            ends: value of each result, shape (result, context), floats or fractions.
+            arithmetic: of the values.
 
         Returns:
-            Values of all nodes, shape (node, context), and before the first roll, (context,).
+            Values of all states, shape (state, context), and before the first roll, (context,).
         """
         *before, _, contexts = ends.shape
-        values = np.zeros((*before, self.num_nodes, contexts), dtype=ends.dtype)
-        reached = np.concatenate(  # (position or result, context)
-            [np.zeros((*before, self.num_positions, contexts), dtype=ends.dtype), ends], axis=-2
-        )
-        for layer, (positions, nodes) in reversed(list(enumerate(self.slices))):
-            for piece in self._pieces(nodes, contexts):
-                expected = np.take(reached, self.after[piece], axis=-2)
-                values[..., piece, :] = decide(piece, expected)
-            weights = self._weights(layer, exact=ends.dtype == object)
-            rolled = (weights * np.take(values, self.nodes[positions], axis=-2)).sum(axis=-2)
-            if ends.dtype == object:
-                reached[..., positions.stop :, :] *= self.units[layer]
-            reached[..., positions, :] = rolled
-        return values, reached[..., 0, :]
+        ends, scale = arithmetic.whole(ends)
+        values = arithmetic.values(*before, self.num_states, contexts)
+        unknown = arithmetic.zeros(*before, self.num_afterstates, contexts)
+        later = np.concatenate([unknown, ends], axis=-2)  # (afterstate or result, context)
+        for afterstates, states in reversed(self.slices):
+            for piece in self._pieces(states, contexts):
+                expected = np.take(later, self._reached(piece), axis=-2)
+                decided = decide(Piece(piece, scale), expected)
+                values.put((..., piece, slice(None)), decided, scale)
+            laws, rows = np.unique(self.law[afterstates], return_inverse=True)
+            weights, unit = arithmetic.whole(self.probabilities[arithmetic][laws])
+            rolled = np.take(values.numbers, self.rolled[afterstates], axis=-2)
+            if unit > 1:
+                later[..., afterstates.stop :, :] *= unit
+                scale *= unit
+            later[..., afterstates, :] = (weights[rows][..., None] * rolled).sum(axis=-2)
+        return values.frozen(), arithmetic.unscaled(later[..., 0, :], scale)
 
-    def forward(self, decide: DecideNodes, start: Array) -> tuple[Array, Array]:
+    def forward(
+        self, decide: DecideStates, start: Array, arithmetic: Arithmetic = FLOATS
+    ) -> tuple[Array, Array]:
         """Visit the layers first to last, moving probability mass along.
 
         Args:
-            decide: takes nodes and their mass, shape (node, context); gives the weight of every
-                action, shape (node, action, context).
-            start: mass that does not come from earlier layers, shape (node, context).
+            decide: takes states and their mass, shape (state, context); gives the weight of every
+                action, shape (state, action, context).
+            start: mass that does not come from earlier layers, shape (state, context).
+            arithmetic: of the mass.
 
         Returns:
-            Mass of all nodes, shape (node, context), and of each result, (result, context).
+            Mass of all states, shape (state, context), and of each result, (result, context).
         """
-        exact, mass = start.dtype == object, start.copy()
-        ends = self.num_positions + self.num_results
-        reached = np.zeros((ends, start.shape[1]), dtype=start.dtype)
-        for layer, (positions, nodes) in enumerate(self.slices):
+        mass = start.copy()
+        reached = arithmetic.zeros(self.num_afterstates + self.num_results, start.shape[1])
+        for layer, (afterstates, states) in enumerate(self.slices):
             if layer:
-                chances = self._weights(layer, exact)
-                if exact:
-                    chances = chances * Fraction(1, self.units[layer])
-                where = self.nodes[positions] >= 0
-                mass[nodes] += (chances * reached[positions][:, None])[where]
-            for piece in self._pieces(nodes, start.shape[1]):
-                weights = decide(piece, mass[piece])
+                chances = self.probabilities[arithmetic][self.law[afterstates]][..., None]
+                rolled = chances * reached[afterstates][:, None]
+                mass[states] += rolled[self.possible[afterstates]]
+            for piece in self._pieces(states, start.shape[1]):
+                weights = decide(Piece(piece, 1), mass[piece])
                 legal = self.legal[piece]
-                np.add.at(reached, self.after[piece][legal], weights[legal])
-        return mass, reached[self.num_positions :]
+                np.add.at(reached, self._reached(piece)[legal], weights[legal])
+        return mass, reached[self.num_afterstates :]

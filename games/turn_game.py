@@ -2,25 +2,28 @@
 
 A *leg* is one player's turn in the game (see ``Turn``). Its contexts are what the player may know
 from the turns before, such as a score to beat. A result leads to a context of a later leg, or
-settles the payoffs of some players, or both. A state is a leg, a node and a context.
+settles the payoffs of some players, or both. A state of the game is a leg, a state of its turn and
+a context.
 
 The value U(r, c) of a result is a settled payoff, or the value before the first roll of the leg
-that it leads to, so that all legs, last to first, take one pass over their layers.
+that it leads to, so that all legs, last to first, take one pass over their layers. Between legs
+these are fractions, if they are not floats; a leg scales them by the denominators that they have.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import lcm, prod
+from math import prod
 
 import numpy as np
 
+from .arithmetic import EXACT, FLOATS, Arithmetic, Array, Values
 from .checks import require_legs, require_size
 from .errors import SizeError
-from .game import Array, BoolArray, Decide, FloatArray, Game, IntArray, Move, Stage, frozen
+from .game import BoolArray, Decide, Game, IntArray, Move, Stage, frozen
 from .sizes import show
-from .turn import DecideNodes, Turn
+from .turn import Piece, Turn
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +35,7 @@ class Leg:
         turn: what it plays.
         contexts: what the player sees of each context, shape (context, component).
         following: context that each result leads to, shape (result, context), counted over all
-            legs; -1 if all payoffs are settled.
+            legs; meaningless where all payoffs are settled.
         payoffs: fractions, shape (result, context, player), 0 where not settled.
         settled: whether a result settles a player's payoff, of the same shape.
     """
@@ -49,9 +52,14 @@ class Leg:
             frozen(table)
 
     @cached_property
-    def float_payoffs(self) -> FloatArray:
-        """``payoffs`` as floats."""
-        return frozen(self.payoffs.astype(np.float64))
+    def ends(self) -> BoolArray:
+        """Whether a result ends the game for everybody, shape (result, context)."""
+        return frozen(np.asarray(self.settled.all(axis=-1)))
+
+    @cached_property
+    def paid(self) -> dict[Arithmetic, Array]:
+        """``payoffs`` in each arithmetic."""
+        return {FLOATS: frozen(self.payoffs.astype(np.float64)), EXACT: self.payoffs}
 
 
 class TurnGame(Game):
@@ -72,7 +80,7 @@ class TurnGame(Game):
         turn = legs[0].turn
         self.legs = tuple(legs)
         self.num_players = num_players
-        self.num_actions = turn.after.shape[1]
+        self.num_actions = turn.legal.shape[1]
         self.observation_names, self.observation_sizes = zip(*observed, strict=True)
         numbers = prod(int(size) for size in self.observation_sizes)
         if numbers >= 2**63:  # ``encode`` tells observations by their numbers
@@ -82,19 +90,24 @@ class TurnGame(Game):
             )
         self._num_contexts = np.array([len(leg.contexts) for leg in legs])
         self._first_contexts = np.append(0, np.cumsum(self._num_contexts))  # (leg + 1,)
-        sizes = [leg.turn.num_nodes * len(leg.contexts) for leg in legs]
+        sizes = [leg.turn.num_states * len(leg.contexts) for leg in legs]
         self._first_states = np.append(0, np.cumsum(sizes))  # (leg + 1,)
         self.num_states = int(self._first_states[-1])
-        self._first_nodes = np.stack([leg.turn.nodes[0] for leg in legs])  # (leg, outcome)
+        self._rolled = np.stack([leg.turn.rolled[0] for leg in legs])  # (leg, outcome)
         self._seats = np.array([leg.seat for leg in legs])
-        nothing = np.zeros((1, turn.rolls.shape[1]))
-        nothing[0, 0] = 1.0  # the law of no roll at all
-        self.laws = frozen(np.concatenate([turn.probabilities, nothing]))
+        self.laws = frozen(self._laws(FLOATS))
         paid = {payoff for leg in legs for payoff in leg.payoffs[leg.settled].tolist()}
         self._range = low, high = Fraction(min(paid)), Fraction(max(paid))
         require_size(max(abs(low), abs(high)))
         self.payoff_range = (float(low), float(high))
         self.zero_sum = num_players == 2 and self._adds_up(low + high)
+
+    def _laws(self, arithmetic: Arithmetic) -> Array:
+        """Give the laws of the rolls, and last that of no roll at all."""
+        rolls = self.legs[0].turn.probabilities[arithmetic]
+        nothing = arithmetic.zeros(1, rolls.shape[1])
+        nothing[0, 0] = arithmetic.number(1)
+        return np.concatenate([rolls, nothing])
 
     @property
     def exact_range(self) -> tuple[Fraction, Fraction]:
@@ -114,20 +127,19 @@ class TurnGame(Game):
     # ------------------------------------------------------------------ rules
 
     def locate(self, states: IntArray) -> Iterator[tuple[int, IntArray, IntArray, IntArray]]:
-        """Sort states by leg: its number, which states they are, their nodes and contexts."""
+        """Sort states by leg: its number, which they are, their states of the turn, contexts."""
         legs = np.searchsorted(self._first_states, states, side="right") - 1
         for leg in np.flatnonzero(np.bincount(legs)).tolist():
             where = np.flatnonzero(legs == leg)
             inside = states[where] - self._first_states[leg]
-            nodes, contexts = np.divmod(inside, self._num_contexts[leg])
-            yield leg, where, nodes, contexts
+            yield leg, where, *np.divmod(inside, self._num_contexts[leg])
 
     def observe(self, states: IntArray, seat: int) -> IntArray:
         """Give what is seen of turn and context; a state belongs to one seat only."""
         observations = np.empty((len(states), len(self.observation_sizes)), dtype=np.int64)
-        for leg, where, nodes, contexts in self.locate(states):
+        for leg, where, in_turn, contexts in self.locate(states):
             turn, known = self.legs[leg].turn, self.legs[leg].contexts
-            seen = [turn.observations[nodes], known[contexts]]
+            seen = [turn.observations[in_turn], known[contexts]]
             observations[where] = np.concatenate(seen, axis=1)
         return observations
 
@@ -138,16 +150,16 @@ class TurnGame(Game):
         of_turn = _keys(wanted[..., :split], self.observation_sizes[:split])
         of_context = _keys(wanted[..., split:], self.observation_sizes[split:])
         states = np.full(wanted.shape[:-1], -1)
-        for number, (nodes, contexts) in enumerate(self._indices):
-            node, context = nodes.find(of_turn), contexts.find(of_context)
-            inside = node * self._num_contexts[number] + context
-            found = (node >= 0) & (context >= 0)
+        for number, (turn, contexts) in enumerate(self._indices):
+            in_turn, context = turn.find(of_turn), contexts.find(of_context)
+            inside = in_turn * self._num_contexts[number] + context
+            found = (in_turn >= 0) & (context >= 0)
             states = np.where(found, self._first_states[number] + inside, states)
         return states
 
     @cached_property
     def _indices(self) -> "list[tuple[_Index, _Index]]":
-        """Nodes and contexts of each leg by what is seen of them."""
+        """States of the turn and contexts of each leg by what is seen of them."""
         split = self.legs[0].turn.observations.shape[1]
         sizes = self.observation_sizes[:split], self.observation_sizes[split:]
         return [
@@ -156,208 +168,166 @@ class TurnGame(Game):
         ]
 
     def mask(self, states: IntArray) -> BoolArray:
-        """Allow the actions that lead somewhere."""
+        """Allow what the turns allow."""
         legal = np.empty((len(states), self.num_actions), dtype=bool)
-        for leg, where, nodes, _ in self.locate(states):
-            legal[where] = np.take(self.legs[leg].turn.legal, nodes, axis=0)
+        for leg, where, in_turn, _ in self.locate(states):
+            legal[where] = np.take(self.legs[leg].turn.legal, in_turn, axis=0)
         return legal
 
     def initial_law(self) -> tuple[IntArray, Array]:
         """Roll for the first player."""
         turn = self.legs[0].turn
-        outcomes = np.flatnonzero(turn.nodes[0] >= 0)
-        return turn.nodes[0, outcomes], self.exact_laws()[turn.laws[0], outcomes]
+        outcomes = np.flatnonzero(turn.possible[0])
+        return turn.rolled[0, outcomes], turn.probabilities[EXACT][turn.law[0], outcomes]
 
     def exact_laws(self) -> Array:
         """Give the laws of the rolls as fractions."""
-        rolls = self.legs[0].turn.rolls
-        laws = np.full(self.laws.shape, Fraction(0), dtype=object)
-        for law, outcome in np.argwhere(rolls > 0).tolist():
-            laws[law, outcome] = Fraction(rolls[law, outcome], rolls[law].sum())
-        laws[-1, 0] = Fraction(1)
-        return laws
+        return self._laws(EXACT)
 
     def law(self, states: IntArray, actions: IntArray) -> IntArray:
         """Draw the mover's next roll, or the next player's first, or nothing."""
         rows = np.full(len(states), len(self.laws) - 1)
-        for leg, where, nodes, contexts in self.locate(states):
-            turn = self.legs[leg].turn
-            after = turn.after[nodes, actions[where]]
-            rolls = after < turn.num_positions
-            rows[where[rolls]] = turn.laws[after[rolls]]
-            results = after[~rolls] - turn.num_positions
-            goes_on = self.legs[leg].following[results, contexts[~rolls]] >= 0
-            rows[where[~rolls][goes_on]] = turn.laws[0]
+        for leg, where, in_turn, contexts in self.locate(states):
+            turn, move = self.legs[leg].turn, (in_turn, actions[where])
+            led_to, ends = turn.leads_to[move], turn.ends[move]
+            rows[where[~ends]] = turn.law[led_to[~ends]]
+            over = self.legs[leg].ends[led_to[ends], contexts[ends]]
+            rows[where[ends][~over]] = turn.law[0]
         return rows
 
     def advance(
         self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
     ) -> Move:
         """Go on with the turn, or end it and begin the next player's."""
-        return self._advance(seats, states, actions, outcomes, exact=False)
+        return self._advance(seats, states, actions, outcomes, FLOATS)
 
     def exact_advance(
         self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
     ) -> Move:
         """Do the same, with payoffs as fractions."""
-        return self._advance(seats, states, actions, outcomes, exact=True)
+        return self._advance(seats, states, actions, outcomes, EXACT)
 
     def _advance(
-        self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray, exact: bool
+        self,
+        seats: IntArray,
+        states: IntArray,
+        actions: IntArray,
+        outcomes: IntArray,
+        arithmetic: Arithmetic,
     ) -> Move:
         seats, after_states = seats.copy(), np.zeros_like(states)
-        payoffs: Array = np.zeros((len(states), self.num_players), dtype=object if exact else float)
+        payoffs = arithmetic.zeros(len(states), self.num_players)
         over = np.zeros((len(states), self.num_players), dtype=bool)
-        for number, where, nodes, contexts in self.locate(states):
-            leg = self.legs[number]
-            after = leg.turn.after[nodes, actions[where]]
-            rolls = after < leg.turn.num_positions
-            rolled = leg.turn.nodes[after[rolls], outcomes[where[rolls]]]
-            inside = rolled * self._num_contexts[number] + contexts[rolls]
-            after_states[where[rolls]] = self._first_states[number] + inside
-            ends = where[~rolls]
-            result = after[~rolls] - leg.turn.num_positions, contexts[~rolls]
-            paid = leg.payoffs if exact else leg.float_payoffs
-            payoffs[ends], over[ends] = paid[result], leg.settled[result]
-            following = leg.following[result]
-            goes_on = ends[following >= 0]
-            legs, after_states[goes_on] = self._enter(following[following >= 0], outcomes[goes_on])
-            seats[goes_on] = self._seats[legs]
+        for number, where, in_turn, contexts in self.locate(states):
+            leg, move = self.legs[number], (in_turn, actions[where])
+            led_to, ends = leg.turn.leads_to[move], leg.turn.ends[move]
+            rolling, ended = where[~ends], where[ends]
+            rolled = leg.turn.rolled[led_to[~ends], outcomes[rolling]]
+            inside = rolled * self._num_contexts[number] + contexts[~ends]
+            after_states[rolling] = self._first_states[number] + inside
+            result = led_to[ends], contexts[ends]
+            payoffs[ended], over[ended] = leg.paid[arithmetic][result], leg.settled[result]
+            goes_on = ~leg.ends[result]
+            entering, entered = ended[goes_on], leg.following[result][goes_on]
+            legs, after_states[entering] = self._enter(entered, outcomes[entering])
+            seats[entering] = self._seats[legs]
         return Move(seats, after_states, payoffs, over)
 
     def _enter(self, contexts: IntArray, outcomes: IntArray) -> tuple[IntArray, IntArray]:
         """Give leg and state at the beginning of turns in contexts counted over all legs."""
         legs = np.searchsorted(self._first_contexts, contexts, side="right") - 1
-        nodes = self._first_nodes[legs, outcomes]
-        inside = nodes * self._num_contexts[legs] + contexts - self._first_contexts[legs]
+        rolled = self._rolled[legs, outcomes]
+        inside = rolled * self._num_contexts[legs] + contexts - self._first_contexts[legs]
         return legs, self._first_states[legs] + inside
 
     def stages(self) -> Sequence[tuple[int, IntArray]]:
         """List the layers of each leg."""
         return [
-            (leg.seat, self._states(number, nodes))
+            (leg.seat, self._states(number, states))
             for number, leg in enumerate(self.legs)
-            for _, nodes in leg.turn.slices
+            for _, states in leg.turn.slices
         ]
 
-    def _states(self, leg: int, nodes: slice) -> IntArray:
+    def _states(self, leg: int, in_turn: slice) -> IntArray:
         contexts = int(self._num_contexts[leg])
         first = int(self._first_states[leg])
-        return np.arange(first + nodes.start * contexts, first + nodes.stop * contexts)
+        return np.arange(first + in_turn.start * contexts, first + in_turn.stop * contexts)
 
     def settled(
-        self, seat: int, states: IntArray, player: int, exact: bool = False
+        self, seat: int, states: IntArray, player: int, arithmetic: Arithmetic = FLOATS
     ) -> tuple[IntArray, IntArray, Array, Array]:
         """List the actions that end a turn with a result that settles the payoff."""
         ways = []
-        for number, where, nodes, contexts in self.locate(states):
-            leg = self.legs[number]
-            rows, actions = np.nonzero(leg.turn.after[nodes] >= leg.turn.num_positions)
-            results = leg.turn.after[nodes[rows], actions] - leg.turn.num_positions
+        for number, where, in_turn, contexts in self.locate(states):
+            leg, turn = self.legs[number], self.legs[number].turn
+            rows, actions = np.nonzero(turn.legal[in_turn] & turn.ends[in_turn])
+            results = turn.leads_to[in_turn[rows], actions]
             settled = leg.settled[results, contexts[rows], player]
-            paid = leg.payoffs if exact else leg.float_payoffs
-            payoffs = paid[results, contexts[rows], player]
+            payoffs = leg.paid[arithmetic][results, contexts[rows], player]
             ways.append((where[rows[settled]], actions[settled], payoffs[settled]))
         pairs, actions, payoffs = (np.concatenate(column) for column in zip(*ways, strict=True))
-        return pairs, actions, payoffs, np.ones(len(pairs), dtype=object if exact else np.float64)
+        return pairs, actions, payoffs, np.ones(len(pairs), dtype=arithmetic.dtype)
 
     # ------------------------------------------------ expectation, both ways
 
-    def denominators(self, states: IntArray) -> Array:
-        """Give the product of the denominators of all rolls to come and of the payoffs."""
-        scales = np.empty(len(states), dtype=object)
-        for number, where, nodes, _ in self.locate(states):
-            turn = self.legs[number].turn
-            by_layer = [
-                self._end_scales[number] * prod(turn.units[layer + 1 :])
-                for layer in range(len(turn.slices))
-            ]
-            firsts = [layer_nodes.start for _, layer_nodes in turn.slices]
-            layers = np.searchsorted(firsts, nodes, side="right") - 1
-            scales[where] = np.array(by_layer, dtype=object)[layers]
-        return scales
-
-    @cached_property
-    def _end_scales(self) -> list[int]:
-        """Denominator of the values of results, for each leg."""
-        scales: list[int] = [1] * len(self.legs)
-        for number in reversed(range(len(self.legs))):
-            leg = self.legs[number]
-            denominators = {Fraction(p).denominator for p in leg.payoffs.ravel().tolist()}
-            entered = np.unique(leg.following[leg.following >= 0])
-            later = np.unique(np.searchsorted(self._first_contexts, entered, side="right") - 1)
-            beginnings = [self._start_scale(scales, other) for other in later.tolist()]
-            scales[number] = lcm(*denominators, *beginnings)
-        return scales
-
-    def _start_scale(self, end_scales: list[int], leg: int) -> int:
-        """Denominator of the values of a leg before its first roll."""
-        return end_scales[leg] * prod(self.legs[leg].turn.units)
-
-    def backward_together(self, decide: Decide, seats: Sequence[int], exact: bool = False) -> Array:
+    def backward_together(
+        self, decide: Decide, seats: Sequence[int], arithmetic: Arithmetic = FLOATS
+    ) -> Values:
         """Visit the layers of all legs last to first (module docstring)."""
-        dtype = object if exact else np.float64
-        values = np.zeros((len(seats), self.num_players, self.num_states), dtype=dtype)
-        entries = np.zeros((len(seats), self._first_contexts[-1]), dtype=dtype)  # (seat, context)
-        for number in reversed(range(len(self.legs))):
-            ends = [self._ends(number, row, s) for row, s in zip(entries, seats, strict=True)]
-            own, start = self.legs[number].turn.backward(
-                self._by_node(decide, number), np.stack(ends)
+        values = arithmetic.values(len(seats), self.num_players, self.num_states)
+        entries = arithmetic.zeros(len(seats), int(self._first_contexts[-1]))  # (seat, context)
+        for number, leg in reversed(list(enumerate(self.legs))):
+
+            def decide_states(piece: Piece, expected: Array, number: int = number) -> Array:
+                _, count, actions, contexts = expected.shape  # (seat, state, action, context)
+                stage = self._stage(number, piece, arithmetic)
+                by_state = expected.swapaxes(2, 3).reshape(len(seats), count * contexts, actions)
+                decided = decide(stage, by_state)
+                in_a_row = slice(stage.states[0], stage.states[-1] + 1)
+                values.put((..., stage.seat, in_a_row), decided, piece.scale)
+                return decided.reshape(len(seats), count, contexts)
+
+            later = entries[:, leg.following]  # (seat, result, context)
+            settled, paid = (
+                np.moveaxis(table[..., seats], -1, 0)
+                for table in (leg.settled, leg.paid[arithmetic])
             )
-            everything = slice(*self._first_states[number : number + 2])
-            values[:, self.legs[number].seat, everything] = own.reshape(len(seats), -1)
+            _, start = leg.turn.backward(decide_states, np.where(settled, paid, later), arithmetic)
             entries[:, slice(*self._first_contexts[number : number + 2])] = start
-        return values
+        return values.frozen()
 
-    def _by_node(self, decide: Decide, number: int) -> DecideNodes:
-        """Let a leg's states be decided by node and context."""
+    def _stage(self, leg: int, piece: Piece, arithmetic: Arithmetic) -> Stage:
+        """Give some states of a leg's turn in all its contexts."""
+        states = self._states(leg, piece.states)
+        scale = np.full(len(states), piece.scale, dtype=arithmetic.dtype)
+        return Stage(self.legs[leg].seat, states, scale)
 
-        def decide_nodes(nodes: slice, expected: Array) -> Array:  # (seat, node, action, context)
-            seats, count, actions, contexts = expected.shape
-            by_state = expected.swapaxes(2, 3).reshape(seats, count * contexts, actions)
-            stage = Stage(self.legs[number].seat, self._states(number, nodes))
-            return decide(stage, by_state).reshape(seats, count, contexts)
-
-        return decide_nodes
-
-    def _ends(self, number: int, entries: Array, seat: int) -> Array:
-        """Give the value to ``seat`` of each result of a leg, shape (result, context)."""
-        leg = self.legs[number]
-        if entries.dtype != object:
-            settled, later = leg.float_payoffs[..., seat], entries[leg.following]
-        else:
-            scale = self._end_scales[number]
-            starts = [self._start_scale(self._end_scales, i) for i in range(len(self.legs))]
-            factors = np.array([scale // start for start in starts], dtype=object)  # (leg,)
-            later = (entries * np.repeat(factors, self._num_contexts))[leg.following]
-            settled = np.vectorize(lambda payoff: int(payoff * scale), otypes=[object])(
-                leg.payoffs[..., seat]
-            )
-        ends: Array = np.where(leg.settled[..., seat], settled, later)
-        return ends
-
-    def forward(self, decide: Decide, start: Array, seat: int) -> Array:
+    def forward(
+        self, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic = FLOATS
+    ) -> Array:
         """Visit the layers of all legs first to last: the adjoint of ``backward``."""
         mass = start.copy()
         for number, leg in enumerate(self.legs):
 
-            def decide_nodes(nodes: slice, met: Array, number: int = number) -> Array:
-                stage = Stage(self.legs[number].seat, self._states(number, nodes))
+            def decide_states(piece: Piece, met: Array, number: int = number) -> Array:
+                stage = self._stage(number, piece, arithmetic)
                 weights = decide(stage, met.ravel())  # (state, action)
                 return weights.reshape(*met.shape, self.num_actions).swapaxes(1, 2)
 
             own = mass[leg.seat, slice(*self._first_states[number : number + 2])]
             begun = own.reshape(-1, int(self._num_contexts[number]))
-            met, ended = leg.turn.forward(decide_nodes, begun)
+            met, ended = leg.turn.forward(decide_states, begun, arithmetic)
             own[:] = met.ravel()
-            goes_on = (leg.following >= 0) & ~leg.settled[..., seat]
-            self._begin(mass, leg.following[goes_on], ended[goes_on])
+            goes_on = ~leg.settled[..., seat]
+            self._begin(mass, leg.following[goes_on], ended[goes_on], arithmetic)
         return mass
 
-    def _begin(self, mass: Array, contexts: IntArray, entering: Array) -> None:
+    def _begin(
+        self, mass: Array, contexts: IntArray, entering: Array, arithmetic: Arithmetic
+    ) -> None:
         """Roll for the next player, wherever mass enters its contexts."""
-        laws = self.exact_laws() if mass.dtype == object else self.laws
-        law = laws[self.legs[0].turn.laws[0]]
+        turn = self.legs[0].turn
+        law = turn.probabilities[arithmetic][turn.law[0]]
         for outcome in np.flatnonzero(law != 0):
             legs, states = self._enter(contexts, np.full(len(contexts), outcome))
             np.add.at(mass, (self._seats[legs], states), entering * law[outcome])

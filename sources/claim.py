@@ -1,14 +1,16 @@
 """A claim of a source, the exact truth, and the verdict."""
 
+import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib.resources import files
 from typing import Literal, get_args
 
 Verdict = Literal["agrees", "agrees by rounding", "agrees by truncation", "garbled", "wrong"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Claim:
     """One number or statement of a source.
 
@@ -32,72 +34,115 @@ class Claim:
     formula: str = ""
 
 
-def agreement(holds: bool) -> Verdict:
-    """Turn the outcome of a check into a verdict."""
-    return "agrees" if holds else "wrong"
+@dataclass(frozen=True)
+class At:
+    """A place in a source: ``At("section 3").statement(printed=..., holds=...)`` is a claim."""
+
+    place: str
+
+    def statement(
+        self,
+        *,
+        printed: str,
+        holds: bool,
+        exact: Fraction | str = "true",
+        recorded: Verdict = "agrees",
+        note: str = "",
+    ) -> Claim:
+        """Record whether a statement holds.
+
+        Args:
+            printed: what the source says.
+            holds: whether exact computation says so too.
+            exact: what it says: a number, or a statement.
+            recorded: the verdict to expect.
+            note: a counterexample, or over which range the statement was checked.
+        """
+        return Claim(
+            place=self.place,
+            printed=printed,
+            exact=exact,
+            verdict="agrees" if holds else "wrong",
+            recorded=recorded,
+            note=note,
+        )
+
+    def mistake(self, *, printed: str, holds: bool, exact: Fraction | str, note: str = "") -> Claim:
+        """Record a statement that is known not to hold."""
+        return self.statement(
+            printed=printed, holds=holds, exact=exact, recorded="wrong", note=note
+        )
+
+    def number(
+        self,
+        *,
+        printed: str | int,
+        exact: Fraction | int,
+        recorded: Verdict | None = None,
+        note: str = "",
+        formula: str = "",
+    ) -> Claim:
+        """Compare a printed number with the exact one.
+
+        Args:
+            printed: a decimal, a percentage or a fraction; a ? or bracket marks what is lost, and
+                what cannot be read is garbled.
+            exact: its exact value; of a percentage 12.5%, 1/8.
+            recorded: the verdict to expect; by default that of a number printed well: it agrees
+                if its digits can say it all, else by rounding.
+            note: anything worth saying.
+            formula: shown in place of the fraction.
+        """
+        words, exact = str(printed), Fraction(exact)
+        return Claim(
+            place=self.place,
+            printed=words,
+            exact=exact,
+            verdict=_compare(words, exact),
+            recorded=recorded or _deserved(words, exact),
+            note=note,
+            formula=formula,
+        )
 
 
-def statement(
-    *,
-    place: str,
-    printed: str,
-    holds: bool,
-    exact: Fraction | str = "true",
-    recorded: Verdict = "agrees",
-    note: str = "",
-) -> Claim:
-    """Record whether a statement holds.
-
-    Args:
-        place: where it stands.
-        printed: what the source says.
-        holds: whether exact computation says so too.
-        exact: what it says: a number, or a statement.
-        recorded: the verdict to expect.
-        note: a counterexample, or over which range the statement was checked.
-    """
-    return Claim(place, printed, exact, agreement(holds), recorded, note)
-
-
-def number(
-    place: str,
-    printed: str,
-    exact: Fraction,
-    recorded: Verdict = "agrees by rounding",
-    note: str = "",
-    formula: str = "",
-) -> Claim:
-    """Compare a printed number with the exact one.
-
-    Args:
-        place: where it stands.
-        printed: a decimal, a percentage or a fraction; what cannot be read is garbled.
-        exact: its exact value; of a percentage 12.5%, 1/8.
-        recorded: the verdict to expect.
-        note: anything worth saying.
-        formula: shown in place of the fraction.
-    """
-    return Claim(place, printed, exact, _compare(printed, exact), recorded, note, formula)
+def _unit(printed: str) -> Fraction:
+    """Give what the last digit of a decimal or percentage counts; 0 for integers and fractions."""
+    _, point, places = printed.removesuffix("%").partition(".")
+    percent = printed.endswith("%")
+    return Fraction(bool(point or percent), 10 ** len(places) * (100 if percent else 1))
 
 
 def _compare(printed: str, exact: Fraction) -> Verdict:
-    digits = printed.removesuffix("%")
-    places = len(digits.partition(".")[2])
-    if printed.endswith("%"):
-        exact = exact * 100
     try:
-        value = Fraction(digits)
+        value = Fraction(printed.removesuffix("%")) / (100 if printed.endswith("%") else 1)
     except ValueError:
         return "garbled"
+    unit = _unit(printed)
     if value == exact:
         return "agrees"
-    if "." in digits or printed.endswith("%"):
-        unit = Fraction(1, 10**places)
-        if abs(value - exact) <= unit / 2:
-            return "agrees by rounding"
-        if 0 <= (exact - value) * (-1 if exact < 0 else 1) < unit:
-            return "agrees by truncation"
+    if abs(value - exact) <= unit / 2:
+        return "agrees by rounding"
+    if 0 <= (exact - value) * (-1 if exact < 0 else 1) < unit:
+        return "agrees by truncation"
     return "wrong"
+
+
+def _deserved(printed: str, exact: Fraction) -> Verdict:
+    if set(printed) & set("?("):
+        return "garbled"
+    unit = _unit(printed)
+    return "agrees by rounding" if unit and (exact / unit).denominator > 1 else "agrees"
+
+
+def printed_table(source: str, name: str) -> list[dict[str, str]]:
+    """Read a table as a source prints it: a record for each line, named by the first line.
+
+    Args:
+        source: the source's folder.
+        name: its file there, without ``.csv``.
+    """
+    text = files(__package__).joinpath(source, f"{name}.csv").read_text()
+    return list(csv.DictReader(text.splitlines()))
 
 
 def surprises(claims: Sequence[Claim]) -> list[Claim]:

@@ -46,6 +46,3 @@ def reproduce(sources: Sequence[str]) -> int:
         print()
         print("\n".join(table(title, claims)), flush=True)
     return 1 if new else 0
-
-
-__all__ = ["SOURCES", "Claim", "reproduce"]

@@ -4,14 +4,13 @@ Columns are utilities: many problems on one turn are solved side by side.
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from math import lcm, prod
 
 import numpy as np
 
-from ..baselines.players import TIE, maximize
-from ..games import Array, BoolArray, IntArray, Turn, TurnGame
+from ..games import EXACT, FLOATS, Arithmetic, Array, BoolArray, IntArray, Turn, TurnGame, Values
+from ..games.arithmetic import TIE
+from ..games.turn import Piece
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,7 @@ class TurnValues:
     Attributes:
         turn: what is played.
         ends: utility of each result, shape (result, column).
-        choices: action taken in each node, shape (node, column).
+        choices: action taken in each state, shape (state, column).
         start: expected utility before the first roll, shape (column,).
     """
 
@@ -29,99 +28,75 @@ class TurnValues:
     ends: Array
     choices: IntArray
     start: Array
-    _scaled: Array  # (node, column), as ``Turn.backward`` scales them
-    _unit: int  # denominator of the utilities
+    _values: Values  # (state, column)
+    _arithmetic: Arithmetic
 
     @cached_property
-    def nodes(self) -> Array:
-        """Expected utility in each node, shape (node, column)."""
-        if self.ends.dtype != object:
-            return self._scaled
-        values, units = self._scaled.copy(), self.turn.units
-        for layer, (_, nodes) in enumerate(self.turn.slices):
-            values[nodes] = values[nodes] * Fraction(1, self._unit * prod(units[layer + 1 :]))
+    def states(self) -> Array:
+        """Expected utility in each state, shape (state, column)."""
+        return self._values.array
+
+    @cached_property
+    def afterstates(self) -> Array:
+        """Expected utility in each afterstate, shape (afterstate, column)."""
+        return np.stack([self.before_roll(number) for number in range(self.turn.num_afterstates)])
+
+    def before_roll(self, afterstate: int, columns: slice = slice(None)) -> Array:
+        """Expected utility in one afterstate, shape (column,)."""
+        outcomes = np.flatnonzero(self.turn.possible[afterstate])
+        law = self.turn.probabilities[self._arithmetic][self.turn.law[afterstate], outcomes]
+        rolled = self.states[self.turn.rolled[afterstate, outcomes], columns]
+        values: Array = (law[:, None] * rolled).sum(axis=0)
         return values
 
-    @cached_property
-    def positions(self) -> Array:
-        """Expected utility before each position's roll, shape (position, column)."""
-        return np.stack([self.before_roll(number) for number in range(self.turn.num_positions)])
 
-    def before_roll(self, position: int, columns: slice = slice(None)) -> Array:
-        """Expected utility in one position before its roll, shape (column,)."""
-        outcomes = np.flatnonzero(self.turn.nodes[position] >= 0)
-        law = self._laws[self.turn.laws[position], outcomes]
-        following = self.nodes[self.turn.nodes[position, outcomes], columns]
-        values: Array = (law[:, None] * following).sum(axis=0)
-        return values
-
-    @cached_property
-    def _laws(self) -> Array:
-        exact = self.ends.dtype == object
-        return exact_probabilities(self.turn) if exact else self.turn.probabilities
-
-
-def exact_probabilities(turn: Turn) -> Array:
-    """Give the laws of a turn's rolls as fractions, shape (law, outcome)."""
-    totals = turn.rolls.sum(axis=1)
-    fractions: Array = turn.rolls * np.array([[Fraction(1, total)] for total in totals])
-    return fractions
-
-
-def solve_turn(turn: Turn, ends: Array) -> TurnValues:
+def solve_turn(turn: Turn, ends: Array, arithmetic: Arithmetic = EXACT) -> TurnValues:
     """Maximise every utility; of equally good actions the smallest is taken.
 
     Args:
         turn: what is played.
-        ends: utility of each result, shape (result, column); exact if of dtype object, else not
-            negative, so that small chances keep their relative precision and differ by it.
+        ends: utility of each result, shape (result, column); if they are floats, not negative, so
+            that small chances keep their relative precision and differ by it.
+        arithmetic: of the utilities.
     """
-    return _sweep(turn, ends, None)
+    return _sweep(turn, ends, None, arithmetic)
 
 
-def follow_choices(turn: Turn, ends: Array, choices: IntArray) -> TurnValues:
-    """Evaluate given actions, shape (node, column), by every utility."""
-    return _sweep(turn, ends, choices)
+def follow_choices(
+    turn: Turn, ends: Array, choices: IntArray, arithmetic: Arithmetic = EXACT
+) -> TurnValues:
+    """Evaluate given actions, shape (state, column), by every utility."""
+    return _sweep(turn, ends, choices, arithmetic)
 
 
-def _sweep(turn: Turn, ends: Array, choices: IntArray | None) -> TurnValues:
-    shape = (turn.num_nodes, ends.shape[1])
+def _sweep(turn: Turn, ends: Array, choices: IntArray | None, arithmetic: Arithmetic) -> TurnValues:
+    shape = (turn.num_states, ends.shape[1])
     taken = np.zeros(shape, dtype=np.int64) if choices is None else choices
-    whole, unit = _integers(ends) if ends.dtype == object else (ends, 1)
 
-    def decide(nodes: slice, expected: Array) -> Array:
+    def decide(piece: Piece, expected: Array) -> Array:
+        states = piece.states
         actions = expected.transpose(0, 2, 1).reshape(-1, expected.shape[1])
         if choices is None:
-            legal = np.repeat(turn.after[nodes] >= 0, shape[1], axis=0)
-            taken[nodes] = _largest(actions, legal).reshape(-1, shape[1])
-        best: Array = actions[np.arange(len(actions)), taken[nodes].ravel()]
+            legal = np.repeat(turn.legal[states], shape[1], axis=0)
+            taken[states] = _largest(actions, legal, arithmetic).reshape(-1, shape[1])
+        best: Array = actions[np.arange(len(actions)), taken[states].ravel()]
         return best.reshape(-1, shape[1])
 
-    values, start = turn.backward(decide, whole)
-    if ends.dtype == object:
-        start = start * Fraction(1, unit * prod(turn.units))
-    return TurnValues(turn, ends, taken, start, values, unit)
+    values, start = turn.backward(decide, ends, arithmetic)
+    return TurnValues(turn, ends, taken, start, values, arithmetic)
 
 
-def _integers(numbers: Array) -> tuple[Array, int]:
-    """Write fractions as integers over one denominator, in which arithmetic is much faster."""
-    fractions = [Fraction(number) for number in numbers.ravel().tolist()]
-    unit = lcm(*(number.denominator for number in fractions))
-    whole = np.array([int(number * unit) for number in fractions], dtype=object)
-    return whole.reshape(numbers.shape), unit
-
-
-def _largest(actions: Array, legal: BoolArray) -> IntArray:
+def _largest(actions: Array, legal: BoolArray, arithmetic: Arithmetic) -> IntArray:
     """Give the first of the largest legal entries in each row."""
-    if actions.dtype != object:
+    if arithmetic is FLOATS:
         largest = actions.max(axis=1, keepdims=True, initial=0, where=legal)
         actions = np.divide(actions, largest, out=np.zeros_like(actions), where=largest > 0)
-    first: IntArray = maximize(actions, legal, TIE)[1].argmax(axis=1)
+    first: IntArray = arithmetic.best(actions, legal, TIE)[1].argmax(axis=1)
     return first
 
 
 def in_every_context(game: TurnGame, choices: list[IntArray]) -> IntArray:
-    """Turn choices of each leg, shape (node,) or (node, context), into actions of all states."""
+    """Turn choices of each leg, shape (state,) or (state, context), into the game's actions."""
     columns = [len(leg.contexts) for leg in game.legs]
     tables = [
         choice.ravel() if choice.ndim == 2 else np.repeat(choice, contexts)

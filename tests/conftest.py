@@ -4,7 +4,7 @@ import sys
 
 import gymnasium as gym
 import pytest
-from exactdice.baselines import names
+from exactdice.baselines import answers, names
 from exactdice.envs import find_game
 from exactdice.games import GAMES
 from hypothesis import settings
@@ -25,4 +25,4 @@ def own_games():
     for registry, before in known:
         registry.clear()
         registry.update(before)
-    names.source_policy.cache_clear()
+    answers.forget()

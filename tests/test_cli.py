@@ -19,7 +19,8 @@ from exactdice.agents.learners import ceiling
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.baselines import Task, certificate
 from exactdice.games import Greed
-from exactdice.sources.reproduce import SOURCES, Claim
+from exactdice.sources.claim import At
+from exactdice.sources.reproduce import SOURCES
 from stable_baselines3 import PPO
 
 import exactdice
@@ -315,7 +316,7 @@ def test_a_configuration_of_brackets_is_refused(run, mine):
 @pytest.mark.parametrize(("arguments", "shown"), [(["greed"], 1), (["--all"], len(SOURCES))])
 def test_reproduce_ends_well(run, monkeypatch, arguments, shown):
     """The claims themselves are computed in ``tests/baselines``."""
-    claim = Claim("page 1", "2 + 2 = 4", "4", "agrees", "agrees")
+    claim = At("page 1").statement(printed="2 + 2 = 4", holds=True)
     for source, (title, _) in SOURCES.items():
         monkeypatch.setitem(SOURCES, source, (title, lambda: [claim]))
     code, said, _ = run("reproduce", *arguments)
@@ -430,7 +431,7 @@ for words in json.loads(sys.argv[2]):
             ends.append([end.code, said.getvalue(), complaint.getvalue()])
 print(json.dumps(ends))
 """
-HEAVY = "torch,stable_baselines3,sb3_contrib,matplotlib,yaml,joblib,scipy,pandas,ray"
+HEAVY = "torch,stable_baselines3,sb3_contrib,matplotlib,pydantic,yaml,joblib,scipy,pandas,ray"
 
 
 def run_without(libraries, commands, cwd):

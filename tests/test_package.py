@@ -57,6 +57,7 @@ def test_every_module_in_the_folders_is_in_the_wheel(installed, tmp_path):
 def test_the_wheel_brings_its_data_and_no_other_top_level_package(installed):
     assert (installed / "exactdice/py.typed").is_file()
     assert (installed / "exactdice/envs/reference.json").is_file()
+    assert (installed / "exactdice/sources/four_two_one/charts.csv").is_file()
     names = {path.name for path in installed.iterdir() if not path.name.endswith(".dist-info")}
     assert names == {"exactdice", "bin"}
 

@@ -6,7 +6,6 @@ benchmark that was killed is called again. Several may run at once in one folder
 owner, and the others go on with the rest.
 """
 
-import io
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -14,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -128,7 +126,7 @@ def _check_options(cell: TrainConfig) -> None:
 
 def _options(config: TrainConfig) -> dict[str, Any]:
     """Give all that decides how a run goes."""
-    return {**config.to_json(), **config.hyperparameters, "steps": None, "num_envs": None}
+    return {**config.to_json(), **vars(config.hyperparameters), "steps": None, "num_envs": None}
 
 
 @contextmanager
@@ -169,8 +167,7 @@ def _show(progress: Progress, bars: dict[str, TaskID], cell: TrainConfig) -> Non
             progress.remove_task(bars.pop(name))
         return
     try:
-        with np.load(io.BytesIO((folder_of(cell) / "evaluations.npz").read_bytes())) as log:
-            steps = int(log["timesteps"][-1])
+        steps = int(folders.read_log(folder_of(cell))["timesteps"][-1])
     except Exception:  # not begun, or damaged, which whoever resumes it will say
         return
     if name not in bars:

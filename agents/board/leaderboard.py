@@ -202,7 +202,8 @@ def reference_scores(games: Iterable[str]) -> list[tuple[str, str, float, float]
 
 
 def _policies(task: Task) -> list[str]:
-    names = [name for name in policy_names(task.game) if name != "equilibrium"]
+    solved = ("best_response", "equilibrium")  # the first is what "optimal" is
+    names = [name for name in policy_names(task.game) if name not in solved]
     if task.game.num_players > 2:
         names.append("equilibrium")  # which is not the best response to other opponents
     return list(

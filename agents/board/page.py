@@ -77,7 +77,8 @@ def _draw(curves: Curves) -> str:
             panel.remove()
         picture = io.StringIO()
         figure.savefig(picture, format="svg", metadata={"Date": None})
-    return picture.getvalue().partition("<svg")[1] + picture.getvalue().partition("<svg")[2]
+    text = picture.getvalue()
+    return text[text.index("<svg") :]
 
 
 def _draw_agent(

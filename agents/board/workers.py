@@ -20,6 +20,7 @@ from joblib import cpu_count
 
 from ...games import InputError
 from ..runs.config import RunError, TrainConfig
+from ..runs.hyperparameters import first_line
 from .cell import folder_of, make_way, news, owned, receive, run_cell, run_elsewhere
 
 #: Seconds that workers have to save when they are told to stop.
@@ -221,7 +222,7 @@ class RayWorkers(Workers):
                 ray.init(logging_level="ERROR", log_to_driver=False)
             except (ConnectionError, RuntimeError, ValueError) as error:
                 raise InputError(
-                    f"backend ray must reach a cluster, got: {_first(error)}"
+                    f"backend ray must reach a cluster, got: {first_line(error)}"
                 ) from None
         # Its own retries would begin a cell anew.
         self._run = ray.remote(run_elsewhere).options(num_returns="streaming", max_retries=0)
@@ -277,7 +278,7 @@ class RayWorkers(Workers):
             if remote.losses < LOSSES:
                 self._send(remote)
             else:
-                self._end(remote, f"{name}: lost {LOSSES} times in a row: {_first(error)}")
+                self._end(remote, f"{name}: lost {LOSSES} times in a row: {first_line(error)}")
         else:
             receive(folder_of(remote.cell), files)
             if "checkpoint.pt" in files:
@@ -290,7 +291,3 @@ class RayWorkers(Workers):
     def _end(self, remote: _Remote, failure: str | None) -> None:
         remote.ownership.close()
         self._ended.append((remote.cell, failure))
-
-
-def _first(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

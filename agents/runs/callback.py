@@ -1,6 +1,5 @@
 """Exact evaluation during training: the learning curve has no noise but the agent's."""
 
-import io
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -9,10 +8,9 @@ import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback, EventCallback
 
 from ...baselines import Score, Task, occupancy, score
-from ...games import FloatArray
 from ..learners.adapter import ModelPolicy
-from ..learners.vec_env import GameVecEnv
-from .folders import LOG, save_checkpoint, write_with
+from .folders import LOG
+from .run import Record, Run, new_log
 
 
 class ExactEvalCallback(EventCallback):
@@ -26,6 +24,7 @@ class ExactEvalCallback(EventCallback):
         stop_at: normalised score at which training stops.
         on_score: called with (steps, score) after every score.
         callback_on_new_best: as in EvalCallback, such as StopTrainingOnRewardThreshold.
+        record: what keeps the scores and the model, in place of a folder (see ``of``).
 
     Attributes:
         log: lists by the names in ``LOG``; seconds are those of training and scoring so far.
@@ -42,6 +41,7 @@ class ExactEvalCallback(EventCallback):
         stop_at: float | None = None,
         on_score: Callable[[int, Score], None] | None = None,
         callback_on_new_best: BaseCallback | None = None,
+        record: Record | None = None,
     ) -> None:
         super().__init__(callback_on_new_best)
         self.task = task
@@ -49,12 +49,24 @@ class ExactEvalCallback(EventCallback):
         self.folder = folder
         self.stop_at = stop_at
         self.on_score = on_score
-        self.log: dict[str, list[float]] = {name: [] for name in LOG}
+        self.log = new_log() if record is None else record.log
         self.stop = False
         self.interrupted_at: int | None = None
         self._reached = False
         self._outcome = True
+        self._record = record
         self._started = time.monotonic()
+
+    @classmethod
+    def of(cls, run: Run, on_score: Callable[[int, Score], None]) -> "ExactEvalCallback":
+        """Make the callback of a run: its scores go on where they are, into the run's folder."""
+        config = run.config
+        return cls(run.task, config.interval, run.folder, config.stop_at, on_score, record=run)
+
+    def _init_callback(self) -> None:
+        super()._init_callback()
+        if self._record is None and self.folder is not None:
+            self._record = Record(self.folder, self.model, self.log)
 
     def _on_training_start(self) -> None:
         try:
@@ -89,8 +101,8 @@ class ExactEvalCallback(EventCallback):
             self.interrupted_at = self.num_timesteps
 
     def _save(self) -> None:
-        if self.folder is not None and isinstance(self.model.get_env(), GameVecEnv):
-            save_checkpoint(self.folder, self.model, self.log)
+        if self._record is not None:
+            self._record.save()
 
     def _on_step(self) -> bool:
         return self.interrupted_at is None and not self._reached
@@ -108,19 +120,10 @@ class ExactEvalCallback(EventCallback):
             self.log[name].append(number)
         for name in ("value", "regret", "normalized"):
             self.logger.record(f"exact/{name}", getattr(result, name))
-        if self.folder is not None:
-            if best:
-                write_with(self.folder / "best_model.zip", self.model.save)
-            columns = {name: np.array(self.log[name]) for name in LOG}
-            columns["results"] = columns["results"][:, None]  # (evaluation, episode), as there
-            columns["ep_lengths"] = columns["ep_lengths"][:, None]
-            write_with(self.folder / "evaluations.npz", lambda file: _savez(file, columns))
+        if self._record is not None:
+            self._record.keep(best)
         if self.on_score is not None:
             self.on_score(self.num_timesteps, result)
         enough = self.stop_at is not None and result.normalized >= self.stop_at
         self._reached = enough or (best and not self._on_event())
         return result
-
-
-def _savez(file: io.BytesIO, columns: dict[str, FloatArray]) -> None:
-    np.savez(file, **columns)  # type: ignore[arg-type]  # its other keywords are no columns

@@ -6,15 +6,17 @@ from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import tyro
 
 from ...baselines import Task, make_task
 from ...envs import RewardMode, find_game, full_place
 from ...games import GAMES, InputError, at_least, one_of
-from .hyperparameters import keywords, once, read_changes, read_file, tuned
-from .ranges import KNOWN, Algorithm, check, check_hyperparameters, shown
+from .hyperparameters import Algorithm, keywords, once, read_changes, read_file, shown, tuned
+
+if TYPE_CHECKING:
+    from .algorithms import Hyperparameters
 
 #: A name in ``GAMES``, shown as a choice by the command line, or the place of a game.
 GameName = Annotated[
@@ -181,8 +183,7 @@ class TrainConfig:
 
     @cached_property
     def _changes(self) -> dict[str, Any]:
-        changes = read_changes(self.hyperparams)
-        return check(f"hyperparameters of {self.algorithm}", changes, KNOWN[self.algorithm])
+        return read_changes(self.hyperparams)
 
     @cached_property
     def _file(self) -> dict[str, Any]:
@@ -191,25 +192,29 @@ class TrainConfig:
         )
 
     @cached_property
-    def hyperparameters(self) -> dict[str, Any]:
+    def hyperparameters(self) -> "Hyperparameters":
         """What ``conf``, ``hyperparams``, ``env``, ``steps`` and ``num_envs`` amount to.
 
         What is given one by one goes before what the file says, except for the reward: a file is
         tuned for one.
         """
-        merged = {**self._file, **self._changes}
-        for name, option in (("n_timesteps", "steps"), ("n_envs", "num_envs")):
-            given = {
-                f"--{option.replace('_', '-')}": getattr(self, option),
-                f"--hyperparams {name}": self._changes.get(name),
-            }
-            merged[name] = once(name, given) or merged.get(name)
-        merged = check_hyperparameters(self.algorithm, merged)
-        file, changes = keywords(self._file), keywords(self._changes)
+        from .algorithms import ALGORITHMS, read  # comes with training, as YAML does
+
+        file, changes = self._file, self._changes
+        options = {"n_timesteps": self.steps, "n_envs": self.num_envs}
+        given = {name: value for name, value in options.items() if value is not None}
+        merged = {**dict.fromkeys(options), **file, **given, **changes}
+        known = {**keywords(file), **keywords(changes), **self.env}
+        merged["env_kwargs"] = {**known, "reward": self.reward}
+        owner = f"hyperparameters of {self.algorithm}"
+        checked = read(ALGORITHMS[self.algorithm], merged, owner)
+        for name, option in (("n_timesteps", "--steps"), ("n_envs", "--num-envs")):
+            change = getattr(checked, name) if name in changes else None
+            once(name, {option: given.get(name), f"--hyperparams {name}": change})
         for name, value in self.env.items():
-            once(name, {"--env": value, "--hyperparams env_kwargs": changes.get(name)})
-        merged["env_kwargs"] = {**file, **changes, **self.env, "reward": self.reward}
-        return merged
+            place = "--hyperparams env_kwargs"
+            once(name, {"--env": value, place: keywords(changes).get(name)})
+        return checked
 
     @property
     def game_name(self) -> str:
@@ -219,7 +224,7 @@ class TrainConfig:
     @property
     def total_steps(self) -> int:
         """Moves to train for."""
-        return int(self.hyperparameters["n_timesteps"])
+        return self.hyperparameters.n_timesteps
 
     @property
     def interval(self) -> int:

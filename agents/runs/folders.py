@@ -22,7 +22,6 @@ import json
 import os
 import platform
 import re
-import shutil
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -30,21 +29,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch as th
-import yaml
 from stable_baselines3.common.base_class import BaseAlgorithm
-from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
 from ...games import FloatArray
 from ..learners.vec_env import GameVecEnv
 from .config import RunError, TrainConfig
+from .hyperparameters import first_line
 from .models import make_env, make_model
 
 #: Columns of the log; the first three are the keys of stable-baselines3's EvalCallback.
 LOG = ("timesteps", "results", "ep_lengths", "regret", "normalized", "seconds")
-COUNTERS = ("num_timesteps", "_n_updates", "_n_calls", "_episode_num", "exploration_rate")
-
-
 FILES = (
     *("config.json", "hyperparameters.yml", "evaluations.npz", "checkpoint.pt"),
     *("best_model.zip", "final_model.zip", "certificate.npz", "score.json"),
@@ -111,36 +105,6 @@ def write_with(path: Path, save: Callable[[io.BytesIO], Any]) -> None:
     write(path, buffer.getvalue())
 
 
-def create(config: TrainConfig) -> Path:
-    """Make the folder of a new run and put the configuration there.
-
-    Raises:
-        RunError: if the folder exists or cannot be made.
-    """
-    folder = config.run_folder
-    if folder is None:
-        numbers = range(1, 10**6)
-        names = (Path("runs", f"{config.game_name}-{config.algorithm}-{n}") for n in numbers)
-        folder = next(name for name in names if not name.exists())
-    try:
-        folder.mkdir(parents=True)
-    except FileExistsError:
-        raise RunError(
-            f"run_folder must not exist, got {folder}: choose another, or continue that run with "
-            f"--resume {folder}"
-        ) from None
-    except OSError as error:
-        raise RunError(f"run_folder must be a place to write to, got {folder}: {error}") from None
-    entry = {f"exactdice/{config.game_name}-v0": config.hyperparameters}
-    try:
-        write(folder / "hyperparameters.yml", yaml.safe_dump(entry).encode())
-        write_json(folder / "config.json", config.to_json())
-    except WriteError:
-        shutil.rmtree(folder)  # it was made just now
-        raise
-    return folder
-
-
 def read_config(folder: Path) -> TrainConfig:
     """Read the configuration of a run.
 
@@ -158,18 +122,6 @@ def read_config(folder: Path) -> TrainConfig:
         raise RunError(f"{path} must be the configuration of a run, got: {error}") from None
 
 
-def read_unfinished_config(folder: Path) -> TrainConfig:
-    """Read the configuration of a run that is not finished.
-
-    Raises:
-        RunError: if it is finished, or the configuration cannot be read.
-    """
-    config = read_config(folder)
-    if (folder / "score.json").exists():
-        raise RunError(f"resume must be an unfinished run, got {folder}, which has a score.json")
-    return config
-
-
 def load_model(folder: Path, which: str = "final") -> tuple[BaseAlgorithm, GameVecEnv]:
     """Load the final or the best model of a run, and its training environment.
 
@@ -183,10 +135,12 @@ def load_model(folder: Path, which: str = "final") -> tuple[BaseAlgorithm, GameV
     env = make_env(config)
     model = make_model(config, env)
     try:
-        _check_sums(path)
+        check_sums(path)
         model.set_parameters(str(path), device=model.device)
     except Exception as error:  # zip, pickle and torch each have their own for a damaged file
-        raise RunError(f"{path} must hold the weights of this run, got: {_first(error)}") from None
+        raise RunError(
+            f"{path} must hold the weights of this run, got: {first_line(error)}"
+        ) from None
     return model, env
 
 
@@ -205,7 +159,7 @@ def read_log(folder: Path) -> dict[str, FloatArray]:
         if len({len(column) for column in log.values()}) > 1:
             raise ValueError("columns of different lengths")
     except Exception as error:  # zip, zlib and numpy each have their own for a damaged file
-        raise RunError(f"{path} must hold the scores of a run, got: {_first(error)}") from None
+        raise RunError(f"{path} must hold the scores of a run, got: {first_line(error)}") from None
     return log
 
 
@@ -221,102 +175,12 @@ def read_score(folder: Path) -> dict[str, Any]:
         numbers = ("value", "optimum", "random", "regret", "normalized", "steps", "seconds")
         return {**score, **{name: score[name] + 0 for name in numbers}}
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-        raise RunError(f"{path} must be the score of a run, got: {_first(error)}") from None
+        raise RunError(f"{path} must be the score of a run, got: {first_line(error)}") from None
 
 
-def _check_sums(path: Path) -> None:
+def check_sums(path: Path) -> None:
     """See that no byte of a zip file has changed, which PyTorch does not look at."""
     with zipfile.ZipFile(path) as file:
         wrong = file.testzip()
     if wrong is not None:
         raise ValueError(f"a wrong CRC in {wrong}")
-
-
-def save_checkpoint(folder: Path, model: BaseAlgorithm, log: dict[str, list[float]]) -> None:
-    """Save all that decides how training goes on."""
-    env = model.get_env()
-    assert isinstance(env, GameVecEnv)
-    content = {
-        "parameters": model.get_parameters(),
-        "counters": {name: getattr(model, name) for name in COUNTERS if hasattr(model, name)},
-        "observations": th.as_tensor(np.asarray(model._last_obs)),
-        "episode_starts": th.as_tensor(np.asarray(model._last_episode_starts)),
-        "games": th.as_tensor(env.engine.states),
-        "random": json.dumps(_random_states(model, env)),
-        "torch_random": th.get_rng_state(),
-        "log": log,
-    }
-    if isinstance(model, OffPolicyAlgorithm):
-        content["replay"] = _replay(model)
-    write_with(folder / "checkpoint.pt", lambda buffer: th.save(content, buffer))
-
-
-def restore_checkpoint(folder: Path, model: BaseAlgorithm) -> dict[str, list[float]]:
-    """Put a fresh model of the same configuration into the saved state; return the log.
-
-    Raises:
-        RunError: if there is no checkpoint, or one that is damaged or of another run.
-    """
-    path = folder / "checkpoint.pt"
-    if not path.is_file():
-        raise RunError(f"run folder must hold a checkpoint.pt, got {folder}: nothing was saved yet")
-    env = model.get_env()
-    assert isinstance(env, GameVecEnv)
-    try:
-        _check_sums(path)
-        content = th.load(path, map_location="cpu", weights_only=True)
-        model.set_parameters(content["parameters"], device=model.device)
-        for name, value in content["counters"].items():
-            setattr(model, name, value)
-        model._last_obs = content["observations"].numpy()
-        model._last_episode_starts = content["episode_starts"].numpy()
-        env.engine.states[:] = content["games"].numpy()
-        if model.num_timesteps:  # the generators go on from where they were
-            env._reset_seeds()
-        _set_random_states(model, env, json.loads(content["random"]))
-        th.set_rng_state(content["torch_random"])
-        if isinstance(model, OffPolicyAlgorithm):
-            _set_replay(model, content["replay"])
-        log: dict[str, list[float]] = content["log"]
-    except Exception as error:  # zip, pickle and torch each have their own for a damaged file
-        raise RunError(f"{path} must be a checkpoint of this run, got: {_first(error)}") from None
-    return log
-
-
-def _random_states(model: BaseAlgorithm, env: GameVecEnv) -> dict[str, Any]:
-    kind, keys, *rest = np.random.get_state(legacy=True)
-    return {
-        "numpy": [kind, np.asarray(keys).tolist(), *rest],
-        "env": env.rng.bit_generator.state,
-        "actions": model.action_space.np_random.bit_generator.state,
-    }
-
-
-def _set_random_states(model: BaseAlgorithm, env: GameVecEnv, states: dict[str, Any]) -> None:
-    np.random.set_state(tuple(states["numpy"]))
-    env.rng.bit_generator.state = states["env"]
-    model.action_space.np_random.bit_generator.state = states["actions"]
-
-
-_REPLAY = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
-
-
-def _replay(model: OffPolicyAlgorithm) -> dict[str, Any]:
-    """Give the filled part of the replay buffer."""
-    buffer = model.replay_buffer
-    assert buffer is not None
-    filled = buffer.buffer_size if buffer.full else buffer.pos
-    arrays = {name: th.as_tensor(getattr(buffer, name)[:filled]) for name in _REPLAY}
-    return {"pos": buffer.pos, "full": buffer.full, **arrays}
-
-
-def _set_replay(model: OffPolicyAlgorithm, saved: dict[str, Any]) -> None:
-    buffer = model.replay_buffer
-    assert buffer is not None
-    buffer.pos, buffer.full = saved["pos"], saved["full"]
-    for name in _REPLAY:
-        getattr(buffer, name)[: len(saved[name])] = saved[name].numpy()
-
-
-def _first(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

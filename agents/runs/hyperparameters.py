@@ -9,15 +9,18 @@ A file maps ids of environments to the arguments of a model, among them
 and numbers such as lin_0.003 that fall linearly to zero. Nothing in a file is run as code.
 """
 
+import ast
+import reprlib
 from collections.abc import Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ...envs import RewardMode
 from ...games import InputError
-from .ranges import Algorithm, mapping, shown
+
+Algorithm = Literal["ppo", "dqn", "qlearning"]
 
 
 def read_file(game: str, file: Path | Traversable) -> dict[str, Any]:
@@ -60,15 +63,40 @@ def _yaml(text: str, complaint: str) -> Any:
         raise InputError(f"{complaint}: {reason}") from None
 
 
+def read_call(text: str) -> dict[str, Any] | None:
+    """Read what a text hands to ``dict``, and call nothing; None if it is no such text."""
+    try:
+        call = ast.parse(text, mode="eval").body
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "dict" and not call.args:
+            entries = {str(entry.arg): _literal(entry.value) for entry in call.keywords}
+            return entries if len(entries) == len(call.keywords) else None
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        pass  # the parser's own, and those of literal_eval, for any text
+    return None
+
+
+def _literal(node: ast.expr) -> Any:
+    if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "nn":
+        return ast.unparse(node)
+    return ast.literal_eval(node)
+
+
 def tuned(algorithm: Algorithm, reward: RewardMode) -> Traversable:
     """Give the tuned file that comes with the package."""
     name = f"{algorithm}-regret" if (algorithm, reward) == ("ppo", "regret") else algorithm
     return files("exactdice.agents") / "hyperparams" / f"{name}.yml"
 
 
-def keywords(hyperparameters: dict[str, Any]) -> dict[str, Any]:
-    """Give the keyword arguments of the environment among hyperparameters."""
-    return mapping("env_kwargs", hyperparameters.get("env_kwargs", {}))
+def keywords(hyperparameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the keyword arguments of the environment among hyperparameters.
+
+    Raises:
+        ValueError: if they are not by name.
+    """
+    given = hyperparameters.get("env_kwargs", {})
+    if not isinstance(given, dict) or not all(isinstance(name, str) for name in given):
+        raise InputError(f"env_kwargs must be a mapping from names, got {shown(given)}")
+    return given
 
 
 def once(name: str, places: dict[str, Any]) -> Any:
@@ -86,3 +114,15 @@ def once(name: str, places: dict[str, Any]) -> Any:
                 f"by {place}"
             )
     return value
+
+
+def shown(value: Any) -> str:
+    """Write a user's value into a message: in one line, and cut where it is long or deep."""
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = 80
+    return short.repr(value)
+
+
+def first_line(error: Exception) -> str:
+    """Give the first line of an error of a library, or its name if it says nothing."""
+    return (str(error).splitlines() or [type(error).__name__])[0]

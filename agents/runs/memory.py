@@ -1,20 +1,17 @@
 """What the buffers of a model would take, before they are made."""
 
-from typing import Any
-
 import numpy as np
 
 from ...games.sizes import check_array, check_memory
 from ..learners.vec_env import GameVecEnv
-from .ranges import Algorithm
+from .algorithms import DQN, PPO, Hyperparameters
 
 
-def check_buffers(algorithm: Algorithm, options: dict[str, Any], env: GameVecEnv) -> None:
+def check_buffers(options: Hyperparameters, env: GameVecEnv) -> None:
     """Refuse buffers and tables that would take more memory than the limit.
 
     Args:
-        algorithm: which model is to be built.
-        options: its hyperparameters, checked one by one; those left out are small.
+        options: the hyperparameters of the model that is to be built.
         env: what it is to learn on.
 
     Raises:
@@ -22,12 +19,12 @@ def check_buffers(algorithm: Algorithm, options: dict[str, Any], env: GameVecEnv
     """
     game, space = env.task.game, env.observation_space
     components = int(np.prod(space.shape or 1))
-    if algorithm == "qlearning":  # values and visits
-        check_array("Q-learning's tables", game, 2, game.num_states, game.num_actions)
-    elif algorithm == "dqn":  # two observations, action, reward, end and time-out
-        each = 2.0 * components * np.dtype(space.dtype).itemsize + 20
-        check_memory("buffer_size", options.get("buffer_size", 1), each)
-        check_memory("batch_size", options.get("batch_size", 1), each)
-    else:  # single-precision numbers; some are copied when they are put in another order
+    if isinstance(options, PPO):  # single-precision numbers; some are copied in another order
         numbers = 2 * components + 8 + 2 * game.num_actions
-        check_memory("n_steps", options.get("n_steps", 1), 4.0 * numbers * env.num_envs)
+        check_memory("n_steps", options.n_steps, 4.0 * numbers * env.num_envs)
+    elif isinstance(options, DQN):  # two observations, action, reward, end and time-out
+        each = 2.0 * components * np.dtype(space.dtype).itemsize + 20
+        check_memory("buffer_size", options.buffer_size, each)
+        check_memory("batch_size", options.batch_size, each)
+    else:  # values and visits
+        check_array("Q-learning's tables", game, 2, game.num_states, game.num_actions)

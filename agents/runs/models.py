@@ -14,9 +14,10 @@ from ...games import InputError
 from ..learners.dqn import MaskedDQN, MaskedDQNPolicy
 from ..learners.q_learning import QLearning, QTable
 from ..learners.vec_env import GameVecEnv
+from .algorithms import read_network
 from .config import TrainConfig, task_from_options
+from .hyperparameters import Algorithm, first_line, shown
 from .memory import check_buffers
-from .ranges import Algorithm, network, shown
 
 MODELS: dict[Algorithm, tuple[Any, Any]] = {
     "ppo": (MaskablePPO, "MlpPolicy"),
@@ -60,12 +61,12 @@ def make_env(config: TrainConfig) -> GameVecEnv:
     Raises:
         ValueError: if a keyword of the environment is unknown or out of range.
     """
-    keywords = dict(config.hyperparameters["env_kwargs"])
+    keywords = dict(config.hyperparameters.env_kwargs)
     reward, encoding = keywords.pop("reward"), keywords.pop("encoding", "integer")
     task = task_from_options(config.game, keywords)
     lowest, highest = task.game.payoff_range
     scale = 1 / (highest - lowest) if config.algorithm == "dqn" and highest > lowest else 1.0
-    return GameVecEnv(task, config.hyperparameters["n_envs"], reward, encoding, scale)
+    return GameVecEnv(task, config.hyperparameters.n_envs, reward, encoding, scale)
 
 
 def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
@@ -76,11 +77,11 @@ def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
     """
     options = {
         name: _argument(name, value)
-        for name, value in config.hyperparameters.items()
+        for name, value in vars(config.hyperparameters).items()
         if name not in OURS
     }
     model, policy = MODELS[config.algorithm]
-    check_buffers(config.algorithm, options, env)
+    check_buffers(config.hyperparameters, env)
     device = check_device(config.device)
     if model is QLearning and device not in ("cpu", "auto"):
         raise InputError(f"device must be cpu for a table, got {device!r}")
@@ -100,7 +101,7 @@ def _argument(name: str, value: Any) -> Any:
         return LinearSchedule(float(value.removeprefix("lin_")), 0.0, 1.0)
     if name != "policy_kwargs":
         return value
-    options = network(name, value)
+    options = read_network(value)
     if "activation_fn" in options:
         kind = getattr(th.nn, options["activation_fn"], None)
         if getattr(kind, "__module__", "") != "torch.nn.modules.activation":
@@ -135,7 +136,7 @@ def make_callbacks(config: TrainConfig) -> list[BaseCallback]:
     Raises:
         ValueError: if one is unknown.
     """
-    named = config.hyperparameters.get("callback")
+    named = getattr(config.hyperparameters, "callback", None)
     callbacks: list[BaseCallback] = []
     for name in named if isinstance(named, list) else [] if named is None else [named]:
         if not isinstance(name, str) or name not in CALLBACKS:
@@ -153,9 +154,8 @@ def check_device(device: str) -> str:
     try:
         th.zeros(1, device="cpu" if device == "auto" else device).item()
     except Exception as error:  # each kind of device has its own
-        reason = str(error).splitlines()[0]
         raise InputError(
-            f"device must be one that PyTorch can use, got {device!r}: {reason}"
+            f"device must be one that PyTorch can use, got {device!r}: {first_line(error)}"
         ) from None
     return device
 
@@ -166,7 +166,7 @@ def check_log(config: TrainConfig) -> None:
     Raises:
         ValueError: if it is not.
     """
-    folder = config.hyperparameters.get("tensorboard_log")
+    folder = getattr(config.hyperparameters, "tensorboard_log", None)
     if folder is not None and importlib.util.find_spec("tensorboard") is None:
         raise InputError(
             f"tensorboard_log needs more libraries, got {shown(folder)}: pip install tensorboard"

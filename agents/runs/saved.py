@@ -17,8 +17,11 @@ from typing import Any
 import gymnasium as gym
 import torch as th
 
+from ...baselines import Reading
 from ...games import GAMES, Game, InputError
-from ..learners.adapter import ModelPolicy
+from ..learners.adapter import ModelPolicy, from_model
+from .folders import load_model
+from .hyperparameters import first_line
 
 #: Functions and classes of NumPy that pickled spaces consist of, and containers.
 PLAIN = {
@@ -39,20 +42,17 @@ KINDS = (Game, gym.Space, th.nn.Module, th.optim.Optimizer)
 NEEDED = ("policy_class", "policy_kwargs", "observation_space", "action_space")
 
 
-def from_file(path: Path, game: Game, reading: Any) -> ModelPolicy:
+def from_file(path: Path, game: Game, reading: Reading) -> ModelPolicy:
     """Read the policy of a run folder or of a saved model.
 
     Raises:
         ValueError: if the file is missing, damaged, of another kind or of another game, or holds
             more than a network that can be understood.
     """
-    options = (game, reading.deterministic, reading.masked, reading.sight, reading.observations)
     run = path if path.is_dir() else path.parent
     if (run / "config.json").is_file():
-        from .folders import load_model
-
         which = "final" if path.is_dir() else path.name.removesuffix("_model.zip")
-        return ModelPolicy(load_model(run, which)[0], *options)
+        return from_model(load_model(run, which)[0], game, reading)
     if not path.is_file():
         raise InputError(f"policy must be a run folder, a certificate or a saved model, got {path}")
     if (path.parent / "vecnormalize.pkl").exists() and reading.observations is None:
@@ -60,7 +60,7 @@ def from_file(path: Path, game: Game, reading: Any) -> ModelPolicy:
             f"{path} must be given the statistics that it was trained with: pass observations="
             f"VecNormalize.load({str(path.parent / 'vecnormalize.pkl')!r}, venv)"
         )
-    return ModelPolicy(load_policy(path), *options)
+    return from_model(load_policy(path), game, reading)
 
 
 def load_policy(path: Path) -> Any:
@@ -78,7 +78,7 @@ def load_policy(path: Path) -> Any:
     except pickle.UnpicklingError as error:
         raise InputError(f"{path} {error}") from None
     except Exception as error:  # zip, json, pickle and torch each have their own for damage
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        reason = first_line(error)
         raise InputError(f"{path} must be a model of stable-baselines3, got: {reason}") from None
     policy.exploration_rate = float(description.get("exploration_rate", 0.0))
     return policy

@@ -10,17 +10,15 @@ from types import FrameType
 import torch as th
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 
-from ...baselines import Score, certificate, exploitability
+from ...baselines import Score, exploitability
 from ..learners.adapter import ModelPolicy
-from ..learners.self_play import SelfPlay
 from . import folders
 from .callback import ExactEvalCallback
 from .config import RunError, TrainConfig
-from .models import check_log, make_callbacks, make_env, make_model
 from .report import report, seated
+from .run import Run
 
 RUNAWAY = 1e6  # weights of networks that learn are far below
 
@@ -61,61 +59,34 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
     # hence the run, does not depend on how many cores there are.
     th.set_num_threads(1)
     console = console or Console()
-    folder = config.resume
-    if folder is not None:
-        config = folders.read_unfinished_config(folder)
-    check_log(config)
-    env = make_env(config)
-    model = make_model(config, env)
-    exact = ExactEvalCallback(env.task, config.interval, stop_at=config.stop_at)
-    callbacks: list[BaseCallback] = [exact, *make_callbacks(config)]
-    if config.self_play:  # after the callback that saves: a resumed run begins here
-        callbacks.append(SelfPlay(env.task.game))
-    if folder is None:
-        folder = folders.create(config)
-    else:
-        exact.log = folders.restore_checkpoint(folder, model)
-    exact.folder = folder
+    run = Run.create(config) if config.resume is None else Run.resume(config.resume)
+    config = run.config
     console.print(
-        f"{config.algorithm} on {env.task.game!r} {seated(env.task)}\n"
-        f"{config.reward} reward, {config.total_steps:,} steps, saving in {folder}"
+        f"{config.algorithm} on {run.task.game!r} {seated(run.task)}\n"
+        f"{config.reward} reward, {config.total_steps:,} steps, saving in {run.folder}"
     )
-    with _how_to_go_on(folder):
-        _learn(config, model, callbacks, console)
+    with _how_to_go_on(run.folder):
+        exact = _learn(run, console)
         if exact.interrupted_at is None:
-            return _finish(config, folder, model, exact, console)
+            return _finish(run, exact.evaluate(), console)
     console.print(
         f"interrupted and saved after {exact.interrupted_at:,} steps; continue with\n"
-        f"    python train.py --resume {folder}"
+        f"    python train.py --resume {run.folder}"
     )
     return None
 
 
-def _finish(
-    config: TrainConfig,
-    folder: Path,
-    model: BaseAlgorithm,
-    exact: ExactEvalCallback,
-    console: Console,
-) -> Score:
-    """Score and save the final model."""
-    final = exact.evaluate()
-    folders.write_with(folder / "final_model.zip", model.save)
-    best = max(exact.log["normalized"])
-    folders.write(folder / "certificate.npz", certificate(final))
-    summary = {
-        "steps": model.num_timesteps,
-        "seconds": exact.log["seconds"][-1],
-        **final.as_dict(),
-        "best_normalized": best,
-    }
+def _finish(run: Run, final: Score, console: Console) -> Score:
+    """Keep the final model and say what it scores."""
+    more = {}
+    if run.config.self_play:
+        both = exploitability(ModelPolicy(run.model, run.task.game), run.task)
+        more["exploitability_of_both_seats"] = float(both)
+    run.finish(final, **more)
     report(final, console)
-    if config.self_play:
-        both = float(exploitability(ModelPolicy(model, exact.task.game), exact.task))
-        summary["exploitability_of_both_seats"] = both
+    for both in more.values():
         console.print(f"exploitability, mean of both seats: {both:.6f}", highlight=False)
-    folders.write_json(folder / "score.json", summary)
-    console.print(f"saved in {folder}")
+    console.print(f"saved in {run.folder}")
     return final
 
 
@@ -131,27 +102,25 @@ def _how_to_go_on(folder: Path) -> Iterator[None]:
         raise RunError(f"{error}; make room and {go_on}") from None
 
 
-def _learn(
-    config: TrainConfig, model: BaseAlgorithm, callbacks: list[BaseCallback], console: Console
-) -> None:
+def _learn(run: Run, console: Console) -> ExactEvalCallback:
     """Train to the end, or to Ctrl-C, under a progress bar; exact scores come first."""
-    exact = callbacks[0]
-    assert isinstance(exact, ExactEvalCallback)
+    model, total = run.model, run.config.total_steps
     columns = (
         BarColumn(),
         TextColumn("{task.percentage:>3.0f} %"),
         TimeRemainingColumn(),
         TextColumn("{task.fields[score]}"),
     )
-    with Progress(*columns, console=console) as progress, _stop_on_interrupt(exact, console):
-        bar = ProgressCallback(progress, config.total_steps, model.num_timesteps)
-        exact.on_score = bar.show
+    with Progress(*columns, console=console) as progress:
+        bar = ProgressCallback(progress, total, model.num_timesteps)
+        exact = ExactEvalCallback.of(run, bar.show)
         try:
-            model.learn(
-                config.total_steps - model.num_timesteps,
-                callback=[*callbacks, bar],
-                reset_num_timesteps=model.num_timesteps == 0,
-            )
+            with _stop_on_interrupt(exact, console):
+                model.learn(
+                    total - model.num_timesteps,
+                    callback=[exact, *run.callbacks, bar],
+                    reset_num_timesteps=model.num_timesteps == 0,
+                )
         except ValueError:  # somewhere in a network or a law, if its weights have run away
             if all(weight.abs().max() < RUNAWAY for weight in model.policy.parameters()):
                 raise
@@ -159,6 +128,7 @@ def _learn(
                 f"hyperparameters must keep the weights below {RUNAWAY:g}, which they left within "
                 f"{model.num_timesteps:,} steps: lower learning_rate or max_grad_norm"
             ) from None
+    return exact
 
 
 @contextmanager

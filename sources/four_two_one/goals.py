@@ -3,18 +3,18 @@
 Statements over all games are checked over ranges, in exact arithmetic.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
 from math import prod
-from operator import le, lt
 
-from ...baselines.solver import Solution, evaluate, occupancy
+from ...baselines.evaluation import Solution
+from ...baselines.solver import evaluate, occupancy
 from ...baselines.task import start_mass
 from ...games import FourTwoOne
 from ...games.dice import combinations
 from ...games.ranking import Combination
-from ..claim import Claim, agreement, number
+from ..claim import At, Claim
 from .laws import best, probability
 
 
@@ -25,28 +25,40 @@ def goal_claims() -> list[Claim]:
 
 
 def _ratchet() -> Iterator[Claim]:
-    for printed, holds in (
-        ("with three dice and six faces the ratchet is optimal", ratchet_is_optimal),
-        ("with three dice and six faces nothing else is", only_ratchet_is_optimal),
-    ):
-        failing = [
-            f"J = {casts}, goal {goal}"
-            for casts in range(1, 9) for goal in _representatives(3, 6)
-            if not holds(3, 6, casts, goal)
-        ]  # fmt: skip
-        yield Claim(
-            "section 4.1", printed, ", ".join(failing) or "true", agreement(not failing), "agrees",
-            "J = 1 to 8, every class of goals",
-        )  # fmt: skip
+    failing = _exceptions(ratchet_is_optimal)
+    yield At("section 4.1").statement(
+        printed="with three dice and six faces the ratchet is optimal",
+        exact=", ".join(failing) or "true",
+        holds=not failing,
+        note="J = 1 to 8, every class of goals",
+    )
+    failing = _exceptions(only_ratchet_is_optimal)
+    yield At("section 4.1").statement(
+        printed="with three dice and six faces nothing else is",
+        exact=", ".join(failing) or "true",
+        holds=not failing,
+        note="J = 1 to 8, every class of goals",
+    )
     for dice, faces, casts, goal in ((3, 3, 3, "112"), (4, 5, 3, "1112"), (3, 6, 9, "112")):
         loss = _ratchet_loss(dice, faces, casts, goal)
         optimum = best(dice, faces, casts, goal).value
-        yield Claim(
-            "section 4.1", "the ratchet strategy is optimal if and only if D <= F",
-            f"not for (D, F, J) = ({dice}, {faces}, {casts}) and goal {goal}: it loses "
+        yield At("section 4.1").mistake(
+            printed="the ratchet strategy is optimal if and only if D <= F",
+            exact=f"not for (D, F, J) = ({dice}, {faces}, {casts}) and goal {goal}: it loses "
             f"{float(loss):.3g} of {float(optimum):.6f}",
-            agreement(loss == 0), "wrong", f"optimum {optimum}, ratchet {optimum - loss}",
-        )  # fmt: skip
+            holds=loss == 0,
+            note=f"optimum {optimum}, ratchet {optimum - loss}",
+        )
+
+
+def _exceptions(holds: Callable[[int, int, int, str], bool]) -> list[str]:
+    """List where something does not hold for three dice and six faces."""
+    return [
+        f"J = {casts}, goal {goal}"
+        for casts in range(1, 9)
+        for goal in _representatives(3, 6)
+        if not holds(3, 6, casts, goal)
+    ]
 
 
 @cache
@@ -80,18 +92,26 @@ def only_ratchet_is_optimal(dice: int, faces: int, casts: int, goal: str) -> boo
 
 def _one_decision() -> Iterator[Claim]:
     sizes = [(dice, faces) for dice in (2, 3, 4) for faces in range(2, 7)]
-    for printed, holds, condition in (
-        ("the ratchet strategy is optimal if and only if D <= F", ratchet_is_optimal, le),
-        ("strictly if and only if D < F", only_ratchet_is_optimal, lt),
-    ):
-        found = all(
-            all(holds(*size, 2, goal) for goal in _representatives(*size)) == condition(*size)
-            for size in sizes
-        )
-        yield Claim(
-            "section 4.1, for J = 2", printed, "true", agreement(found), "agrees",
-            "D = 2 to 4, F = 2 to 6, every class of goals",
-        )  # fmt: skip
+    goals = {size: _representatives(*size) for size in sizes}
+    note = "D = 2 to 4, F = 2 to 6, every class of goals"
+    yield At("section 4.1, for J = 2").statement(
+        printed="the ratchet strategy is optimal if and only if D <= F",
+        holds=all(
+            all(ratchet_is_optimal(dice, faces, 2, goal) for goal in goals[dice, faces])
+            == (dice <= faces)
+            for dice, faces in sizes
+        ),
+        note=note,
+    )
+    yield At("section 4.1, for J = 2").statement(
+        printed="strictly if and only if D < F",
+        holds=all(
+            all(only_ratchet_is_optimal(dice, faces, 2, goal) for goal in goals[dice, faces])
+            == (dice < faces)
+            for dice, faces in sizes
+        ),
+        note=note,
+    )
 
 
 def _either() -> Iterator[Claim]:
@@ -100,26 +120,26 @@ def _either() -> Iterator[Claim]:
         evaluate(f"{name}:112", solution.task, exact=True).value
         for name in ("bernoulli", "ratchet")
     )
-    yield Claim(
-        "appendix C", "optimal one-goal strategies are Bernoulli or ratchet, depending on D < F",
-        "neither for (D, F, J) = (3, 2, 2) and goal 112: "
+    yield At("appendix C").mistake(
+        printed="optimal one-goal strategies are Bernoulli or ratchet, depending on D < F",
+        exact="neither for (D, F, J) = (3, 2, 2) and goal 112: "
         f"optimum {solution.value}, Bernoulli {one}, ratchet {other}",
-        agreement(solution.value in (one, other)), "wrong",
-    )  # fmt: skip
+        holds=solution.value in (one, other),
+    )
 
 
 def _bernoulli() -> Iterator[Claim]:
     chance = probability(6, (1, 2, 4))
-    found = all(
-        evaluate("bernoulli:421", best(3, 6, casts, "421").task, exact=True).value
-        == 1 - (1 - chance) ** casts
-        for casts in range(1, 5)
+    yield At("section 4.1").statement(
+        printed="the Bernoulli policy repeats independent trials until success",
+        exact="it succeeds with the probability 1 - (1 - p)^J",
+        holds=all(
+            evaluate("bernoulli:421", best(3, 6, casts, "421").task, exact=True).value
+            == 1 - (1 - chance) ** casts
+            for casts in range(1, 5)
+        ),
+        note="(3, 6, J), J <= 4, goal 421",
     )
-    yield Claim(
-        "section 4.1", "the Bernoulli policy repeats independent trials until success",
-        "it succeeds with the probability 1 - (1 - p)^J", agreement(found), "agrees",
-        "(3, 6, J), J <= 4, goal 421",
-    )  # fmt: skip
 
 
 def optimal_takes(
@@ -136,60 +156,68 @@ def optimal_takes(
 
 def _examples() -> Iterator[Claim]:
     taken = optimal_takes(best(3, 6, 3, "124"), (), (1, 5, 6), 1)
-    yield Claim(
-        "section 4.1", "goal 421, cast 651: to accumulate 1 is optimal, as p(421) < p(42)",
-        f"p(421) = {probability(6, (1, 2, 4))}, p(42) = {probability(6, (2, 4))}",
-        agreement(taken == {(1,)} and probability(6, (1, 2, 4)) < probability(6, (2, 4))),
-        "agrees", "J = 3",
-    )  # fmt: skip
+    yield At("section 4.1").statement(
+        printed="goal 421, cast 651: to accumulate 1 is optimal, as p(421) < p(42)",
+        exact=f"p(421) = {probability(6, (1, 2, 4))}, p(42) = {probability(6, (2, 4))}",
+        holds=taken == {(1,)} and probability(6, (1, 2, 4)) < probability(6, (2, 4)),
+        note="J = 3",
+    )
     for combination, printed in (((1, 1), "2/8"), ((1, 1, 2), "3/8")):
-        place = f"section 4.1, F = 2, p({''.join(map(str, combination[::-1]))})"
-        yield number(place, printed, probability(2, combination), "agrees")
+        yield At(f"section 4.1, F = 2, p({''.join(map(str, combination[::-1]))})").number(
+            printed=printed, exact=probability(2, combination), recorded="agrees"
+        )
     taken = optimal_takes(best(3, 2, 2, "112"), (), (2, 2, 2), 1)
-    yield Claim(
-        "section 4.1", "D = 3 > F = 2, goal 211, cast 222: to replay all dice is optimal",
-        "true, and nothing else is", agreement(taken == {()}), "agrees", "J = 2",
-    )  # fmt: skip
+    yield At("section 4.1").statement(
+        printed="D = 3 > F = 2, goal 211, cast 222: to replay all dice is optimal",
+        exact="true, and nothing else is",
+        holds=taken == {()},
+        note="J = 2",
+    )
     taken = optimal_takes(best(2, 2, 2, "12"), (), (1, 1), 1)
-    yield Claim(
-        "section 4.1", "D = F = 2, goal 21, cast 11: Bernoulli and ratchet are both optimal",
-        "true", agreement(taken == {(), (1,)}), "agrees", "J = 2",
-    )  # fmt: skip
+    yield At("section 4.1").statement(
+        printed="D = F = 2, goal 21, cast 11: Bernoulli and ratchet are both optimal",
+        holds=taken == {(), (1,)},
+        note="J = 2",
+    )
 
 
 def _dilemmas() -> Iterator[Claim]:
     sizes = [(dice, faces) for dice in (1, 2, 3) for faces in range(3, 7)]
-    everywhere = all(
-        _any_one_die(best(dice, faces, casts, goal, casts), goal)
-        for dice, faces in sizes for casts in (2, 3) for goal in _representatives(dice, faces)
-    )  # fmt: skip
-    yield Claim(
-        "section 4.1", "too early: for F > 2 any one die is replayed", "true, and no more than one",
-        agreement(everywhere), "agrees",
-        "D = 1 to 3, F = 3 to 6, J = 2 and 3, every class of goals, every premature success",
-    )  # fmt: skip
-    yield Claim(
-        "section 4.1", "for F > 2, and only there", "true: for (D, F, J) = (3, 2, 3) and goal 112 "
-        "to replay two is as good", agreement(not _any_one_die(best(3, 2, 3, "112", 3), "112")),
-        "agrees",
-    )  # fmt: skip
+    yield At("section 4.1").statement(
+        printed="too early: for F > 2 any one die is replayed",
+        exact="true, and no more than one",
+        holds=all(
+            _any_one_die(best(dice, faces, casts, goal, casts), goal)
+            for dice, faces in sizes
+            for casts in (2, 3)
+            for goal in _representatives(dice, faces)
+        ),
+        note="D = 1 to 3, F = 3 to 6, J = 2 and 3, every class of goals, every premature success",
+    )
+    yield At("section 4.1").statement(
+        printed="for F > 2, and only there",
+        exact="true: for (D, F, J) = (3, 2, 3) and goal 112 to replay two is as good",
+        holds=not _any_one_die(best(3, 2, 3, "112", 3), "112"),
+    )
     taken = optimal_takes(best(3, 6, 3, "111", 3), (), (1, 1, 1), 1)
-    yield Claim(
-        "section 4.1", "if the goal is a brelan, then no dilemma exists",
-        "true: one decision is optimal", agreement(taken == {(1, 1)}), "agrees",
-        "(3, 6, 3), goal 111",
-    )  # fmt: skip
+    yield At("section 4.1").statement(
+        printed="if the goal is a brelan, then no dilemma exists",
+        exact="true: one decision is optimal",
+        holds=taken == {(1, 1)},
+        note="(3, 6, 3), goal 111",
+    )
     for casts in (2, 3):
         for goal in ("123", "112", "111"):
             counted = _optimal_strategies(best(3, 6, casts, goal, casts))
             printed = len(set(goal)) ** (casts - 1)
-            yield Claim(
-                "section 4.1", "distinct faces to the power J - 1 optimal strategies, here "
-                f"{printed} for goal {goal}, J = {casts}", f"{counted}",
-                agreement(counted == printed),
-                "agrees" if casts == 2 or goal == "111" else "wrong",
-                "decisions in the states that optimal play can meet",
-            )  # fmt: skip
+            yield At("section 4.1").statement(
+                printed="distinct faces to the power J - 1 optimal strategies, here "
+                f"{printed} for goal {goal}, J = {casts}",
+                exact=f"{counted}",
+                holds=counted == printed,
+                recorded="agrees" if casts == 2 or goal == "111" else "wrong",
+                note="decisions in the states that optimal play can meet",
+            )
 
 
 def _any_one_die(solution: Solution, goal: str) -> bool:

@@ -8,18 +8,22 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache, partial
 
-from ...baselines.solver import Solution, solve
+from ...baselines.evaluation import Solution
+from ...baselines.solver import solve
 from ...baselines.task import Task
 from ...games import FourTwoOne
 from ...games.dice import combinations, redundancy
 from ...games.ranking import Combination
-from ..claim import Claim, agreement, number
+from ..claim import At, Claim
 from .charts import law
+
+#: A goal of each class of three dice.
+GOALS = ("111", "112", "123")
 
 
 def law_claims() -> list[Claim]:
     """Check everything."""
-    parts = (_result_laws, _uniqueness, _classes)
+    parts = (_result_laws, _casts, _uniqueness, _classes)
     return [claim for part in parts for claim in part()]
 
 
@@ -32,48 +36,60 @@ def probability(faces: int, combination: Combination) -> Fraction:
 def best(dice: int, faces: int, casts: int, goal: str, duration: int | None = None) -> Solution:
     """Solve for one goal, exactly."""
     game = FourTwoOne(dice, faces, casts, f"goal:{goal}", duration)
-    return solve(Task(game, exact=True), exact=True)
+    return solve(Task(game), exact=True)
 
 
 def _result_laws() -> Iterator[Claim]:
-    goals = ("111", "112", "123")
-    one_cast = all(
-        law(goal, 1, first)["".join(map(str, result))] == [probability(6, result)]
-        for goal in ("1", "11", "12", *goals) for first in (True, False)
-        for result in combinations(len(goal), 6)
-    )  # fmt: skip
-    yield Claim(
-        "equation (48)", "p_i(1, d*, 1, d) = p(d)", "true", agreement(one_cast), "agrees",
-        "F = 6, D <= 3, both players",
-    )  # fmt: skip
-    sums = all(sum(map(sum, law(goal, 3, True).values())) == 1 for goal in goals)
-    yield Claim(
-        "equation (49)", "p_1 sums to 1 over results and casts", "true", agreement(sums), "agrees",
-        "(3, 6, 3)",
-    )  # fmt: skip
-    brelan = all(sum(row[-1] for row in law("111", j, False).values()) == 1 for j in (1, 2, 3))
-    yield Claim(
-        "equation (49)", "p_2 sums to 1 over results for a brelan", "true", agreement(brelan),
-        "agrees", "(3, 6, J), J <= 3",
-    )  # fmt: skip
-    early = all(
-        law(goal, 3, True)[goal][:j] == law(goal, j, True)[goal] for goal in goals for j in (1, 2)
-    ) and all(
-        not any(row[:-1]) for goal in goals for result, row in law(goal, 3, True).items()
-        if result != goal
-    )  # fmt: skip
-    yield Claim(
-        "equation (49)", "before the last cast only the goal comes, as likely as in a short round",
-        "true", agreement(early), "agrees", "(3, 6, 3)",
-    )  # fmt: skip
-    ordered = all(
-        sum(law(goal, j, True)[goal]) > law(goal, j, False)[goal][-1] > law(goal, j, True)[goal][-1]
-        for goal in ("1", "11", "12", *goals) for j in (2, 3, 4)
-    )  # fmt: skip
-    yield Claim(
-        "equation (50)", "s_1(J, d) > s_2(J, d) = p_2(J, d, J, d) > p_1(J, d, J, d) for J > 1",
-        "true", agreement(ordered), "agrees", "F = 6, D <= 3, J = 2 to 4",
-    )  # fmt: skip
+    yield At("equation (48)").statement(
+        printed="p_i(1, d*, 1, d) = p(d)",
+        holds=all(
+            law(goal, 1, first)["".join(map(str, result))] == [probability(6, result)]
+            for goal in ("1", "11", "12", *GOALS)
+            for first in (True, False)
+            for result in combinations(len(goal), 6)
+        ),
+        note="F = 6, D <= 3, both players",
+    )
+    yield At("equation (49)").statement(
+        printed="p_1 sums to 1 over results and casts",
+        holds=all(sum(map(sum, law(goal, 3, True).values())) == 1 for goal in GOALS),
+        note="(3, 6, 3)",
+    )
+    yield At("equation (49)").statement(
+        printed="p_2 sums to 1 over results for a brelan",
+        holds=all(sum(row[-1] for row in law("111", j, False).values()) == 1 for j in (1, 2, 3)),
+        note="(3, 6, J), J <= 3",
+    )
+
+
+def _casts() -> Iterator[Claim]:
+    """Check how the laws of rounds with different numbers of casts compare."""
+    yield At("equation (49)").statement(
+        printed="before the last cast only the goal comes, as likely as in a short round",
+        holds=all(
+            law(goal, 3, True)[goal][:j] == law(goal, j, True)[goal]
+            for goal in GOALS
+            for j in (1, 2)
+        )
+        and all(
+            not any(row[:-1])
+            for goal in GOALS
+            for result, row in law(goal, 3, True).items()
+            if result != goal
+        ),
+        note="(3, 6, 3)",
+    )
+    yield At("equation (50)").statement(
+        printed="s_1(J, d) > s_2(J, d) = p_2(J, d, J, d) > p_1(J, d, J, d) for J > 1",
+        holds=all(
+            sum(law(goal, j, True)[goal])
+            > law(goal, j, False)[goal][-1]
+            > law(goal, j, True)[goal][-1]
+            for goal in ("1", "11", "12", *GOALS)
+            for j in (2, 3, 4)
+        ),
+        note="F = 6, D <= 3, J = 2 to 4",
+    )
 
 
 def bounds(goal: str, result: str, duration: int | None) -> tuple[Fraction, Fraction]:
@@ -105,27 +121,33 @@ def _uniqueness() -> Iterator[Claim]:
         _couple(goal, result): ("".join(map(str, goal)), "".join(map(str, result)))
         for goal in ((1, 1, 1), (1, 1, 2), (1, 2, 3))
         for result in reversed(combinations(3, 6))
-    }  # fmt: skip
+    }
     ranges = {
         (goal, result, duration): bounds(goal, result, duration)
-        for goal, result in couples.values() if goal != result for duration in (None, 3)
-    }  # fmt: skip
+        for goal, result in couples.values()
+        if goal != result
+        for duration in (None, 3)
+    }
     open_goals = {
         duration: {
-            goal for (goal, _, player), (least, most) in ranges.items()
+            goal
+            for (goal, _, player), (least, most) in ranges.items()
             if player == duration and least < most
-        } for duration in (None, 3)
-    }  # fmt: skip
-    yield Claim(
-        "section 4.2", "p_1 is defined everywhere: all optimal strategies give the same", "true",
-        agreement(not open_goals[None]), "agrees", "(3, 6, 3), every class of couples",
-    )  # fmt: skip
+        }
+        for duration in (None, 3)
+    }
+    yield At("section 4.2").statement(
+        printed="p_1 is defined everywhere: all optimal strategies give the same",
+        holds=not open_goals[None],
+        note="(3, 6, 3), every class of couples",
+    )
     least, most = ranges["112", "113", 3]
-    yield Claim(
-        "section 4.2", "off the diagonal p_2 is defined if and only if the goal is a brelan",
-        f"true; for goal 112 and result 113 it is anything from {least} to {most}",
-        agreement(open_goals[3] == {"112", "123"}), "agrees", "(3, 6, 3), every class of couples",
-    )  # fmt: skip
+    yield At("section 4.2").statement(
+        printed="off the diagonal p_2 is defined if and only if the goal is a brelan",
+        exact=f"true; for goal 112 and result 113 it is anything from {least} to {most}",
+        holds=open_goals[3] == {"112", "123"},
+        note="(3, 6, 3), every class of couples",
+    )
 
 
 def _couple(goal: Combination, result: Combination) -> frozenset[tuple[tuple[int, int], int]]:
@@ -139,19 +161,22 @@ def _classes() -> Iterator[Claim]:
     classes = {_couple(goal, result) for goal in every for result in every}
     diagonal = {_couple(goal, goal) for goal in every}
     place = "section 4.2, classes of three-die"
-    yield number(f"{place} combination couples", "31", Fraction(len(classes)), "agrees")
-    yield number(f"{place} combinations", "3", Fraction(len(diagonal)), "agrees")
-    alike = _couple((1, 4, 4), (1, 4, 4)) == _couple((5, 5, 6), (5, 5, 6))
-    yield Claim("section 4.2", "441 ~ 655", "true", agreement(alike), "agrees")
-    alike = _couple((1, 2, 4), (2, 4, 4)) == _couple((1, 2, 3), (1, 1, 2))
-    yield Claim("section 4.2", "(421, 442) ~ (321, 211)", "true", agreement(alike), "agrees")
+    yield At(f"{place} combination couples").number(printed=31, exact=len(classes))
+    yield At(f"{place} combinations").number(printed=3, exact=len(diagonal))
+    yield At("section 4.2").statement(
+        printed="441 ~ 655", holds=_couple((1, 4, 4), (1, 4, 4)) == _couple((5, 5, 6), (5, 5, 6))
+    )
+    yield At("section 4.2").statement(
+        printed="(421, 442) ~ (321, 211)",
+        holds=_couple((1, 2, 4), (2, 4, 4)) == _couple((1, 2, 3), (1, 1, 2)),
+    )
     representative = _couple((1, 2, 3), (1, 4, 4))
-    yield Claim(
-        "appendix C, the guide's example", "(641, 655) is represented by (123, 144)", "true",
-        agreement(_couple((1, 4, 6), (5, 5, 6)) == representative), "agrees",
-    )  # fmt: skip
-    yield Claim(
-        "appendix C, the guide's example", "the result 652 with the goal 641, in that row",
-        "the row is that of 655", agreement(_couple((1, 4, 6), (2, 5, 6)) == representative),
-        "wrong",
-    )  # fmt: skip
+    yield At("appendix C, the guide's example").statement(
+        printed="(641, 655) is represented by (123, 144)",
+        holds=_couple((1, 4, 6), (5, 5, 6)) == representative,
+    )
+    yield At("appendix C, the guide's example").mistake(
+        printed="the result 652 with the goal 641, in that row",
+        exact="the row is that of 655",
+        holds=_couple((1, 4, 6), (2, 5, 6)) == representative,
+    )

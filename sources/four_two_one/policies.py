@@ -11,8 +11,19 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...baselines.players import maximize, tie
-from ...games import Array, BoolArray, FourTwoOne, InputError, IntArray, Turn
+from ...baselines.induction import tie
+from ...games import (
+    EXACT,
+    FLOATS,
+    Array,
+    BoolArray,
+    FourTwoOne,
+    InputError,
+    IntArray,
+    Turn,
+    arithmetic,
+)
+from ...games.turn import Piece
 from ..turn import follow_choices, in_every_context, solve_turn
 
 
@@ -53,13 +64,13 @@ def bernoulli(game: FourTwoOne, goal: str) -> IntArray:
 def _play_towards(
     game: FourTwoOne, turn: Turn, goal: tuple[int, ...], keep_parts: bool
 ) -> IntArray:
-    """Choose in every node of a turn: shape (node,)."""
-    choices = np.empty(turn.num_nodes, dtype=np.int64)
-    for node, seen in enumerate(turn.observations.tolist()):
+    """Choose in every state of a turn: shape (state,)."""
+    choices = np.empty(turn.num_states, dtype=np.int64)
+    for state, seen in enumerate(turn.observations.tolist()):
         held = [face for face in seen[: game.dice - 1] if face]
         cast = tuple(face for face in seen[game.dice - 1 : -1] if face)
         options = {
-            taken: action for action, taken in game.options(cast) if turn.after[node, action] >= 0
+            taken: action for action, taken in game.options(cast) if turn.legal[state, action]
         }
         missing = list(goal)
         for face in held:
@@ -71,7 +82,7 @@ def _play_towards(
             useful = ()
         if useful not in options:  # the last cast, or too early to be complete
             useful = cast if cast in options else useful[:-1] if keep_parts else ()
-        choices[node] = options[useful]
+        choices[state] = options[useful]
     return choices
 
 
@@ -83,10 +94,10 @@ def _common(wanted: list[int], cast: tuple[int, ...]) -> list[int]:
 def identify_goal(game: FourTwoOne, horizon_and_serendipity: str) -> IntArray:
     """Play by goal identification (section 5).
 
-    The *evaluation function* of a position is the largest expected utility among the one-goal
+    The *evaluation function* of an afterstate is the largest expected utility among the one-goal
     strategies, counting only the goal itself (51) or, with serendipity, any result (52). With
     horizon 0 the goal is found once, before the first cast, and its one-goal strategy is never
-    revised; with horizon 1 every decision leads to a position of largest evaluation (53).
+    revised; with horizon 1 every decision leads to an afterstate of largest evaluation (53).
 
     Args:
         game: a game with a utility, not a set.
@@ -113,39 +124,41 @@ def identify_goal(game: FourTwoOne, horizon_and_serendipity: str) -> IntArray:
     if horizon == 0:
         plans, expected = goal_values(game, bool(serendipity))
         goals = np.ones((1, plans.shape[1]), dtype=bool)
-        goal = int(maximize(expected[:1], goals, tie(game))[1].argmax())
+        goal = int(FLOATS.best(expected[:1], goals, tie(game))[1].argmax())
         return plans[:, goal]
     actions: IntArray = equally_good(game, bool(serendipity)).argmax(axis=1)
     return actions
 
 
 def goal_values(game: FourTwoOne, serendipity: bool) -> tuple[IntArray, Array]:
-    """Give the strategy of each goal, and what it is expected to be worth from each position on.
+    """Give the strategy of each goal, and what it is expected to be worth from each afterstate on.
 
     Returns:
-        Actions of the one-goal strategies, shape (node, goal); and expected utilities, shape
-        (position, goal), of the goal alone (51) or, with serendipity, of any result (52).
+        Actions of the one-goal strategies, shape (state, goal); and expected utilities, shape
+        (afterstate, goal), of the goal alone (51) or, with serendipity, of any result (52).
     """
-    turn, paid = game.legs[0].turn, game.legs[0].float_payoffs[:, 0, 0]  # (result,)
+    turn, paid = game.legs[0].turn, game.legs[0].paid[FLOATS][:, 0, 0]  # (result,)
     plans = one_goal_strategies(game)
     ends = np.repeat(paid[:, None], len(game.combinations), axis=1)
-    expected = follow_choices(turn, ends if serendipity else ends * _is_goal(game), plans)
-    return plans, expected.positions
+    ends = ends if serendipity else ends * _is_goal(game)
+    expected = follow_choices(turn, ends, plans, FLOATS)
+    return plans, expected.afterstates
 
 
 def equally_good(game: FourTwoOne, serendipity: bool) -> BoolArray:
-    """Say which actions lead to a position of largest evaluation (53), shape (node, action)."""
-    turn, paid = game.legs[0].turn, game.legs[0].float_payoffs[:, 0, 0]
+    """Say which actions lead to an afterstate of largest evaluation (53), shape (state, action)."""
+    turn, paid = game.legs[0].turn, game.legs[0].paid[FLOATS][:, 0, 0]
     _, expected = goal_values(game, serendipity)
     evaluation = np.where(_within_reach(game), expected, -np.inf).max(axis=1)
-    evaluation = np.concatenate([evaluation, paid])  # (position or result,)
-    return maximize(evaluation[turn.after], turn.after >= 0, tie(game))[1]
+    after, result = (np.where(which, turn.leads_to, 0) for which in (~turn.ends, turn.ends))
+    reached = np.where(turn.ends, paid[result], evaluation[after])
+    return FLOATS.best(reached, turn.legal, tie(game))[1]
 
 
 def one_goal_strategies(game: FourTwoOne, exact: bool = False) -> IntArray:
-    """Give the strategy that makes each goal likeliest (section 4), shape (node, goal)."""
-    ends = _is_goal(game).astype(object if exact else np.float64)
-    return solve_turn(game.legs[0].turn, ends).choices
+    """Give the strategy that makes each goal likeliest (section 4), shape (state, goal)."""
+    kind = arithmetic(exact)
+    return solve_turn(game.legs[0].turn, _is_goal(game).astype(kind.dtype), kind).choices
 
 
 def _is_goal(game: FourTwoOne) -> IntArray:
@@ -155,11 +168,11 @@ def _is_goal(game: FourTwoOne) -> IntArray:
 
 
 def _within_reach(game: FourTwoOne) -> Array:
-    """Say which goals contain what a position has accumulated, shape (position, goal)."""
+    """Say which goals contain what an afterstate has accumulated, shape (afterstate, goal)."""
     turn = game.legs[0].turn
     faces = np.arange(1, game.faces + 1)
-    held = turn.observations[turn.nodes[:, :1].ravel(), : game.dice - 1]
-    counts = (held[..., None] == faces).sum(axis=1)  # (position, face)
+    held = turn.observations[turn.rolled[:, 0], : game.dice - 1]
+    counts = (held[..., None] == faces).sum(axis=1)  # (afterstate, face)
     wanted = (np.array(game.combinations)[..., None] == faces).sum(axis=1)  # (goal, face)
     within: Array = (counts[:, None] <= wanted).all(axis=-1)
     return within
@@ -182,16 +195,16 @@ def result_law(faces: int, casts: int, goal: str, first: bool = True) -> dict[st
     game = FourTwoOne(len(goal), faces, casts, f"goal:{goal}", duration=None if first else casts)
     turn, column = game.legs[0].turn, game.combinations.index(game.parse(goal))
     plan = one_goal_strategies(game, exact=True)[:, column]
-    mass = np.full((turn.num_nodes, 1), Fraction(0), dtype=object)
+    mass = np.full((turn.num_states, 1), Fraction(0), dtype=object)
     states, law = game.initial_law()
     mass[states, 0] = law
 
-    def follow(nodes: slice, met: Array) -> Array:
+    def follow(piece: Piece, met: Array) -> Array:
         weights = np.zeros((len(met), game.num_actions, 1), dtype=object)
-        weights[np.arange(len(met)), plan[nodes]] = met
+        weights[np.arange(len(met)), plan[piece.states]] = met
         return weights
 
-    _, ended = turn.forward(follow, mass)
+    _, ended = turn.forward(follow, mass, EXACT)
     by_casts = ended.reshape(-1, len(game.combinations)).T.tolist()
     early = [Fraction(0)] * (casts - len(by_casts[0]))
     names = ["".join(map(str, combination)) for combination in game.combinations]

@@ -10,20 +10,21 @@ from math import comb
 import numpy as np
 
 from ...baselines.conversion import convert
+from ...baselines.evaluation import Evaluation
 from ...baselines.players import spread
-from ...baselines.solver import Evaluation, evaluate, solve
+from ...baselines.solver import evaluate, solve
 from ...baselines.task import Task, start_mass
-from ...games import Array, FourTwoOne, IntArray, Stage
+from ...games import EXACT, Array, FourTwoOne, IntArray, Stage
 from ...games.dice import combinations, redundancy
-from ..claim import Claim, agreement, number
+from ..claim import At, Claim
 from .goals import optimal_takes
 from .laws import best, probability
 
-#: The goal identification policies (h, s), and the casts imposed; serendipity is for first players.
-GOAL_POLICIES: list[tuple[str, int | None]] = [
-    ("goal:0,0", None), ("goal:0,1", None), ("goal:1,0", None), ("goal:1,1", None),
-    ("goal:0,0", 3), ("goal:1,0", 3),
-]  # fmt: skip
+#: The goal identification policies by the casts imposed; serendipity is for first players.
+GOAL_POLICIES = {
+    None: ("goal:0,0", "goal:0,1", "goal:1,0", "goal:1,1"),
+    3: ("goal:0,0", "goal:1,0"),
+}
 
 
 def theory_claims() -> list[Claim]:
@@ -36,44 +37,50 @@ def _alea() -> Iterator[Claim]:
     for combination, printed, ways in (((1, 2), "2/F^2", 2), ((1, 1), "1/F^2", 1)):
         holds = all(probability(f, combination) == Fraction(ways, f**2) for f in range(2, 9))
         digits = "".join(map(str, reversed(combination)))
-        yield Claim(
-            "section 2.1", f"{digits} has the probability {printed}", "the same",
-            agreement(holds), "agrees", "F = 2 to 8",
-        )  # fmt: skip
+        yield At("section 2.1").statement(
+            printed=f"{digits} has the probability {printed}",
+            exact="the same",
+            holds=holds,
+            note="F = 2 to 8",
+        )
     counts = tuple(FourTwoOne().parse("421").count(face) for face in range(1, 7))
-    yield Claim(
-        "section 2.1", "421 is (1, 1, 0, 1, 0, 0) in Eulerian notation", str(counts),
-        agreement(counts == (1, 1, 0, 1, 0, 0)), "agrees",
-    )  # fmt: skip
-    yield number("section 2.1, redundancy of 221", "3", Fraction(redundancy((1, 2, 2))), "agrees")
+    yield At("section 2.1").statement(
+        printed="421 is (1, 1, 0, 1, 0, 0) in Eulerian notation",
+        exact=str(counts),
+        holds=counts == (1, 1, 0, 1, 0, 0),
+    )
+    yield At("section 2.1, redundancy of 221").number(printed=3, exact=redundancy((1, 2, 2)))
     sizes = [(dice, faces) for dice in range(1, 6) for faces in range(1, 7)]
-    total = all(sum(probability(f, d) for d in combinations(n, f)) == 1 for n, f in sizes)
-    yield Claim(
-        "equation (1)", "the multinomial law sums to 1", "true", agreement(total), "agrees",
-        "D <= 5, F <= 6",
-    )  # fmt: skip
-    falls = all(
-        probability(f, tuple(sorted((1, *d)))) <= probability(f, d)
-        and probability(f, tuple(sorted((1, *d)))) / probability(f, d)
-        == Fraction(len(d) + 1, f * (d.count(1) + 1))
-        for f in range(1, 6) for n in range(f) for d in combinations(n, f)
-    )  # fmt: skip
-    yield Claim(
-        "equation (43)", "p(d + e_1) / p(d) = (|d| + 1) / (F (d_1 + 1)), at most 1 up to F dice",
-        "true", agreement(falls), "agrees", "F <= 5",
-    )  # fmt: skip
+    yield At("equation (1)").statement(
+        printed="the multinomial law sums to 1",
+        holds=all(sum(probability(f, d) for d in combinations(n, f)) == 1 for n, f in sizes),
+        note="D <= 5, F <= 6",
+    )
+    yield At("equation (43)").statement(
+        printed="p(d + e_1) / p(d) = (|d| + 1) / (F (d_1 + 1)), at most 1 up to F dice",
+        holds=all(
+            probability(f, tuple(sorted((1, *d)))) <= probability(f, d)
+            and probability(f, tuple(sorted((1, *d)))) / probability(f, d)
+            == Fraction(len(d) + 1, f * (d.count(1) + 1))
+            for f in range(1, 6)
+            for n in range(f)
+            for d in combinations(n, f)
+        ),
+        note="F <= 5",
+    )
 
 
 def _duality() -> Iterator[Claim]:
     for name in ("goal:1,0", "bernoulli:421"):
-        task = Task(FourTwoOne(), exact=True)
+        task = Task(FourTwoOne())
         evaluation = evaluate(name, task, exact=True)
         constants = _products(evaluation)
-        yield Claim(
-            "equation (40)", "the scalar product of u_j and rho_j does not depend on the time j",
-            ", ".join(map(str, constants)) + f" for {name}", agreement(len(constants) == 1),
-            "agrees", "transfer function, (3, 6, 3), every j",
-        )  # fmt: skip
+        yield At("equation (40)").statement(
+            printed="the scalar product of u_j and rho_j does not depend on the time j",
+            exact=", ".join(map(str, constants)) + f" for {name}",
+            holds=len(constants) == 1,
+            note="transfer function, (3, 6, 3), every j",
+        )
 
 
 def _products(evaluation: Evaluation) -> set[Fraction]:
@@ -81,52 +88,52 @@ def _products(evaluation: Evaluation) -> set[Fraction]:
     game, paid, ended, products = evaluation.task.game, {}, Fraction(0), set()
 
     def pay(stage: Stage, numbers: Array) -> Array:
-        paid[int(stage.states[0])] = numbers  # as nothing that comes later is worth anything
+        # Nothing that comes later is worth anything.
+        paid[int(stage.states[0])] = EXACT.unscaled(numbers, stage.scale[:, None])
         return numbers[:, 0] * 0
 
     def follow(stage: Stage, met: Array) -> Array:
         nonlocal ended
-        scale = game.denominators(stage.states)
-        products.add(ended + (met * evaluation.values[stage] / scale).sum())
-        weights = spread(evaluation.policy, stage.states, met)
-        ended += ((weights * paid[int(stage.states[0])]).sum(axis=1) / scale).sum()
+        products.add(ended + (met * evaluation.values[stage.positions]).sum())
+        weights = spread(evaluation.policy, stage.states, met, EXACT)
+        ended += (weights * paid[int(stage.states[0])]).sum()
         return weights
 
-    game.backward(pay, 0, exact=True)
-    game.forward(follow, start_mass(game, exact=True), 0)
+    game.backward(pay, 0, EXACT)
+    game.forward(follow, start_mass(game, EXACT), 0, EXACT)
     return {*products, ended}
 
 
 def _horizon() -> Iterator[Claim]:
     utilities = ("goal:123", "goals:123,224,345", "transfer", "sum")
-    tasks = [Task(FourTwoOne(casts=2, utility=utility), exact=True) for utility in utilities]
-    last = all(
-        evaluate("goal:1,1", task, exact=True).value == solve(task, exact=True).value
-        for task in tasks
+    tasks = [Task(FourTwoOne(casts=2, utility=utility)) for utility in utilities]
+    yield At("section 5.2").statement(
+        printed="with one decision left, (52) generates an optimal strategy",
+        holds=all(
+            evaluate("goal:1,1", task, exact=True).value == solve(task, exact=True).value
+            for task in tasks
+        ),
+        note="J = 2, the four utilities of section 5.4",
     )
-    yield Claim(
-        "section 5.2", "with one decision left, (52) generates an optimal strategy", "true",
-        agreement(last), "agrees", "J = 2, the four utilities of section 5.4",
-    )  # fmt: skip
-    last = all(last_decisions_are_optimal("goal:1,1", utility) for utility in utilities)
-    yield Claim(
-        "section 5.3", "revised and serendipitous, horizon h is optimal in its last h decisions",
-        "true", agreement(last), "agrees",
-        "h = 1: every state with one decision left, the four utilities of section 5.4",
-    )  # fmt: skip
+    yield At("section 5.3").statement(
+        printed="revised and serendipitous, horizon h is optimal in its last h decisions",
+        holds=all(last_decisions_are_optimal("goal:1,1", utility) for utility in utilities),
+        note="h = 1: every state with one decision left, the four utilities of section 5.4",
+    )
     losses = {
         goal: [
             best(3, 6, 3, goal, duration).value
             - evaluate(name, best(3, 6, 3, goal, duration).task, exact=True).value
-            for name, duration in GOAL_POLICIES
+            for duration, names in GOAL_POLICIES.items()
+            for name in names
         ]
         for goal in ("111", "112", "123")
     }
-    yield Claim(
-        "section 5.4", "for a one-goal utility all goal identification policies are optimal",
-        "true", agreement(not any(map(any, losses.values()))), "agrees",
-        "(3, 6, 3), every class of goals, both players",
-    )  # fmt: skip
+    yield At("section 5.4").statement(
+        printed="for a one-goal utility all goal identification policies are optimal",
+        holds=not any(map(any, losses.values())),
+        note="(3, 6, 3), every class of goals, both players",
+    )
 
 
 def last_decisions_are_optimal(name: str, utility: str) -> bool:
@@ -141,16 +148,16 @@ def last_decisions_are_optimal(name: str, utility: str) -> bool:
 
 def _live_dice() -> Iterator[Claim]:
     sizes = [(1, 2, 3), (2, 4, 3), (3, 6, 3), (3, 6, 5), (4, 3, 4)]
-    binomial = all(
-        law == _binomial(dice, (1 - Fraction(1, faces)) ** made)
-        for dice, faces, casts in sizes
-        for made, law in enumerate(live_dice_laws(dice, faces, casts, str(faces) * dice), 1)
+    yield At("equation (56)").statement(
+        printed="towards a brelan the number of live dice is binomial",
+        exact="the same fractions at every cast",
+        holds=all(
+            law == _binomial(dice, (1 - Fraction(1, faces)) ** made)
+            for dice, faces, casts in sizes
+            for made, law in enumerate(live_dice_laws(dice, faces, casts, str(faces) * dice), 1)
+        ),
+        note=f"ratchet, first player, (D, F, J) in {sizes}",
     )
-    yield Claim(
-        "equation (56)", "towards a brelan the number of live dice is binomial",
-        "the same fractions at every cast", agreement(binomial), "agrees",
-        f"ratchet, first player, (D, F, J) in {sizes}",
-    )  # fmt: skip
 
 
 def _independence() -> Iterator[Claim]:
@@ -166,21 +173,23 @@ def _independence() -> Iterator[Claim]:
             law = live_dice_laws(dice, 5, 2, goal, duration)[0]
             mean = sum((alive * chance for alive, chance in enumerate(law)), Fraction(0))
             independent[goal, duration] = law == _binomial(dice, mean / dice)
-    found = all(
-        holds == (len(set(goal)) == 1 and duration is None)
-        for (goal, duration), holds in independent.items()
+    yield At("appendix B").statement(
+        printed="the Z_d are independent if and only if d* is a brelan and the player first",
+        exact="true: in no other case is the number of live dice binomial",
+        holds=all(
+            holds == (len(set(goal)) == 1 and duration is None)
+            for (goal, duration), holds in independent.items()
+        ),
+        note="ratchet, 2 to 4 dice, F = 5, J = 2, every class of goals",
     )
-    yield Claim(
-        "appendix B", "the Z_d are independent if and only if d* is a brelan and the player first",
-        "true: in no other case is the number of live dice binomial", agreement(found), "agrees",
-        "ratchet, 2 to 4 dice, F = 5, J = 2, every class of goals",
-    )  # fmt: skip
     taken = optimal_takes(best(3, 6, 3, "122"), (), (1, 1, 2), 1)
-    yield Claim(
-        "appendix B", "goal 221, cast 211: of the dice 11 one has a child if and only if the "
-        "other has none", "true: one 1 and the 2 are accumulated", agreement(taken == {(1, 2)}),
-        "agrees", "J = 3",
-    )  # fmt: skip
+    yield At("appendix B").statement(
+        printed="goal 221, cast 211: of the dice 11 one has a child if and only if the "
+        "other has none",
+        exact="true: one 1 and the 2 are accumulated",
+        holds=taken == {(1, 2)},
+        note="J = 3",
+    )
 
 
 def _binomial(dice: int, chance: Fraction) -> list[Fraction]:
@@ -206,7 +215,7 @@ def live_dice_laws(
         living: IntArray = (game.observe(stage.states, 0)[:, dice - 1 : -1] > 0).sum(axis=1)
         law = [Fraction(met[living == alive].sum()) for alive in range(1, dice + 1)]
         laws.append([1 - sum(law, Fraction(0)), *law])
-        return spread(policy, stage.states, met)
+        return spread(policy, stage.states, met, EXACT)
 
-    game.forward(follow, start_mass(game, exact=True), 0)
+    game.forward(follow, start_mass(game, EXACT), 0, EXACT)
     return laws[1:]

@@ -10,8 +10,8 @@ from functools import cache
 
 import numpy as np
 
-from ...games import Array, BoolArray, Greed, IntArray, Stage
-from ..claim import Claim, agreement
+from ...games import EXACT, Array, BoolArray, Greed, IntArray, Stage
+from ..claim import At, Claim
 
 MAX_SCORE, MAX_SIDES = 100, 10
 RANGE = f"every game with M <= {MAX_SCORE}, s <= {MAX_SIDES}, every state"
@@ -151,14 +151,14 @@ class LastTurns:
         def look(stage: Stage, expected: Array) -> Array:
             own, other, last = game.observe(stage.states, 0).T
             if last.all() and stage.seat == 0:
-                for p, o, rated in zip(own.tolist(), other.tolist(), expected, strict=True):
+                rows_of = own.tolist(), other.tolist(), expected, stage.scale.tolist()
+                for p, o, rated, one in zip(*rows_of, strict=True):
                     row = rows[game.max_score - p, max(o - p, -1)]
-                    one = 2 * self.sides ** (2 * game.max_score - p - o)  # what scales ``rated``
                     ours = self.ratings[row, : game.num_actions]
                     agree.append(np.all(rated * self.one == ours * one))
             return expected[:, 0]
 
-        game.backward(look, 0, exact=True)
+        game.backward(look, 0, EXACT)
         return all(agree)
 
 
@@ -171,29 +171,41 @@ def last_turns(limit: int, sides: int) -> LastTurns:
 def last_turn_claims() -> Iterator[Claim]:
     """Check everything."""
     tables = [LastTurns(MAX_SCORE, sides) for sides in range(1, MAX_SIDES + 1)]
-    compared = all(tables[s - 1].compare(Greed(m, s, max_dice=m)) for m, s in COMPARED)
-    yield Claim(
-        "section 4, equation (1)", "rating of n dice as a sum over the pmf",
-        "the same as by the recursion over single dice", agreement(compared), "agrees",
-        f"M = 1, 2, 10, 25, s <= {MAX_SIDES}, every state and n <= M",
-    )  # fmt: skip
-    rows: list[tuple[str, str, str, Callable[[LastTurns], bool]]] = [
-        ("section 5, forfeit", "who is ahead in the last turn wins by rolling 0 dice",
-         "rating 1", LastTurns.forfeit_wins),
-        ("section 5, certain victory", "some n wins for sure if its sums all lie in (o, M]",
-         "rating 1 there", LastTurns.certain_victory_wins),
-        ("section 5, Conjecture 1",
-         "above mean p + E[T] > (o + M) / 2 the rating falls as n grows",
-         "true: it never rises", LastTurns.conjecture_1_holds),
-        ("section 5, Conjecture 2", "the rating is unimodal in n", "true", LastTurns.is_unimodal),
-        ("section 5, the algorithm", "searching from n > (M + o - 2p) / (s + 1) finds an optimum",
-         "true, if the search goes down",
-         lambda table: bool(table.is_optimal(table.found_downwards()).all())),
-    ]  # fmt: skip
-    for place, printed, exact, holds in rows:
-        failing = [f"s = {table.sides}" for table in tables if not holds(table)]
-        note = RANGE + (f"; fails first for {failing[0]}" if failing else "")
-        yield Claim(place, printed, exact, agreement(not failing), "agrees", note)
+    yield At("section 4, equation (1)").statement(
+        printed="rating of n dice as a sum over the pmf",
+        exact="the same as by the recursion over single dice",
+        holds=all(tables[s - 1].compare(Greed(m, s, max_dice=m)) for m, s in COMPARED),
+        note=f"M = 1, 2, 10, 25, s <= {MAX_SIDES}, every state and n <= M",
+    )
+    yield At("section 5, forfeit").statement(
+        printed="who is ahead in the last turn wins by rolling 0 dice",
+        exact="rating 1",
+        holds=all(table.forfeit_wins() for table in tables),
+        note=RANGE,
+    )
+    yield At("section 5, certain victory").statement(
+        printed="some n wins for sure if its sums all lie in (o, M]",
+        exact="rating 1 there",
+        holds=all(table.certain_victory_wins() for table in tables),
+        note=RANGE,
+    )
+    yield At("section 5, Conjecture 1").statement(
+        printed="above mean p + E[T] > (o + M) / 2 the rating falls as n grows",
+        exact="true: it never rises",
+        holds=all(table.conjecture_1_holds() for table in tables),
+        note=RANGE,
+    )
+    yield At("section 5, Conjecture 2").statement(
+        printed="the rating is unimodal in n",
+        holds=all(table.is_unimodal() for table in tables),
+        note=RANGE,
+    )
+    yield At("section 5, the algorithm").statement(
+        printed="searching from n > (M + o - 2p) / (s + 1) finds an optimum",
+        exact="true, if the search goes down",
+        holds=all(table.is_optimal(table.found_downwards()).all() for table in tables),
+        note=RANGE,
+    )
     yield from _readings(tables)
     yield from _figure_3()
 
@@ -205,36 +217,36 @@ def _readings(tables: list[LastTurns]) -> Iterator[Claim]:
     )
     table = last_turns(limit, sides)
     n = int(np.flatnonzero(table.rises_above_the_middle(strictly=False)[level])[0])
-    yield Claim(
-        "section 5, Conjecture 1, read strictly", "the rating is monotonically decreasing",
-        f"not strictly: at 0 : {table.gap[level]} with M = {limit}, s = {sides} both {n} and "
-        f"{n + 1} dice rate {table.rating(level, n)}", agreement(False), "wrong",
-        "the smallest M with p <= o where equal ratings other than 0 follow each other",
-    )  # fmt: skip
+    yield At("section 5, Conjecture 1, read strictly").mistake(
+        printed="the rating is monotonically decreasing",
+        exact=f"not strictly: at 0 : {table.gap[level]} with M = {limit}, s = {sides} both {n} and "
+        f"{n + 1} dice rate {table.rating(level, n)}",
+        holds=False,
+        note="the smallest M with p <= o where equal ratings other than 0 follow each other",
+    )
     (limit, sides), lost = _first(tables, lambda table: ~table.is_optimal(table.found_upwards()))
     table = last_turns(limit, sides)
-    found = int(table.found_upwards()[lost])
-    best = int(table.ratings[lost].argmax())
-    yield Claim(
-        "section 5, the algorithm", "calculate the rating until it starts to decrease, if upwards",
-        f"at 0 : {table.gap[lost]} with M = {limit}, s = {sides} it stops at {found} of rating "
-        f"{table.rating(lost, found)}; {best} have {table.rating(lost, best)}",
-        agreement(False), "wrong",
-        "the text leaves the direction open; by Conjecture 1 the search has to go down",
-    )  # fmt: skip
+    found, best = int(table.found_upwards()[lost]), int(table.ratings[lost].argmax())
+    yield At("section 5, the algorithm").mistake(
+        printed="calculate the rating until it starts to decrease, if upwards",
+        exact=f"at 0 : {table.gap[lost]} with M = {limit}, s = {sides} it stops at {found} of "
+        f"rating {table.rating(lost, found)}; {best} have {table.rating(lost, best)}",
+        holds=False,
+        note="the text leaves the direction open; by Conjecture 1 the search has to go down",
+    )
     states = last_turns(10, 3)
     within = (states.dice >= states.gap[:, None]) & (states.dice <= states.room[:, None])
     inside = np.where(within, states.ratings, -1).max(axis=1)
     lost_states = np.flatnonzero((states.gap >= 0) & (inside < states.ratings.max(axis=1)))
-    row = states.row(10, 7)
-    best = int(states.ratings[row].argmax())
-    yield Claim(
-        "section 5", "one would evaluate every n from s_o - s_p up to M - s_p",
-        f"at 0 : 7 with M = 10, s = 3 the best are {best} dice, fewer than 7: s_o - s_p points "
-        "take (s_o - s_p) / s dice", agreement(not len(lost_states)), "wrong",
-        f"the range has no optimum in {len(lost_states)} of {(states.gap >= 0).sum()} pairs of "
-        "M - p and o - p with p <= o",
-    )  # fmt: skip
+    best = int(states.ratings[states.row(10, 7)].argmax())
+    yield At("section 5").mistake(
+        printed="one would evaluate every n from s_o - s_p up to M - s_p",
+        exact=f"at 0 : 7 with M = 10, s = 3 the best are {best} dice, fewer than 7: s_o - s_p "
+        "points take (s_o - s_p) / s dice",
+        holds=not len(lost_states),
+        note=f"the range has no optimum in {len(lost_states)} of {(states.gap >= 0).sum()} pairs "
+        "of M - p and o - p with p <= o",
+    )
 
 
 def _first(
@@ -261,23 +273,28 @@ def _figure_3() -> Iterator[Claim]:
     rows = np.array([table.row(10 - p, o - p) for p, o in states])
     fewest = table.ratings.argmax(axis=1)[rows].reshape(11, 11)
     yield Claim(
-        "figure 3", "(a picture of the labels n*)",
-        ", ".join("".join(map(str, row)) for row in fewest.tolist()), "garbled", "garbled",
-        "the transcriptions have none of the pictures; here the fewest optimal dice for p = 0 to "
-        "10, o = 10 down to 0, with M = 10, s = 3",
-    )  # fmt: skip
+        place="figure 3",
+        printed="(a picture of the labels n*)",
+        exact=", ".join("".join(map(str, row)) for row in fewest.tolist()),
+        verdict="garbled",
+        recorded="garbled",
+        note="the transcriptions have none of the pictures; here the fewest optimal dice for p = 0 "
+        "to 10, o = 10 down to 0, with M = 10, s = 3",
+    )
     labels = table.figure_3()
     wrong = ~table.is_optimal(labels)[rows]
     row, best = table.row(5, 2), int(table.ratings[table.row(5, 2)].argmax())
-    yield Claim(
-        "figure 3", "the label is n*, found from n_0 = (M + s_o - 2 s_p) / (s + 1)",
-        f"{wrong.sum()} of {len(rows)} labels are not optimal if n_0 itself is the last n tried, "
-        f"as in the picture: {labels[row]} at (5, 7) rates {table.rating(row, int(labels[row]))}, "
-        f"{best} rate {table.rating(row, best)}", agreement(not wrong.any()), "wrong",
-        "M = 10, s = 3; the algorithm starts from the first n above n_0 and is right",
-    )  # fmt: skip
-    yield Claim(
-        "sections 5 and 7, figures 3 and 4", "the figures are of M = 20, s = 3",
-        "the axes of the pictures end at 10: M = 10, as section 1.1 announces of all examples",
-        agreement(False), "wrong",
-    )  # fmt: skip
+    yield At("figure 3").mistake(
+        printed="the label is n*, found from n_0 = (M + s_o - 2 s_p) / (s + 1)",
+        exact=f"{wrong.sum()} of {len(rows)} labels are not optimal if n_0 itself is the last n "
+        f"tried, as in the picture: {labels[row]} at (5, 7) rates "
+        f"{table.rating(row, int(labels[row]))}, {best} rate {table.rating(row, best)}",
+        holds=not wrong.any(),
+        note="M = 10, s = 3; the algorithm starts from the first n above n_0 and is right",
+    )
+    yield At("sections 5 and 7, figures 3 and 4").mistake(
+        printed="the figures are of M = 20, s = 3",
+        exact="the axes of the pictures end at 10: M = 10, as section 1.1 announces of all "
+        "examples",
+        holds=False,
+    )

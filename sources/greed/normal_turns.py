@@ -14,7 +14,7 @@ from ...baselines.induction import equilibrium
 from ...baselines.solver import occupancy, solve
 from ...baselines.task import Task
 from ...games import Greed, IntArray, Move
-from ..claim import Claim, agreement
+from ..claim import At, Claim
 from .last_turns import MAX_SCORE, MAX_SIDES, last_turns
 
 GAMES = f"every game with M <= {MAX_SCORE}, s <= {MAX_SIDES}"
@@ -36,24 +36,26 @@ def starts(limit: int, sides: int, max_dice: int | None = None) -> list[Fraction
     game = Greed(limit, sides, max_dice)
     scores = np.arange(limit - 1, -1, -1)
     states = game.encode(np.stack([scores, scores, np.zeros_like(scores)], axis=-1))
-    values = equilibrium(game, exact=True).values[0][0, states]
-    pairs = zip(values.tolist(), game.denominators(states).tolist(), strict=True)
-    return [Fraction(value, scale) for value, scale in pairs]
+    ratings: list[Fraction] = equilibrium(game, exact=True).values[0].at(0, states).tolist()
+    return ratings
 
 
 def _ratings() -> Iterator[Claim]:
     game = Greed(10, 3)
     reached = sorted({advance(game, [2, 6, 0], 2, total)[:2] for total in range(2, 7)})
     printed = [(6, 4), (6, 5), (6, 6), (6, 7)]
-    yield Claim(
-        "section 6", f"two dice at (2, 6), M = 10, s = 3, lead to {printed}", f"{reached}",
-        agreement(reached == printed), "wrong",
-        "the sum 6 of two three-sided dice is missing, and so are the weights p(5) and p(6)",
-    )  # fmt: skip
-    yield Claim(
-        "section 6", "the two players' ratings add up to 1", "true: every end pays 1 in all",
-        agreement(totals(game) == {1.0}), "agrees", "every end of every move of M = 10, s = 3",
-    )  # fmt: skip
+    yield At("section 6").mistake(
+        printed=f"two dice at (2, 6), M = 10, s = 3, lead to {printed}",
+        exact=f"{reached}",
+        holds=reached == printed,
+        note="the sum 6 of two three-sided dice is missing, and so are the weights p(5) and p(6)",
+    )
+    yield At("section 6").statement(
+        printed="the two players' ratings add up to 1",
+        exact="true: every end pays 1 in all",
+        holds=totals(game) == {1.0},
+        note="every end of every move of M = 10, s = 3",
+    )
 
 
 def totals(game: Greed) -> set[float]:
@@ -70,39 +72,41 @@ def totals(game: Greed) -> set[float]:
 def _equation_4() -> Iterator[Claim]:
     game = Greed(10, 3)
     values = equilibrium(game, exact=True).values[0][1]
-    scale = game.denominators(np.arange(game.num_states))
     unweighted = sum(
-        Fraction(values[state]) / scale[state]
+        values[state]
         for state in (int(game.encode(np.array([0, total, 0]))) for total in range(2, 7))
     )
-    yield Claim(
-        "section 6, equation (4)", "rating of n > 0 dice: sum of 1 - rating over the totals",
-        f"{float(unweighted):.4f} for two dice at (0, 0), M = 10, s = 3: no probability",
-        agreement(unweighted <= 1), "wrong", "the pmf of the total is left out",
-    )  # fmt: skip
-    yield Claim(
-        "section 6, under equation (4)", "the next state's last-turn flag is 0 if n = 1, else 0",
-        "1 if n = 0, else 0", agreement(advance(game, [5, 5, 0], 0, 0)[2] == 0), "wrong",
-        "the prose of section 1.1 has it right",
-    )  # fmt: skip
+    yield At("section 6, equation (4)").mistake(
+        printed="rating of n > 0 dice: sum of 1 - rating over the totals",
+        exact=f"{float(unweighted):.4f} for two dice at (0, 0), M = 10, s = 3: no probability",
+        holds=unweighted <= 1,
+        note="the pmf of the total is left out",
+    )
+    yield At("section 6, under equation (4)").mistake(
+        printed="the next state's last-turn flag is 0 if n = 1, else 0",
+        exact="1 if n = 0, else 0",
+        holds=advance(game, [5, 5, 0], 0, 0)[2] == 0,
+        note="the prose of section 1.1 has it right",
+    )
 
 
 def _reached() -> Iterator[Claim]:
     """Check what section 5 says of how last turns come about."""
     nobody = all(_no_position_is_lost(Greed(MAX_SCORE, s)) for s in range(1, MAX_SIDES + 1))
-    yield Claim(
-        "section 5, forfeit", "who is behind never stops in optimal play, as that rates 0",
-        "true: stopping rates 0 and some roll more", agreement(nobody), "agrees", GAMES,
-    )  # fmt: skip
+    yield At("section 5, forfeit").statement(
+        printed="who is behind never stops in optimal play, as that rates 0",
+        exact="true: stopping rates 0 and some roll more",
+        holds=nobody,
+        note=GAMES,
+    )
     chances = {(m, s): _chance_of_an_assured_victory(Greed(m, s)) for m, s in ((10, 3), (100, 6))}
-    yield Claim(
-        "section 5, certain victory",
-        "for the most part, the last turns that are reached have no assured victory",
-        f"true of all of them: a chance of {max(chances.values()):g}, as to stop there would rate "
-        "0 and some roll rates more", agreement(nobody and not any(chances.values())), "agrees",
-        f"{GAMES}; the chance in equilibrium for (M, s) = "
-        + " and ".join(map(str, chances)),
-    )  # fmt: skip
+    yield At("section 5, certain victory").statement(
+        printed="for the most part, the last turns that are reached have no assured victory",
+        exact=f"true of all of them: a chance of {max(chances.values()):g}, as to stop there would "
+        "rate 0 and some roll rates more",
+        holds=nobody and not any(chances.values()),
+        note=f"{GAMES}; the chance in equilibrium for (M, s) = " + " and ".join(map(str, chances)),
+    )
 
 
 def _no_position_is_lost(game: Greed) -> bool:
@@ -110,8 +114,8 @@ def _no_position_is_lost(game: Greed) -> bool:
 
     It may then not stop where that rates 0: behind, or leaving an assured victory.
     """
-    values = equilibrium(game, exact=True).values[0][0]
-    return bool(np.all(values[: game.num_scores**2] > 0))
+    values = equilibrium(game, exact=True).values[0].at(0, np.arange(game.num_scores**2))
+    return bool(np.all(values > 0))
 
 
 def _chance_of_an_assured_victory(game: Greed) -> float:
@@ -134,64 +138,73 @@ def _section_7() -> Iterator[Claim]:
         for rank, (seat, states) in enumerate(game.stages())
         for state in states
     }
-    yield Claim(
-        "section 7", "in the order of growing p + o no move leads back", "true",
-        agreement(all(_leads_on(game, order, seat, state) for seat, state in order)), "agrees",
-        "every move of M = 10, s = 3, the last turns put behind all others",
-    )  # fmt: skip
+    yield At("section 7").statement(
+        printed="in the order of growing p + o no move leads back",
+        holds=all(_leads_on(game, order, seat, state) for seat, state in order),
+        note="every move of M = 10, s = 3, the last turns put behind all others",
+    )
     corner = np.array([[10, 10, 0]])
     played = Greed(10, 3, max_dice=10)
     busts = all(_roll(played, [10, 10, 0], n, n).over[0, 0] for n in range(1, 11))
     follows = advance(played, [10, 10, 0], 0, 0)
-    yield Claim(
-        "section 7", f"at {tuple(map(int, corner[0]))} one can only roll 0 dice, or go bust",
-        "true", agreement(bool(busts) and follows == (10, 10, 1)), "agrees", "M = 10, s = 3",
-    )  # fmt: skip
+    yield At("section 7").statement(
+        printed=f"at {tuple(map(int, corner[0]))} one can only roll 0 dice, or go bust",
+        holds=bool(busts) and follows == (10, 10, 1),
+        note="M = 10, s = 3",
+    )
     neighbours = {
         (own, other): any(
             advance(played, [own, other, 0], n, t) == (10, 10, 0)
-            for n in range(1, 11) for t in range(n, 3 * n + 1) if own + t <= 10
-        ) for own, other in ((9, 10), (10, 9))
-    }  # fmt: skip
-    yield Claim(
-        "section 7", "the states next to (M, M, 0) could also go to (M, M, 0)",
-        f"(M - 1, M, 0) could, (M, M - 1, 0) could {'' if neighbours[10, 9] else 'not'}, as the "
-        "mover already has M", agreement(all(neighbours.values())), "wrong",
-        "harmless: the order of section 7 has both after it",
-    )  # fmt: skip
+            for n in range(1, 11)
+            for t in range(n, 3 * n + 1)
+            if own + t <= 10
+        )
+        for own, other in ((9, 10), (10, 9))
+    }
+    yield At("section 7").mistake(
+        printed="the states next to (M, M, 0) could also go to (M, M, 0)",
+        exact=f"(M - 1, M, 0) could, (M, M - 1, 0) could {'' if neighbours[10, 9] else 'not'}, as "
+        "the mover already has M",
+        holds=all(neighbours.values()),
+        note="harmless: the order of section 7 has both after it",
+    )
 
 
 def _bound() -> Iterator[Claim]:
     reach = {n: [t for t in range(n, 3 * n + 1) if t <= 10] for n in (6, 7)}
-    yield Claim(
-        "section 7", "all n above 2 (M - p) / (s + 1) have exactly the same next states",
-        f"6 dice reach {reach[6]}, 7 dice {reach[7]} (M = 10, s = 3, p = 0)",
-        agreement(reach[6] == reach[7]), "wrong",
-        "the cutoff is sound for another reason: n + 1 dice are no likelier than n to show any "
-        "sum up to n (s + 1) / 2",
-    )  # fmt: skip
-    sound = all(
-        starts(LIMIT, s) == starts(LIMIT, s, max_dice=LIMIT) for s in range(1, MAX_SIDES + 1)
+    yield At("section 7").mistake(
+        printed="all n above 2 (M - p) / (s + 1) have exactly the same next states",
+        exact=f"6 dice reach {reach[6]}, 7 dice {reach[7]} (M = 10, s = 3, p = 0)",
+        holds=reach[6] == reach[7],
+        note="the cutoff is sound for another reason: n + 1 dice are no likelier than n to show "
+        "any sum up to n (s + 1) / 2",
     )
-    yield Claim(
-        "section 7, the bound", "n up to the first above 2 (M - p) / (s + 1) are enough",
-        "true: the value of the game stays the same", agreement(sound), "agrees",
-        f"every game with M <= {LIMIT}, s <= {MAX_SIDES}",
-    )  # fmt: skip
+    yield At("section 7, the bound").statement(
+        printed="n up to the first above 2 (M - p) / (s + 1) are enough",
+        exact="true: the value of the game stays the same",
+        holds=all(
+            starts(LIMIT, s) == starts(LIMIT, s, max_dice=LIMIT) for s in range(1, MAX_SIDES + 1)
+        ),
+        note=f"every game with M <= {LIMIT}, s <= {MAX_SIDES}",
+    )
     behind = np.array([0, 1, 1])
     none, one = (value_of(game, behind) for game in (Greed(1, 2, max_dice=0), Greed(1, 2)))
-    yield Claim(
-        "section 7, the bound read as n <= 2 (M - p) / (s + 1)", "the cutoff loses no optimum",
-        f"M = 1, s = 2, last turn at 0 : 1: {none} with it, {one} without",
-        agreement(none == one), "wrong", "the reading allows no die there",
-    )  # fmt: skip
+    yield At("section 7, the bound read as n <= 2 (M - p) / (s + 1)").mistake(
+        printed="the cutoff loses no optimum",
+        exact=f"M = 1, s = 2, last turn at 0 : 1: {none} with it, {one} without",
+        holds=none == one,
+        note="the reading allows no die there",
+    )
     game = Greed(10, 3)
     fewest = solve(Task(game), exact=True).policy.actions[: game.num_scores**2].reshape(11, 11)
     yield Claim(
-        "figure 4", "(a picture of the labels n*)",
-        ", ".join("".join(map(str, row)) for row in fewest.T[::-1].tolist()), "garbled", "garbled",
-        "as figure 3, for normal turns",
-    )  # fmt: skip
+        place="figure 4",
+        printed="(a picture of the labels n*)",
+        exact=", ".join("".join(map(str, row)) for row in fewest.T[::-1].tolist()),
+        verdict="garbled",
+        recorded="garbled",
+        note="as figure 3, for normal turns",
+    )
 
 
 def _roll(game: Greed, observation: list[int], dice: int, total: int) -> Move:
@@ -225,5 +238,5 @@ def _leads_on(game: Greed, order: dict[tuple[int, int], int], seat: int, state: 
 def value_of(game: Greed, observation: IntArray | None = None) -> Fraction:
     """Solve for the first player's rating at the start or at an observation."""
     state = game.encode(np.zeros((1, 3), int) if observation is None else observation[None])
-    value = equilibrium(game, exact=True).values[0][0, state][0]
-    return Fraction(value, game.denominators(state)[0])
+    value: Fraction = equilibrium(game, exact=True).values[0].at(0, state)[0]
+    return value

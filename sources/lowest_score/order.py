@@ -10,7 +10,7 @@ import numpy as np
 from ...baselines.solver import evaluate, expected_payoffs, solve
 from ...baselines.task import Task
 from ...games import Array, LowestScore
-from ..claim import Claim, agreement
+from ..claim import At, Claim
 from .play import table_for
 
 
@@ -36,17 +36,20 @@ def _wins(game: LowestScore, players: int) -> list[float]:
 def _order_of_play(game: LowestScore) -> Iterator[Claim]:
     chances = {players: _wins(game, players) for players in (2, 4, 6, 8)}
     steps = [step for row in chances.values() for step in pairwise(row)]
-    yield Claim(
-        "after cell 20", "the last player is in the best position",
-        "true, and each is better off than the one before",
-        agreement(all(later > earlier for earlier, later in steps)), "agrees",
-        "OptimalBot against itself, 2, 4, 6 and 8 players",
-    )  # fmt: skip
+    yield At("after cell 20").statement(
+        printed="the last player is in the best position",
+        exact="true, and each is better off than the one before",
+        holds=all(later > earlier for earlier, later in steps),
+        note="OptimalBot against itself, 2, 4, 6 and 8 players",
+    )
     four = [later / earlier - 1 for earlier, later in pairwise(chances[4])]
     yield from _advantage(
-        chances[8], 1, 0.02, "each spot down in turn order is an advantage of about 2%",
+        chances[8],
+        1,
+        0.02,
+        "each spot down in turn order is an advantage of about 2%",
         f"; with 4 players {_span(four)}",
-    )  # fmt: skip
+    )
     yield from _advantage(
         chances[8], 5, 0.1, "the fifth player after you has an advantage of about 10%"
     )
@@ -60,16 +63,18 @@ def _advantage(
     relative = [later / earlier - 1 for earlier, later in pairs]
     rounds = [later - earlier for earlier, later in pairs]
     basis = "OptimalBot against itself, 8 players; about: within a quarter of it"
-    yield Claim(
-        "summary, in relation", printed, f"{_span(relative)} more wins",
-        agreement(all(abs(gain - about) <= about / 4 for gain in relative)), "agrees",
-        basis + note,
-    )  # fmt: skip
-    yield Claim(
-        "summary, in shares of all rounds", printed, f"{_span(rounds)} of the rounds",
-        agreement(all(abs(gain - about) <= about / 4 for gain in rounds)), "wrong",
-        f"{basis}; the first wins {chances[0]:.4f}, the last {chances[-1]:.4f}",
-    )  # fmt: skip
+    yield At("summary, in relation").statement(
+        printed=printed,
+        exact=f"{_span(relative)} more wins",
+        holds=all(abs(gain - about) <= about / 4 for gain in relative),
+        note=basis + note,
+    )
+    yield At("summary, in shares of all rounds").mistake(
+        printed=printed,
+        exact=f"{_span(rounds)} of the rounds",
+        holds=all(abs(gain - about) <= about / 4 for gain in rounds),
+        note=f"{basis}; the first wins {chances[0]:.4f}, the last {chances[-1]:.4f}",
+    )
 
 
 def _span(shares: list[float]) -> str:
@@ -103,7 +108,7 @@ def moves_first_next(game: LowestScore, players: int) -> Array:
     Returns:
         Fractions, shape (player who moves first, player who moves first next).
     """
-    table = Task(table_for(game, players, "share"), exact=True)
+    table = Task(table_for(game, players, "share"))
     shares = expected_payoffs("notebook", table, exact=True)  # by seat
     seats = np.arange(players)
     chain: Array = np.array(shares, dtype=object)[(seats - seats[:, None]) % players]
@@ -119,18 +124,20 @@ def _winner_moves_first(game: LowestScore) -> Iterator[Claim]:
     spans = [f"{float(min(law)):.6f} to {float(max(law)):.6f}" for law in rounds]
     law = stationary(chain)
     basis = f"{players} OptimalBots, a tied win shared, of tied winners a lot decides who begins"
-    yield Claim(
-        "summary", "the winner is supposed to move first next round, to keep it even",
-        f"true: in the long run each moves first in {law[0]} of the rounds and wins as many; of "
-        f"the first round they win {spans[0]}, of the second {spans[1]}, of the third {spans[2]}",
-        agreement(all(chance == Fraction(1, players) for chance in law)), "agrees",
-        f"{basis}; if the order never changed, it would stay at {spans[0]}",
-    )  # fmt: skip
-    yield Claim(
-        "summary", "the turn order explains the rule",
-        f"true: the last winner gets the worst seat, {float(chain[0, 0]):.6f} of a win",
-        agreement(chain[0, 0] == chain[0].min()), "agrees", basis,
-    )  # fmt: skip
+    yield At("summary").statement(
+        printed="the winner is supposed to move first next round, to keep it even",
+        exact=f"true: in the long run each moves first in {law[0]} of the rounds and wins as many; "
+        f"of the first round they win {spans[0]}, of the second {spans[1]}, of the third "
+        f"{spans[2]}",
+        holds=all(chance == Fraction(1, players) for chance in law),
+        note=f"{basis}; if the order never changed, it would stay at {spans[0]}",
+    )
+    yield At("summary").statement(
+        printed="the turn order explains the rule",
+        exact=f"true: the last winner gets the worst seat, {float(chain[0, 0]):.6f} of a win",
+        holds=chain[0, 0] == chain[0].min(),
+        note=basis,
+    )
 
 
 def _rule_of_thumb(game: LowestScore) -> Iterator[Claim]:
@@ -141,13 +148,14 @@ def _rule_of_thumb(game: LowestScore) -> Iterator[Claim]:
     )
     losses = np.subtract(wins, only3s)
     shares = np.subtract(only3s, chance) / np.subtract(best, chance)
-    yield Claim(
-        "after cell 20", "only keeping 3's is already such a great rule of thumb",
-        f"among OptimalBots it wins {_decimals(only3s, 4)} where they win {_decimals(wins, 4)}",
-        agreement(max(losses) < max(wins) - min(wins)), "wrong",
-        f"{game.players} players, seat by seat; it gives away more than moving last instead of "
-        f"first is worth, {max(wins) - min(wins):.4f}; normalised scores {_decimals(shares, 2)}",
-    )  # fmt: skip
+    yield At("after cell 20").mistake(
+        printed="only keeping 3's is already such a great rule of thumb",
+        exact=f"among OptimalBots it wins {_decimals(only3s, 4)} where they win "
+        f"{_decimals(wins, 4)}",
+        holds=max(losses) < max(wins) - min(wins),
+        note=f"{game.players} players, seat by seat; it gives away more than moving last instead "
+        f"of first is worth, {max(wins) - min(wins):.4f}; normalised scores {_decimals(shares, 2)}",
+    )
 
 
 def _optimal_bot(game: LowestScore) -> Iterator[Claim]:
@@ -156,13 +164,13 @@ def _optimal_bot(game: LowestScore) -> Iterator[Claim]:
         gains = [float(solve(task).value) - own for task, own in zip(tasks, wins, strict=True)]
         table = table_for(game, players)
         equilibrium = [float(chance) for chance in expected_payoffs("optimal", Task(table))]
-        yield Claim(
-            "cell 18", f"the most optimal bot possible, here with {players} players",
-            f"against itself it gives away {_decimals(np.abs(gains))} of a win, seat by seat",
-            agreement(max(gains) < 1e-9), "wrong",
-            f"it wins {_decimals(wins)}, in equilibrium {_decimals(equilibrium)}; it takes later "
-            "players to try no more than to beat it",
-        )  # fmt: skip
+        yield At("cell 18").mistake(
+            printed=f"the most optimal bot possible, here with {players} players",
+            exact=f"against itself it gives away {_decimals(np.abs(gains))} of a win, seat by seat",
+            holds=max(gains) < 1e-9,
+            note=f"it wins {_decimals(wins)}, in equilibrium {_decimals(equilibrium)}; it takes "
+            "later players to try no more than to beat it",
+        )
 
 
 def _decimals(numbers: Iterable[float], places: int = 6) -> str:

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...games import Array, IntArray, LowestScore
+from ...games import Array, IntArray, LowestScore, arithmetic
 from ..turn import TurnValues, in_every_context, solve_turn
 
 
@@ -67,14 +67,14 @@ def notebook_choice(
     if score_to_tie is not None and score_so_far > score_to_tie:
         return len(roll)
     column = game.max_score if score_to_tie is None else min(score_to_tie, game.max_score)
-    return int(notebook_choices(game, players_after)[_node(game, roll, score_so_far), column])
+    return int(notebook_choices(game, players_after)[_state(game, roll, score_so_far), column])
 
 
 def notebook_choices(game: LowestScore, players_after: int) -> IntArray:
     """Number of dice that OptimalBot keeps, for every score to tie.
 
     Returns:
-        Numbers of dice, shape (node, score to tie); no score to tie is as the largest.
+        Numbers of dice, shape (state, score to tie); no score to tie is as the largest.
     """
     turn = game.legs[0].turn
     total, rolled = turn.observations[:, 0], (turn.observations[:, 1:] > 0).sum(axis=1)
@@ -108,14 +108,14 @@ def notebook(game: LowestScore) -> IntArray:
     for leg in game.legs:
         known = leg.contexts[:, 0]  # best total so far; there is none above ``max_score``
         kept = notebook_choices(game, game.players - 1 - leg.seat)
-        choices.append(kept[:, np.minimum(known, game.max_score)] - 1)  # (node, context)
+        choices.append(kept[:, np.minimum(known, game.max_score)] - 1)  # (state, context)
     return in_every_context(game, choices)
 
 
 @lru_cache(maxsize=16)
 def _score(game: LowestScore) -> TurnValues:
     scores = [[Fraction(-score)] for score in range(game.max_score + 1)]
-    return solve_turn(game.legs[0].turn, np.array(scores, dtype=object))
+    return solve_turn(game.legs[0].turn, np.array(scores))
 
 
 @lru_cache(maxsize=16)
@@ -123,22 +123,22 @@ def _beat(game: LowestScore) -> TurnValues:
     """Solve for all goals at once: column g is the goal to score below g."""
     scores = np.arange(game.max_score + 1)
     below = scores[:, None] < np.arange(game.max_score + 2)
-    return solve_turn(game.legs[0].turn, below.astype(int).astype(object))
+    return solve_turn(game.legs[0].turn, below.astype(np.int64))
 
 
 @lru_cache(maxsize=64)
 def _win_or_tie(game: LowestScore, players_after: int, exact: bool) -> TurnValues:
     """Solve for all scores to tie at once: column t is the score t, the last one no score."""
-    scores = range(game.max_score + 1)
+    kind, scores = arithmetic(exact), range(game.max_score + 1)
     survives = [survival_chance(game, score, players_after) for score in scores]
     ends: Array = np.array(
         [[chance * (score <= t) for t in scores] for score, chance in enumerate(survives)],
-        dtype=object if exact else np.float64,
+        dtype=kind.dtype,
     )
-    return solve_turn(game.legs[0].turn, ends)
+    return solve_turn(game.legs[0].turn, ends, kind)
 
 
-def _node(game: LowestScore, roll: Sequence[int], total: int) -> int:
+def _state(game: LowestScore, roll: Sequence[int], total: int) -> int:
     turn = game.legs[0].turn
     wanted = [total, *game.by_worth(tuple(roll)), *[0] * (game.dice - len(roll))]
     return int(np.flatnonzero((turn.observations == wanted).all(axis=1))[0])
@@ -149,14 +149,14 @@ def _before_roll(
 ) -> Fraction:
     if dice == 0:
         return Fraction(solved.ends[total, column])
-    position = game.positions.index((dice, total))
-    return Fraction(solved.before_roll(position, slice(column, column + 1))[0])
+    afterstate = game.afterstates.index((dice, total))
+    return Fraction(solved.before_roll(afterstate, slice(column, column + 1))[0])
 
 
 def _after_roll(
     solved: TurnValues, game: LowestScore, roll: Sequence[int], column: int
 ) -> Fraction:
-    return Fraction(solved.nodes[_node(game, roll, 0), column])
+    return Fraction(solved.states[_state(game, roll, 0), column])
 
 
 #: By the names under which users know them.

@@ -16,7 +16,7 @@ from ...baselines.policies import Policy
 from ...baselines.solver import evaluate, solve
 from ...baselines.task import Task
 from ...games import Array, ShutTheBox
-from ..claim import Claim, statement
+from ..claim import At, Claim
 
 TITLE = "Shut the Box: the notes V(initial) on the two-player game as a pair of decision problems"
 SIZES = (6, 8, 9, 10)  # tiles
@@ -101,7 +101,7 @@ def _notes(tiles: int, early_stop: bool) -> NotesRecursion:
 
 def claims() -> list[Claim]:
     """Check everything."""
-    return [*_recursions(), *_initial_values(), *_simulations()]
+    return [*_recursions(), *_laws(), *_initial_values(), *_simulations()]
 
 
 def _recursions() -> Iterator[Claim]:
@@ -110,56 +110,56 @@ def _recursions() -> Iterator[Claim]:
     plain, early = _notes(9, early_stop=False), _notes(9, early_stop=True)
     second, first = game.states_of(1), game.states_of(0)
     states = f"{len(second):,} states of nine tiles"
-    ours = _unscaled(game, exact.values[1][1], second)
+    ours = exact.values[1].at(1, second).tolist()
     theirs = [plain.value_2(*state) for state in _notation(game, second, seat=1)]
-    yield statement(
-        place="V_2(S, r, t)",
+    yield At("V_2(S, r, t)").statement(
         printed="0, 1/2 or 1 if no S' has the sum r; else the best S'",
         exact="the exact solution of the game in every state",
         holds=ours == theirs,
         note=states,
     )
     avoided = [early.value_2(*state) for state in _notation(game, second, seat=1)]
-    yield statement(
-        place="V_2, cases below",
+    yield At("V_2, cases below").statement(
         printed="1 if sum(S - S') < t avoids rolling on, and changes nothing",
         exact="the same values",
         holds=theirs == avoided,
         note=states,
     )
-    ours = _unscaled(game, exact.values[0][0], first)
+    ours = exact.values[0].at(0, first).tolist()
     states = f"{len(first):,} states of nine tiles"
     theirs = [plain.value_1(*state[:2], True) for state in _notation(game, first, seat=0)]
-    yield statement(
-        place="V_1(S, r)",
+    yield At("V_1(S, r)").statement(
         printed="1 - V_2 with the target sum(S) if no S' has the sum r; else the best S'",
         exact="the exact solution of the game in every state",
         holds=ours == theirs,
         note=states,
     )
-    same = all(
-        early.value_1(*state[:2], shut_wins) == plain.value_1(*state[:2], shut_wins)
-        for state in _notation(game, first, seat=0)
-        for shut_wins in (True, False)
-    )
-    yield statement(
-        place="V_1, cases below",
+    yield At("V_1, cases below").statement(
         printed="add cases to avoid rolls after box shut; they change nothing",
         exact="the same values, under either rule for a shut box",
-        holds=same,
+        holds=all(
+            early.value_1(*state[:2], shut_wins) == plain.value_1(*state[:2], shut_wins)
+            for state in _notation(game, first, seat=0)
+            for shut_wins in (True, False)
+        ),
         note=states,
     )
-    for place, total, words in (
-        ("sum over r' = 2..12", 45, "the law of two dice if sum(S - S') > 6"),
-        ("sum over r' = 1..6", 6, "the law of one die if sum(S - S') <= 6"),
-    ):
-        law = {roll: p for roll, p in enumerate(_law(game, total)) if p}
-        yield statement(
-            place=f"V_1 and V_2, {place}",
-            printed=words,
-            exact=f"rolls {min(law)} to {max(law)}",
-            holds=law == _rolls(total),
-        )
+
+
+def _laws() -> Iterator[Claim]:
+    game = ShutTheBox()
+    two = _law(game, 45)
+    yield At("V_1 and V_2, sum over r' = 2..12").statement(
+        printed="the law of two dice if sum(S - S') > 6",
+        exact=f"rolls {min(two)} to {max(two)}",
+        holds=two == _rolls(45),
+    )
+    one = _law(game, 6)
+    yield At("V_1 and V_2, sum over r' = 1..6").statement(
+        printed="the law of one die if sum(S - S') <= 6",
+        exact=f"rolls {min(one)} to {max(one)}",
+        holds=one == _rolls(6),
+    )
 
 
 def _initial_values() -> Iterator[Claim]:
@@ -169,18 +169,17 @@ def _initial_values() -> Iterator[Claim]:
         for shut_wins in (True, False):
             value = notes.after_1(notes.everything, shut_wins)
             answers[tiles, shut_wins] = value
-            task = Task(ShutTheBox(tiles, shut_wins=shut_wins), exact=True)
-            place = "V_1, 1.0 if S is empty" if shut_wins else "first line, 1 - P2's reward"
-            yield statement(
-                place=place,
+            task = Task(ShutTheBox(tiles, shut_wins=shut_wins))
+            yield At(
+                "V_1, 1.0 if S is empty" if shut_wins else "first line, 1 - P2's reward"
+            ).statement(
                 printed=f"compute V(initial), here for {tiles} tiles",
                 exact=value,
                 holds=value == solve(task, exact=True).value,
                 note="the first player is "
                 + ("favoured" if value > Fraction(1, 2) else "the underdog"),
             )
-    yield statement(
-        place="first line and V_1",
+    yield At("first line and V_1").statement(
         printed="one rule for a first player who shuts the box",
         exact=f"two: worth {float(answers[9, True]):.6f} or {float(answers[9, False]):.6f} to it",
         holds=all(answers[tiles, True] == answers[tiles, False] for tiles in SIZES),
@@ -196,8 +195,7 @@ def _simulations() -> Iterator[Claim]:
         exact, mean = float(evaluation.value), _simulate(task, evaluation.policy)
         deviation = (exact * (1 - exact) / GAMES_PLAYED) ** 0.5  # a half for a tie makes it less
         errors = abs(mean - exact) / deviation
-        yield statement(
-            place="last line",
+        yield At("last line").statement(
             printed=f"simulate using pi ({name}) to estimate V_pi(initial)",
             exact=f"V_pi = {exact:.9f}; {GAMES_PLAYED:,} games give {mean:.4f}",
             holds=errors < 4,
@@ -230,13 +228,6 @@ def _notation(game: ShutTheBox, states: Array, seat: int) -> Iterator[tuple[Tile
         yield frozenset(i + 1 for i, is_open in enumerate(tiles) if is_open), roll, target
 
 
-def _unscaled(game: ShutTheBox, values: Array, states: Array) -> list[Fraction]:
-    scales = game.denominators(states)
-    pairs = zip(values[states].tolist(), scales.tolist(), strict=True)
-    return [Fraction(value, scale) for value, scale in pairs]
-
-
-def _law(game: ShutTheBox, open_sum: int) -> list[Fraction]:
+def _law(game: ShutTheBox, open_sum: int) -> dict[int, Fraction]:
     row = 0 if game.num_dice(open_sum) == game.dice else 1
-    law: list[Fraction] = game.exact_laws()[row].tolist()
-    return law
+    return {roll: p for roll, p in enumerate(game.exact_laws()[row].tolist()) if p}

@@ -30,6 +30,7 @@ EXTRAS = {"tyro": "cli", "rich": "cli"} | dict.fromkeys(
         "filelock",
         "joblib",
         "matplotlib",
+        "pydantic",
         "sb3_contrib",
         "scipy",
         "stable_baselines3",

@@ -8,7 +8,7 @@ import pytest
 from exactdice.baselines import Task, evaluate, outcome_distribution
 from exactdice.baselines.solver import occupancy, solve
 from exactdice.envs import Engine
-from exactdice.games import FourTwoOne, Game, Greed, LowestScore, ShutTheBox
+from exactdice.games import FourTwoOne, Game, Greed, LowestScore, ShutTheBox, arithmetic
 
 import exactdice
 
@@ -44,7 +44,7 @@ def test_settled_lists_what_enumeration_lists(game, exact):
             for listed in (game.settled, lambda *args: Game.settled(game, *args)):
                 table = {}
                 for pair, action, payoff, chance in zip(
-                    *listed(seat, states, player, exact), strict=True
+                    *listed(seat, states, player, arithmetic(exact)), strict=True
                 ):
                     key = (int(pair), int(action), float(payoff))
                     table[key] = table.get(key, 0) + chance

@@ -103,7 +103,7 @@ def broken(change):
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
-        ("greedy", "'optimal', 'equilibrium', 'random', 'if_else', 'terminal', a table, a callab"),
+        ("greedy", "'optimal', 'best_response', 'equilibrium', 'random', 'if_else', .* a callable"),
         (np.ones((3, 3)), r"table of shape \(242, 7\) .* got float64 of shape \(3, 3\)"),
         (np.zeros(5, dtype=int), r"or integers of shape \(242,\), got int64 of shape \(5,\)"),
         (np.full(242, 6), r"legal actions, got 6 in state 11 \(masked=False lets it"),
@@ -182,7 +182,9 @@ def test_samples_survive_the_largest_uniform_number():
     assert policy.sample(np.arange(9), Top()).tolist() == [2] * 9
 
 
-@pytest.mark.parametrize("name", ["optimal", "equilibrium", "random", "random:<seed>"])
+@pytest.mark.parametrize(
+    "name", ["optimal", "best_response", "equilibrium", "random", "random:<seed>"]
+)
 def test_the_names_that_every_game_has_are_not_for_registering(name):
     with pytest.raises(ValueError, match=f"names other than optimal, .* got '{name}'"):
         register_policies("Greed", {name: if_else})

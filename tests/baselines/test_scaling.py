@@ -109,7 +109,7 @@ def test_payoffs_that_are_equal_as_floats_stay_apart_in_exact_outcomes():
 def test_an_illegal_move_gets_the_worst_payoff_itself():
     least = Fraction(1, 3) - Fraction(1, 10**30)
     game = FourTwoOne(2, 2, 1, lambda faces, casts: least if faces == (1, 1) else Fraction(1, 3))
-    task = Task(game, exact=True)
+    task = Task(game)
     illegal = np.where(game.mask(np.arange(game.num_states))[:, 0], 1, 0)
     agent = exactdice.as_policy(illegal, task, exact=True, masked=False)
     assert outcome_distribution(agent, task, exact=True) == {least: 1}

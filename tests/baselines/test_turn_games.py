@@ -212,7 +212,9 @@ def test_an_equilibrium_is_a_mutual_best_response_from_every_position_on(game):
         others = {i: both.policies[i] for i in range(game.num_players) if i != seat}
         best = exactdice.solve(Task(game, seat, others))
         own = game.states_of(seat)
-        np.testing.assert_allclose(best.values[seat, own], both.values[seat][seat, own], atol=1e-14)
+        np.testing.assert_allclose(
+            best.values[seat, own], both.values[seat].at(seat, own), atol=1e-14
+        )
 
 
 @pytest.mark.parametrize(

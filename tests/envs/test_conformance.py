@@ -14,7 +14,7 @@ from exactdice.baselines.induction import sweep_back
 from exactdice.baselines.players import spread
 from exactdice.baselines.task import start_mass
 from exactdice.envs import REFERENCE, GameEnv
-from exactdice.games import GAMES
+from exactdice.games import FLOATS, GAMES, arithmetic
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 from stable_baselines3.common import env_checker
@@ -119,7 +119,7 @@ def test_the_reference_values_are_the_solvers(env_id, reference):
     lowest = sweep_back(task.game, task.seat, task.policies, worst=True).values
     assert reference["optimum"] == pytest.approx(exactdice.solve(env).value, abs=1e-12)
     assert reference["random"] == pytest.approx(exactdice.score("random", env).value, abs=1e-12)
-    assert reference["worst"] == pytest.approx(task.initial @ lowest[task.seat], abs=1e-12)
+    assert reference["worst"] == pytest.approx(task.initial @ lowest.array[task.seat], abs=1e-12)
     assert env.spec.reward_threshold is None  # it would be the defaults' for all keywords
 
 
@@ -320,15 +320,15 @@ def test_a_simulation_ends_near_the_exact_score(name, seat):
     assert abs(payoffs.mean() - exactdice.score("random", task).value) < 5 * error
 
 
-def expected_values(game, seat, values):
+def expected_values(game, seat, values, kind=FLOATS):
     """Expected values of actions, stage by stage, for given values of later positions."""
     found = {}
 
     def look(stage, expected):
-        found[stage.seat, stage.states[0]] = expected
-        return values[stage]
+        found[stage.seat, stage.states[0]] = kind.unscaled(expected, stage.scale[:, None])
+        return values[stage.positions] * stage.scale
 
-    game.backward(look, seat, exact=values.dtype == object)
+    game.backward(look, seat, kind)
     return found
 
 
@@ -338,18 +338,17 @@ def test_what_is_paid_along_the_way_adds_up_to_the_value(name, size, seat, exact
     """Duality (Albarede 2024, equation 40): forward and backward computation agree."""
     env = make(name, **size, **against(name, "random", **size), seat=seat)
     game, task = env.unwrapped.task.game, env.unwrapped.task
-    policy = convert("random", game, seat)
-    paid = expected_values(game, seat, start_mass(game, exact) * 0)
+    policy, kind = convert("random", game, seat), arithmetic(exact)
+    paid = expected_values(game, seat, start_mass(game, kind) * 0, kind)
     total = 0
 
     def follow(stage, met):
         nonlocal total
-        weights = spread(policy, stage.states, met)
-        scale = game.denominators(stage.states) if exact else 1
-        total += ((weights * paid[stage.seat, stage.states[0]]).sum(axis=1) / scale).sum()
+        weights = spread(policy, stage.states, met, kind)
+        total += (weights * paid[stage.seat, stage.states[0]]).sum()
         return weights
 
-    game.forward(follow, start_mass(game, exact), seat)
+    game.forward(follow, start_mass(game, kind), seat, kind)
     value = exactdice.evaluate("random", task, exact).value_before_play
     assert total == (value if exact else pytest.approx(value, abs=1e-13))
 
@@ -398,7 +397,7 @@ def test_bad_keywords_are_named(name, keywords, error, message):
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
-        ("greedy", "'optimal', 'equilibrium', 'random', .* got 'greedy'"),
+        ("greedy", "'optimal', 'best_response', 'equilibrium', 'random', .* got 'greedy'"),
         (np.ones((2, 2)), r"table of shape .* got float64 of shape"),
     ],
 )

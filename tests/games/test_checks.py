@@ -91,15 +91,14 @@ def test_a_move_that_stays_is_named(ask):
         ask(Walk(step=0))
 
 
-def test_a_game_in_circles_does_not_hang_the_environment():
+def test_a_game_in_circles_does_not_hang_the_environment(monkeypatch):
     class Endless(Walk):
         def advance(self, seats, states, actions, outcomes):
             nobody = np.zeros((len(states), 2))
             return Move(np.zeros_like(seats), states, nobody, nobody > 0)
 
-    task = circle(Endless())
-    task.__dict__["initial"] = np.ones(4) / 4  # as a game whose circle is met later on
-    engine = Engine(task, 3)
+    monkeypatch.setattr(Task, "initial", np.ones(4) / 4)  # as if its circle were met later on
+    engine = Engine(circle(Endless()), 3)
     with pytest.raises(GameError, match="Endless.* must end, but others move in circles"):
         engine.reset(np.arange(3), np.random.default_rng(0))
 
@@ -168,16 +167,23 @@ def with_entry(name, index, value):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (with_entry("after", (0, 1), 0), "action 1 at node 0, which leads from position 0 to 0"),
-        (with_entry("after", (-1, 0), 2), r"action 0 at node \d+, which leads from position 6 to"),
-        (with_entry("after", (0, 1), 100), "after must be below 14, got 100"),
-        (with_entry("after", 0, -1), "after must give each node a legal action"),
+        (
+            with_entry("leads_to", (0, 1), 0),
+            "action 1 in state 0, which leads from afterstate 0 to 0",
+        ),
+        (
+            {**with_entry("leads_to", (-2, 0), 2), **with_entry("ends", (-2, 0), False)},
+            r"action 0 in state \d+, which leads from afterstate 6 to 2",
+        ),
+        (with_entry("leads_to", (0, 1), 100), "an afterstate below 7 or a result below 7, .* 100"),
+        (with_entry("leads_to", (0, 1), -1), "and 0 if illegal, got -1 for action 1 in state 0"),
+        (with_entry("leads_to", (0, 2), 3), "and 0 if illegal, got 3 for action 2 in state 0"),
+        (with_entry("legal", 0, False), "legal must give each state an action"),
         (with_entry("layers", 0, 5), "layers must grow"),
-        (with_entry("rolls", (0, 1), 0), "nodes must number the possible outcomes in order"),
+        (with_entry("rolls", (0, 1), 0), "states must be the possible outcomes of all afterstates"),
         (with_entry("rolls", 0, 0), "rolls must be counts"),
-        (with_entry("nodes", (0, 0), 7), "nodes must number the possible outcomes in order"),
     ],
-    ids=range(8),
+    ids=range(9),
 )
 def test_a_turn_that_need_not_end_is_refused(change, message):
     with pytest.raises(GameError, match=message):

@@ -1,10 +1,11 @@
 """The rules of 421."""
 
+import pickle
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from exactdice.games import FourTwoOne
+from exactdice.games import EXACT, FourTwoOne
 from exactdice.games.ranking import hierarchy, tokens
 from hypothesis import given
 from hypothesis import strategies as st
@@ -117,7 +118,7 @@ def test_a_utility_may_be_a_function_or_a_table():
     assert late.payoff_range == (pytest.approx(1 + 2 / 3), 4)
     assert late.exact_range == (Fraction(5, 3), 4)
     last = state(late, (), (1, 3), 2)
-    (payoff,) = late.settled(0, np.array([last]), 0, exact=True)[2]
+    (payoff,) = late.settled(0, np.array([last]), 0, EXACT)[2]
     assert payoff == Fraction(10, 3)
     assert FourTwoOne(2, 3, 2, np.ones((6, 2))).payoff_range == (1, 1)
 
@@ -174,3 +175,21 @@ def test_words():
     game = FourTwoOne(utility="set")
     row = game.observe(np.array([state(game, (), (1, 2, 3), 1, 2, 55)]), 1)[0]
     assert game.describe(row) == "- + 123, cast 1 of 2, 421 to beat"
+
+
+@pytest.mark.parametrize(
+    ("keywords", "players", "turns"),
+    [
+        ({}, 1, [False]),
+        ({"utility": "sum", "duration": 2}, 1, [True]),
+        ({"utility": "set"}, 2, [False, True, True, True]),
+    ],
+)
+def test_there_are_three_games(keywords, players, turns):
+    """A first player may end every cast, a next player only its last; in a set both are met."""
+    game = FourTwoOne(**keywords)
+    assert game.num_players == players
+    made = [leg.turn.observations[leg.turn.ends.any(axis=1), -1] for leg in game.legs]
+    assert [len(set(casts.tolist())) == 1 for casts in made] == turns
+    again = pickle.loads(pickle.dumps(game))
+    assert (again, repr(again)) == (game, repr(game))

@@ -7,7 +7,7 @@ import pytest
 from by_hand import ByHand, section_7
 from exactdice.baselines import Task
 from exactdice.baselines.induction import equilibrium
-from exactdice.games import Game, Greed, Move
+from exactdice.games import EXACT, FLOATS, Game, Greed, Move
 
 import exactdice
 
@@ -97,25 +97,23 @@ def test_backward_agrees_with_enumeration_in_every_action(limit, sides, seat, ma
     rng = np.random.default_rng(0)
     tables, laws = zip(*(random_policy(game, rng) for _ in range(2)), strict=True)
     hand = ByHand(limit, sides, lambda own: int(game.dice_allowed[own]), laws, TIES[tie])
-    for exact in (False, True):
+    for kind in (FLOATS, EXACT):
         visited = set()
 
-        def decide(stage, expected, exact=exact, visited=visited):
-            mover, states = stage
+        def decide(stage, expected, kind=kind, visited=visited):
+            mover, states, scale = stage
             mask = game.mask(states)
-            scale = game.denominators(states) if exact else np.ones(len(states))
             for row, (own, other, last) in enumerate(game.observe(states, mover).tolist()):
                 visited.add((mover, int(states[row])))
                 for n in np.flatnonzero(mask[row]).tolist():
                     to_seat = hand.both(mover, own, other, last, n)[mover != seat]
-                    if exact:
+                    if kind is EXACT:
                         assert Fraction(expected[row, n], scale[row]) == to_seat
                     else:
                         assert expected[row, n] == pytest.approx(float(to_seat), abs=1e-13)
-            law = tables[mover][states]
-            return ((law if exact else law.astype(float)) * expected).sum(axis=1)
+            return (tables[mover][states].astype(kind.dtype) * expected).sum(axis=1)
 
-        game.backward(decide, seat, exact)
+        game.backward(decide, seat, kind)
         assert len(visited) == 2 * game.num_states
 
 
@@ -125,18 +123,18 @@ def test_forward_agrees_with_enumeration_in_every_state(limit, sides):
     rng = np.random.default_rng(1)
     tables, laws = zip(*(random_policy(game, rng) for _ in range(2)), strict=True)
     hand = ByHand(limit, sides, lambda own: int(game.dice_allowed[own]), laws)
-    for dtype in (object, float):
-        start = np.zeros((2, game.num_states), dtype=dtype)
+    for kind in (FLOATS, EXACT):
+        start = kind.zeros(2, game.num_states)
         start[0, 0] = 1
 
-        def play(stage, met, dtype=dtype):
-            return met[:, None] * tables[stage.seat][stage.states].astype(dtype)
+        def play(stage, met, kind=kind):
+            return met[:, None] * tables[stage.seat][stage.states].astype(kind.dtype)
 
-        mass = game.forward(play, start, 0)
+        mass = game.forward(play, start, 0, kind)
         for player in (0, 1):
             met = hand.met(player)
             exact = [met[tuple(row)] for row in game.observe(np.arange(game.num_states), 0)]
-            if dtype is object:
+            if kind is EXACT:
                 assert mass[player].tolist() == exact
             else:
                 np.testing.assert_allclose(mass[player], np.array(exact, float), atol=1e-14)
@@ -160,7 +158,9 @@ def test_the_recursion_agrees_with_the_enumeration_that_serves_any_game(
     for method in (Greed, Game):
         start = np.zeros((2, game.num_states))
         masses.append(
-            method.forward(game, lambda at, _: weights[at] * game.mask(at.states), start, 0)
+            method.forward(
+                game, lambda at, _: weights[at.positions] * game.mask(at.states), start, 0
+            )
         )
     np.testing.assert_allclose(*masses, atol=1e-12)
 
@@ -170,8 +170,8 @@ def sweep(method, game, values, seat):
     expected = np.zeros((2, game.num_states, game.num_actions))
 
     def look(stage, actions):
-        expected[stage] = actions[0]
-        return values[stage][None]
+        expected[stage.positions] = actions[0]
+        return values[stage.positions][None]
 
     method.backward_together(game, look, [seat])
     return expected
@@ -185,27 +185,27 @@ def test_forward_is_the_adjoint_of_backward():
     weights = rng.random((2, game.num_states, game.num_actions)) * mask
     values = rng.random((2, game.num_states))
     immediate = sweep(Greed, game, np.zeros_like(values), 0)
-    mass = game.forward(lambda stage, _: weights[stage], np.zeros_like(values), 0)
+    mass = game.forward(lambda stage, _: weights[stage.positions], np.zeros_like(values), 0)
     gained = (weights * (sweep(Greed, game, values, 0) - immediate)).sum()
     assert gained == pytest.approx((mass * values).sum(), rel=1e-12)
 
 
-@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("kind", [FLOATS, EXACT])
 @pytest.mark.parametrize("player", [0, 1])
 @pytest.mark.parametrize("tie", TIES)
-def test_the_ends_of_a_game_are_those_that_enumeration_lists(tie, player, exact):
+def test_the_ends_of_a_game_are_those_that_enumeration_lists(tie, player, kind):
     game = Greed(4, 3, tie=tie)
     for seat, states in game.stages():
         found = []
         for method in (Greed, Game):
             ends = {}
             for pair, action, payoff, chance in zip(
-                *method.settled(game, seat, states, player, exact), strict=True
+                *method.settled(game, seat, states, player, kind), strict=True
             ):
                 key = int(pair), int(action), float(payoff)
                 ends[key] = ends.get(key, 0) + chance
             found.append(ends)
-        assert found[0] == (found[1] if exact else pytest.approx(found[1], abs=1e-14))
+        assert found[0] == (found[1] if kind is EXACT else pytest.approx(found[1], abs=1e-14))
 
 
 @pytest.mark.parametrize("tie", TIES)
@@ -214,12 +214,12 @@ def test_the_equilibrium_under_every_rule_for_ties_agrees_with_enumeration(limit
     game = Greed(limit, sides, tie=tie)
     hand = ByHand(limit, sides, section_7(limit, sides), tie=TIES[tie])
     solved = equilibrium(game, exact=True)
-    scale = game.denominators(np.arange(game.num_states))
+    values = [found.array.tolist() for found in solved.values]
     for state, (own, other, last) in enumerate(game.observe(np.arange(game.num_states), 0)):
         pair = hand.ratings(0, int(own), int(other), int(last))
         for seat in (0, 1):
-            assert Fraction(solved.values[seat][seat, state], scale[state]) == pair[0]
-            assert Fraction(solved.values[seat][1 - seat, state], scale[state]) == pair[1]
+            assert values[seat][seat][state] == pair[0]
+            assert values[seat][1 - seat][state] == pair[1]
 
 
 def test_where_both_lose_a_tie_the_game_is_not_zero_sum():

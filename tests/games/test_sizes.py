@@ -6,7 +6,7 @@ import tracemalloc
 
 import gymnasium as gym
 import pytest
-from exactdice.baselines import Task, equilibrium, induction, names, solve
+from exactdice.baselines import Task, answers, equilibrium, solve
 from exactdice.games import (
     GAMES,
     FourTwoOne,
@@ -110,12 +110,11 @@ def test_the_largest_size_that_the_message_names_fits_and_one_more_does_not(
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("game", SMALL, ids=repr)
 def test_the_estimates_are_right_to_a_factor_of_three(game, exact):
-    induction.equilibrium.cache_clear()
-    names.source_policy.cache_clear()
+    answers.forget()
     tracemalloc.start()
     try:
         anew = type(game)(**game.keywords)
-        solve(Task(anew, 0, anew.default_opponent, exact), exact)
+        solve(Task(anew, 0, anew.default_opponent), exact)
         taken = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -135,7 +134,7 @@ def test_sizes_that_are_used_are_within_the_limits():
 def test_an_exact_solution_may_be_refused_where_floats_are_not():
     game = Greed(2000)
     with pytest.raises(SizeError, match=r"^max_score must be at most .* to solve exactly"):
-        Task(game, exact=True)
+        solve(Task(game), exact=True)
 
 
 def test_the_variable_lifts_the_limits_and_is_no_part_of_the_game(monkeypatch):
@@ -193,7 +192,7 @@ def test_tables_of_states_and_actions_are_refused_where_games_are_not():
 
 def test_no_array_of_states_and_actions_is_made_to_solve_and_score():
     """One such array of floats would take 134 MB."""
-    induction.equilibrium.cache_clear()
+    answers.forget()
     tracemalloc.start()
     task = Task(ShutTheBox())
     score = exactdice.score("random", task)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from exactdice.games import FourTwoOne, Game, LowestScore, ShutTheBox
+from exactdice.games import EXACT, FLOATS, FourTwoOne, Game, LowestScore, ShutTheBox
 
 GAMES = [
     LowestScore(2, 3, 2, 3),
@@ -17,41 +17,39 @@ GAMES = [
 ]
 
 
-def action_values(method, game, values, seat):
+def action_values(method, game, values, seat, kind):
     """Collect the action values (player, state, action) for given values of later positions."""
-    shape = (game.num_players, game.num_states, game.num_actions)
-    found = np.zeros(shape, dtype=values.dtype)
+    found = kind.zeros(game.num_players, game.num_states, game.num_actions)
 
     def look(stage, expected):
-        found[stage] = expected[0]
-        return values[stage][None]
+        found[stage.positions] = kind.unscaled(expected[0], stage.scale[:, None])
+        return (values[stage.positions] * stage.scale)[None]
 
-    method.backward_together(game, look, [seat], values.dtype == object)
+    method.backward_together(game, look, [seat], kind)
     return found
 
 
 @pytest.mark.parametrize("game", GAMES, ids=repr)
-@pytest.mark.parametrize("exact", [False, True])
-def test_backward_agrees_with_enumeration_in_every_state_and_action(game, exact):
-    """For any values of later positions; exact ones carry their denominators."""
+@pytest.mark.parametrize("kind", [FLOATS, EXACT])
+def test_backward_agrees_with_enumeration_in_every_state_and_action(game, kind):
+    """For any values of later positions, whatever scale they are computed with."""
     rng = np.random.default_rng(0)
-    states = np.arange(game.num_states)
-    scale = game.denominators(states)
     values = rng.integers(1, 100, (game.num_players, game.num_states))
-    values = values.astype(object) if exact else values / 10
+    values = values.astype(object) if kind is EXACT else values / 10
     for seat in range(game.num_players):
-        quick = action_values(type(game), game, values * scale if exact else values, seat)
-        plain = action_values(Game, game, values, seat)
-        legal = game.mask(states)
-        if exact:
-            assert (quick[:, legal] == (plain * scale[:, None])[:, legal]).all()
+        quick, plain = (
+            action_values(method, game, values, seat, kind) for method in (type(game), Game)
+        )
+        legal = game.mask(np.arange(game.num_states))
+        if kind is EXACT:
+            assert (quick[:, legal] == plain[:, legal]).all()
         else:
             np.testing.assert_allclose(quick[:, legal], plain[:, legal], atol=1e-12)
 
 
 @pytest.mark.parametrize("game", GAMES, ids=repr)
-@pytest.mark.parametrize("exact", [False, True])
-def test_several_players_are_swept_side_by_side_as_each_alone(game, exact):
+@pytest.mark.parametrize("kind", [FLOATS, EXACT])
+def test_several_players_are_swept_side_by_side_as_each_alone(game, kind):
     """To the last bit, with the same actions taken."""
     seats = list(reversed(range(game.num_players)))
 
@@ -59,30 +57,29 @@ def test_several_players_are_swept_side_by_side_as_each_alone(game, exact):
         chosen = game.mask(stage.states).argmax(axis=1)
         return expected[..., np.arange(len(chosen)), chosen]
 
-    together = game.backward_together(first_legal, seats, exact)
+    together = game.backward_together(first_legal, seats, kind).array
     for row, seat in enumerate(seats):
-        assert (together[row] == game.backward(first_legal, seat, exact)).all()
+        assert (together[row] == game.backward(first_legal, seat, kind).array).all()
     assert together.any()
 
 
 @pytest.mark.parametrize("game", GAMES, ids=repr)
-@pytest.mark.parametrize("exact", [False, True])
-def test_forward_agrees_with_enumeration(game, exact):
+@pytest.mark.parametrize("kind", [FLOATS, EXACT])
+def test_forward_agrees_with_enumeration(game, kind):
     for seat in range(game.num_players):
         masses = []
         for forward in (type(game).forward, Game.forward):
             rng = np.random.default_rng(1)
-            dtype = object if exact else float
-            start = np.zeros((game.num_players, game.num_states), dtype=dtype)
+            start = kind.zeros(game.num_players, game.num_states)
 
-            def weigh(stage, _, rng=rng, dtype=dtype):
+            def weigh(stage, _, rng=rng):
                 legal = game.mask(stage.states)
-                return (rng.integers(0, 10, legal.shape) * legal).astype(dtype)
+                return (rng.integers(0, 10, legal.shape) * legal).astype(kind.dtype)
 
-            masses.append(forward(game, weigh, start, seat))
+            masses.append(forward(game, weigh, start, seat, kind))
             assert not start.any()
         assert masses[0].any() or game.num_states == len(game.states_of(0))
-        if exact:
+        if kind is EXACT:
             assert (masses[0] == masses[1]).all()
         else:
             np.testing.assert_allclose(*masses, atol=1e-12)

@@ -4,8 +4,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from exactdice.sources.claim import number, surprises, table
-from exactdice.sources.reproduce import HEADING, SOURCES, Claim, reproduce
+from exactdice.sources.claim import At, surprises, table
+from exactdice.sources.reproduce import HEADING, SOURCES, reproduce
 
 
 def test_the_page_lists_the_sources_in_order():
@@ -16,8 +16,8 @@ def test_the_page_lists_the_sources_in_order():
 
 
 def test_a_new_verdict_is_an_error(monkeypatch, capsys):
-    old = Claim("page 1", "2 + 2 = 5", "4", "wrong", "wrong")
-    new = Claim("page 2", "2 + 2 = 4", "4", "agrees", "wrong")
+    old = At("page 1").mistake(printed="2 + 2 = 5", exact="4", holds=False)
+    new = At("page 2").mistake(printed="2 + 2 = 4", exact="4", holds=True)
     assert surprises([old, new]) == [new]
     monkeypatch.setitem(SOURCES, "greed", ("Arithmetic", lambda: [old]))
     assert reproduce(["greed"]) == 0
@@ -46,13 +46,31 @@ def test_a_new_verdict_is_an_error(monkeypatch, capsys):
     ],
 )
 def test_numbers_get_the_verdict_they_deserve(printed, exact, verdict):
-    assert number("page 1", printed, exact).verdict == verdict
+    assert At("page 1").number(printed=printed, exact=exact).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("printed", "exact", "recorded"),
+    [
+        ("0.50", Fraction(1, 2), "agrees"),
+        ("0.50", Fraction(501, 1000), "agrees by rounding"),
+        ("12.50%", Fraction(1, 8), "agrees"),
+        ("12.5%", Fraction(1, 9), "agrees by rounding"),
+        ("3", Fraction(1, 3), "agrees"),
+        ("1/4", Fraction(1, 3), "agrees"),
+        ("5(cut)", Fraction(1, 3), "garbled"),
+        ("?/72", Fraction(1, 3), "garbled"),
+        ("<u>2</u>/3", Fraction(2, 3), "agrees"),
+    ],
+)
+def test_what_is_printed_is_expected_to_be_printed_well(printed, exact, recorded):
+    assert At("page 1").number(printed=printed, exact=exact).recorded == recorded
 
 
 def test_a_table_shows_fractions_decimals_and_formulas():
     claims = [
-        number("page 1", "0.67", Fraction(2, 3), note="a | b"),
-        number("page 2", "0.3", Fraction(8, 27), formula="(2/3)^3"),
+        At("page 1").number(printed="0.67", exact=Fraction(2, 3), note="a | b"),
+        At("page 2").number(printed="0.3", exact=Fraction(8, 27), formula="(2/3)^3"),
     ]
     *_, first, second = table("Arithmetic", claims)
     assert first == ("| page 1 | 0.67 | 2/3 | 0.666666666667 | agrees by rounding | a \\| b |")

@@ -16,7 +16,9 @@ from ..baselines import (
     score,
     solve,
 )
+from ..baselines.task import policies_against
 from ..games import Game, GameError
+from ..games.arithmetic import EXACT
 from .enumeration import ActionValues, Law, Listing, Position
 from .rules import CLOSE, opponents_of, words_of
 
@@ -30,22 +32,21 @@ def check_answers(listing: Listing, seat: int) -> None:
     game = listing.game
     for opponent in opponents_of(game):
         task = Task(game, seat, opponent)
-        exact = task.with_exact(True)
-        laws = {other: _law(policy) for other, policy in exact.policies.items()}
+        laws = {other: _law(policy) for other, policy in policies_against(task, EXACT).items()}
         first, _ = listing.masses(seat, laws, listing.start)
         reached = sum((first[position] for position in _own(listing, seat)), Fraction(0))
         start = {position: first[position] / reached for position in _own(listing, seat) if reached}
         _check_values(
-            "solve", solve(exact, exact=True), solve(task), listing.values(seat, laws), seat
+            "solve", solve(task, exact=True), solve(task), listing.values(seat, laws), seat
         )
         actions = _some_actions(game)
         for policy in ("random", actions):
-            agent = evaluate(policy, exact, exact=True)
+            agent = evaluate(policy, task, exact=True)
             complete = {**laws, seat: _law(agent.policy)}
             floats = evaluate(policy, task)
             _check_values("evaluate", agent, floats, listing.values(seat, complete), seat)
             if reached:
-                _check_ways(listing, exact, policy, complete, start)
+                _check_ways(listing, task, policy, complete, start)
                 _check_floats(task, policy)
         if reached:
             _check_scores(task, [*("random", actions), _some_law(game)])
@@ -57,7 +58,7 @@ def _own(listing: Listing, seat: int) -> list[Position]:
 
 def _law(policy: Policy) -> Law:
     def law(state: int) -> Mapping[int, Fraction]:
-        row = policy.exact_probabilities(np.array([state]))[0]
+        row = policy.law(np.array([state]), EXACT)[0]
         return {action: Fraction(row[action]) for action in np.flatnonzero(row).tolist()}
 
     return law

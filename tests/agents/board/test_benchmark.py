@@ -21,7 +21,7 @@ from exactdice.agents.board import benchmark as grid
 from exactdice.agents.board import cell as cells
 from exactdice.agents.board import leaderboard
 from exactdice.agents.board.leaderboard import Cell, summarise
-from exactdice.agents.runs import callback
+from exactdice.agents.runs import run
 from exactdice.agents.runs.config import BenchmarkConfig, RunError
 from exactdice.baselines import verify
 from exactdice.games import InputError
@@ -241,14 +241,14 @@ def test_a_run_with_a_model_can_be_gone_on_with_whenever_it_was_killed(tiny, mon
     """Killed at its first score, between the best model and all that comes after it."""
     calm = replace(tiny, folder=tiny.folder.with_name("calm"))
     grid.benchmark(calm)
-    write = callback.write_with
+    write = run.write_with
 
     def killed(path, save):
         if path.name == "evaluations.npz":
             raise KeyboardInterrupt
         write(path, save)
 
-    monkeypatch.setattr(callback, "write_with", killed)
+    monkeypatch.setattr(run, "write_with", killed)
     with pytest.raises(KeyboardInterrupt):
         grid.benchmark(tiny)
     monkeypatch.undo()

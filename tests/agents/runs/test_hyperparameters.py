@@ -1,14 +1,16 @@
 """Hyperparameters: files in the shape of rl_zoo3, and what is made of them."""
 
+import inspect
+from dataclasses import fields
 from importlib.resources import files
 
 import pytest
 import torch
 import yaml
 from exactdice.agents.runs import models
+from exactdice.agents.runs.algorithms import ALGORITHMS
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.models import make_callbacks, make_env, make_model
-from exactdice.agents.runs.ranges import KNOWN
 from exactdice.games import GAMES, InputError
 from stable_baselines3 import DQN, PPO
 
@@ -32,12 +34,24 @@ def test_every_game_has_hyperparameters_that_build_a_model(game, algorithm, rewa
     assert config.total_steps >= 1_000_000
     assert all(hasattr(callback, "on_step") for callback in make_callbacks(config))
     if algorithm == "ppo":
-        assert model.gamma == config.hyperparameters["gamma"]
+        assert model.gamma == config.hyperparameters.gamma
         assert model.lr_schedule(1.0) == pytest.approx(
-            float(config.hyperparameters["learning_rate"].removeprefix("lin_"))
+            float(config.hyperparameters.learning_rate.removeprefix("lin_"))
         )
         assert model.lr_schedule(0.0) == 0.0
         assert model.env.engine.reward == reward
+
+
+@pytest.mark.parametrize("algorithm", list(ALGORITHMS))
+def test_every_hyperparameter_is_documented_and_has_the_models_default(algorithm):
+    (kind, options) = models.MODELS[algorithm][0], ALGORITHMS[algorithm]
+    model = inspect.signature(kind).parameters
+    lines = "".join(map(inspect.getsource, options.__mro__[:-1])).splitlines()
+    for entry in fields(options):
+        places = [n for n, line in enumerate(lines) if line.startswith(f"    {entry.name}: ")]
+        assert any(lines[place + 1].startswith('    """') for place in places)
+        if entry.name not in models.OURS:
+            assert entry.default == model[entry.name].default
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if not name.startswith("q")])
@@ -82,6 +96,10 @@ def test_texts_of_networks_are_read_without_running_them():
         ("{net_arch: [-1]}", "net_arch must be at least 1, got -1"),
         ("{net_arch: 64}", "net_arch must be a list of widths such as"),
         ("{net_arch: {pi: [8], vf: [x]}}", "net_arch vf must be a whole number, got 'x'"),
+        ("{net_arch: {pi: 8}}", "net_arch pi must be a list of widths such as .*, got 8"),
+        ("{net_arch: {qf: [8]}}", "net_arch qf must be pi or vf, got 'qf'"),
+        ("{net_arch: [true]}", "net_arch must be a whole number, got True"),
+        ("{1: 2}", "policy_kwargs must be among net_arch, .*, got 1"),
         ("{ortho_init: 3}", "ortho_init must be true or false, got 3"),
         ("{optimizer_class: x}", "policy_kwargs must be among net_arch, .*, got 'optimizer_class'"),
         ("{activation_fn: 3}", "activation_fn must be an activation of torch.nn, .*, got 3"),
@@ -203,7 +221,7 @@ def test_what_is_wrong_with_a_hyperparameter_is_said(algorithm, change, message)
         _build(TrainConfig(algorithm=algorithm, hyperparams=change, num_envs=8))
 
 
-@pytest.mark.parametrize("algorithm", list(KNOWN))
+@pytest.mark.parametrize("algorithm", list(ALGORITHMS))
 @pytest.mark.parametrize("value", [".nan", "-1e300", "1e300", "[1]", "{a: 1}", "'a\nb'", "''"])
 def test_no_hyperparameter_takes_just_anything(algorithm, value):
     """Refused in one line that names it, whatever it is; texts and callbacks are their own case."""
@@ -211,7 +229,8 @@ def test_no_hyperparameter_takes_just_anything(algorithm, value):
     finite = {"-1e300": {"ent_coef", "initial_value"}}
     finite["1e300"] = finite["-1e300"] | {"vf_coef", "max_grad_norm", "target_kl"}
     finite["1e300"] |= {"clip_range", "clip_range_vf"}
-    for name in KNOWN[algorithm].keys() - free - finite.get(value, set()):
+    known = {entry.name for entry in fields(ALGORITHMS[algorithm])}
+    for name in known - free - finite.get(value, set()):
         with pytest.raises(InputError) as refusal:
             TrainConfig(algorithm=algorithm, hyperparams={name: value})
         assert str(refusal.value).startswith(f"{name} must be ")
@@ -222,9 +241,9 @@ def test_numbers_are_read_as_people_write_them():
     """YAML takes 1e-3 for a text, and 3.0 for no whole number."""
     changes = {"ent_coef": "1e-3", "n_epochs": "3.0", "gamma": "1", "batch_size": "1_000"}
     known = TrainConfig(hyperparams=changes).hyperparameters
-    assert [known[name] for name in changes] == [0.001, 3, 1.0, 1000]
-    assert isinstance(known["gamma"], float)
-    assert isinstance(known["n_epochs"], int)
+    assert [getattr(known, name) for name in changes] == [0.001, 3, 1.0, 1000]
+    assert isinstance(known.gamma, float)
+    assert isinstance(known.n_epochs, int)
 
 
 def test_a_log_for_tensorboard_needs_tensorboard(monkeypatch):
@@ -254,8 +273,8 @@ def test_the_reward_may_be_named_in_any_place(options):
     """And the hyperparameters are those for it: a gamma of 0 is for the regret alone."""
     config = TrainConfig(**options)
     assert config.reward == config.to_json()["reward"] == "regret"
-    assert config.hyperparameters["env_kwargs"] == {"reward": "regret"}
-    assert config.hyperparameters["gamma"] == 0
+    assert config.hyperparameters.env_kwargs == {"reward": "regret"}
+    assert config.hyperparameters.gamma == 0
     assert make_env(config).engine.reward == "regret"
 
 

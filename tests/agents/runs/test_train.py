@@ -22,6 +22,7 @@ from exactdice.agents.runs import folders, train
 from exactdice.agents.runs.callback import ExactEvalCallback
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.models import make_env
+from exactdice.agents.runs.run import Run
 from exactdice.games import GAMES, InputError
 from rich.console import Console
 
@@ -135,6 +136,22 @@ def test_a_run_stops_at_a_normalized_score_and_can_be_scored_again(small):
     score = train.train(small(stop_at=0.0, run_folder=Path("run"), steps=100_000))
     assert score.normalized >= 0
     assert json.loads(Path("run/score.json").read_text())["steps"] < 100_000
+
+
+def test_a_run_is_whole_as_soon_as_it_is_made(small):
+    """Nothing has to be set on it, or on its callback, before they are used."""
+    run = Run.create(small(run_folder=Path("run")))
+    seen = []
+    exact = ExactEvalCallback.of(run, lambda steps, _score: seen.append(steps))
+    run.model.learn(2000, callback=[exact, *run.callbacks])
+    assert run.log["timesteps"] == seen != []
+    resumed = Run.resume(Path("run"))
+    assert resumed.model.num_timesteps == seen[-1]
+    assert resumed.log == run.log
+    run.finish(exact.evaluate())
+    assert folders.read_score(Path("run"))["value"] == run.log["results"][-1]
+    with pytest.raises(RunError, match="resume must be an unfinished run"):
+        Run.resume(Path("run"))
 
 
 def test_runs_of_one_seed_are_equal_and_of_two_are_not(small):
@@ -358,7 +375,9 @@ def test_a_leaderboard_names_the_run_that_is_damaged(finished, name):
 def test_weights_that_run_away_are_said_to(small, algorithm):
     """Networks raise somewhere, and not as a mistake of the user's, once their sums overflow."""
     config = small(algorithm=algorithm)
-    config.hyperparameters["learning_rate"] = 1e30  # more than a user may ask for
+    object.__setattr__(
+        config.hyperparameters, "learning_rate", 1e30
+    )  # more than a user may ask for
     with pytest.raises(RunError, match="hyperparameters must keep the weights below 1e\\+06, whic"):
         train.train(config)
 

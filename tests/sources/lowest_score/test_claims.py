@@ -109,7 +109,7 @@ def test_the_winner_of_a_round_for_two_begins_the_next():
     """The seats' shares of the win, round by round of the table."""
     chain = order.moves_first_next(LowestScore(2, 3, 3), 2)
     shares = exactdice.expected_payoffs(
-        "notebook", Task(LowestScore(2, 3, 3, 2, "share"), exact=True), exact=True
+        "notebook", Task(LowestScore(2, 3, 3, 2, "share")), exact=True
     )
     assert chain.tolist() == [shares, shares[::-1]]
     assert sum(shares) == 1

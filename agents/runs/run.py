@@ -1,0 +1,247 @@
+"""A training run: its options, its model, the exact scores so far, and the folder of its files."""
+
+import io
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch as th
+import yaml
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
+
+from ...baselines import Score, Task, certificate
+from ...games import FloatArray
+from ..learners.self_play import SelfPlay
+from ..learners.vec_env import GameVecEnv
+from .config import RunError, TrainConfig
+from .folders import LOG, WriteError, check_sums, read_config, write, write_json, write_with
+from .hyperparameters import first_line
+from .models import check_log, make_callbacks, make_env, make_model
+
+COUNTERS = ("num_timesteps", "_n_updates", "_n_calls", "_episode_num", "exploration_rate")
+REPLAY = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
+
+#: Exact scores so far: a list for each of ``LOG``.
+Log = dict[str, list[float]]
+
+
+def new_log() -> Log:
+    """Give a log without a score."""
+    return {name: [] for name in LOG}
+
+
+@dataclass(frozen=True)
+class Record:
+    """A model that learns, its exact scores so far, and the folder that keeps both."""
+
+    folder: Path
+    model: BaseAlgorithm
+    log: Log
+
+    def keep(self, best: bool) -> None:
+        """Write the scores, and the model if it is the best so far.
+
+        Raises:
+            WriteError: if there is no room.
+        """
+        if best:
+            write_with(self.folder / "best_model.zip", self.model.save)
+        columns = {name: np.array(self.log[name]) for name in LOG}
+        for name in ("results", "ep_lengths"):  # (evaluation, episode), as in EvalCallback
+            columns[name] = columns[name][:, None]
+        write_with(self.folder / "evaluations.npz", lambda file: _savez(file, columns))
+
+    def save(self) -> None:
+        """Save all that decides how training goes on, if it is on a bare ``GameVecEnv``.
+
+        Raises:
+            WriteError: if there is no room.
+        """
+        env = self.model.get_env()
+        if isinstance(env, GameVecEnv):
+            content = {**_state(self.model, env), "log": self.log}
+            write_with(self.folder / "checkpoint.pt", lambda buffer: th.save(content, buffer))
+
+
+@dataclass(frozen=True)
+class Run(Record):
+    """A run of ``train``; it is made by ``create`` or ``resume``, which build all that it needs."""
+
+    config: TrainConfig
+    task: Task
+    """What the agent is scored on; in self-play it trains on others, too."""
+    callbacks: list[BaseCallback]
+    """Those that the options name."""
+
+    @classmethod
+    def create(cls, config: TrainConfig) -> "Run":
+        """Build what a new run needs, then make its folder and put the options there.
+
+        Raises:
+            RunError: if the folder exists or cannot be made.
+            ValueError: if an option does not fit the game, the model or the machine.
+        """
+        task, model, callbacks = _parts(config)
+        return cls(_make_folder(config), model, new_log(), config, task, callbacks)
+
+    @classmethod
+    def resume(cls, folder: Path) -> "Run":
+        """Take up a run where it was saved.
+
+        Raises:
+            RunError: if it is finished, or what the folder holds is missing or damaged.
+        """
+        config = read_config(folder)
+        if (folder / "score.json").exists():
+            raise RunError(
+                f"resume must be an unfinished run, got {folder}, which has a score.json"
+            )
+        task, model, callbacks = _parts(config)
+        return cls(folder, model, _restore(folder, model), config, task, callbacks)
+
+    def finish(self, score: Score, **more: float) -> None:
+        """Keep the final model and its score, ``more`` with it; the run is then finished.
+
+        Raises:
+            WriteError: if there is no room.
+        """
+        write_with(self.folder / "final_model.zip", self.model.save)
+        write(self.folder / "certificate.npz", certificate(score))
+        summary = {
+            "steps": self.model.num_timesteps,
+            "seconds": self.log["seconds"][-1],
+            **score.as_dict(),
+            "best_normalized": max(self.log["normalized"]),
+            **more,
+        }
+        write_json(self.folder / "score.json", summary)
+
+
+def _parts(config: TrainConfig) -> tuple[Task, BaseAlgorithm, list[BaseCallback]]:
+    """Build what options describe, before anything is written."""
+    check_log(config)
+    env = make_env(config)
+    model = make_model(config, env)
+    callbacks = make_callbacks(config)
+    if config.self_play:
+        callbacks.append(SelfPlay(env.task.game))
+    return env.task, model, callbacks
+
+
+def _make_folder(config: TrainConfig) -> Path:
+    """Make the folder of a new run and put the options there."""
+    folder = config.run_folder
+    if folder is None:
+        numbers = range(1, 10**6)
+        names = (Path("runs", f"{config.game_name}-{config.algorithm}-{n}") for n in numbers)
+        folder = next(name for name in names if not name.exists())
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        raise RunError(
+            f"run_folder must not exist, got {folder}: choose another, or continue that run with "
+            f"--resume {folder}"
+        ) from None
+    except OSError as error:
+        raise RunError(f"run_folder must be a place to write to, got {folder}: {error}") from None
+    every = vars(config.hyperparameters).items()
+    known = {name: value for name, value in every if value is not None}  # None is the default
+    entry = {f"exactdice/{config.game_name}-v0": known}
+    try:
+        write(folder / "hyperparameters.yml", yaml.safe_dump(entry).encode())
+        write_json(folder / "config.json", config.to_json())
+    except WriteError:
+        shutil.rmtree(folder)  # it was made just now
+        raise
+    return folder
+
+
+def _state(model: BaseAlgorithm, env: GameVecEnv) -> dict[str, Any]:
+    """Give the weights, the games under way, and the state of every generator."""
+    content = {
+        "parameters": model.get_parameters(),
+        "counters": {name: getattr(model, name) for name in COUNTERS if hasattr(model, name)},
+        "observations": th.as_tensor(np.asarray(model._last_obs)),
+        "episode_starts": th.as_tensor(np.asarray(model._last_episode_starts)),
+        "games": th.as_tensor(env.engine.states),
+        "random": json.dumps(_random_states(model, env)),
+        "torch_random": th.get_rng_state(),
+    }
+    if isinstance(model, OffPolicyAlgorithm):
+        content["replay"] = _replay(model)
+    return content
+
+
+def _restore(folder: Path, model: BaseAlgorithm) -> Log:
+    """Put a fresh model of the same options into the saved state; return the log.
+
+    Raises:
+        RunError: if there is no checkpoint, or one that is damaged or of another run.
+    """
+    path = folder / "checkpoint.pt"
+    if not path.is_file():
+        raise RunError(f"run folder must hold a checkpoint.pt, got {folder}: nothing was saved yet")
+    env = model.get_env()
+    assert isinstance(env, GameVecEnv)
+    try:
+        check_sums(path)
+        content = th.load(path, map_location="cpu", weights_only=True)
+        model.set_parameters(content["parameters"], device=model.device)
+        for name, value in content["counters"].items():
+            setattr(model, name, value)
+        model._last_obs = content["observations"].numpy()
+        model._last_episode_starts = content["episode_starts"].numpy()
+        env.engine.states[:] = content["games"].numpy()
+        if model.num_timesteps:  # the generators go on from where they were
+            env._reset_seeds()
+        _set_random_states(model, env, json.loads(content["random"]))
+        th.set_rng_state(content["torch_random"])
+        if isinstance(model, OffPolicyAlgorithm):
+            _set_replay(model, content["replay"])
+        log: Log = content["log"]
+    except Exception as error:  # zip, pickle and torch each have their own for a damaged file
+        raise RunError(
+            f"{path} must be a checkpoint of this run, got: {first_line(error)}"
+        ) from None
+    return log
+
+
+def _random_states(model: BaseAlgorithm, env: GameVecEnv) -> dict[str, Any]:
+    kind, keys, *rest = np.random.get_state(legacy=True)
+    return {
+        "numpy": [kind, np.asarray(keys).tolist(), *rest],
+        "env": env.rng.bit_generator.state,
+        "actions": model.action_space.np_random.bit_generator.state,
+    }
+
+
+def _set_random_states(model: BaseAlgorithm, env: GameVecEnv, states: dict[str, Any]) -> None:
+    np.random.set_state(tuple(states["numpy"]))
+    env.rng.bit_generator.state = states["env"]
+    model.action_space.np_random.bit_generator.state = states["actions"]
+
+
+def _replay(model: OffPolicyAlgorithm) -> dict[str, Any]:
+    """Give the filled part of the replay buffer."""
+    buffer = model.replay_buffer
+    assert buffer is not None
+    filled = buffer.buffer_size if buffer.full else buffer.pos
+    arrays = {name: th.as_tensor(getattr(buffer, name)[:filled]) for name in REPLAY}
+    return {"pos": buffer.pos, "full": buffer.full, **arrays}
+
+
+def _set_replay(model: OffPolicyAlgorithm, saved: dict[str, Any]) -> None:
+    buffer = model.replay_buffer
+    assert buffer is not None
+    buffer.pos, buffer.full = saved["pos"], saved["full"]
+    for name in REPLAY:
+        getattr(buffer, name)[: len(saved[name])] = saved[name].numpy()
+
+
+def _savez(file: io.BytesIO, columns: dict[str, FloatArray]) -> None:
+    np.savez(file, **columns)  # type: ignore[arg-type]  # its other keywords are no columns

@@ -1,0 +1,75 @@
+"""What exact computation has found out already, apart from what was asked about.
+
+Games, tasks and policies are descriptions, equal if they say the same, so that an answer is looked
+up by its question. Whoever is handed one shares it: all arrays in it are read-only.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from functools import wraps
+from threading import RLock
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from ..games import Game
+
+#: Numbers that all answers may hold together; those that were not asked for longest go first.
+LIMIT = 2**25
+#: What the smallest answer counts for, so that there are not too many of them.
+LEAST = 2**17
+_ANSWERS: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+_LOCK = RLock()
+
+_Question = ParamSpec("_Question")
+_Answer = TypeVar("_Answer")
+
+
+def remembered(find: Callable[_Question, _Answer]) -> Callable[_Question, _Answer]:
+    """Have a function of hashable arguments compute each answer once."""
+
+    @wraps(find)
+    def ask(*args: _Question.args, **kwargs: _Question.kwargs) -> _Answer:
+        question = find, args, tuple(kwargs.items())
+        with _LOCK:
+            if question in _ANSWERS:
+                _ANSWERS.move_to_end(question)
+                known: _Answer = _ANSWERS[question]
+                return known
+        answer = find(*args, **kwargs)
+        with _LOCK:
+            _ANSWERS[question] = answer
+            _make_room()
+        return answer
+
+    return ask
+
+
+def forget() -> None:
+    """Forget all answers."""
+    with _LOCK:
+        _ANSWERS.clear()
+
+
+def _make_room() -> None:
+    """Let the oldest answers go while they hold too many numbers; the newest stays."""
+    sizes = [max(_size((args, answer)), LEAST) for (_, args, _), answer in _ANSWERS.items()]
+    total = sum(sizes)
+    for size in sizes[:-1]:
+        if total <= LIMIT:
+            break
+        _ANSWERS.popitem(last=False)
+        total -= size
+
+
+def _size(thing: Any) -> int:
+    """Count the numbers in arrays; a fraction is as large as eight floats."""
+    if isinstance(thing, np.ndarray):
+        return int(thing.size) * (8 if thing.dtype == object else 1)
+    if isinstance(thing, Game) or not (
+        isinstance(thing, tuple | list | Mapping) or type(thing).__module__.startswith("exactdice")
+    ):
+        return 0
+    if not isinstance(thing, tuple | list | Mapping):
+        thing = getattr(thing, "__dict__", {})
+    return sum(map(_size, thing.values() if isinstance(thing, Mapping) else thing))

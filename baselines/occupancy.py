@@ -1,0 +1,67 @@
+"""Where games go: how likely each state is met, and each payoff is paid (Fokker-Planck)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..games import Arithmetic, Array, Decide, IntArray, Stage
+from ..games.sizes import PIECE
+from .induction import sweep_forward
+from .players import spread
+from .policies import Policy
+from .task import Task, first_law, policies_against
+
+
+def play(policy: Policy, task: Task, arithmetic: Arithmetic, follow: Decide | None = None) -> Array:
+    """Compute how likely a game meets each state, visiting all stages first to last.
+
+    Args:
+        policy: the agent's.
+        task: what it faces.
+        arithmetic: how to count.
+        follow: takes a stage and weights of its moves, shape (..., state, action), and gives those
+            that are followed further; linear, and asked several times. None follows all.
+
+    Returns:
+        Probabilities, or in a game with cycles expected visits, shape (player to move, state).
+    """
+    policies = {**policies_against(task, arithmetic), task.seat: policy}
+
+    def decide(stage: Stage, met: Array) -> Array:
+        weights = spread(policies[stage.seat], stage.states, met, arithmetic)
+        if follow is not None:
+            weights = follow(stage, weights)
+        legal: Array = weights * task.game.mask(stage.states)  # illegal moves end the game
+        return legal
+
+    start = arithmetic.zeros(task.game.num_players, task.game.num_states)
+    start[task.seat] = first_law(task, arithmetic)
+    return sweep_forward(task.game, decide, start, task.seat, arithmetic)
+
+
+def outcomes(policy: Policy, task: Task, arithmetic: Arithmetic) -> dict[Any, Any]:
+    """Compute the probability of every payoff to the agent, in growing order of payoffs.
+
+    What is met is computed first, and then what of it ends the game, stage by stage.
+    """
+    game, policies = task.game, {**policies_against(task, arithmetic), task.seat: policy}
+    met = play(policy, task, arithmetic)
+    worst = arithmetic.payoff_range(game)[0]
+    law: dict[Any, Any] = {worst: 0}
+    for seat, states in pieces(task):
+        weights = spread(policies[seat], states, met[seat, states], arithmetic)
+        law[worst] += (weights * ~game.mask(states)).sum()
+        pairs, actions, payoffs, chances = game.settled(seat, states, task.seat, arithmetic)
+        for payoff in sorted(set(payoffs.tolist())):
+            paid = payoffs == payoff
+            mass = (weights[pairs[paid], actions[paid]] * chances[paid]).sum()
+            law[payoff] = law.get(payoff, 0) + mass
+    number = arithmetic.number
+    return {number(payoff): law[payoff] for payoff in sorted(law) if law[payoff] > 0}
+
+
+def pieces(task: Task) -> Iterator[tuple[int, IntArray]]:
+    """Cut the stages, first to last, so that numbers for (state, action) are few: seat, states."""
+    step = max(1, PIECE // task.game.num_actions)
+    for seat, states in task.game.stages():
+        for first in range(0, len(states), step):
+            yield seat, states[first : first + step]

@@ -1,0 +1,244 @@
+"""Tables, actions and functions as policies, checked before anything is computed with them.
+
+A function is asked about all states that count once, a batch at a time, when it is given. Its
+answers are remembered, one action a state, or a law for each of not too many states. In a game with
+more it is asked again for the states that are wanted, and nothing of shape (state, action) is held
+for the whole game.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ..games import Array, BoolArray, FloatArray, Game, InputError, IntArray
+from ..games.sizes import check_array
+from .policies import DeterministicPolicy, Policy, PolicyFunction, StochasticPolicy
+
+SUM_TOLERANCE = 1e-5  # float32 networks; the probabilities are normalised once accepted
+BATCH = 2**21  # numbers for (state, action) that are asked for at once
+LAWS = 2**27  # bytes of a function's laws that are remembered: to ask a network again takes longer
+_UNMASKED = " (masked=False lets it choose any, at the worst payoff)"
+
+#: Says in which states no action is worth more than the worst payoff.
+Worthless: TypeAlias = Callable[[IntArray], BoolArray]
+
+
+class AskedPolicy(Policy):
+    """Whatever can be asked about states, held to the rules: every answer is checked.
+
+    Args:
+        ask: from states to actions (state,) or probabilities (state, action).
+        game: the game that is played.
+        seat: the seat that the policy plays.
+        masked: whether the policy must keep to the legal actions.
+        worthless: says in which states no action is worth more than the worst payoff. There the
+            tables of planners may choose an illegal action, which pays the same; the first legal
+            one takes its place.
+        name: what to call it.
+    """
+
+    def __init__(
+        self,
+        ask: Callable[[IntArray], Any],
+        game: Game,
+        seat: int,
+        masked: bool = True,
+        worthless: Worthless | None = None,
+        name: str = "",
+    ) -> None:
+        self.shape = (game.num_states, game.num_actions)
+        self._ask, self._game, self._seat = ask, game, seat
+        self._masked, self._worthless = masked, worthless
+        self._name = name or type(self).__name__
+
+    @property
+    def name(self) -> str:
+        """What to call it."""
+        return self._name
+
+    def probabilities(self, states: IntArray) -> Array:
+        """Ask for the law of each state; where others move anything may stand."""
+        law = np.zeros((len(states), self.shape[1]))
+        law[:, 0] = 1.0  # never taken, where it is not overwritten
+        own = np.flatnonzero(self._own[states])
+        if len(own):
+            law[own] = _as_law(self.answer(states[own]), self.shape[1])
+        return law
+
+    @cached_property
+    def _own(self) -> BoolArray:
+        own = np.zeros(self.shape[0], dtype=bool)
+        own[self._game.states_of(self._seat)] = True
+        return own
+
+    def answer(self, states: IntArray) -> npt.NDArray[Any]:
+        """Ask for some states of the seat: actions (state,), or probabilities (state, action).
+
+        Raises:
+            ValueError: if the shape is wrong, an entry is not a probability or not an action, or
+                probabilities do not sum to one.
+        """
+        given = _as_array(self._ask(states))
+        if given.ndim == 1 and np.issubdtype(given.dtype, np.integer):
+            return self._actions(given, states)
+        shape = (len(states), self.shape[1])
+        if given.shape != shape:
+            raise InputError(
+                f"policy must be a table of shape {shape} (state, action) or integers of shape "
+                f"({len(states)},), got {given.dtype} of shape {given.shape}"
+            )
+        allowed = self._game.mask(states) if self._masked else np.ones(shape, dtype=bool)
+        return self._law(given, states, allowed)
+
+    def _actions(self, given: IntArray, states: IntArray) -> IntArray:
+        """Check one action for each of some states."""
+        game = self._game
+        if given.shape != states.shape:
+            raise InputError(
+                f"policy must have one action for each of {len(states)} states, got {len(given)}"
+            )
+        in_range = (given >= 0) & (given < game.num_actions)
+        chosen = np.where(in_range, given, 0).astype(np.int64)
+        legal = in_range & (game.allows(states, chosen) if self._masked else True)
+        illegal = np.flatnonzero(in_range & ~legal)
+        if self._worthless is not None and len(illegal):
+            harmless = illegal[self._worthless(states[illegal])]
+            chosen[harmless] = game.first_actions(states[harmless])
+            legal[harmless] = True
+        if not legal.all():
+            row = int(np.argmin(legal))
+            raise InputError(
+                f"policy must choose legal actions, got {given[row]} in state {states[row]}"
+                f"{_UNMASKED}"
+            )
+        return chosen
+
+    def _law(self, given: npt.NDArray[Any], states: IntArray, allowed: BoolArray) -> FloatArray:
+        """Check a law of actions for each of some states."""
+        law = given.astype(np.float64)  # before it is normalised: float16 rows are off by 1e-4
+        illegal = np.flatnonzero(((law > 0) & ~allowed).any(axis=1))
+        if self._worthless is not None and len(illegal):
+            harmless = illegal[self._worthless(states[illegal])]
+            moved = np.where(allowed[harmless], 0.0, law[harmless]).sum(axis=1)
+            law[harmless] = np.where(allowed[harmless], law[harmless], 0.0)
+            law[harmless, allowed[harmless].argmax(axis=1)] += moved
+        _check_probabilities(law, states, allowed)
+        normalized: FloatArray = law / law.sum(axis=1, keepdims=True)
+        return normalized
+
+
+def table_policy(table: npt.ArrayLike, game: Game, seat: int, **rules: Any) -> Policy:
+    """Check a table (state, action) or actions (state,), of which a copy is made.
+
+    Args:
+        table: the table; only the states in which its seat may be to move count.
+        game: the game that is played.
+        seat: the seat that the policy plays.
+        rules: ``masked``, ``worthless`` and ``name``, as of ``AskedPolicy``.
+
+    Raises:
+        ValueError: as ``AskedPolicy.answer`` does.
+    """
+    given = _as_array(table)
+    shape = (game.num_states, game.num_actions)
+    if given.shape not in (shape, shape[:1]):
+        raise InputError(
+            f"policy must be a table of shape {shape} (state, action) or integers of shape "
+            f"({game.num_states},), got {given.dtype} of shape {given.shape}"
+        )
+    if given.ndim == 2:
+        check_array("a table of probabilities", game, *shape)
+    asked = AskedPolicy(given.__getitem__, game, seat, **rules)
+    return _remembered(asked, game.states_of(seat), game, with_laws=True)
+
+
+def function_policy(function: PolicyFunction, game: Game, seat: int, **rules: Any) -> Policy:
+    """Check a function from (observations, masks), in all states that count.
+
+    Args:
+        function: gives actions (state,) or probabilities (state, action).
+        game: the game that is played.
+        seat: the seat that the policy plays.
+        rules: ``masked``, ``worthless`` and ``name``, as of ``AskedPolicy``.
+
+    Raises:
+        ValueError: as ``AskedPolicy.answer`` does.
+    """
+    asked = AskedPolicy(partial(_ask, function, game, seat), game, seat, **rules)
+    few = 8 * game.num_states * game.num_actions <= LAWS
+    return _remembered(asked, game.states_of(seat), game, with_laws=few)
+
+
+def _ask(function: PolicyFunction, game: Game, seat: int, states: IntArray) -> npt.NDArray[Any]:
+    answer: npt.NDArray[Any] = function(game.observe(states, seat), game.mask(states))
+    return answer
+
+
+def _remembered(asked: AskedPolicy, states: IntArray, game: Game, with_laws: bool) -> Policy:
+    """Have all answers checked, and keep them if they are actions, or if laws may be kept."""
+    actions = np.full(game.num_states, -1)
+    table: FloatArray | None = None
+    for batch in _batches(states, game.num_actions):
+        answer = asked.answer(batch)
+        if answer.ndim == 1:
+            actions[batch] = answer
+        elif with_laws:
+            if table is None:
+                table = np.zeros(asked.shape)
+            table[batch] = answer
+    done = actions[states] >= 0
+    others = np.flatnonzero(actions < 0)  # never taken, or a law is
+    if done.all():
+        actions[others] = game.first_actions(others)
+        return DeterministicPolicy(actions, game.num_actions, asked.name)
+    if table is None:
+        return asked
+    table[states[done], actions[states[done]]] = 1.0
+    table[np.setdiff1d(others, states), 0] = 1.0
+    return StochasticPolicy(table, asked.name)
+
+
+def _batches(states: IntArray, num_actions: int) -> Iterator[IntArray]:
+    step = max(1, BATCH // num_actions)
+    for first in range(0, len(states), step):
+        yield states[first : first + step]
+
+
+def _as_law(answer: npt.NDArray[Any], num_actions: int) -> npt.NDArray[Any]:
+    """Give actions as laws."""
+    if answer.ndim == 2:
+        return answer
+    law: FloatArray = (np.arange(num_actions) == answer[:, None]).astype(np.float64)
+    return law
+
+
+def _as_array(policy: npt.ArrayLike) -> npt.NDArray[Any]:
+    table = np.asarray(policy)
+    if table.dtype.kind not in "uifb":
+        raise InputError(f"policy must be numbers, got {table.dtype} of shape {table.shape}")
+    return table
+
+
+def _check_probabilities(table: FloatArray, states: IntArray, mask: BoolArray) -> None:
+    complaints = [
+        (~np.isfinite(table), "be finite", ""),
+        (table < 0, "not be negative", ""),
+        ((table > 0) & ~mask, "leave illegal actions alone", _UNMASKED),
+    ]
+    for wrong, requirement, hint in complaints:
+        if wrong.any():
+            row, action = np.argwhere(wrong)[0]
+            raise InputError(
+                f"policy must {requirement}, got {table[row, action]:.6g} in state {states[row]}, "
+                f"action {action}{hint}"
+            )
+    sums = table.sum(axis=1)
+    if (np.abs(sums - 1) > SUM_TOLERANCE).any():
+        row = int(np.argmax(np.abs(sums - 1)))
+        raise InputError(
+            f"policy must have probabilities that sum to 1, got {sums[row]:.6g} in state "
+            f"{states[row]}"
+        )

@@ -1,0 +1,126 @@
+"""Functions as policies: checked at the door, and never a table of a whole game that is large."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from exactdice.baselines import Task, tables
+from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
+
+import exactdice
+
+TASKS = [
+    Task(Greed(12, 3), 1, "if_else"),
+    Task(LowestScore(2, 3, 3, 3), 1, "random"),
+    Task(ShutTheBox(4, 2, 3), 1),
+    Task(FourTwoOne(3, 3, 2, "set"), 0, "random"),
+]
+
+
+def softened(observations, masks):
+    """Prefer actions by what is seen, but never for certain."""
+    liking = observations.sum(axis=1, keepdims=True) + np.arange(masks.shape[1])
+    weights = masks * (1 + liking % 5)
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+class Asked:
+    """Remembers how many states it was asked about at once."""
+
+    def __init__(self):
+        self.sizes = []
+
+    def __call__(self, observations, masks):
+        self.sizes.append(len(masks))
+        return softened(observations, masks)
+
+
+def everything(policy, task):
+    score = exactdice.score(policy, task)
+    exact = exactdice.evaluate(policy, Task(task.game, task.seat, task.opponents), exact=True)
+    return score.as_dict(), score.blunders(None), exact.value
+
+
+@pytest.mark.parametrize("task", TASKS, ids=repr)
+def test_a_law_is_scored_alike_whether_it_is_remembered_or_asked_again(task, monkeypatch):
+    asked = Asked()
+    remembered = everything(asked, task)
+    assert len(asked.sizes) == 2  # once by each of ``score`` and ``evaluate``
+    monkeypatch.setattr(tables, "LAWS", 0)
+    monkeypatch.setattr(tables, "BATCH", 7 * task.game.num_actions)
+    assert everything(softened, task)[1:] == remembered[1:]
+    found = everything(softened, task)[0]
+    assert {**found, "policy": ""} == {**remembered[0], "policy": ""}
+    assert isinstance(exactdice.as_policy(softened, task), tables.AskedPolicy)
+
+
+@pytest.mark.parametrize("task", TASKS, ids=repr)
+def test_an_opponent_that_is_asked_again_plays_as_one_that_is_remembered(task, monkeypatch):
+    others = dict.fromkeys(task.others, softened)
+    before = exactdice.solve(Task(task.game, task.seat, others)).value
+    monkeypatch.setattr(tables, "LAWS", 0)
+    asked = Task(task.game, task.seat, others)
+    assert exactdice.solve(asked).value == before
+    assert asked != Task(task.game, task.seat, others)  # nobody knows what functions have in common
+
+
+def test_actions_are_remembered_in_games_of_any_size(monkeypatch):
+    monkeypatch.setattr(tables, "LAWS", 0)
+    monkeypatch.setattr(tables, "BATCH", 100)
+    task, asked = TASKS[0], []
+
+    def first(_, masks):
+        asked.append(len(masks))
+        return masks.argmax(axis=1)
+
+    policy = exactdice.as_policy(first, task)
+    assert sum(asked) == len(task.game.states_of(1))
+    assert max(asked) * task.game.num_actions <= 100
+    assert exactdice.score(policy, task).deterministic
+    assert sum(asked) == len(task.game.states_of(1))
+
+
+def test_a_function_may_give_laws_here_and_actions_there():
+    task = TASKS[0]
+
+    def mixed(observations, masks):
+        return softened(observations, masks) if observations[0, 0] < 6 else masks.argmax(axis=1)
+
+    def laws(observations, masks):
+        certain = np.eye(masks.shape[1])[masks.argmax(axis=1)]
+        return np.where(observations[:, :1] < 6, softened(observations, masks), certain)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "BATCH", task.game.num_actions)
+        found = exactdice.score(mixed, task).value
+    assert found == exactdice.score(laws, task).value
+
+
+@pytest.mark.parametrize("kept", [0, tables.LAWS])
+def test_a_wrong_law_is_refused_at_the_door_wherever_it_is_wrong(kept, monkeypatch):
+    monkeypatch.setattr(tables, "LAWS", kept)
+    game = Greed(100)
+
+    def wrong(observations, masks):
+        law = softened(observations, masks)
+        law[(observations == [7, 90, 1]).all(axis=1)] *= 0.5
+        return law
+
+    for ask in (exactdice.as_policy, exactdice.score, exactdice.evaluate, exactdice.occupancy):
+        with pytest.raises(ValueError, match=r"sum to 1, got 0\.5 in state"):
+            ask(wrong, Task(game))
+    with pytest.raises(ValueError, match=r"sum to 1, got 0\.5 in state"):
+        gym.make("exactdice/Greed-v0", opponent=wrong)
+
+
+def test_a_large_game_is_scored_without_its_table(monkeypatch):
+    """Of Shut the Box with twelve tiles it would take 2 GB; here the budget is as much smaller."""
+    monkeypatch.setattr(tables, "LAWS", 2**16)
+    monkeypatch.setattr(tables, "BATCH", 2**12)
+    task = Task(ShutTheBox(6, 2, 4), 1, "random")
+    asked = Asked()
+    score = exactdice.score(asked, task)
+    assert score.blunders()
+    assert 0 < score.flawless < 1
+    own = len(task.game.states_of(1))
+    assert sum(asked.sizes) <= 8 * own  # the door, and a sweep for each of what was asked
+    assert max(asked.sizes) < own / 2  # a stage

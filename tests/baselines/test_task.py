@@ -1,0 +1,168 @@
+"""A task describes what an agent faces; what is computed of it is kept apart, and shared."""
+
+import pickle
+from dataclasses import FrozenInstanceError
+from fractions import Fraction
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from exactdice.baselines import Task, answers, as_policy, solve
+from exactdice.baselines.policies import DeterministicPolicy, UniformPolicy
+from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
+from exactdice.sources.greed.policies import if_else
+
+import exactdice
+
+GAME = Greed(10, 3)
+HOLD = np.zeros(GAME.num_states, dtype=np.int64)
+UNIFORM = GAME.mask(np.arange(GAME.num_states)) / 1.0
+UNIFORM /= UNIFORM.sum(axis=1, keepdims=True)
+
+
+@pytest.fixture
+def sweeps(monkeypatch):
+    """Count the sweeps back of Greed from here on, with nothing remembered."""
+    counted, sweep = [], Greed.backward_together
+
+    def count(self, *args, **kwargs):
+        counted.append(self)
+        return sweep(self, *args, **kwargs)
+
+    answers.forget()
+    monkeypatch.setattr(Greed, "backward_together", count)
+    return counted
+
+
+def test_a_task_cannot_be_changed():
+    task = Task(GAME)
+    with pytest.raises(FrozenInstanceError):
+        task.seat = 1
+    assert set(vars(task)) == {"game", "seat", "opponents"}
+    solve(task, exact=True)
+    assert set(vars(task)) == {"game", "seat", "opponents"}
+
+
+@pytest.mark.parametrize("opponent", ["random", HOLD, UNIFORM, UniformPolicy(GAME)])
+def test_tasks_that_say_the_same_are_equal_and_others_are_not(opponent):
+    given = opponent.copy() if isinstance(opponent, np.ndarray) else opponent
+    one, other = Task(GAME, 0, opponent), Task(Greed(10, 3), 0, given)
+    assert one == other
+    assert hash(one) == hash(other)
+    different = [
+        Task(GAME, 1, opponent), Task(Greed(10, 4), 0, "random"), Task(GAME, 0, "if_else"),
+        Task(GAME, 0, HOLD + GAME.mask(np.arange(GAME.num_states))[:, 1]),
+    ]  # fmt: skip
+    assert all(one != task for task in different)
+
+
+def test_policies_are_compared_in_every_state():
+    for state in range(GAME.num_states):
+        other = HOLD.copy()
+        other[state] = 1
+        assert DeterministicPolicy(other, 7) != DeterministicPolicy(HOLD.copy(), 7)
+
+
+@pytest.mark.parametrize("opponent", ["if_else", HOLD, UNIFORM, lambda seen, legal: HOLD])
+def test_a_task_survives_pickling_with_whatever_opponent(opponent):
+    task = Task(GAME, 1, opponent)
+    again = pickle.loads(pickle.dumps(task))
+    assert again == task
+    assert repr(again) == repr(task)
+    assert solve(again) is solve(task)
+    for policy in again.policies.values():
+        assert not getattr(policy, "actions", HOLD[:0]).flags.writeable or opponent is not HOLD
+
+
+def test_equal_tasks_share_what_is_computed_once_in_each_arithmetic(sweeps):
+    """Exact Greed against "random" was swept anew each time it was asked."""
+    first = solve(Task(GAME, 0, "random"), exact=True).value
+    assert len(sweeps) == 1
+    assert solve(Task(Greed(10, 3), 0, "random"), exact=True).value == first
+    assert len(sweeps) == 1
+    assert solve(Task(GAME, 0, "random")).value == pytest.approx(float(first))
+    assert len(sweeps) == 2
+    exactdice.score("random", Task(GAME, 0, "random"))
+    swept = len(sweeps)
+    exactdice.score("random", Task(GAME, 0, "random"))
+    assert len(sweeps) == swept + 1  # of the policy itself
+    assert isinstance(first, Fraction)
+
+
+def test_the_answers_asked_for_longest_ago_go_first(sweeps, monkeypatch):
+    monkeypatch.setattr(answers, "LEAST", 1)
+    monkeypatch.setattr(answers, "LIMIT", 10 * GAME.num_states)
+    tasks = [Task(GAME, 0, name) for name in ("random", "if_else", "terminal")]
+    for task in tasks[:2]:
+        solve(task)
+    solve(tasks[0])
+    assert len(sweeps) == 2
+    solve(tasks[2])
+    solve(tasks[2])
+    assert len(sweeps) == 3
+    solve(tasks[1])
+    assert len(sweeps) == 4
+    held = sum(answers._size((args, answer)) for (_, args, _), answer in answers._ANSWERS.items())
+    assert held <= answers.LIMIT
+
+
+def test_what_is_given_may_be_changed_afterwards():
+    actions = if_else(GAME).copy()
+    task = Task(GAME, 1, actions)
+    before = solve(task).value
+    actions[:] = HOLD
+    assert solve(task).value == before
+    assert solve(Task(GAME, 1, actions)).value != before
+
+
+@pytest.mark.usefixtures("own_games")
+def test_a_policy_registered_again_is_asked_again():
+    class Again(Greed):
+        name = "Again"
+
+    exactdice.register(Again, policies={"mine": lambda game: np.zeros(game.num_states, int)})
+    task = Task(Again(8, 3), 0, "mine")
+    before = solve(task).value
+    exactdice.register(
+        Again, policies={"mine": lambda game: np.minimum(1, game.mask(np.arange(162))[:, 1])}
+    )
+    assert solve(task).value != before
+
+
+# ---------------------------------------------------------------------- names
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        Task(GAME, 0, "if_else"), Task(LowestScore(2, 3, 3, 3), 1, "notebook"),
+        Task(ShutTheBox(4, 2, 3), 1, "random"), Task(FourTwoOne(2, 3, 2, "sum")),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_every_game_has_the_four_names(task):
+    values = {
+        name: exactdice.evaluate(name, task).value
+        for name in ("optimal", "best_response", "equilibrium", "random")
+    }
+    assert values["optimal"] == values["best_response"] == solve(task).value
+    assert values["random"] < values["equilibrium"] <= values["optimal"] + 1e-13
+    own = task.game.states_of(task.seat)
+    fixed = exactdice.baselines.equilibrium(task.game).policies[task.seat]
+    assert (as_policy("equilibrium", task).actions[own] == fixed.actions[own]).all()
+    assert solve(Task(task.game, task.seat, "optimal")).value == pytest.approx(
+        solve(Task(task.game, task.seat, "equilibrium")).value, abs=1e-14
+    )
+
+
+def test_an_opponent_is_no_best_response():
+    message = "must be one by itself, got 'best_response', which only the agent"
+    with pytest.raises(ValueError, match=message):
+        Task(GAME, 0, "best_response")
+    with pytest.raises(ValueError, match=message):
+        gym.make("exactdice/Greed-v0", opponent="best_response")
+    for ask in (exactdice.best_response, exactdice.exploitability, exactdice.expected_payoffs):
+        with pytest.raises(ValueError, match=message):
+            ask("best_response", Task(GAME))
+    with pytest.raises(ValueError, match=message):
+        exactdice.payoff_matrix({"one": "best_response", "two": "random"}, Task(GAME))

@@ -1,0 +1,58 @@
+"""Both arithmetics: what leaves a sweep, and what is multiplied by a scale inside."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from exactdice.games import EXACT, FLOATS, FourTwoOne, Greed, LowestScore, ShutTheBox, Stage
+
+GAMES = [Greed(5, 3), ShutTheBox(4, 2, 3), LowestScore(2, 3, 2, 2), FourTwoOne(3, 2, 2, "set")]
+
+
+def first_legal(game):
+    def decide(stage, expected):
+        chosen = game.mask(stage.states).argmax(axis=1)
+        return expected[np.arange(len(chosen)), chosen]
+
+    return decide
+
+
+@pytest.mark.parametrize("game", GAMES, ids=repr)
+def test_nothing_scaled_leaves_a_sweep(game):
+    exact = game.backward(first_legal(game), 0, EXACT)
+    floats = game.backward(first_legal(game), 0)
+    assert {type(value) for value in exact.array.ravel()} == {Fraction}
+    np.testing.assert_allclose(exact.array.astype(float), floats.array, atol=1e-14)
+    states = game.states_of(0)
+    assert exact.at(0, states).tolist() == exact.array[0, states].tolist()
+    assert np.shares_memory(floats.array, floats.numbers)
+
+
+@pytest.mark.parametrize("game", GAMES, ids=repr)
+def test_sweeps_compute_with_integers(game):
+    """Where the values of actions are decided on, none is a fraction."""
+    kinds = set()
+    decide = first_legal(game)
+
+    def look(stage, expected):
+        kinds.update(map(type, expected[game.mask(stage.states)]))
+        assert stage.scale.shape == stage.states.shape
+        return decide(stage, expected)
+
+    game.backward(look, 0, EXACT)
+    assert kinds == {int}
+
+
+def test_values_are_compared_in_the_scale_of_a_stage():
+    values = EXACT.values(1, 3)
+    values.put((0, slice(None)), np.array([1, 2, 9], dtype=object), 6)
+    for scale, wanted in ((6, [1, 2, 9]), (12, [2, 4, 18]), (1, [Fraction(1, 6), Fraction(1, 3)])):
+        stage = Stage(0, np.arange(len(wanted)), np.full(len(wanted), scale, dtype=object))
+        assert values.at_stage(stage).tolist() == wanted
+
+
+def test_the_scale_of_whole_numbers_is_the_smallest():
+    numbers = np.array([Fraction(1, 4), Fraction(5, 6), 2], dtype=object)
+    whole, scale = EXACT.whole(numbers)
+    assert (whole.tolist(), scale) == ([3, 10, 24], 12)
+    assert FLOATS.whole(numbers.astype(float))[1] == 1
