@@ -23,7 +23,7 @@ def choice_claims(game: LowestScore) -> list[Claim]:
 def _first_rolls(game: LowestScore) -> Iterator[Claim]:
     """Ask of which first rolls of a turn OptimalBot keeps more than the 3s, or the lowest die."""
     first = [
-        (node, roll)
+        (state, roll)
         for state, (total, roll) in enumerate(rolls_of(game))
         if total == 0 and len(roll) == game.dice
     ]
