@@ -111,7 +111,7 @@ def _taken(
         for state, (total, roll) in enumerate(rolls_of(game))
         if roll[: len(lowest)] == lowest and (len(roll) > len(lowest)) == rolls_on
         for to_tie in [None, *range(total, game.max_score + 1)]
-        if kept[node, game.max_score if to_tie is None else to_tie] == len(lowest)
+        if kept[state, game.max_score if to_tie is None else to_tie] == len(lowest)
     ]
 
 
