@@ -23,7 +23,7 @@ def choice_claims(game: LowestScore) -> list[Claim]:
 def _first_rolls(game: LowestScore) -> Iterator[Claim]:
     """Ask of which first rolls of a turn OptimalBot keeps more than the 3s, or the lowest die."""
     first = [
-        (node, roll)
+        (state, roll)
         for state, (total, roll) in enumerate(rolls_of(game))
         if total == 0 and len(roll) == game.dice
     ]
@@ -111,7 +111,7 @@ def _taken(
         for state, (total, roll) in enumerate(rolls_of(game))
         if roll[: len(lowest)] == lowest and (len(roll) > len(lowest)) == rolls_on
         for to_tie in [None, *range(total, game.max_score + 1)]
-        if kept[node, game.max_score if to_tie is None else to_tie] == len(lowest)
+        if kept[state, game.max_score if to_tie is None else to_tie] == len(lowest)
     ]
 
 
