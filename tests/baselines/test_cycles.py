@@ -1,0 +1,240 @@
+"""Games with cycles: fixed points against elimination by hand, and what is refused."""
+
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from exactdice.baselines import Task, evaluate, occupancy, score, solve
+from exactdice.baselines.cycles import longest_stays
+from exactdice.baselines.induction import equilibrium
+from exactdice.envs import Engine
+from exactdice.games import EXACT, FLOATS, Game, GameError, InputError
+from exactdice.games.game import Move
+
+from exactdice.testing import check_game
+
+DEPTH, WIDTH = 3, 2  # stages of a block, states of a stage
+
+
+class Maze(Game):
+    """Random moves in three blocks; every move may end the game, so that it does."""
+
+    name = "Maze"
+    has_cycles = True
+    num_actions = 2
+    num_states = 3 * DEPTH * WIDTH
+    observation_sizes, observation_names = (num_states,), ("place",)
+    payoff_range = (0.0, 1.0)
+
+    def __init__(self, seed=0, players=2, ends=True):
+        self.seed, self.players, self.ends = seed, players, ends
+        self.num_players, self.zero_sum = players, players == 2
+        rng = np.random.default_rng(seed)
+        counts = rng.integers(1, 5, (4, 3))
+        self._exact = np.array([[Fraction(int(c), int(row.sum())) for c in row] for row in counts])
+        self.laws = self._exact.astype(float)
+        shape = (players, self.num_states, self.num_actions, 3)  # the last is the outcome
+        self._rows = rng.integers(4, size=shape[1:3])
+        self._seats = rng.integers(players, size=shape)
+        self._to = np.zeros(shape, dtype=int)
+        for index in np.ndindex(shape):
+            self._to[index] = rng.choice(self.ways_on(index[1]))
+        self._over = rng.random(shape) < 0.2
+        self._over[..., 0] = ends
+        self._thirds = rng.integers(4, size=shape)  # what player 0 is paid
+
+    def ways_on(self, state):
+        """List where a move may lead: the cut, a later stage, a later block."""
+        block, inside = divmod(state, DEPTH * WIDTH)
+        level = inside // WIDTH
+        own = np.arange(WIDTH) + block * DEPTH * WIDTH
+        later = np.arange(block * DEPTH * WIDTH + (level + 1) * WIDTH, self.num_states)
+        return np.concatenate([own, own, later])
+
+    def observe(self, states, seat):
+        return states[:, None]
+
+    def encode(self, observations):
+        return np.asarray(observations)[..., 0]
+
+    def mask(self, states):
+        return np.stack([np.ones(len(states), dtype=bool), states % 5 > 0], axis=1)
+
+    def initial_law(self):
+        return np.array([0, 1]), np.array([Fraction(1, 3), Fraction(2, 3)])
+
+    def exact_laws(self):
+        return self._exact
+
+    def law(self, states, actions):
+        return self._rows[states, actions]
+
+    def advance(self, seats, states, actions, outcomes):
+        move = self.exact_advance(seats, states, actions, outcomes)
+        return move._replace(payoffs=move.payoffs.astype(float))
+
+    def exact_advance(self, seats, states, actions, outcomes):
+        at = seats, states, actions, outcomes
+        over = np.repeat(self._over[at][:, None], self.num_players, axis=1)
+        first = np.array([Fraction(int(k), 3) for k in self._thirds[at]], dtype=object)
+        both = np.stack([first, 1 - first], axis=1)[:, : self.num_players]
+        return Move(self._seats[at], self._to[at], np.where(over, both, Fraction(0)), over)
+
+    def stages(self):
+        places = np.arange(self.num_states).reshape(3, DEPTH, WIDTH)
+        levels = [places[:, level].ravel() for level in range(DEPTH)]
+        return [(seat, states) for states in levels for seat in range(self.num_players)]
+
+    def block(self, seat, states):
+        return states // (DEPTH * WIDTH), states % (DEPTH * WIDTH) < WIDTH
+
+    def describe(self, observation):
+        return f"at {observation[0]}"
+
+    def describe_action(self, action):
+        return ("left", "right")[action]
+
+
+@pytest.mark.parametrize("players", [1, 2])
+@pytest.mark.parametrize("seed", range(4))
+def test_all_answers_agree_with_elimination(seed, players):
+    """Values, occupancy, outcomes, blunders, environments, planners: see ``check_game``."""
+    check_game(Maze(seed, players))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_floats_are_within_their_bound_of_fractions(seed):
+    game = Maze(seed)
+    exact, floats = equilibrium(game, exact=True), equilibrium(game)
+    assert exact.error_bound == 0
+    assert 0 <= floats.error_bound < 1e-13
+    for ours, true in zip(floats.values, exact.values, strict=True):
+        error = np.abs(ours.array - true.array.astype(float)).max()
+        assert error <= floats.error_bound + 4 * np.finfo(float).eps
+    for ours, true in zip(floats.policies, exact.policies, strict=True):
+        assert ours == true
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_fractions_are_a_fixed_point_in_every_position(seed):
+    """F(V) = V, computed from single moves, which know nothing of blocks."""
+    game = Maze(seed)
+    for seat in (0, 1):
+        values = equilibrium(game, exact=True).values[seat]
+        for mover, states in game.stages():
+            for state in states:
+                actions = np.flatnonzero(game.mask(np.array([state]))[0])
+                each = []
+                for action in actions:
+                    total = Fraction(0)
+                    for outcome, chance in enumerate(game.exact_laws()[game.law(state, action)]):
+                        one = (np.array([entry]) for entry in (mover, state, action, outcome))
+                        move = game.exact_advance(*one)
+                        later = values[move.seats[0], move.states[0]]
+                        total += chance * (move.payoffs[0, seat] if move.over[0, seat] else later)
+                    each.append(total)
+                assert values[mover, state] == (max(each) if mover == seat else min(each))
+
+
+def test_a_policy_is_met_as_often_as_it_plays():
+    """Expected visits against games played."""
+    task = Task(Maze(1), 0, "random")
+    lanes, met = np.arange(20_000), np.zeros(task.game.num_states)
+    engine, rng = Engine(task, len(lanes)), np.random.default_rng(0)
+    engine.reset(lanes, rng)
+    playing = lanes
+    while len(playing):
+        states = engine.states[playing]
+        np.add.at(met, states, 1)
+        actions = (rng.random(len(playing)) < 0.5) & engine.game.mask(states)[:, 1]
+        playing = playing[~engine.step(playing, actions.astype(int), rng).over]
+    expected = occupancy("random", task)
+    assert expected.sum() > 1.5
+    np.testing.assert_allclose(met / len(lanes), expected, atol=0.02)
+
+
+def test_answers_of_games_with_cycles_are_kept_and_pickled():
+    task = Task(Maze(2))
+    assert solve(task) is solve(pickle.loads(pickle.dumps(task)))
+
+
+class Backwards(Maze):
+    """Counts its blocks the wrong way round."""
+
+    def block(self, seat, states):
+        blocks, cut = super().block(seat, states)
+        return 2 - blocks, cut
+
+
+class Uncut(Maze):
+    """Names a cut that some cycles do not pass."""
+
+    def block(self, seat, states):
+        blocks, cut = super().block(seat, states)
+        return blocks, cut & (states % WIDTH == 0)
+
+
+@pytest.mark.parametrize("rules", [Backwards, Uncut])
+@pytest.mark.parametrize("ask", [solve, lambda task: evaluate("random", task)])
+def test_moves_that_lead_back_are_named(rules, ask):
+    with pytest.raises(
+        GameError,
+        match=r"a move must lead to a later block, in its own to a later stage or to the cut, or "
+        r"end the game, got action \d of player \d in state \d+, which leads to player \d in state",
+    ):
+        ask(Task(rules(), 0, "random"))
+
+
+class Endless(Maze):
+    """Has a state whose only action leads back to it, for ever."""
+
+    def __init__(self):
+        super().__init__()
+        self._over[0, 0], self._to[0, 0], self._seats[0, 0] = False, 0, 0
+
+    @property
+    def keywords(self):
+        return {}
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_games_that_need_not_end_are_refused(exact):
+    with pytest.raises(GameError, match=r"must end .* come back for ever to state 0 of player 0"):
+        solve(Task(Endless(), 0, "random"), exact=exact)
+
+
+def test_longest_stays_bound_every_policy():
+    """One visit of the cut at least, and no policy visits a block's cut more often."""
+    game = Maze(3)
+    bounds = longest_stays(game, 0)
+    assert (bounds >= 1).all()
+    policies = ["random", *np.random.default_rng(0).integers(1, 2, (3, game.num_states))]
+    for policy in policies:
+        actions = policy if isinstance(policy, str) else policy * game.mask(np.arange(18))[:, 1]
+        met = occupancy(actions, Task(game, 0, "random"))
+        for block, bound in enumerate(bounds):
+            first = block * DEPTH * WIDTH
+            assert met[first : first + WIDTH].sum() <= bound + 1e-12
+
+
+def test_one_pass_is_not_enough():
+    game = Maze()
+    with pytest.raises(TypeError, match="Maze has cycles, so that one pass is not enough"):
+        game.backward(lambda stage, expected: expected[:, 0], 0)
+    with pytest.raises(TypeError, match="Maze has cycles"):
+        game.forward(lambda stage, mass: mass[:, None], FLOATS.zeros(2, 18), 0)
+
+
+def test_three_players_who_are_free_are_refused():
+    game = Maze(players=3)
+    with pytest.raises(InputError, match="an equilibrium must be of a game without cycles"):
+        equilibrium(game)
+
+
+def test_regret_is_what_blunders_cost_in_fractions_of_a_game():
+    """A state may be met more than once in a game: words say so."""
+    found = score("random", Task(Maze(1), 0, "random"))
+    costs = [blunder.cost for blunder in found.blunders(None)]
+    assert sum(costs) == pytest.approx(found.regret, abs=1e-14)
+    assert EXACT.number(0.5) == Fraction(1, 2)
