@@ -129,13 +129,12 @@ def _player(path: Path, policy: npt.NDArray[Any], task: Task) -> PolicyFunction:
     if len(policy) != len(states):
         raise InputError(f"must hold a policy for {len(states)} states, got {len(policy)}")
 
-    def play(observations: IntArray, _masks: BoolArray) -> npt.NDArray[Any]:
+    def play(observations: IntArray, _masks: BoolArray) -> Any:
         wanted = task.game.encode(observations)
         rows = np.minimum(np.searchsorted(states, wanted), len(states) - 1)
         if (states[rows] != wanted).any():
             raise CertificateError(f"{path} must be of the seat that is played, got {task.seat}")
-        found: npt.NDArray[Any] = policy[rows]
-        return found
+        return policy[rows]
 
     return play
 

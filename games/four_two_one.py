@@ -9,8 +9,8 @@ by the last cast. A *combination* is a set of faces with repetition, in growing 
 first player may stop early (the round lasts J_1 <= J casts); next players cast exactly J_1 times
 and may not complete their combination earlier (9, 10).
 
-That makes three games (``rounds``): a first player or a next player alone, whom a utility pays, and
-a set of two players.
+That makes three games (``four_two_one_rounds``): a first player or a next player alone, whom a
+utility pays, and a set of two players.
 """
 
 from collections.abc import Iterator
@@ -24,9 +24,9 @@ import numpy as np
 from .arithmetic import Array
 from .dice import combinations, redundancy
 from .errors import InputError
+from .four_two_one_rounds import FirstPlayer, NextPlayer, TheSet, Tie, Utility, digest
 from .game import IntArray, at_least, one_of
 from .ranking import Combination, hierarchy
-from .rounds import FirstPlayer, NextPlayer, TheSet, Tie, Utility, digest
 from .sizes import Cost, check_sizes, choose, turn_cost
 from .turn import Turn
 from .turn_game import TurnGame
