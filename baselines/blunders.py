@@ -23,7 +23,8 @@ class Blunder:
         best_action: the smallest optimal action.
         value: expected payoff after ``action`` if play is optimal from then on.
         best_value: the same after ``best_action``.
-        occupancy: probability that a game meets this observation and the agent does ``action``.
+        occupancy: how often on average a game meets this observation and the agent does ``action``:
+            a probability, unless the game has cycles.
         cost: what that takes from the expected payoff, ``occupancy * (best_value - value)``.
         words: all of it in a sentence.
     """
@@ -113,7 +114,10 @@ def _in_words(
     cost: float,
 ) -> str:
     does, best = game.describe_action(action), game.describe_action(best_action)
+    met = f"met in {occupancy:.2%} of games"
+    if game.has_cycles:
+        met = f"met {occupancy:.4f} times a game"
     return (
         f"at {game.describe(np.array(observation))}: {does} ({value:.4f}), "
-        f"best {best} ({best_value:.4f}), met in {occupancy:.2%} of games, costs {cost:.6f}"
+        f"best {best} ({best_value:.4f}), {met}, costs {cost:.6f}"
     )

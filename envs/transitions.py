@@ -32,7 +32,7 @@ def tabulate_transitions(engine: Engine) -> Transitions:
             "which needs no table, or a smaller game"
         )
     mask = game.mask(np.arange(game.num_states))
-    replies: dict[tuple[int, int], dict[tuple[int, float], float]] = {}
+    replies = _replies_in_cycles(engine) if game.has_cycles else {}
     transitions: Transitions = {
         state: {action: [(1.0, state, 0.0, True)] for action in range(game.num_actions)}
         for state in range(game.num_states)
@@ -85,12 +85,37 @@ def _reply(engine: Engine, seat: int, state: int, replies: dict[tuple[int, int],
     """Let another player move by its policy."""
     if (seat, state) not in replies:
         replies[seat, state] = {}  # no law is empty: who asks for this one goes in circles
-        law: _Law = defaultdict(float)
-        chances = engine.policies[seat].probabilities(np.array([state]))[0]
-        for action in np.flatnonzero(chances).tolist():
-            for end, chance in _after(engine, seat, state, action, replies).items():
-                law[end] += float(chances[action]) * chance
-        replies[seat, state] = law
+        replies[seat, state] = _answer(engine, seat, state, replies)
     if not replies[seat, state]:
         raise GameError(f"{engine.game!r} must end, but leads from state {state} back to it")
     return replies[seat, state]
+
+
+def _answer(engine: Engine, seat: int, state: int, replies: dict[tuple[int, int], _Law]) -> _Law:
+    law: _Law = defaultdict(float)
+    chances = engine.policies[seat].probabilities(np.array([state]))[0]
+    for action in np.flatnonzero(chances).tolist():
+        for end, chance in _after(engine, seat, state, action, replies).items():
+            law[end] += float(chances[action]) * chance
+    return law
+
+
+def _replies_in_cycles(engine: Engine) -> dict[tuple[int, int], _Law]:
+    """Let the others move, who may come back to where they were, from each of their positions.
+
+    Position number k stands for itself in the laws, as the end (-2 - k, 0.0), until what follows
+    from it is put in its place; the moves back to itself are left out, as they do not last.
+    """
+    others = [seat for seat in range(engine.game.num_players) if seat != engine.task.seat]
+    positions = [(seat, state) for seat in others for state in engine.game.states_of(seat).tolist()]
+    itself = {position: {(-2 - k, 0.0): 1.0} for k, position in enumerate(positions)}
+    laws = [_answer(engine, *position, itself) for position in positions]
+    for k, law in enumerate(laws):
+        stays = law.pop((-2 - k, 0.0), 0.0)
+        for end in law:
+            law[end] /= 1 - stays
+        for other in laws:
+            if chance := other.pop((-2 - k, 0.0), 0.0):
+                for end, part in law.items():
+                    other[end] += chance * part
+    return dict(zip(positions, laws, strict=True))

@@ -1,6 +1,7 @@
 """The examples: games of one's own, used as their pages say."""
 
 import json
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -8,12 +9,17 @@ from functools import cache, partial
 from pathlib import Path
 
 import gymnasium as gym
+import numpy as np
 import pytest
+from exactdice.baselines import Task
+from exactdice.baselines.induction import equilibrium
 
 import exactdice
+from exactdice.testing import check_game
 
 FOLDER = Path(__file__).parent.parent / "examples"
 PLACE = f"{FOLDER / 'twenty_one.py'}:TwentyOne"
+PIG = f"{FOLDER / 'pig.py'}:Pig"
 COMMAND = str(Path(sys.executable).with_name("exactdice"))
 
 
@@ -101,3 +107,65 @@ def test_the_workers_of_a_benchmark_load_it(tmp_path):
     board = (tmp_path / "leaderboard.md").read_text()
     assert "| TwentyOne | Q-learning | 2 |" in board
     assert (tmp_path / "TwentyOne-qlearning-outcome-1/score.json").is_file()
+
+
+@pytest.fixture
+def pig(own_games):
+    """Load the class of Pig."""
+    return own_games(PIG)
+
+
+def test_pig_obeys_all_rules(pig):
+    check_game(pig(target=4, sides=3))
+
+
+def test_pig_is_solved_as_it_was_published(pig):
+    """In the game of 100 points the first player wins 0.5305927 (Neller and Presser 2004)."""
+    solution = exactdice.solve(Task(pig()))
+    assert solution.value == pytest.approx(0.5305927, abs=5e-8)
+    assert 0 < solution.error_bound < 1e-11
+
+    def actions(own, other, sums):
+        states = pig().encode(np.array([[own, other, total] for total in sums]))
+        return [["hold", "roll"][action] for action in solution.policy.actions[states]]
+
+    # Not "roll until": at 41 : 49 hold from 22 on, but at 27 roll once more (possiblywrong.
+    # wordpress.com, Pig puzzle solution, 2014).
+    assert actions(41, 49, range(19, 30)) == [*["roll"] * 3, *["hold"] * 5, "roll", "hold", "hold"]
+    assert actions(0, 0, range(18, 24)) == ["roll"] * 3 + ["hold"] * 3
+
+
+def test_two_who_hold_at_20_play_as_published(pig):
+    """The first of them wins about .5347 (Neller, nifty.stanford.edu/2010/neller-pig)."""
+    value = exactdice.evaluate("hold:20", Task(pig(), 0, "hold:20")).value
+    assert value == pytest.approx(0.5347, abs=5e-5)
+
+
+@pytest.mark.parametrize(("target", "sides"), [(6, 3), (10, 4)])
+def test_pig_agrees_with_openspiel(pig, target, sides):
+    """In every state of OpenSpiel's game that its own value iteration finds and ours has."""
+    pyspiel = pytest.importorskip("pyspiel")
+    iteration = pytest.importorskip("open_spiel.python.algorithms.value_iteration")
+    game = pyspiel.load_game(f"pig(winscore={target},horizon=100000,diceoutcomes={sides})")
+    theirs = iteration.value_iteration(game, -1, 1e-13, cyclic_game=True)
+    values = equilibrium(pig(target, sides)).values[0]
+    compared = 0
+    for words, value in theirs.items():
+        numbers = [int(number) for number in re.findall(r"\d+", words)]
+        *scores, total, player = numbers[:4]
+        if max(scores) < target and "rolling" not in words:
+            state = pig(target, sides).encode(np.array([scores[player], scores[1 - player], total]))
+            if state >= 0:
+                assert values[player, state] == pytest.approx((1 + value) / 2, abs=1e-11), words
+                compared += 1
+    assert compared > 90
+
+
+def test_an_agent_learns_pig_and_is_scored_exactly(tmp_path):
+    game = ["--game", PIG, "--env", "target", "12"]
+    assert "right within" in run("solve", *game, cwd=tmp_path)
+    assert "hold:12" in run("score", "hold:12", *game, cwd=tmp_path)
+    folder = tmp_path / "run"
+    trained = run("train", *game, "--steps", "3000", "--run-folder", folder, cwd=tmp_path)
+    assert "normalised score" in trained
+    assert "holds" in run("verify", folder / "certificate.npz", "--game", PIG, cwd=tmp_path)

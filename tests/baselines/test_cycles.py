@@ -9,7 +9,7 @@ from exactdice.baselines import Task, evaluate, occupancy, score, solve
 from exactdice.baselines.cycles import longest_stays
 from exactdice.baselines.induction import equilibrium
 from exactdice.envs import Engine
-from exactdice.games import EXACT, FLOATS, Game, GameError, InputError
+from exactdice.games import FLOATS, Game, GameError, InputError
 from exactdice.games.game import Move
 
 from exactdice.testing import check_game
@@ -31,7 +31,7 @@ class Maze(Game):
         self.seed, self.players, self.ends = seed, players, ends
         self.num_players, self.zero_sum = players, players == 2
         rng = np.random.default_rng(seed)
-        counts = rng.integers(1, 5, (4, 3))
+        counts = rng.integers(1, 5, (4, 3)) + np.array([0, 4, 4])  # outcome 0, the end, is seldom
         self._exact = np.array([[Fraction(int(c), int(row.sum())) for c in row] for row in counts])
         self.laws = self._exact.astype(float)
         shape = (players, self.num_states, self.num_actions, 3)  # the last is the outcome
@@ -40,7 +40,7 @@ class Maze(Game):
         self._to = np.zeros(shape, dtype=int)
         for index in np.ndindex(shape):
             self._to[index] = rng.choice(self.ways_on(index[1]))
-        self._over = rng.random(shape) < 0.2
+        self._over = rng.random(shape) < 0.05
         self._over[..., 0] = ends
         self._thirds = rng.integers(4, size=shape)  # what player 0 is paid
 
@@ -97,7 +97,7 @@ class Maze(Game):
 
 
 @pytest.mark.parametrize("players", [1, 2])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_all_answers_agree_with_elimination(seed, players):
     """Values, occupancy, outcomes, blunders, environments, planners: see ``check_game``."""
     check_game(Maze(seed, players))
@@ -232,9 +232,7 @@ def test_three_players_who_are_free_are_refused():
         equilibrium(game)
 
 
-def test_regret_is_what_blunders_cost_in_fractions_of_a_game():
-    """A state may be met more than once in a game: words say so."""
-    found = score("random", Task(Maze(1), 0, "random"))
-    costs = [blunder.cost for blunder in found.blunders(None)]
-    assert sum(costs) == pytest.approx(found.regret, abs=1e-14)
-    assert EXACT.number(0.5) == Fraction(1, 2)
+def test_blunders_say_how_often_they_are_met():
+    """A state may be met more than once in a game."""
+    (worst,) = score("random", Task(Maze(1), 0, "random")).blunders(1)
+    assert f"met {worst.occupancy:.4f} times a game" in worst.words
