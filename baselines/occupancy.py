@@ -18,7 +18,7 @@ def play(policy: Policy, task: Task, arithmetic: Arithmetic, follow: Decide | No
         policy: the agent's.
         task: what it faces.
         arithmetic: how to count.
-        follow: takes a stage and weights of its moves, shape (..., state, action), and gives those
+        follow: takes a stage and weights of its moves, shape (state, action), and gives those
             that are followed further; linear, and asked several times. None follows all.
 
     Returns:

@@ -1,26 +1,29 @@
-"""What the players do at each stage of a sweep: what a policy says, or what is best.
-
-Numbers may have rows in front, which sweeps carry side by side.
-"""
+"""What the players do at each stage of a sweep: what a policy says, or what is best."""
 
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from ..games import FLOATS, Arithmetic, Array, Decide, Game, InputError, IntArray, Stage
+from ..games import FLOATS, Arithmetic, Array, Game, InputError, IntArray, Stage
 from .policies import Policy
 
 
 def with_illegal(game: Game, stage: Stage, expected: Array, arithmetic: Arithmetic) -> Array:
-    """Value illegal actions, (..., state, action), at the worst payoff, as environments do."""
+    """Value illegal actions, (state, action), at the worst payoff, as environments do."""
     worst = arithmetic.scaled(arithmetic.payoff_range(game)[0], stage.scale)
     return np.where(game.mask(stage.states), expected, worst[:, None])
 
 
 def spread(policy: Policy, states: IntArray, mass: Array, arithmetic: Arithmetic) -> Array:
-    """Distribute the mass of each state, (..., state), over its actions: (..., state, action)."""
-    weights: Array = mass[..., None] * policy.law(states, arithmetic)
+    """Distribute the mass of each state over its actions: shape (state, action)."""
+    weights: Array = mass[:, None] * policy.law(states, arithmetic)
     return weights
+
+
+def one_hot(actions: IntArray, num_actions: int) -> IntArray:
+    """Give 1 to each action, shape (state,), and 0 to all others, shape (state, action)."""
+    chosen: IntArray = (np.arange(num_actions) == actions[:, None]).astype(np.int64)
+    return chosen
 
 
 class Players:
@@ -64,9 +67,18 @@ class Players:
         """Value states when all free players choose."""
         return self._decide(stage, expected, self.free)
 
-    def follow(self, choosing: Collection[int] = ()) -> Decide:
-        """Value states when only some of the free players choose, and the others as they did."""
-        return lambda stage, expected: self._decide(stage, expected, choosing)
+    def respond(self, stage: Stage, expected: Array) -> Array:
+        """Value states when the other player does what it chose last, and its opponent chooses."""
+        return self._decide(stage, expected, [1 - self.seat])
+
+    def weigh(self, stage: Stage, mass: Array) -> Array:
+        """Spread the mass of states, (state,), over what all do, (state, action)."""
+        mover, states = stage.seat, stage.states
+        if mover in self._policies:
+            weights = spread(self._policies[mover], states, mass, self.arithmetic)
+            return weights * self.game.mask(states)  # illegal moves end the game
+        chosen = self.choices[mover][states]
+        return mass[:, None] * one_hot(chosen, self.game.num_actions)
 
     def chosen(self, stages: Sequence[Stage]) -> IntArray:
         """List what the free players chose last in the states of some stages."""
@@ -82,7 +94,7 @@ class Players:
                 expected = with_illegal(self.game, stage, expected, self.arithmetic)
             return self._policies[mover].average(states, expected, self.arithmetic)
         if mover not in choosing:
-            chosen: Array = expected[..., np.arange(len(states)), self.choices[mover][states]]
+            chosen: Array = expected[np.arange(len(states)), self.choices[mover][states]]
             return chosen
         sign = 1 if (mover == self.seat) != self._worst else -1
         mask = self.game.mask(states)

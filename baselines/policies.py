@@ -56,8 +56,8 @@ class Policy(ABC):
         return arithmetic.law(self.probabilities(states))
 
     def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
-        """Average numbers (..., state, action) over the action."""
-        mean: Array = (self.law(states, arithmetic) * numbers).sum(axis=-1)
+        """Average numbers (state, action) over the action."""
+        mean: Array = (self.law(states, arithmetic) * numbers).sum(axis=1)
         return mean
 
     def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
@@ -141,7 +141,7 @@ class DeterministicPolicy(TablePolicy):
 
     def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
         """Pick the number of the action chosen."""
-        picked: Array = numbers[..., np.arange(len(states)), self._rows[states]]
+        picked: Array = numbers[np.arange(len(states)), self._rows[states]]
         return picked
 
     def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
@@ -199,5 +199,5 @@ class UniformPolicy(Policy):
     def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
         """Take the mean over the legal actions."""
         mask = self._game.mask(states)
-        mean: Array = (mask * numbers).sum(axis=-1) / arithmetic.numbers(mask.sum(axis=1))
+        mean: Array = (mask * numbers).sum(axis=1) / arithmetic.numbers(mask.sum(axis=1))
         return mean

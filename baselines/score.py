@@ -101,7 +101,7 @@ class Score:
         def until_first(stage: Stage, weights: FloatArray) -> FloatArray:
             if stage.seat == self.task.seat:
                 weights = weights.copy()
-                weights[(..., *wrong.at(stage.states))] = 0.0
+                weights[wrong.at(stage.states)] = 0.0
             return weights
 
         met = play(self.agent, self.task, FLOATS, until_first)[self.task.seat]

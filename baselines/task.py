@@ -133,7 +133,7 @@ def first_law(task: Task, arithmetic: Arithmetic) -> Array:
 
     def decide(stage: Stage, met: Array) -> Array:
         if stage.seat == task.seat:  # its first move: the mass goes no further
-            return arithmetic.zeros(*met.shape, task.game.num_actions)
+            return arithmetic.zeros(len(met), task.game.num_actions)
         return spread(policies[stage.seat], stage.states, met, arithmetic)
 
     mass = start_mass(task.game, arithmetic)

@@ -79,6 +79,9 @@ class ListedBlock(Block):
 
     A *pair* is a position and a legal action of it, a *way* an outcome of a pair that stays in the
     block. Stages of a player that no way connects are swept as one.
+
+    Attributes:
+        positions: player to move and state of each position, both of shape (position,).
     """
 
     def __init__(
@@ -169,62 +172,76 @@ class ListedBlock(Block):
                 in_cut=self._in_cut[positions],
             )
 
-    def gains(self, values: Values) -> Array:
+    def gains(self, values: Values | None) -> Array:
         """Give the payoffs and later values that each pair expects, shape (pair,)."""
+        if values is None:
+            return np.zeros_like(self._paid)
         gains: Array = self._paid.copy()
         pairs, seats, states, chances = self._onward
         np.add.at(gains, pairs, chances * values[seats, states])
         return gains
-
-    def backward(self, decide: Decide, gains: Array | None, cut: Array) -> tuple[Array, Array]:
-        """Visit the stages last to first, a sum over the ways of each pair at a time."""
-        if gains is None:
-            gains = np.zeros_like(self._paid)
-        values = np.zeros((len(cut), len(self._in_cut)), dtype=self._dtype)
-        ahead = values.copy()  # what moves lead to: the cut as it is given
-        ahead[:, self._cut] = cut
-        for step in reversed(self._steps):
-            table = np.zeros((len(cut), len(step.positions), self._game.num_actions), self._dtype)
-            table[:, step.rows, step.actions] = gains[step.pairs]
-            if len(step.firsts):
-                terms = step.chances * ahead[:, step.targets]
-                have = step.pair_of[step.firsts]  # the pairs that have ways
-                sums = np.add.reduceat(terms, step.firsts, axis=1)
-                table[:, step.rows[have], step.actions[have]] += sums
-            found = values[:, step.positions] = decide(step.stage, table)
-            if step.in_cut.any():
-                found = np.where(step.in_cut, ahead[:, step.positions], found)
-            ahead[:, step.positions] = found
-        return values, values[:, self._cut]
-
-    def forward(self, decide: Decide, start: Array, cut: Array) -> tuple[Array, Array]:
-        """Visit the stages first to last, along the ways of each pair."""
-        mass = start.copy()
-        mass[:, self._cut] += cut
-        came = np.zeros_like(mass)
-        for step in self._steps:
-            # What comes to the cut goes no further.
-            mass[:, step.positions] += np.where(step.in_cut, 0, came[:, step.positions])
-            weights = decide(step.stage, mass[:, step.positions])[:, step.rows, step.actions]
-            moved = weights[:, step.pair_of] * step.chances
-            for row in range(len(mass)):
-                np.add.at(came[row], step.targets, moved[row])
-        return mass, came[:, self._cut]
-
-    def leave(self, decide: Decide, met: Array, mass: Array) -> None:
-        """Follow the ways that lead to later blocks."""
-        weights = np.zeros_like(self._paid)
-        for step in self._steps:
-            table = decide(step.stage, met[None, step.positions])[0]
-            weights[step.pairs] = table[step.rows, step.actions]
-        pairs, seats, states, chances = self._onward
-        np.add.at(mass, (seats, states), weights[pairs] * chances)
 
     def at_cut(self, values: Values) -> Array:
         """Pick the values of the positions of the cut."""
         movers, states = self.positions
         picked: Array = values[movers[self._cut], states[self._cut]]
         return picked
+
+    def backward(
+        self, decide: Decide, gains: Array, cut: Array, values: Values | None = None
+    ) -> Array:
+        """Visit the stages last to first, a sum over the ways of each pair at a time."""
+        found = np.zeros(len(self._in_cut), dtype=self._dtype)
+        ahead = found.copy()  # what moves lead to: the cut as it is given
+        ahead[self._cut] = cut
+        for step in reversed(self._steps):
+            table = np.zeros((len(step.positions), self._game.num_actions), dtype=self._dtype)
+            table[step.rows, step.actions] = gains[step.pairs]
+            if len(step.firsts):
+                have = step.pair_of[step.firsts]  # the pairs that have ways
+                sums = np.add.reduceat(step.chances * ahead[step.targets], step.firsts)
+                table[step.rows[have], step.actions[have]] += sums
+            decided = found[step.positions] = decide(step.stage, table)
+            if step.in_cut.any():
+                decided = np.where(step.in_cut, ahead[step.positions], decided)
+            ahead[step.positions] = decided
+        if values is not None:
+            values.put(self.positions, found, 1)
+        return found[self._cut]
+
+    def returns(self, decide: Decide) -> Array:
+        """Begin at one point of every group at a time."""
+        width = int(self.places.max(initial=-1)) + 1
+        chances = np.zeros((int(self.groups.max(initial=-1)) + 1, width, width), dtype=self._dtype)
+        for place in range(width):
+            cut = (self.places == place).astype(np.int64).astype(self._dtype)
+            nothing = np.zeros(len(self._in_cut), dtype=self._dtype)
+            chances[self.groups, place, self.places] = self._follow(decide, nothing, cut)[2]
+        return chances
+
+    def arrive(self, decide: Decide, mass: Array) -> Array:
+        """Follow what begins in the block."""
+        return self._follow(decide, mass[self.positions], np.zeros(len(self._cut), self._dtype))[2]
+
+    def forward(self, decide: Decide, mass: Array, returning: Array) -> None:
+        """Follow what begins in the block and what returns, and then what leaves it."""
+        met, weights, _ = self._follow(decide, mass[self.positions], returning)
+        mass[self.positions] = met
+        pairs, seats, states, chances = self._onward
+        np.add.at(mass, (seats, states), weights[pairs] * chances)
+
+    def _follow(self, decide: Decide, begun: Array, cut: Array) -> tuple[Array, Array, Array]:
+        """Give the mass of all positions, the weights of all pairs, and what came to the cut."""
+        mass, came = begun.copy(), np.zeros_like(begun)
+        mass[self._cut] += cut
+        weights = np.zeros_like(self._paid)
+        for step in self._steps:
+            # What comes to the cut goes no further.
+            mass[step.positions] += np.where(step.in_cut, 0, came[step.positions])
+            table = decide(step.stage, mass[step.positions])
+            weights[step.pairs] = own = table[step.rows, step.actions]
+            np.add.at(came, step.targets, own[step.pair_of] * step.chances)
+        return mass, weights, came[self._cut]
 
     def describe_cut(self, point: int) -> str:
         """Name the position."""
