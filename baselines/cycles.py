@@ -208,8 +208,10 @@ def visits(game: Game, decide: Decide, start: Array, seat: int, arithmetic: Arit
     """
     mass = start.copy()
     for block in game.blocks(seat, arithmetic):
-        returned = np.swapaxes(block.returns(decide), 1, 2)
-        block.forward(
-            decide, mass, _solve_linear(block, returned, block.arrive(decide, mass), arithmetic)
-        )
+        returning = arithmetic.zeros(0)
+        if len(block.groups):
+            returned = np.swapaxes(block.returns(decide), 1, 2)
+            came = block.arrive(decide, mass)
+            returning = _solve_linear(block, returned, came, arithmetic)
+        block.forward(decide, mass, returning)
     return mass

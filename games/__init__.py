@@ -3,6 +3,7 @@
 from .arithmetic import EXACT, FLOATS, Arithmetic, Array, Values, arithmetic
 from .errors import GameError, InputError, KeywordError, SizeError
 from .four_two_one import FourTwoOne
+from .four_two_one_match import FourTwoOneMatch
 from .game import (
     BoolArray,
     Decide,
@@ -25,7 +26,7 @@ from .turn_game import Leg, TurnGame
 #: Every game by name, to which ``exactdice.register`` adds; ``exactdice/<name>-v0`` is its
 #: environment.
 GAMES: dict[str, type[Game]] = {
-    game.name: game for game in (Greed, LowestScore, ShutTheBox, FourTwoOne)
+    game.name: game for game in (Greed, LowestScore, ShutTheBox, FourTwoOne, FourTwoOneMatch)
 }
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "Decide",
     "FloatArray",
     "FourTwoOne",
+    "FourTwoOneMatch",
     "Game",
     "GameError",
     "Greed",

@@ -116,13 +116,37 @@ class ScaledValues(Values):
         return ScaledValues(self.numbers[number], self._scale[number])
 
     def subtracted_from(self, total: Any) -> Values:
-        """Give what is left of a total."""
-        return ScaledValues(_scaled(total, 1) * self._scale - self.numbers, self._scale).frozen()
+        """Give what is left of a total; it is computed where it is asked for."""
+        return _Complement(self, total)
 
     def frozen(self) -> Values:
         """Make the numbers read-only, which many share."""
         self._scale.setflags(write=False)
         return super().frozen()
+
+
+class _Complement(Values):
+    """What others leave of a total."""
+
+    def __init__(self, others: ScaledValues, total: Any) -> None:
+        super().__init__(others.numbers)
+        self._others, self._total = others, total
+
+    def __getitem__(self, index: Any) -> Any:
+        """Give some numbers as fractions."""
+        return self._total - self._others[index]
+
+    @cached_property
+    def array(self) -> Array:
+        """All numbers as fractions."""
+        numbers: Array = self[...]
+        numbers.setflags(write=False)
+        return numbers
+
+    def at_stage(self, stage: "Stage") -> Array:
+        """Give the numbers of a stage, multiplied by its scale, shape (..., state)."""
+        numbers: Array = EXACT.scaled(self[(..., *stage.positions)], stage.scale)
+        return numbers
 
 
 class Arithmetic(ABC):

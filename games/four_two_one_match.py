@@ -168,9 +168,9 @@ class FourTwoOneMatch(Game):
         exact: bool, tokens: float, charge_casts: float, discharge_casts: float, faces: float
     ) -> Cost:
         """Estimate what solving takes (see ``sizes``): that of every token state's set, twice."""
-        size = {"dice": 3, "faces": faces, "duration": None, "num_players": 2}
         charge, discharge = (
-            FourTwoOne.cost(exact, casts=casts, **size) for casts in (charge_casts, discharge_casts)
+            FourTwoOne.cost(exact, 3, faces, casts, None, 2)
+            for casts in (charge_casts, discharge_casts)
         )
         pots = tokens * (tokens + 1) / 2
         states = pots * charge.states + tokens * discharge.states
@@ -342,7 +342,8 @@ class FourTwoOneMatch(Game):
 
     def is_cyclic(self, pots: IntArray) -> BoolArray:
         """Say whether moves may lead back to the beginning of a round with as much in the pot."""
-        return (pots == 0) | (self.tie == "replay")
+        cyclic: BoolArray = (pots == 0) | (self.tie == "replay")
+        return cyclic
 
     def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> MatchBlocks:
         """Give the blocks, first to last, each the token states of a pot."""

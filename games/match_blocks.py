@@ -165,13 +165,13 @@ class MatchBlock(Block):
             next_one = self._passes[inside] ^ beginner
             places = beginner * count + columns, next_one * count + targets
             np.add.at(chances[0], places, ended[inside])
-        return chances if self._is_cyclic else chances[:, :0, :0]
+        return chances
 
     def arrive(self, decide: Decide, mass: Array) -> Array:
         """Follow what begins in the block, and leave the mass as it is."""
         came = self._flow(decide, mass.copy(), self._arithmetic.zeros(2 * len(self._tokens)))
-        arrived = came[:, self._tokens].ravel()
-        return arrived if self._is_cyclic else arrived[:0]
+        arrived: Array = came[:, self._tokens].ravel()
+        return arrived
 
     def forward(self, decide: Decide, mass: Array, returning: Array) -> None:
         """Follow it, and begin later rounds."""
@@ -203,13 +203,12 @@ class MatchBlock(Block):
         """
         ended = self._turn(decide, beginner, 0, entering, mass)  # (result, token state)
         by_casts = ended.reshape(len(self._legs) - 1, -1)  # result, then token state
-        return np.sum(
-            [
-                self._turn(decide, beginner, leg, entered, mass).reshape(self._over.shape)
-                for leg, entered in enumerate(by_casts, 1)
-            ],
-            axis=0,
-        )
+        turns = [
+            self._turn(decide, beginner, leg, entered, mass).reshape(self._over.shape)
+            for leg, entered in enumerate(by_casts, 1)
+        ]
+        total: Array = np.sum(turns, axis=0)
+        return total
 
     def _turn(
         self, decide: Decide, beginner: int, leg: int, entering: Array, mass: Array | None
@@ -225,12 +224,13 @@ class MatchBlock(Block):
         begun[turn.rolled[0, casts]] += law[casts][:, None] * entering
 
         def decide_states(piece: Piece, met: Array) -> Array:
-            weights = decide(self._stage(beginner, leg, piece.states), met.ravel())
+            stage = self._stage(beginner, leg, piece.states, piece.scale)
+            weights = decide(stage, met.ravel())
             return weights.reshape(*met.shape, -1).swapaxes(1, 2)
 
         met, ended = turn.forward(decide_states, begun, self._arithmetic)
         if mass is not None:
-            mass[seat, everything] = met.ravel()
+            mass[seat, everything] = met.array.ravel()
         return ended
 
     def describe_cut(self, point: int) -> str:

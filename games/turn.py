@@ -160,27 +160,37 @@ class Turn:
 
     def forward(
         self, decide: DecideStates, start: Array, arithmetic: Arithmetic = FLOATS
-    ) -> tuple[Array, Array]:
+    ) -> tuple[Values, Array]:
         """Visit the layers first to last, moving probability mass along.
 
         Args:
             decide: takes states and their mass, shape (state, context); gives the weight of every
-                action, shape (state, action, context).
+                action, shape (state, action, context). All are multiplied by the scale of the
+                piece.
             start: mass that does not come from earlier layers, shape (state, context).
             arithmetic: of the mass.
 
         Returns:
             Mass of all states, shape (state, context), and of each result, (result, context).
         """
-        mass = start.copy()
+        start, scale = arithmetic.whole(start)
+        mass, rolls = arithmetic.values(*start.shape), 1  # of all layers so far
         reached = arithmetic.zeros(self.num_afterstates + self.num_results, start.shape[1])
         for layer, (afterstates, states) in enumerate(self.slices):
+            met = start[states] * rolls
             if layer:
-                chances = self.probabilities[arithmetic][self.law[afterstates]][..., None]
-                rolled = chances * reached[afterstates][:, None]
-                mass[states] += rolled[self.possible[afterstates]]
+                laws, rows = np.unique(self.law[afterstates], return_inverse=True)
+                weights, unit = arithmetic.whole(self.probabilities[arithmetic][laws])
+                rolled = weights[rows][..., None] * reached[afterstates][:, None]
+                if unit > 1:
+                    reached[afterstates.stop :] *= unit
+                    met, rolls = met * unit, rolls * unit
+                met = met + rolled[self.possible[afterstates]]
+            mass.put((states, slice(None)), met, scale * rolls)
             for piece in self._pieces(states, start.shape[1]):
-                weights = decide(Piece(piece, 1), mass[piece])
+                inside = met[piece.start - states.start : piece.stop - states.start]
+                decided = decide(Piece(piece, scale * rolls), inside)
                 legal = self.legal[piece]
-                np.add.at(reached, self._reached(piece)[legal], weights[legal])
-        return mass, reached[self.num_afterstates :]
+                np.add.at(reached, self._reached(piece)[legal], decided[legal])
+        ended: Array = arithmetic.unscaled(reached[self.num_afterstates :], scale * rolls)
+        return mass, ended

@@ -311,13 +311,14 @@ class TurnGame(Game):
 
             def decide_states(piece: Piece, met: Array, number: int = number) -> Array:
                 stage = self._stage(number, piece, arithmetic)
-                weights = decide(stage, met.ravel())  # (state, action)
-                return weights.reshape(*met.shape, self.num_actions).swapaxes(1, 2)
+                weights = decide(stage, arithmetic.unscaled(met.ravel(), piece.scale))
+                whole: Array = arithmetic.scaled(weights, piece.scale)  # (state, action)
+                return whole.reshape(*met.shape, self.num_actions).swapaxes(1, 2)
 
             own = mass[leg.seat, slice(*self._first_states[number : number + 2])]
             begun = own.reshape(-1, int(self._num_contexts[number]))
             met, ended = leg.turn.forward(decide_states, begun, arithmetic)
-            own[:] = met.ravel()
+            own[:] = met.array.ravel()
             goes_on = ~leg.settled[..., seat]
             self._begin(mass, leg.following[goes_on], ended[goes_on], arithmetic)
         return mass
