@@ -97,7 +97,7 @@ class Engine:
         """Estimate the memory that a lane takes during a step."""
         features = np.prod(self.encoding.space.shape or 1)
         components = len(self.game.observation_sizes)
-        return float(500 + 8 * (3 * components + 2 * features) + 4 * self.game.num_actions)
+        return float(400 + 8 * (3 * components + 2 * features) + 5 * self.game.num_actions)
 
     def _tabulate_advantages(self) -> tuple[IntArray, FloatArray]:
         """Give the row of each state (state,), and Q*(s, a) - V*(s) of the agent's states."""
