@@ -37,7 +37,6 @@ from ..games import (
     Values,
     frozen,
 )
-from ..games.arithmetic import Exact
 from ..games.blocks import Block
 from .players import Players
 
@@ -56,7 +55,7 @@ def fixed_point(players: Players) -> tuple[Values, float]:
     """
     game, arithmetic = players.game, players.arithmetic
     start = arithmetic.values(game.num_players, game.num_states)
-    if isinstance(arithmetic, Exact):  # begin where floats end: nearly all choices are right there
+    if not arithmetic.rounds:  # begin where floats end: nearly all choices are right there
         start = fixed_point(players.in_floats())[0]
     stays = longest_stays(game, players.seat)
     values, bound = arithmetic.values(game.num_players, game.num_states), 0.0
@@ -81,7 +80,7 @@ def _solve(block: Block, players: Players, gains: Array, cut: Array) -> tuple[Ar
         cut = _follow(block, players.follow(), gains, cut, players.arithmetic)
         if len(players.free) == 2:
             cut = _respond(block, players, gains, cut)
-    if residual and isinstance(players.arithmetic, Exact):
+    if residual and not players.arithmetic.rounds:
         raise ArithmeticError(f"values must be a fixed point, got a residual of {float(residual)}")
     return values[0], residual
 

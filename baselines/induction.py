@@ -49,11 +49,6 @@ def arithmetic_of(game: Game, exact: bool) -> Arithmetic:
     return arithmetic(exact)
 
 
-def tie(game: Game) -> float:
-    """Give the difference up to which float values in a game are equal."""
-    return FLOATS.tie(game)
-
-
 class Sweep(NamedTuple):
     """What a sweep backward has found.
 

@@ -17,7 +17,7 @@ from ..games import FLOATS, Arithmetic, Array, BoolArray, Game, InputError, IntA
 from .answers import remembered
 from .conversion import Reading, choose, convert, convert_agent, fitting, label
 from .evaluation import Evaluation, Solution
-from .induction import arithmetic_of, equilibrium_in, sweep_back, tie
+from .induction import arithmetic_of, equilibrium_in, sweep_back
 from .names import BEST
 from .occupancy import outcomes, play
 from .policies import DeterministicPolicy, Policy, PolicyFunction, PolicyLike
@@ -118,7 +118,7 @@ def agent(policy: Any, task: Task, arithmetic: Arithmetic, reading: Reading) -> 
 
     def worthless(states: IntArray) -> BoolArray:
         values = solution(task, FLOATS).found.at(task.seat, states)
-        nothing: BoolArray = values <= task.game.payoff_range[0] + tie(task.game)
+        nothing: BoolArray = values <= task.game.payoff_range[0] + FLOATS.tie(task.game)
         return nothing
 
     if reading.masked:
