@@ -20,6 +20,7 @@ from .evaluation import Evaluation, Solution
 from .induction import arithmetic_of, equilibrium_in, sweep_back
 from .names import BEST
 from .occupancy import outcomes, play
+from .players import Players
 from .policies import DeterministicPolicy, Policy, PolicyFunction, PolicyLike
 from .task import LineUp, Task, as_task, by_seat, look_at, policies_against
 
@@ -43,7 +44,7 @@ def solution(task: Task, arithmetic: Arithmetic) -> Solution:
         policy, values = both.policies[task.seat], both.values[task.seat]
         return Solution(task, policy, values, arithmetic, both.error_bound)
     policies = policies_against(task, arithmetic)
-    swept = sweep_back(task.game, task.seat, policies, arithmetic)
+    swept = sweep_back(Players(task.game, task.seat, policies, arithmetic))
     policy = DeterministicPolicy(swept.choices[task.seat], task.game.num_actions, "best_response")
     return Solution(task, policy, swept.values, arithmetic, swept.error_bound)
 
@@ -67,7 +68,7 @@ def examine(policy: Any, task: Task, arithmetic: Arithmetic, reading: Reading) -
     others = policies_against(task, arithmetic)
     chosen = agent(policy, task, arithmetic, reading)
     policies = {**others, task.seat: chosen}
-    swept = sweep_back(task.game, task.seat, policies, arithmetic)
+    swept = sweep_back(Players(task.game, task.seat, policies, arithmetic))
     return Evaluation(task, chosen, swept.values, arithmetic, swept.error_bound)
 
 
