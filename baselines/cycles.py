@@ -20,8 +20,6 @@ with positive probability under every policy, as every game must; it is found by
 for a game that pays one for each visit. Without rounding, c = T(c) holds to the last digit.
 """
 
-from functools import lru_cache
-
 import numpy as np
 
 from ..games import (
@@ -38,6 +36,7 @@ from ..games import (
     frozen,
 )
 from ..games.blocks import Block
+from .answers import remembered
 from .players import Players
 
 #: A block left with a smaller probability than this, whatever is done, counts as never left.
@@ -168,7 +167,7 @@ def _solve_linear(block: Block, leads: Array, right: Array, arithmetic: Arithmet
     return solved
 
 
-@lru_cache(maxsize=16)
+@remembered
 def longest_stays(game: Game, seat: int) -> FloatArray:
     """Bound how often the cut of each block is visited, shape (block,), whatever all players do.
 

@@ -165,7 +165,8 @@ def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
     """Compute how likely a game meets each state with the agent to move (Fokker-Planck).
 
     Returns:
-        Probabilities, shape (state,); a state is met at most once in a game.
+        Probabilities, shape (state,); in a game with cycles, where a state may be met again,
+        expected visits.
     """
     task, sight = look_at(env)
     arithmetic = arithmetic_of(task.game, exact)
