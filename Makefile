@@ -44,5 +44,6 @@ slow: setup
 
 bench: setup
 	$(BIN)/python benchmarks/solving.py
+	$(BIN)/python benchmarks/room.py
 	$(BIN)/python benchmarks/scoring.py
 	$(BIN)/python benchmarks/stepping.py

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..games import FLOATS, FloatArray, Game, IntArray, Stage
 from .evaluation import Solution
-from .induction import look_ahead, tie
+from .induction import look_ahead
 from .occupancy import play
 from .players import with_illegal
 from .policies import Policy
@@ -84,7 +84,7 @@ class Mistakes:
 def mistakes(agent: Policy, solution: Solution) -> Mistakes:
     """Find every decision of an agent that costs something, as far as values differ."""
     task, game = solution.task, solution.task.game
-    met, equal = play(agent, task, FLOATS)[task.seat], tie(game)
+    met, equal = play(agent, task, FLOATS)[task.seat], FLOATS.tie(game)
     found: dict[int, tuple[IntArray | FloatArray, ...]] = {}  # by the first state of a stage
 
     def look(stage: Stage, expected: FloatArray) -> None:

@@ -20,7 +20,6 @@ with positive probability under every policy, as every game must; it is found by
 for a game that pays one for each visit. Without rounding, c = T(c) holds to the last digit.
 """
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -38,8 +37,8 @@ from ..games import (
     Values,
     frozen,
 )
-from ..games.arithmetic import Exact
 from ..games.blocks import Block
+from .answers import remembered
 from .players import Players, one_hot
 
 #: A block left with a smaller probability than this, whatever is done, counts as never left.
@@ -57,7 +56,7 @@ def fixed_point(players: Players) -> tuple[Values, float]:
     """
     game, arithmetic = players.game, players.arithmetic
     start = arithmetic.values(game.num_players, game.num_states)
-    if isinstance(arithmetic, Exact):  # begin where floats end: nearly all choices are right there
+    if not arithmetic.rounds:  # begin where floats end: nearly all choices are right there
         start = fixed_point(players.in_floats())[0]
     stays = longest_stays(game, players.seat)
     values, bound = arithmetic.values(game.num_players, game.num_states), 0.0
@@ -90,7 +89,7 @@ def _solve(block: Block, players: Players, values: Values, cut: Array) -> Any:
         )
         if len(players.free) == 2:
             cut = _respond(block, players, gains, cut)
-    if residual and isinstance(players.arithmetic, Exact):
+    if residual and not players.arithmetic.rounds:
         raise ArithmeticError(f"values must be a fixed point, got a residual of {float(residual)}")
     return residual
 
@@ -143,7 +142,7 @@ def _solve_linear(block: Block, chances: Array, right: Array, arithmetic: Arithm
     return solved
 
 
-@lru_cache(maxsize=16)
+@remembered
 def longest_stays(game: Game, seat: int) -> FloatArray:
     """Bound how often the cut of each block is visited, shape (block,), whatever all players do.
 

@@ -13,14 +13,13 @@ solution, of any other game the one in which ties are broken towards the smalles
 may matter to the others.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from ..games import (
-    FLOATS,
     Arithmetic,
     Array,
     Decide,
@@ -35,7 +34,7 @@ from ..games.sizes import check_array, check_sizes
 from .answers import remembered
 from .cycles import fixed_point, pass_through, visits
 from .players import Players
-from .policies import DeterministicPolicy, Policy
+from .policies import DeterministicPolicy
 
 
 def arithmetic_of(game: Game, exact: bool) -> Arithmetic:
@@ -47,11 +46,6 @@ def arithmetic_of(game: Game, exact: bool) -> Arithmetic:
     if exact:
         check_sizes(game, exact=True)
     return arithmetic(exact)
-
-
-def tie(game: Game) -> float:
-    """Give the difference up to which float values in a game are equal."""
-    return FLOATS.tie(game)
 
 
 class Sweep(NamedTuple):
@@ -69,29 +63,14 @@ class Sweep(NamedTuple):
     error_bound: float
 
 
-def sweep_back(
-    game: Game,
-    seat: int,
-    policies: Mapping[int, Policy],
-    arithmetic: Arithmetic = FLOATS,
-    worst: bool = False,
-) -> Sweep:
-    """Compute the value of every position, and the choices of the players who are free.
-
-    Args:
-        game: the rules.
-        seat: whose payoffs are meant.
-        policies: fixed policies by seat; the seats left out choose what is best for them. If two
-            choose, ``game`` has to be zero-sum.
-        arithmetic: how to count.
-        worst: free players choose what is worst for them.
-    """
-    players = Players(game, seat, policies, arithmetic, worst)
+def sweep_back(players: Players) -> Sweep:
+    """Compute the value of every position, and the choices of the players who are free."""
+    game = players.game
     error_bound = 0.0
     if game.has_cycles:
         values, error_bound = fixed_point(players)
     else:
-        values = game.backward(players.choose, seat, arithmetic)
+        values = game.backward(players.choose, players.seat, players.arithmetic)
     choices = {other: _everywhere(game, choice) for other, choice in players.choices.items()}
     return Sweep(values, choices, error_bound)
 
@@ -100,8 +79,9 @@ def sweep_forward(
     game: Game, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic
 ) -> Array:
     """Compute how often each position is met on average (see ``cycles.visits``)."""
-    sweep = visits if game.has_cycles else type(game).forward
-    return sweep(game, decide, start, seat, arithmetic)
+    if game.has_cycles:
+        return visits(game, decide, start, seat, arithmetic)
+    return game.forward(decide, start, seat, arithmetic)
 
 
 def look_ahead(
@@ -163,7 +143,7 @@ def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
 def equilibrium_in(game: Game, arithmetic: Arithmetic) -> Equilibrium:
     """Do as ``equilibrium`` does, in an arithmetic."""
     if game.zero_sum or game.num_players == 1:
-        values, choices, error_bound = sweep_back(game, 0, {}, arithmetic)
+        values, choices, error_bound = sweep_back(Players(game, 0, {}, arithmetic))
         every: tuple[Values, ...] = (values,)
         if game.zero_sum:
             every = (values, values.subtracted_from(sum(arithmetic.payoff_range(game))))

@@ -27,14 +27,16 @@ def register_policies(game_name: str, policies: Mapping[str, Callable[..., IntAr
             "ratchet:<goal>" the function takes an argument too, what follows the colon.
 
     Raises:
-        ValueError: if a name is one that every game has.
+        ValueError: if a name is one that every game has, or something is no function.
     """
-    taken = [name for name in policies if name.partition(":")[0] in COMMON]
-    if taken:
-        known = ", ".join(COMMON)
-        raise InputError(
-            f"policies must have names other than {known}, which every game has, got {taken[0]!r}"
-        )
+    for name, play in policies.items():
+        if not isinstance(name, str) or not name or name.partition(":")[0] in COMMON:
+            known = ", ".join(COMMON)
+            raise InputError(
+                f"policies must have names other than {known}, which every game has, got {name!r}"
+            )
+        if not callable(play):
+            raise InputError(f"policies must be functions of the game, got {play!r} as {name}")
     _REGISTERED.setdefault(game_name, {}).update(policies)
     forget()  # as answers know policies by their names
 

@@ -48,7 +48,7 @@ class Players:
         game: Game,
         seat: int,
         policies: Mapping[int, Policy],
-        arithmetic: Arithmetic,
+        arithmetic: Arithmetic = FLOATS,
         worst: bool = False,
     ) -> None:
         self.game, self.seat, self.arithmetic = game, seat, arithmetic

@@ -20,7 +20,6 @@ from ..games import FLOATS, FloatArray, Stage
 from .answers import remembered
 from .blunders import Blunder, Mistakes, mistakes
 from .conversion import Reading, label
-from .induction import tie
 from .occupancy import outcomes, play
 from .policies import DeterministicPolicy, Policy
 from .solver import examine, solution, solve
@@ -62,7 +61,7 @@ class Score:
     agent: Policy = field(repr=False)
 
     def __post_init__(self) -> None:
-        rounding = tie(self.task.game) + 2 * solution(self.task, FLOATS).error_bound
+        rounding = FLOATS.tie(self.task.game) + 2 * solution(self.task, FLOATS).error_bound
         if not self.value - self.optimum <= rounding:
             raise ImpossibleScoreError(
                 f"{self.policy} scores {self.value!r}, the best possible {self.optimum!r}: "
@@ -79,7 +78,7 @@ class Score:
     def normalized(self) -> float:
         """(value - random) / (optimum - random); 1 if these two agree, as nothing can be lost."""
         span = self.optimum - self.random
-        return (self.value - self.random) / span if span > tie(self.task.game) else 1.0
+        return (self.value - self.random) / span if span > FLOATS.tie(self.task.game) else 1.0
 
     @cached_property
     def outcomes(self) -> Mapping[float, float]:

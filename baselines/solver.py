@@ -17,9 +17,10 @@ from ..games import FLOATS, Arithmetic, Array, BoolArray, Game, InputError, IntA
 from .answers import remembered
 from .conversion import Reading, choose, convert, convert_agent, fitting, label
 from .evaluation import Evaluation, Solution
-from .induction import arithmetic_of, equilibrium_in, sweep_back, tie
+from .induction import arithmetic_of, equilibrium_in, sweep_back
 from .names import BEST
 from .occupancy import outcomes, play
+from .players import Players
 from .policies import DeterministicPolicy, Policy, PolicyFunction, PolicyLike
 from .task import LineUp, Task, as_task, by_seat, look_at, policies_against
 
@@ -43,7 +44,7 @@ def solution(task: Task, arithmetic: Arithmetic) -> Solution:
         policy, values = both.policies[task.seat], both.values[task.seat]
         return Solution(task, policy, values, arithmetic, both.error_bound)
     policies = policies_against(task, arithmetic)
-    swept = sweep_back(task.game, task.seat, policies, arithmetic)
+    swept = sweep_back(Players(task.game, task.seat, policies, arithmetic))
     policy = DeterministicPolicy(swept.choices[task.seat], task.game.num_actions, "best_response")
     return Solution(task, policy, swept.values, arithmetic, swept.error_bound)
 
@@ -67,7 +68,7 @@ def examine(policy: Any, task: Task, arithmetic: Arithmetic, reading: Reading) -
     others = policies_against(task, arithmetic)
     chosen = agent(policy, task, arithmetic, reading)
     policies = {**others, task.seat: chosen}
-    swept = sweep_back(task.game, task.seat, policies, arithmetic)
+    swept = sweep_back(Players(task.game, task.seat, policies, arithmetic))
     return Evaluation(task, chosen, swept.values, arithmetic, swept.error_bound)
 
 
@@ -118,7 +119,7 @@ def agent(policy: Any, task: Task, arithmetic: Arithmetic, reading: Reading) -> 
 
     def worthless(states: IntArray) -> BoolArray:
         values = solution(task, FLOATS).found.at(task.seat, states)
-        nothing: BoolArray = values <= task.game.payoff_range[0] + tie(task.game)
+        nothing: BoolArray = values <= task.game.payoff_range[0] + FLOATS.tie(task.game)
         return nothing
 
     if reading.masked:
@@ -164,7 +165,8 @@ def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
     """Compute how likely a game meets each state with the agent to move (Fokker-Planck).
 
     Returns:
-        Probabilities, shape (state,); a state is met at most once in a game.
+        Probabilities, shape (state,); in a game with cycles, where a state may be met again,
+        expected visits.
     """
     task, sight = look_at(env)
     arithmetic = arithmetic_of(task.game, exact)

@@ -4,21 +4,21 @@ import os
 
 os.environ["OMP_NUM_THREADS"] = "1"  # before numpy is imported
 
-import json
 import subprocess
 import sys
 from math import log
 
 import numpy as np
 from exactdice.baselines import equilibrium
+from exactdice.baselines.answers import forget
 from exactdice.games import GAMES, Game, Greed
 from timing import compare
 
 
-def solve(limit: int, exact: bool = False) -> None:
-    """Solve from nothing."""
-    equilibrium.cache_clear()
-    equilibrium(Greed(limit), exact)
+def solve(limit: int, exact: bool = False, rules: type[Greed] = Greed) -> float:
+    """Solve from nothing; give the value of the start."""
+    forget()
+    return float(equilibrium(rules(limit), exact).values[0][0, 0])
 
 
 def solve_by_pmf(limit: int) -> float:
@@ -52,10 +52,7 @@ class Enumerated(Greed):
 
 def main() -> None:
     """Print everything."""
-    pmf = solve_by_pmf(100)
-    equilibrium.cache_clear()
-    recursion = float(equilibrium(Greed(100)).values[0][0, 0])
-    assert abs(pmf - recursion) < 1e-12, "both ways have to find the same optimum"
+    assert abs(solve_by_pmf(100) - solve(100)) < 1e-12, "both ways have to find the same optimum"
     compare(
         "M = 100, s = 6",
         {
@@ -68,7 +65,7 @@ def main() -> None:
         "M = 15, s = 6",
         {
             "recursion over single dice": lambda: solve(15),
-            "enumeration, as for a game without a recursion": lambda: equilibrium(Enumerated(15)),
+            "enumeration, as for a game without a recursion": lambda: solve(15, rules=Enumerated),
         },
     )
     times = compare("growth", {f"M = {m}": lambda m=m: solve(m) for m in (125, 250, 500)}, rounds=3)
@@ -88,33 +85,13 @@ def main() -> None:
         },
     )
 
-    print("\nin a new process: seconds, and the most memory it took")
-    for name, sizes in ROOM:
-        run(SCORE, name, json.dumps(sizes))
 
-
-#: What is made, solved and scored with an eye on its memory.
-ROOM = [("LowestScore", {}), ("ShutTheBox", {}), ("ShutTheBox", {"tiles": 12})]
-SCORE = """
-import json, resource, sys, time
-import exactdice, gymnasium as gym
-times = [time.perf_counter()]
-env = gym.make(f"exactdice/{sys.argv[1]}-v0", **json.loads(sys.argv[2]))
-times.append(time.perf_counter())
-exactdice.solve(env).value; times.append(time.perf_counter())
-score = exactdice.score("random", env); score.blunders(10); times.append(time.perf_counter())
-score.as_dict(); times.append(time.perf_counter())
-made, solved, scored, told = (b - a for a, b in zip(times, times[1:]))
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-print(f"  {' '.join(sys.argv[1:]):<28} made {made:.2f}, solved {solved:.2f}, scored with blunders "
-      f"{scored:.2f}, outcomes and the rest {told:.2f} s; {peak:.0f} MiB")
-"""
 SOLVE = "import exactdice, gymnasium as gym; exactdice.solve(gym.make('exactdice/{}-v0')).value"
 
 
-def run(code: str, *arguments: str) -> None:
+def run(code: str) -> None:
     """Run a few lines of Python in a new process."""
-    subprocess.run([sys.executable, "-c", code, *arguments], check=True)
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ from typing import Any
 import gymnasium as gym
 
 from ..baselines import register_environment, register_policies
-from ..baselines.names import COMMON
 from ..games import GAMES, Game, GameError, InputError, IntArray
 from .wrappers import look
 
@@ -50,17 +49,12 @@ def register(
         GameError: if the class lacks something.
     """
     _check_class(game)
-    for name, play in (policies or {}).items():
-        if not isinstance(name, str) or not name or name.partition(":")[0] in COMMON:
-            raise InputError(f"policies must have names other than {', '.join(COMMON)}, got {name}")
-        if not callable(play):
-            raise InputError(f"policies must be functions of the game, got {play!r} as {name}")
     known = GAMES.get(game.name, game)
     if _place(known) != _place(game):
         raise InputError(f"name must be free, got {game.name}, which {_place(known)} has")
-    GAMES[game.name] = game
     if policies:
         register_policies(game.name, policies)
+    GAMES[game.name] = game
     env_id = f"exactdice/{game.name}-v0"
     if env_id not in gym.registry:
         gym.register(

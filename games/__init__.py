@@ -1,6 +1,8 @@
 """The games: rules and chance laws, free of reinforcement-learning types."""
 
 from .arithmetic import EXACT, FLOATS, Arithmetic, Array, Values, arithmetic
+from .checks import at_least, one_of
+from .drawing import InverseLaws
 from .errors import GameError, InputError, KeywordError, SizeError
 from .four_two_one import FourTwoOne
 from .four_two_one_match import FourTwoOneMatch
@@ -10,12 +12,9 @@ from .game import (
     FloatArray,
     Game,
     IntArray,
-    InverseLaws,
     Move,
     Stage,
-    at_least,
     frozen,
-    one_of,
 )
 from .greed import Greed
 from .lowest_score import LowestScore

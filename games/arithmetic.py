@@ -6,7 +6,6 @@ times as fast: each number is multiplied by a *scale*, a multiple of its denomin
 leaves are ``Values``, from which floats or fractions are taken; nothing scaled leaves otherwise.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -149,143 +148,85 @@ class _Complement(Values):
         return numbers
 
 
-class Arithmetic(ABC):
-    """Numbers of one kind.
+@dataclass(frozen=True)
+class Arithmetic:
+    """Numbers of one kind; here, floats of 64 bits, whose scale is 1.
 
     Attributes:
         dtype: of arrays of such numbers.
+        rounds: whether they are rounded.
     """
 
-    dtype: ClassVar[np.dtype[Any]]
+    dtype: ClassVar[np.dtype[Any]] = np.dtype(np.float64)
+    rounds: ClassVar[bool] = True
 
     def zeros(self, *shape: int) -> Array:
         """Give an array of zeros."""
         return np.zeros(shape, dtype=self.dtype)
 
-    @abstractmethod
-    def number(self, value: Any) -> Any:
-        """Give a number as it leaves: a float, or a fraction."""
-
-    @abstractmethod
-    def chances(self, counts: Array) -> Array:
-        """Turn counts of equally likely casts, shape (law, outcome), into probabilities."""
-
-    @abstractmethod
     def values(self, *shape: int) -> Values:
         """Give zeros, which a sweep replaces."""
-
-    @abstractmethod
-    def scales(self, first: int, factor: int, count: int) -> Array:
-        """Give the scales first * factor^k for k = 0, ..., count - 1; of floats all are 1."""
-
-    @abstractmethod
-    def whole(self, numbers: Array) -> tuple[Array, int]:
-        """Multiply numbers by the smallest scale that makes them integers; give it too."""
-
-    @abstractmethod
-    def scaled(self, numbers: Any, scale: Any) -> Any:
-        """Multiply numbers by a scale."""
-
-    @abstractmethod
-    def unscaled(self, numbers: Any, scale: Any) -> Any:
-        """Divide numbers by their scale."""
-
-    @abstractmethod
-    def laws(self, game: "Game") -> Array:
-        """Give the laws of a game, shape (law, outcome)."""
-
-    @abstractmethod
-    def rules(self, game: "Game") -> "Callable[[IntArray, IntArray, IntArray, IntArray], Move]":
-        """Give the method of a game that applies its rules."""
-
-    @abstractmethod
-    def payoff_range(self, game: "Game") -> tuple[Any, Any]:
-        """Give the smallest and the largest payoff."""
-
-    @abstractmethod
-    def numbers(self, values: Array) -> Array:
-        """Give an array of numbers as they leave: floats, or fractions."""
-
-    @abstractmethod
-    def law(self, probabilities: Array) -> Array:
-        """Give a policy's law in floats, shape (state, action), in these numbers."""
-
-    @abstractmethod
-    def tie(self, game: "Game") -> float:
-        """Give the difference up to which values in a game are equal."""
-
-    @abstractmethod
-    def mean(self, chances: Array, values: Array) -> Any:
-        """Add up values times their chances, both of shape (state,)."""
-
-    @abstractmethod
-    def best(self, expected: Array, mask: "BoolArray", tie: float) -> "tuple[Array, BoolArray]":
-        """Give the largest legal entry of each row, and which entries are as large.
-
-        Args:
-            expected: numbers, shape (state, action).
-            mask: which are legal, of the same shape.
-            tie: floats that differ by no more are equal.
-        """
-
-
-@dataclass(frozen=True)
-class Floats(Arithmetic):
-    """Numbers of 64 bits. Their scale is 1."""
-
-    dtype: ClassVar[np.dtype[Any]] = np.dtype(np.float64)
-
-    def number(self, value: Any) -> float:
-        """Give a float."""
-        return float(value)
-
-    def chances(self, counts: Array) -> Array:
-        """Give floats, each rounded once."""
-        chances: Array = (counts / counts.sum(axis=1, keepdims=True)).astype(np.float64)
-        return chances
-
-    def values(self, *shape: int) -> Values:
-        """Give zeros."""
         return Values(self.zeros(*shape))
 
+    # ------------------------------------------------------------------ numbers
+
+    def number(self, value: Any) -> Any:
+        """Give a number as it leaves: a float, or a fraction."""
+        return float(value)
+
+    def numbers(self, values: Array) -> Array:
+        """Give an array of numbers as they leave."""
+        return values.astype(np.float64)
+
     def scales(self, first: int, factor: int, count: int) -> Array:
-        """Give ones."""
+        """Give the scales first * factor^k for k = 0, ..., count - 1; of floats all are 1."""
         return np.ones(count)
 
     def whole(self, numbers: Array) -> tuple[Array, int]:
-        """Give the numbers themselves."""
+        """Multiply numbers by the smallest scale that makes them integers; give it too."""
         return numbers, 1
 
     def scaled(self, numbers: Any, scale: Any) -> Any:
-        """Give floats, of the shape of both."""
+        """Multiply numbers by a scale, to the shape of both."""
         return np.asarray(numbers, dtype=np.float64) * scale
 
     def unscaled(self, numbers: Any, scale: Any) -> Any:
-        """Give the numbers themselves."""
+        """Divide numbers by their scale."""
         return numbers
 
+    # ------------------------------------------------------ a game and policies
+
     def laws(self, game: "Game") -> Array:
-        """Give ``laws``."""
+        """Give the laws of a game, shape (law, outcome)."""
         return game.laws
 
     def rules(self, game: "Game") -> "Callable[[IntArray, IntArray, IntArray, IntArray], Move]":
-        """Give ``advance``."""
+        """Give the method of a game that applies its rules."""
         return game.advance
 
-    def payoff_range(self, game: "Game") -> tuple[float, float]:
-        """Give ``payoff_range``."""
+    def payoff_range(self, game: "Game") -> tuple[Any, Any]:
+        """Give the smallest and the largest payoff."""
         return game.payoff_range
 
-    def numbers(self, values: Array) -> Array:
-        """Give floats."""
-        return values.astype(np.float64)
+    def chances(self, counts: Array) -> Array:
+        """Turn counts of equally likely casts, shape (law, outcome), into probabilities.
+
+        Floats are rounded once.
+        """
+        chances: Array = (counts / counts.sum(axis=1, keepdims=True)).astype(np.float64)
+        return chances
 
     def law(self, probabilities: Array) -> Array:
-        """Give them as they are."""
+        """Give a policy's law in floats, shape (state, action), in these numbers."""
         return probabilities
 
+    # -------------------------------------------------------------- comparisons
+
     def tie(self, game: "Game") -> float:
-        """Give ``TIE`` of the span, more where payoffs, and their rounding, are far larger.
+        """Give the difference up to which values in a game are equal.
+
+        In floats it is ``TIE`` of the span of payoffs, more where payoffs, and their rounding, are
+        far larger.
 
         Raises:
             InputError: if the span is lost in that rounding.
@@ -300,12 +241,18 @@ class Floats(Arithmetic):
             )
         return TIE * float(max(span, size / 8))
 
-    def mean(self, chances: Array, values: Array) -> float:
-        """Round once, whatever the order."""
+    def mean(self, chances: Array, values: Array) -> Any:
+        """Add up values times their chances, both of shape (state,), and round once."""
         return fsum(chances * values)
 
     def best(self, expected: Array, mask: "BoolArray", tie: float) -> "tuple[Array, BoolArray]":
-        """Compare up to rounding."""
+        """Give the largest legal entry of each row, and which entries are as large.
+
+        Args:
+            expected: numbers, shape (state, action).
+            mask: which are legal, of the same shape.
+            tie: floats that differ by no more are equal.
+        """
         legal = np.where(mask, expected, -np.inf)
         best: Array = legal.max(axis=1) + 0.0  # of 0.0 and -0.0 processors take either
         return best, legal >= (best - tie)[:, None]
@@ -316,19 +263,21 @@ class Exact(Arithmetic):
     """Integers and fractions."""
 
     dtype: ClassVar[np.dtype[Any]] = np.dtype(object)
+    rounds: ClassVar[bool] = False
+
+    def values(self, *shape: int) -> Values:
+        """Give zeros, whose scale is 1."""
+        return ScaledValues(self.zeros(*shape), np.ones(shape, dtype=object))
 
     def number(self, value: Any) -> Fraction:
         """Give a fraction."""
         return Fraction(value)
 
-    def chances(self, counts: Array) -> Array:
+    def numbers(self, values: Array) -> Array:
         """Give fractions."""
-        chances: Array = self.unscaled(counts, counts.sum(axis=1, keepdims=True))
-        return chances
-
-    def values(self, *shape: int) -> Values:
-        """Give zeros, whose scale is 1."""
-        return ScaledValues(self.zeros(*shape), np.ones(shape, dtype=object))
+        numbers = np.empty(values.size, dtype=object)
+        numbers[:] = [Fraction(value) for value in values.ravel().tolist()]
+        return numbers.reshape(values.shape)
 
     def scales(self, first: int, factor: int, count: int) -> Array:
         """Give integers."""
@@ -359,11 +308,10 @@ class Exact(Arithmetic):
         """Give ``exact_range``."""
         return game.exact_range
 
-    def numbers(self, values: Array) -> Array:
+    def chances(self, counts: Array) -> Array:
         """Give fractions."""
-        numbers = np.empty(values.size, dtype=object)
-        numbers[:] = [Fraction(value) for value in values.ravel().tolist()]
-        return numbers.reshape(values.shape)
+        chances: Array = self.unscaled(counts, counts.sum(axis=1, keepdims=True))
+        return chances
 
     def law(self, probabilities: Array) -> Array:
         """Give the fractions that the floats are, normalised."""
@@ -398,7 +346,7 @@ def _scaled(number: Any, scale: Any) -> Any:
 _SCALED = np.frompyfunc(_scaled, 2, 1)
 _FRACTION = np.frompyfunc(Fraction, 2, 1)
 
-FLOATS = Floats()
+FLOATS = Arithmetic()
 EXACT = Exact()
 
 

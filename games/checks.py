@@ -1,4 +1,4 @@
-"""Checks of what the author of a game wrote: laws, stages, turns and legs.
+"""Checks of arguments, and of what the author of a game wrote: laws, stages, turns and legs.
 
 A game that goes in circles, or whose chances do not sum to one, would be solved without complaint,
 to numbers that mean nothing.
@@ -6,11 +6,12 @@ to numbers that mean nothing.
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .errors import GameError, InputError
+from .sizes import show
 
 if TYPE_CHECKING:
     from .arithmetic import Array
@@ -20,13 +21,36 @@ if TYPE_CHECKING:
 
 #: Decimal exponent that the size of payoffs keeps to, so that floats never over- or underflow.
 LARGEST_EXPONENT = 200
-
-
 #: What every game has beside its methods.
 ATTRIBUTES = (
     *("num_players", "num_states", "num_actions", "observation_sizes", "observation_names"),
     *("payoff_range", "zero_sum", "laws"),
 )
+
+
+def at_least(name: str, value: int, minimum: int) -> int:
+    """Return ``value`` if it is an integer of at least ``minimum``.
+
+    Raises:
+        ValueError: naming the argument, the requirement and what came.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise InputError(f"{name} must be an integer, got {value!r}")
+    if value < minimum:
+        raise InputError(f"{name} must be at least {minimum}, got {show(value)}")
+    return int(value)
+
+
+def one_of(name: str, value: Any, known: Sequence[str]) -> Any:
+    """Return ``value`` if it is one of the known names.
+
+    Raises:
+        ValueError: naming the argument, the known names and what came.
+    """
+    if value not in known:
+        names = ", ".join(repr(entry) for entry in known)
+        raise InputError(f"{name} must be one of {names}, got {value!r}")
+    return value
 
 
 def require_attributes(game: "Game") -> None:

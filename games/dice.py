@@ -11,7 +11,8 @@ from math import factorial, prod
 
 import numpy as np
 
-from .game import FloatArray, at_least
+from .checks import at_least
+from .game import FloatArray
 
 
 def sum_counts(dice: int, sides: int) -> list[int]:

@@ -22,10 +22,11 @@ from typing import ClassVar, get_args
 import numpy as np
 
 from .arithmetic import Array
+from .checks import at_least, one_of
 from .dice import combinations, redundancy
 from .errors import InputError
 from .four_two_one_rounds import FirstPlayer, NextPlayer, TheSet, Tie, Utility, digest
-from .game import IntArray, at_least, one_of
+from .game import IntArray
 from .ranking import Combination, hierarchy
 from .sizes import Cost, check_sizes, choose, turn_cost
 from .turn import Turn

@@ -22,8 +22,9 @@ from typing import ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 
 from .arithmetic import FLOATS, Arithmetic, Array
+from .checks import at_least, one_of
 from .four_two_one import FourTwoOne
-from .game import BoolArray, Game, IntArray, Move, at_least, frozen, one_of
+from .game import BoolArray, Game, IntArray, Move, frozen
 from .match_blocks import MatchBlocks
 from .ranking import tokens as worth_of
 from .sizes import Cost, check_sizes

@@ -26,8 +26,8 @@ they are given. Without rounding, ``backward`` computes with integers, those of 
 by its ``scale``, and so does ``decide``; what it leaves are ``Values``, from which fractions are
 taken. Mass is always in fractions then.
 
-The versions here enumerate every outcome and serve any game; a game with structure overrides
-them with something faster that must agree.
+By default they enumerate every outcome (``enumeration``), which serves any game; a game with
+structure overrides them with something faster that must agree.
 """
 
 import inspect
@@ -40,10 +40,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from . import enumeration
 from .arithmetic import FLOATS, Arithmetic, Array, Values
-from .checks import Order, order_of, require_later, require_laws
-from .errors import InputError
-from .sizes import Cost, show
+from .checks import Order, order_of, require_laws
+from .drawing import InverseLaws
+from .errors import GameError
+from .sizes import Cost
 
 if TYPE_CHECKING:
     from .blocks import Blocks
@@ -183,7 +185,17 @@ class Game(ABC):
 
     @abstractmethod
     def stages(self) -> Sequence[tuple[int, IntArray]]:
-        """List (seat, states) in an order such that every move leads to a later stage."""
+        """List (seat, states) in an order such that every move leads to a later stage.
+
+        In a game with cycles a move may lead back to the cut of its block.
+        """
+
+    def unscaled_stages(self, arithmetic: Arithmetic) -> list[Stage]:
+        """Give the stages in that order, of scale 1."""
+        return [
+            Stage(seat, states, np.ones(len(states), dtype=arithmetic.dtype))
+            for seat, states in self.stages()
+        ]
 
     def block(self, seat: int, states: IntArray) -> tuple[IntArray, BoolArray]:
         """Give the block of each position, and say whether the position is in its cut.
@@ -194,8 +206,11 @@ class Game(ABC):
         Args:
             seat: who is to move.
             states: shape (state,).
+
+        Raises:
+            GameError: if the game has cycles and does not say it.
         """
-        raise NotImplementedError(f"{self.name} has no cycles")
+        raise GameError(f"{type(self).__name__} must have the method block, as it has cycles")
 
     def states_of(self, seat: int) -> IntArray:
         """List the states in which a player may be to move, in growing order."""
@@ -257,14 +272,7 @@ class Game(ABC):
             For each way its place in ``states``, the action, the payoff and its probability; what
             is missing to one is the probability that the game goes on.
         """
-        ways = []
-        for pair, action, chance, move in self._enumerate(seat, states, arithmetic):
-            over = move.over[:, player]
-            ways.append((pair[over], action[over], move.payoffs[over, player], chance[over]))
-        pairs, actions, payoffs, chances = (
-            np.concatenate(column) for column in zip(*ways, strict=True)
-        )
-        return pairs, actions, payoffs, chances
+        return enumeration.settled(self, seat, states, player, arithmetic)
 
     def transitions(self, seat: int, state: int, action: int) -> tuple[FloatArray, Move]:
         """Enumerate one move: the probabilities of its possible outcomes, and their effects."""
@@ -274,7 +282,7 @@ class Game(ABC):
         return self.laws[row, outcomes], self.advance(seats, states, actions, outcomes)
 
     @cached_property
-    def _inverse_laws(self) -> "InverseLaws":
+    def _inverse_laws(self) -> InverseLaws:
         require_laws("laws", self.laws)
         return InverseLaws(self.laws)
 
@@ -313,19 +321,7 @@ class Game(ABC):
         Returns:
             Values, shape (seat, player to move, state).
         """
-        self._require_no_cycles()
-        values = arithmetic.values(len(seats), self.num_players, self.num_states)
-        for mover, states in reversed(self.stages()):
-            stage = Stage(mover, states, np.ones(len(states), dtype=arithmetic.dtype))
-            expected = arithmetic.zeros(len(seats), len(states), self.num_actions)
-            for pair, action, chance, move in self._enumerate(mover, states, arithmetic):
-                for row, seat in enumerate(seats):
-                    over = move.over[:, seat]
-                    later = values.numbers[row, move.seats, np.where(over, 0, move.states)]
-                    results = np.where(over, move.payoffs[:, seat], later)
-                    np.add.at(expected[row], (pair, action), chance * results)
-            values.put((..., *stage.positions), decide(stage, expected), stage.scale)
-        return values.frozen()
+        return enumeration.backward(self, decide, seats, arithmetic)
 
     def expect(
         self,
@@ -348,7 +344,7 @@ class Game(ABC):
             Expected values, shape (move,).
         """
         expected = arithmetic.zeros(len(states))
-        for where, chance, move in self.outcomes(seat, states, actions, arithmetic):
+        for where, chance, move in enumeration.outcomes(self, seat, states, actions, arithmetic):
             over = move.over[:, seat]
             later = values[move.seats, np.where(over, 0, move.states)]
             expected[where] += chance * np.where(over, move.payoffs[:, seat], later)
@@ -370,49 +366,13 @@ class Game(ABC):
         Returns:
             All mass, shape (player to move, state).
         """
-        self._require_no_cycles()
-        mass = start.copy()
-        for mover, states in self.stages():
-            stage = Stage(mover, states, np.ones(len(states), dtype=arithmetic.dtype))
-            weights = decide(stage, mass[mover, states])
-            for pair, action, chance, move in self._enumerate(mover, states, arithmetic):
-                goes_on = ~move.over[:, seat]
-                target = (move.seats[goes_on], move.states[goes_on])
-                np.add.at(mass, target, (chance * weights[pair, action])[goes_on])
-        return mass
-
-    def _require_no_cycles(self) -> None:
-        if self.has_cycles:
-            raise TypeError(f"{self.name} has cycles, so that one pass is not enough: see blocks")
+        return enumeration.forward(self, decide, start, seat, arithmetic)
 
     def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> "Blocks":
         """Give the blocks of a game with cycles, first to last, for sweeps to one player."""
         from .listed import listed_blocks
 
         return listed_blocks(self, seat, arithmetic)
-
-    def _enumerate(
-        self, seat: int, states: IntArray, arithmetic: Arithmetic
-    ) -> Iterator[tuple[IntArray, IntArray, Array, Move]]:
-        """List every legal move from a stage, one outcome at a time."""
-        pair, action = np.nonzero(self.mask(states))
-        for where, chance, move in self.outcomes(seat, states[pair], action, arithmetic):
-            row, done = pair[where], action[where]
-            seats = np.full(len(row), seat)
-            require_later(self._order, seats, states[row], done, move)
-            yield row, done, chance, move
-
-    def outcomes(
-        self, seat: int, states: IntArray, actions: IntArray, arithmetic: Arithmetic
-    ) -> Iterator[tuple[IntArray, Array, Move]]:
-        """List what may come of some moves, one outcome at a time: which moves, chance, effect."""
-        rows = self.law(states, actions)
-        laws, advance = arithmetic.laws(self), arithmetic.rules(self)
-        for outcome in range(laws.shape[1]):
-            where = np.flatnonzero(laws[rows, outcome] > 0)
-            seats = np.full(len(where), seat)
-            move = advance(seats, states[where], actions[where], np.full(len(where), outcome))
-            yield where, laws[rows[where], outcome], move
 
     @cached_property
     def checked_exact_laws(self) -> Array:
@@ -422,7 +382,8 @@ class Game(ABC):
         return frozen(laws.view())
 
     @cached_property
-    def _order(self) -> Order:
+    def checked_order(self) -> Order:
+        """Where all positions stand, found and checked once."""
         require_laws("laws", self.laws)
         return order_of(self)
 
@@ -438,29 +399,6 @@ def rebuild(rules: type[Game], keywords: dict[str, Any]) -> Game:
     return rules(**keywords)
 
 
-class InverseLaws:
-    """Draws outcomes by inverting cumulative laws, a whole batch in one binary search.
-
-    Args:
-        laws: probabilities, shape (law, outcome); rows sum to one up to rounding.
-
-    Row r of the flattened table holds r + P(outcome <= k), so that r + u falls among its entries.
-    """
-
-    def __init__(self, laws: FloatArray) -> None:
-        self._num_outcomes = laws.shape[1]
-        cumulative = np.minimum(np.cumsum(laws, axis=1), 1.0)
-        self._last = laws.shape[1] - 1 - np.argmax(laws[:, ::-1] > 0, axis=1)  # (law,)
-        self._flat = (np.arange(len(laws))[:, None] + cumulative).ravel()
-
-    def draw(self, rows: IntArray, rng: np.random.Generator) -> IntArray:
-        """Draw one outcome for each row, shape (row,)."""
-        found = np.searchsorted(self._flat, rows + rng.random(len(rows)), side="right")
-        # r + u may round up to r + 1, or past a cumulative sum that rounded to less than one.
-        outcomes: IntArray = np.minimum(found - rows * self._num_outcomes, self._last[rows])
-        return outcomes
-
-
 _AnyArray = TypeVar("_AnyArray", bound=npt.NDArray[Any])
 
 
@@ -468,28 +406,3 @@ def frozen(array: _AnyArray) -> _AnyArray:
     """Make an array read-only, which many share: who wrote into it would change all answers."""
     array.setflags(write=False)
     return array
-
-
-def at_least(name: str, value: int, minimum: int) -> int:
-    """Return ``value`` if it is an integer of at least ``minimum``.
-
-    Raises:
-        ValueError: naming the argument, the requirement and what came.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise InputError(f"{name} must be an integer, got {value!r}")
-    if value < minimum:
-        raise InputError(f"{name} must be at least {minimum}, got {show(value)}")
-    return int(value)
-
-
-def one_of(name: str, value: Any, known: Sequence[str]) -> Any:
-    """Return ``value`` if it is one of the known names.
-
-    Raises:
-        ValueError: naming the argument, the known names and what came.
-    """
-    if value not in known:
-        names = ", ".join(repr(entry) for entry in known)
-        raise InputError(f"{name} must be one of {names}, got {value!r}")
-    return value

@@ -21,8 +21,9 @@ import numpy as np
 
 from . import greed_recursion
 from .arithmetic import FLOATS, Arithmetic, Array, Values
+from .checks import at_least, one_of
 from .dice import sum_counts, sum_laws
-from .game import BoolArray, Decide, Game, IntArray, Move, at_least, frozen, one_of
+from .game import BoolArray, Decide, Game, IntArray, Move, frozen
 from .sizes import Cost, check_sizes
 
 #: Half points for a tie by rule: of who takes the last turn, and of who stopped before.

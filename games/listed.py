@@ -8,7 +8,8 @@ import numpy as np
 
 from .arithmetic import Arithmetic, Array, Values
 from .blocks import Block, Blocks
-from .checks import Order, order_of, require_later
+from .checks import Order, require_later
+from .enumeration import outcomes
 from .game import BoolArray, Decide, Game, IntArray, Stage
 
 #: Bytes of listed moves that are kept for the next sweep.
@@ -29,7 +30,7 @@ class ListedBlocks(Blocks):
 
     def __init__(self, game: Game, seat: int, arithmetic: Arithmetic) -> None:
         self._game, self._seat, self._arithmetic = game, seat, arithmetic
-        self._order = order_of(game)
+        self._order = game.checked_order
         self._places = np.full((game.num_players, game.num_states), -1)
         numbers = np.unique(self._order.blocks[self._order.stages >= 0])
         self._stages: list[list[tuple[int, IntArray]]] = [[] for _ in numbers]
@@ -134,7 +135,7 @@ class ListedBlock(Block):
         inside, onward = [], []
         for mover in np.unique(movers):
             mine = np.flatnonzero(movers == mover)
-            listed = self._game.outcomes(mover, states[mine], self._actions[mine], arithmetic)
+            listed = outcomes(self._game, mover, states[mine], self._actions[mine], arithmetic)
             for where, chances, move in listed:
                 pairs = mine[where]
                 require_later(order, movers[pairs], states[pairs], self._actions[pairs], move)

@@ -20,9 +20,10 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
+from .checks import at_least, one_of
 from .dice import sum_counts
 from .errors import InputError
-from .game import IntArray, at_least, one_of
+from .game import IntArray
 from .sizes import Cost, check_sizes, turn_cost
 from .turn import Turn
 from .turn_game import Leg, TurnGame

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from exactdice.baselines import Task
 from exactdice.baselines.induction import equilibrium
+from exactdice.games import Game, GameError
 
 import exactdice
 from exactdice.testing import check_game
@@ -117,6 +118,11 @@ def pig(own_games):
 
 def test_pig_obeys_all_rules(pig):
     check_game(pig(target=4, sides=3))
+
+
+def test_a_game_with_cycles_has_to_name_its_blocks(pig):
+    with pytest.raises(GameError, match="NoBlocks must have the method block, as it has cycles"):
+        check_game(type("NoBlocks", (pig,), {"block": Game.block})(target=4, sides=3))
 
 
 def test_pig_is_solved_as_it_was_published(pig):

@@ -136,6 +136,14 @@ MOVES = [
         "payoffs must be zero until it is over for the player, got 0.25 by action",
     ),
     (
+        lambda move, states: move._replace(payoffs=move.payoffs[:, :1]),
+        r"advance must give payoffs of shape \(2, 2\), got \(2, 1\)",
+    ),
+    (
+        lambda move, states: move._replace(seats=move.seats[None]),
+        r"advance must give seats of shape \(2,\), got \(1, 2\)",
+    ),
+    (
         lambda move, states: move._replace(payoffs=move.payoffs / 2),
         "payoffs of a zero-sum game must add up to 1.0 at once, got .* by action . of player",
     ),

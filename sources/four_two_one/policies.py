@@ -11,7 +11,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...baselines.induction import tie
 from ...games import (
     EXACT,
     FLOATS,
@@ -124,7 +123,7 @@ def identify_goal(game: FourTwoOne, horizon_and_serendipity: str) -> IntArray:
     if horizon == 0:
         plans, expected = goal_values(game, bool(serendipity))
         goals = np.ones((1, plans.shape[1]), dtype=bool)
-        goal = int(FLOATS.best(expected[:1], goals, tie(game))[1].argmax())
+        goal = int(FLOATS.best(expected[:1], goals, FLOATS.tie(game))[1].argmax())
         return plans[:, goal]
     actions: IntArray = equally_good(game, bool(serendipity)).argmax(axis=1)
     return actions
@@ -152,7 +151,7 @@ def equally_good(game: FourTwoOne, serendipity: bool) -> BoolArray:
     evaluation = np.where(_within_reach(game), expected, -np.inf).max(axis=1)
     after, result = (np.where(which, turn.leads_to, 0) for which in (~turn.ends, turn.ends))
     reached = np.where(turn.ends, paid[result], evaluation[after])
-    return FLOATS.best(reached, turn.legal, tie(game))[1]
+    return FLOATS.best(reached, turn.legal, FLOATS.tie(game))[1]
 
 
 def one_goal_strategies(game: FourTwoOne, exact: bool = False) -> IntArray:

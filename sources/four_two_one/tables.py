@@ -12,7 +12,6 @@ from operator import not_
 
 import numpy as np
 
-from ...baselines.induction import tie
 from ...baselines.solver import evaluate, solve
 from ...baselines.task import Task
 from ...games import FourTwoOne, IntArray
@@ -67,7 +66,7 @@ def _equal_goals(game: FourTwoOne) -> dict[str, Fraction]:
     """Give the exact value of each strategy whose goal (51) rates highest before the first cast."""
     plans, expected = goal_values(game, serendipity=False)
     goals = np.ones((1, plans.shape[1]), dtype=bool)
-    (best,) = FLOATS.best(expected[:1], goals, tie(game))[1]
+    (best,) = FLOATS.best(expected[:1], goals, FLOATS.tie(game))[1]
     return {
         "".join(map(str, game.combinations[goal])): _exactly(plans[:, goal], game)
         for goal in np.flatnonzero(best).tolist()

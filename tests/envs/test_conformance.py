@@ -11,7 +11,7 @@ import pytest
 from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.baselines.conversion import convert
 from exactdice.baselines.induction import sweep_back
-from exactdice.baselines.players import spread
+from exactdice.baselines.players import Players, spread
 from exactdice.baselines.task import start_mass
 from exactdice.envs import REFERENCE, GameEnv
 from exactdice.games import FLOATS, GAMES, arithmetic
@@ -116,7 +116,7 @@ def test_the_checkers_of_gymnasium_and_stable_baselines3_find_nothing(name, seat
 def test_the_reference_values_are_the_solvers(env_id, reference):
     env = gym.make(env_id)
     task = env.unwrapped.task
-    lowest = sweep_back(task.game, task.seat, task.policies, worst=True).values
+    lowest = sweep_back(Players(task.game, task.seat, task.policies, worst=True)).values
     assert reference["optimum"] == pytest.approx(exactdice.solve(env).value, abs=1e-12)
     assert reference["random"] == pytest.approx(exactdice.score("random", env).value, abs=1e-12)
     assert reference["worst"] == pytest.approx(task.initial @ lowest.array[task.seat], abs=1e-12)

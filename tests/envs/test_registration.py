@@ -119,8 +119,8 @@ def test_what_cannot_be_registered_is_named(game, error, message):
 @pytest.mark.parametrize(
     ("policies", "message"),
     [
-        ({"optimal": stop}, "policies must have names other than optimal, .*, got optimal"),
-        ({"random:<x>": stop}, "policies must have names other than .*, got random:<x>"),
+        ({"optimal": stop}, "policies must have names other than optimal, .*, got 'optimal'"),
+        ({"random:<x>": stop}, "policies must have names other than .*, got 'random:<x>'"),
         ({"stop": 0}, "policies must be functions of the game, got 0 as stop"),
     ],
 )

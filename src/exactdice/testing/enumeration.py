@@ -77,6 +77,7 @@ class Listing:
             if not len(batch[0]):
                 continue
             move = self.game.exact_advance(*batch)
+            self._check_shapes(move, len(batch[0]))
             require_later(self._order, *batch[:3], move)
             self._compare(batch, move)
             chances = exact[rows[drawn], outcome]
@@ -90,6 +91,13 @@ class Listing:
                 )
                 self._check(way, words_of(seat, state, action))
                 self.moves[seat, state][action].append(way)
+
+    def _check_shapes(self, move: Move, count: int) -> None:
+        """Check that each entry of a batch is there, and has one number a player where it must."""
+        for name, array in move._asdict().items():
+            shape = (count,) if name in ("seats", "states") else (count, self.game.num_players)
+            if np.shape(array) != shape:
+                raise GameError(f"advance must give {name} of shape {shape}, got {np.shape(array)}")
 
     def _check(self, way: Way, words: str) -> None:
         """Check the payoffs of an outcome."""

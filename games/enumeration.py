@@ -1,0 +1,89 @@
+"""Expectation in any game, both ways: every move is listed, one outcome at a time.
+
+Where moves lead is checked as they are listed (``checks.require_later``).
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .arithmetic import Arithmetic, Array, Values
+from .checks import require_later
+
+if TYPE_CHECKING:
+    from .game import Decide, Game, IntArray, Move
+
+
+def outcomes(
+    game: "Game", seat: int, states: "IntArray", actions: "IntArray", arithmetic: Arithmetic
+) -> "Iterator[tuple[IntArray, Array, Move]]":
+    """List what may come of some moves, one outcome at a time: which moves, chance, effect."""
+    rows = game.law(states, actions)
+    laws, advance = arithmetic.laws(game), arithmetic.rules(game)
+    for outcome in range(laws.shape[1]):
+        where = np.flatnonzero(laws[rows, outcome] > 0)
+        seats = np.full(len(where), seat)
+        move = advance(seats, states[where], actions[where], np.full(len(where), outcome))
+        yield where, laws[rows[where], outcome], move
+
+
+def moves(
+    game: "Game", seat: int, states: "IntArray", arithmetic: Arithmetic
+) -> "Iterator[tuple[IntArray, IntArray, Array, Move]]":
+    """List every legal move from some states: place in ``states``, action, chance, effect."""
+    pair, action = np.nonzero(game.mask(states))
+    for where, chance, move in outcomes(game, seat, states[pair], action, arithmetic):
+        row, done = pair[where], action[where]
+        require_later(game.checked_order, np.full(len(row), seat), states[row], done, move)
+        yield row, done, chance, move
+
+
+def settled(
+    game: "Game", seat: int, states: "IntArray", player: int, arithmetic: Arithmetic
+) -> "tuple[IntArray, IntArray, Array, Array]":
+    """List how legal moves can end the game for a player (see ``Game.settled``)."""
+    ways = []
+    for row, action, chance, move in moves(game, seat, states, arithmetic):
+        over = move.over[:, player]
+        ways.append((row[over], action[over], move.payoffs[over, player], chance[over]))
+    rows, actions, payoffs, chances = (np.concatenate(column) for column in zip(*ways, strict=True))
+    return rows, actions, payoffs, chances
+
+
+def backward(
+    game: "Game", decide: "Decide", seats: Sequence[int], arithmetic: Arithmetic
+) -> Values:
+    """Visit the stages last to first (see ``Game.backward_together``)."""
+    _require_no_cycles(game)
+    values = arithmetic.values(len(seats), game.num_players, game.num_states)
+    for stage in reversed(game.unscaled_stages(arithmetic)):
+        expected = arithmetic.zeros(len(seats), len(stage.states), game.num_actions)
+        for pair, action, chance, move in moves(game, stage.seat, stage.states, arithmetic):
+            for row, seat in enumerate(seats):
+                over = move.over[:, seat]
+                later = values.numbers[row, move.seats, np.where(over, 0, move.states)]
+                results = np.where(over, move.payoffs[:, seat], later)
+                np.add.at(expected[row], (pair, action), chance * results)
+        values.put((..., *stage.positions), decide(stage, expected), stage.scale)
+    return values.frozen()
+
+
+def forward(
+    game: "Game", decide: "Decide", start: Array, seat: int, arithmetic: Arithmetic
+) -> Array:
+    """Visit the stages first to last: the adjoint of ``backward`` (see ``Game.forward``)."""
+    _require_no_cycles(game)
+    mass = start.copy()
+    for stage in game.unscaled_stages(arithmetic):
+        weights = decide(stage, mass[stage.positions])
+        for pair, action, chance, move in moves(game, stage.seat, stage.states, arithmetic):
+            goes_on = ~move.over[:, seat]
+            target = (move.seats[goes_on], move.states[goes_on])
+            np.add.at(mass, target, (chance * weights[pair, action])[goes_on])
+    return mass
+
+
+def _require_no_cycles(game: "Game") -> None:
+    if game.has_cycles:
+        raise TypeError(f"{game.name} has cycles, so that one pass is not enough: see blocks")
