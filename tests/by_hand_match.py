@@ -15,7 +15,8 @@ from math import lcm
 
 FACES = range(1, 7)
 CAST = 6**3
-HIGHEST = "421 111 611 666 511 555 411 444 311 333 211 222 654 543 432 321".split()  # (54)
+ORDER = "421 111 611 666 511 555 411 444 311 333 211 222 654 543 432 321"  # (54)
+HIGHEST = [ORDER[start : start + 3] for start in range(0, len(ORDER), 4)]
 RESULTS = list(combinations_with_replacement(FACES, 3))
 
 
