@@ -217,8 +217,8 @@ class Match:
         self.values, self.lengths, self.steps = {}, {}, []
         for block in rules.blocks():
             if block:
-                self._solve([(who, state) for who in ((0,) if self.alike else (0, 1))
-                             for state in block])  # fmt: skip
+                beginners = (0,) if self.alike else (0, 1)
+                self._solve([(who, state) for who in beginners for state in block])
 
     def value(self, who=0, state=None):
         """Give the probability of winning of the player who begins."""
@@ -284,10 +284,9 @@ class Match:
                 to = after[one][two]
                 masses[to] = masses.get(to, 0) + weight * reply
         whole = CAST ** (2 * casts)
-        assert sum(masses.values()) == whole
-        ratio = Fraction if self.exact else float.__truediv__
+        assert sum(masses.values()) == whole  # masses are integers or fractions
         number = Fraction if self.exact else float
-        return {to: ratio(number(mass), number(whole)) for to, mass in masses.items()}
+        return {to: number(mass) / whole for to, mass in masses.items()}
 
     def _inner(self, key, to, block):
         return not isinstance(to, int) and self._next(key[0], to) in block
