@@ -41,6 +41,10 @@ SMALL = {
         {"dice": 3, "faces": 2, "casts": 2, "utility": "set"},
         {"dice": 3, "faces": 2, "casts": 2, "utility": "set", "tie": "lost"},
     ],
+    "FourTwoOneMatch": [
+        {"tokens": 2, "faces": 2, "charge_casts": 1, "discharge_casts": 2},
+        {"tokens": 2, "faces": 2, "charge_casts": 1, "discharge_casts": 1, "tie": "replay"},
+    ],
 }
 #: Sizes too large for that.
 LARGE = {"FourTwoOne": {"utility": "set"}}

@@ -1,0 +1,254 @@
+"""The match of 421: its rules, its blocks, and its solution against a second one by hand."""
+
+from fractions import Fraction
+
+import by_hand_match as hand
+import numpy as np
+import pytest
+from exactdice.baselines import Task, evaluate, occupancy, solve
+from exactdice.baselines.cycles import fixed_point
+from exactdice.baselines.induction import equilibrium
+from exactdice.baselines.players import Players
+from exactdice.envs import Engine
+from exactdice.games import EXACT, FLOATS, FourTwoOneMatch, Game, InputError
+
+#: Keywords of matches whose moves can be listed.
+TINY = [
+    {"tokens": 2, "faces": 2, "charge_casts": 1, "discharge_casts": 2},
+    {"tokens": 2, "faces": 2, "charge_casts": 1, "discharge_casts": 1, "tie": "replay"},
+    {"tokens": 2, "faces": 3, "charge_casts": 2},
+]
+#: Keywords that change one rule of the default match.
+VARIANTS = [
+    {},
+    {"starter": "winner"},
+    {"starter": "alternate"},
+    {"starter": "same"},
+    {"tie": "replay"},
+    {"short_pot": "spill"},
+    {"four_two_one": 8},
+    {"four_two_one": 11},
+    {"charge_casts": 1},
+    {"charge_casts": 2},
+    {"discharge_casts": 1},
+    {"discharge_casts": 2},
+]
+
+
+def first_player_wins(game, exact=False):
+    return solve(Task(game), exact=exact).value
+
+
+class Listed(FourTwoOneMatch):
+    """A match whose moves are listed one by one."""
+
+    blocks = Game.blocks
+
+
+@pytest.mark.parametrize("size", TINY)
+def test_blocks_sweep_as_listed_ones_do(size):
+    """Values and visits, with the opponent free and at random."""
+    game, listed = FourTwoOneMatch(**size), Listed(**size)
+    for seat, opponent in ((0, "optimal"), (1, "random")):
+        ours, theirs = Task(game, seat, opponent), Task(listed, seat, opponent)
+        np.testing.assert_allclose(solve(ours).values, solve(theirs).values, atol=1e-14)
+        met, wanted = (occupancy("random", task) for task in (ours, theirs))
+        np.testing.assert_allclose(met, wanted, atol=1e-14)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("tokens", [1, 2])
+def test_small_matches_are_worth_what_they_are_by_hand(tokens, variant):
+    """Exactly, in every token state, of a computation that shares no code."""
+    game = FourTwoOneMatch(tokens=tokens, **variant)
+    by_hand = hand.Match(hand.Rules(tokens=tokens, **variant))
+    assert first_player_wins(game, exact=True) == by_hand.value()
+    block = game.blocks(0, EXACT)[0]
+    values = equilibrium(game, exact=True).values[0]
+    for number, (pot, own, other) in enumerate(game.token_states.tolist()):
+        mean = block._before_cast(np.array([number]), values)[0, 0]
+        assert mean == by_hand.values[0, (pot, own, other)]
+
+
+def test_one_token_is_the_set_with_ties_lost():
+    assert first_player_wins(FourTwoOneMatch(tokens=1), exact=True) == Fraction(
+        16789720505, 26121388032
+    )
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_any_player_wins_as_often_as_by_hand(seat):
+    """A player of no sense whatever, against the uniform one."""
+    game = FourTwoOneMatch(tokens=2, starter="alternate", short_pot="spill")
+    states = np.arange(game.num_states)
+    mask = game.mask(states)
+    seen = game.observe(states, 0)
+    odd = (seen.sum(axis=1) * 7919) % mask.sum(axis=1)  # the how-manieth legal action
+    actions = (np.cumsum(mask, axis=1) == odd[:, None] + 1).argmax(axis=1)
+    chosen = {
+        tuple(row): action for row, action in zip(seen.tolist(), actions.tolist(), strict=True)
+    }
+    combinations, ranks = game.phases[0].round.combinations, game.phases[0].round.ranks
+
+    def ours(known, _legal):
+        pot, own, other, imposed, target, held, cast, made = known
+        padded = [*held, *[0] * (2 - len(held))], [*cast, *[0] * (3 - len(cast))]
+        rank = ranks[combinations.index(target)] if target else len(ranks)
+        row = (pot, own, other, *padded[0], *padded[1], made, imposed, rank)
+        dice = game.phases[0].round.subsets[chosen[tuple(map(int, row))]]
+        return {tuple(cast[die] for die in dice): 1}
+
+    def uniform(_known, legal):
+        return {taken: Fraction(1, len(legal)) for taken in legal}
+
+    rules = hand.Rules(tokens=2, starter="alternate", short_pot="spill")
+    players = [hand.by_policy(rules, ours), hand.by_policy(rules, uniform)]
+    by_hand = hand.Match(rules, tuple(players if seat == 0 else players[::-1])).value(0)
+    task = Task(game, seat, "random")
+    value = evaluate(actions, task, exact=True).value_before_play
+    assert value == (by_hand if seat == 0 else 1 - by_hand)
+
+
+def test_the_default_match_is_solved_within_its_bound():
+    solution = solve(Task(FourTwoOneMatch()))
+    assert solution.error_bound < 2e-13
+    assert abs(solution.value - 0.558056165827787875623643) <= solution.error_bound
+
+
+@pytest.mark.slow
+def test_the_default_match_is_solved_exactly():
+    """A fraction that is a fixed point in integers, and the one by hand."""
+    value = first_player_wins(FourTwoOneMatch(), exact=True)
+    assert value == hand.Match(hand.Rules()).value()
+    assert [len(str(part)) for part in (value.numerator, value.denominator)] == [237, 237]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", [*VARIANTS[1:], {"tokens": 21}])
+def test_every_variant_is_worth_what_it_is_by_hand(variant):
+    game = FourTwoOneMatch(**variant)
+    solution = solve(Task(game))
+    value = float(hand.Match(hand.Rules(**variant), exact=False).value())
+    assert solution.value == pytest.approx(value, abs=solution.error_bound + 1e-11)
+
+
+def test_players_who_are_free_may_be_worst():
+    game = FourTwoOneMatch(tokens=2, faces=3)
+    best, _ = fixed_point(Players(game, 0, {}, FLOATS))
+    worst, _ = fixed_point(Players(game, 0, {}, FLOATS, worst=True))
+    assert (worst.array <= best.array + 1e-12).sum() > 0
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_simulated_matches_are_within_their_interval(seat):
+    """Uniform play of 100,000 matches: the exact value is within four standard errors."""
+    lanes = 100_000
+    task = Task(FourTwoOneMatch(tokens=4), seat, "random")
+    engine, rng = Engine(task, lanes), np.random.default_rng(0)
+    playing = np.arange(lanes)
+    engine.reset(playing, rng)
+    won = 0.0
+    while len(playing):
+        mask = task.game.mask(engine.states[playing])
+        actions = (rng.random(mask.shape) * mask).argmax(axis=1)
+        outcome = engine.step(playing, actions, rng)
+        won += outcome.payoffs[outcome.over].sum()
+        playing = playing[~outcome.over]
+    exact = float(evaluate("random", task).value)
+    assert abs(won / lanes - exact) < 4 * np.sqrt(exact * (1 - exact) / lanes)
+
+
+def settled(size, tokens, result, to_beat):
+    """Settle a round of which both combinations are written as digits."""
+    game = FourTwoOneMatch(**size)
+    phase = next(
+        phase
+        for phase in reversed(game.phases)
+        if game.token_states[phase.first_tokens, 0] == 0 or tokens[0]
+    )
+    number = game.token_states.tolist().index(list(tokens)) - phase.first_tokens
+    at = number, *(phase.round.combinations.index(phase.round.parse(c)) for c in (result, to_beat))
+    over, follower_wins, follower_begins, following = (table[at] for table in phase.settlement)
+    if over:
+        return "follower" if follower_wins else "beginner"
+    pot, own, other = game.token_states[following].tolist()
+    return "follower" if follower_begins else "beginner", pot, own, other
+
+
+@pytest.mark.parametrize(
+    ("size", "tokens", "result", "to_beat", "wanted"),
+    [
+        # the loser gets what the higher combination is worth, from the pot, and begins
+        ({}, (11, 0, 0), "421", "665", ("beginner", 1, 10, 0)),
+        ({}, (11, 0, 0), "221", "111", ("follower", 4, 7, 0)),
+        ({}, (11, 0, 0), "666", "611", ("follower", 5, 6, 0)),  # 611 is above 666
+        ({}, (11, 0, 0), "654", "653", ("beginner", 9, 2, 0)),
+        # an equal one loses
+        ({}, (11, 0, 0), "441", "441", ("follower", 10, 1, 0)),
+        ({"tie": "replay"}, (11, 0, 0), "441", "441", ("beginner", 11, 0, 0)),
+        # a pot that has less
+        ({}, (1, 4, 6), "421", "665", ("beginner", 0, 5, 6)),
+        ({"short_pot": "spill"}, (1, 4, 6), "421", "665", "follower"),
+        ({"short_pot": "spill"}, (1, 2, 8), "666", "665", ("beginner", 0, 8, 3)),
+        # who is without at the end of the charge wins at once
+        ({}, (1, 0, 10), "111", "421", "beginner"),
+        ({}, (1, 0, 10), "421", "111", ("follower", 0, 10, 1)),
+        # the discharge: from the winner
+        ({}, (0, 3, 8), "421", "665", "follower"),
+        ({}, (0, 3, 8), "444", "665", ("beginner", 0, 7, 4)),
+        ({}, (0, 3, 8), "221", "444", "beginner"),
+        ({"starter": "winner"}, (0, 3, 8), "444", "665", ("follower", 0, 4, 7)),
+        ({"starter": "alternate"}, (0, 3, 8), "444", "665", ("follower", 0, 4, 7)),
+        ({"starter": "same"}, (0, 3, 8), "444", "665", ("beginner", 0, 7, 4)),
+        ({"four_two_one": 8}, (11, 0, 0), "421", "665", ("beginner", 3, 8, 0)),
+    ],
+)
+def test_rounds_are_settled_by_the_rules(size, tokens, result, to_beat, wanted):
+    got = settled(size, tokens, result, to_beat)
+    if wanted[0] == "follower" and isinstance(wanted, tuple) and isinstance(got, tuple):
+        assert got[0] == "follower"
+    assert got == wanted
+
+
+def test_there_are_76_token_states_of_61824_states_of_a_round():
+    game = FourTwoOneMatch()
+    assert len(game.token_states) == 76
+    assert game.num_states == 76 * 61_824
+    assert not game.is_cyclic(np.arange(1, 12)).any()
+    assert (game.token_states[:, 0] == 0).sum() == 10
+
+
+@pytest.mark.parametrize(
+    ("keyword", "value", "message"),
+    [
+        ("tokens", 0, "tokens must be at least 1, got 0"),
+        ("tokens", 2.5, "tokens must be an integer, got 2.5"),
+        ("starter", "both", "starter must be one of 'loser', 'winner', 'alternate', 'same', got"),
+        ("tie", "half", "tie must be one of 'last', 'replay', got 'half'"),
+        ("charge_casts", 0, "charge_casts must be at least 1, got 0"),
+        ("discharge_casts", -1, "discharge_casts must be at least 1, got -1"),
+        ("short_pot", "borrow", "short_pot must be one of 'truncate', 'spill', got 'borrow'"),
+        ("four_two_one", 0, "four_two_one must be at least 1, got 0"),
+        ("faces", 1, "faces must be at least 2, got 1"),
+        ("tokens", 10**9, "tokens must be at most"),
+    ],
+)
+def test_bad_keywords_are_refused_by_name(keyword, value, message):
+    with pytest.raises(InputError, match=f"^{message}"):
+        FourTwoOneMatch(**{keyword: value})
+
+
+def test_a_position_reads_as_a_sentence():
+    game = FourTwoOneMatch()
+    seen = np.array([0, 3, 8, 0, 0, 1, 4, 4, 2, 3, 20])
+    state = game.encode(np.array([[0, 3, 8, 1, 0, 4, 4, 0, 2, 0, 56]]))
+    assert state[0] >= 0
+    assert game.describe(game.observe(state, 0)[0]) == (
+        "discharge, 3 tokens to 8, second cast: 4 4 beside 1"
+    )
+    assert (
+        game.describe(np.array([11, 0, 0, 0, 0, 1, 2, 4, 1, 0, 56]))
+    ) == "charge, 11 in the pot, 0 tokens to 0, first cast: 4 2 1 beside nothing"
+    assert game.describe(seen).endswith("of 3 to beat")
+    assert game.describe_move(seen, 0) == "puts aside nothing"
+    assert game.describe_move(seen, len(game.phases[0].round.subsets) - 1) == "puts aside 4 4 1"
