@@ -52,19 +52,24 @@ def forget() -> None:
 
 
 def _make_room() -> None:
-    """Let the oldest answers go while they hold too many numbers; the newest stays."""
-    sizes = [max(_size((args, answer)), LEAST) for (_, args, _), answer in _ANSWERS.items()]
-    total = sum(sizes)
-    for size in sizes[:-1]:
-        if total <= LIMIT:
+    """Let the oldest answers go while all hold too many numbers together; the newest stays."""
+    counted: set[int] = set()
+    total, kept = 0, 0
+    for (_, args, _), answer in reversed(_ANSWERS.items()):
+        total += max(_size((args, answer), counted), LEAST)
+        if kept and total > LIMIT:
             break
+        kept += 1
+    while len(_ANSWERS) > kept:
         _ANSWERS.popitem(last=False)
-        total -= size
 
 
-def _size(thing: Any) -> int:
-    """Count the numbers in arrays; a fraction is as large as eight floats."""
+def _size(thing: Any, counted: set[int]) -> int:
+    """Count the numbers in arrays, each array once; a fraction is as large as eight floats."""
     if isinstance(thing, np.ndarray):
+        if id(thing) in counted:  # as a solution has the values of the equilibrium
+            return 0
+        counted.add(id(thing))
         return int(thing.size) * (8 if thing.dtype == object else 1)
     if isinstance(thing, Game) or not (
         isinstance(thing, tuple | list | Mapping) or type(thing).__module__.startswith("exactdice")
@@ -72,4 +77,5 @@ def _size(thing: Any) -> int:
         return 0
     if not isinstance(thing, tuple | list | Mapping):
         thing = getattr(thing, "__dict__", {})
-    return sum(map(_size, thing.values() if isinstance(thing, Mapping) else thing))
+    parts = thing.values() if isinstance(thing, Mapping) else thing
+    return sum(_size(part, counted) for part in parts)

@@ -116,8 +116,8 @@ class Score:
         game, seat = self.task.game, self.task.seat
         if not (game.num_players == 2 and game.zero_sum and self.masked):
             return None
+        worth = solve(Task(game, 1 - seat, "optimal")).value_before_play  # remembered already
         beaten = solve(Task(game, 1 - seat, {seat: self.agent})).value_before_play
-        worth = solve(Task(game, 1 - seat, "optimal")).value_before_play
         return max(float(beaten - worth), 0.0)  # below it by rounding only
 
     def blunders(self, count: int | None = 10) -> list[Blunder]:

@@ -245,8 +245,8 @@ def exploitability(policy: PolicyLike, env: Any, exact: bool = False) -> float |
     gains = []
     for seat in (0, 1):
         chosen = convert(policy, game, seat, arithmetic, sight)
-        against_policy = solve(Task(game, 1 - seat, {seat: chosen}), exact)
         against_equilibrium = solve(Task(game, 1 - seat, "optimal"), exact)
+        against_policy = solve(Task(game, 1 - seat, {seat: chosen}), exact)
         gains.append(against_policy.value_before_play - against_equilibrium.value_before_play)
     lost = sum(gains) / 2
     return lost if exact else max(lost, 0.0)  # below it by rounding only

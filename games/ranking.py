@@ -34,7 +34,7 @@ def hierarchy(faces: int) -> IntArray:
     def height(combination: Combination) -> tuple[int, Sequence[int]]:
         worth = tokens(combination)
         paired = combination[:2] == (1, 1)
-        if worth == 10 and combination == (1, 2, 4):
+        if combination == (1, 2, 4):
             return 5, ()
         if combination == (1, 1, 1):
             return 4, ()

@@ -102,8 +102,19 @@ def test_the_answers_asked_for_longest_ago_go_first(sweeps, monkeypatch):
     assert len(sweeps) == 3
     solve(tasks[1])
     assert len(sweeps) == 4
-    held = sum(answers._size((args, answer)) for (_, args, _), answer in answers._ANSWERS.items())
-    assert held <= answers.LIMIT
+    held = [(args, answer) for (_, args, _), answer in answers._ANSWERS.items()]
+    assert answers._size(held, set()) <= answers.LIMIT
+
+
+def test_numbers_that_answers_share_count_once(sweeps, monkeypatch):
+    """A solution against the equilibrium holds the equilibrium's own values and policy."""
+    monkeypatch.setattr(answers, "LEAST", 1)
+    monkeypatch.setattr(answers, "LIMIT", 8 * GAME.num_states)  # the equilibrium has 6, a law 1
+    for _ in range(2):
+        solve(Task(GAME))
+        assert Task(GAME).policies[1].name == "equilibrium"
+        assert Task(GAME).initial[0] == 1
+    assert len(sweeps) == 1
 
 
 def test_what_is_given_may_be_changed_afterwards():
