@@ -113,11 +113,12 @@ def _in_words(
     occupancy: float,
     cost: float,
 ) -> str:
-    does, best = game.describe_action(action), game.describe_action(best_action)
+    seen = np.array(observation)
+    does, best = (game.describe_move(seen, chosen) for chosen in (action, best_action))
     met = f"met in {occupancy:.2%} of games"
     if game.has_cycles:
         met = f"met {occupancy:.4f} times a game"
     return (
-        f"at {game.describe(np.array(observation))}: {does} ({value:.4f}), "
+        f"at {game.describe(seen)}: {does} ({value:.4f}), "
         f"best {best} ({best_value:.4f}), {met}, costs {cost:.6f}"
     )

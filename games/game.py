@@ -226,6 +226,10 @@ class Game(ABC):
     def describe_action(self, action: int) -> str:
         """Put an action into words, for people."""
 
+    def describe_move(self, observation: IntArray, action: int) -> str:
+        """Put an action at an observation into words; here, those of the action."""
+        return self.describe_action(action)
+
     @property
     def keywords(self) -> dict[str, Any]:
         """Arguments that build this game, in JSON's types."""

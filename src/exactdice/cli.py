@@ -221,6 +221,6 @@ def _solve(command: "SolveConfig") -> int:
     print(f"{task!r}: optimal value {solution.value}{within}")
     likeliest = task.game.observe(np.argmax(task.initial, keepdims=True), task.seat)[0]
     actions = solution.optimal_actions(likeliest)
-    words = " or ".join(task.game.describe_action(int(action)) for action in actions)
+    words = " or ".join(task.game.describe_move(likeliest, int(action)) for action in actions)
     print(f"at {task.game.describe(likeliest)}: {words}")
     return 0
