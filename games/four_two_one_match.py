@@ -24,8 +24,8 @@ import numpy as np
 from .arithmetic import FLOATS, Arithmetic, Array
 from .checks import at_least, one_of
 from .four_two_one import FourTwoOne
+from .four_two_one_match_blocks import MatchBlocks
 from .game import BoolArray, Game, IntArray, Move, frozen
-from .match_blocks import MatchBlocks
 from .ranking import tokens as worth_of
 from .sizes import Cost, check_sizes
 
