@@ -9,7 +9,7 @@ from exactdice.baselines import Task, evaluate, occupancy, score, solve
 from exactdice.baselines.cycles import longest_stays
 from exactdice.baselines.induction import equilibrium
 from exactdice.envs import Engine
-from exactdice.games import FLOATS, Game, GameError, InputError
+from exactdice.games import FLOATS, FourTwoOneMatch, Game, GameError, InputError
 from exactdice.games.game import Move
 
 from exactdice.testing import check_game
@@ -216,6 +216,45 @@ def test_longest_stays_bound_every_policy():
         for block, bound in enumerate(bounds):
             first = block * DEPTH * WIDTH
             assert met[first : first + WIDTH].sum() <= bound + 1e-12
+
+
+MATCH = {"tokens": 3, "faces": 2, "charge_casts": 1, "discharge_casts": 2, "tie": "replay"}
+
+
+@pytest.mark.parametrize("game", [Maze(4), FourTwoOneMatch(**MATCH)], ids=["Maze", "match"])
+@pytest.mark.parametrize("seat", [0, 1])
+def test_backward_and_forward_passes_are_adjoint(game, seat):
+    """What the cut's values add to themselves is what comes back to it, for any policy."""
+    rng = np.random.default_rng(0)
+    weights = rng.random((2, game.num_states, game.num_actions))
+    weights *= game.mask(np.arange(game.num_states))
+    weights /= weights.sum(axis=2, keepdims=True)
+
+    def average(stage, expected):
+        return (weights[stage.positions] * expected).sum(axis=1)
+
+    def spread(stage, mass):
+        return weights[stage.positions] * mass[:, None]
+
+    for block in game.blocks(seat):
+        cut = rng.random(len(block.groups))
+        nothing = block.gains(None)
+        came = block.returns(spread)
+        expected = [
+            came[group, place, block.places[block.groups == group]] @ cut[block.groups == group]
+            for group, place in zip(block.groups, block.places, strict=True)
+        ]
+        np.testing.assert_allclose(block.backward(average, nothing, cut), expected, atol=1e-14)
+        mass = rng.random((2, game.num_states))
+        arrived = block.arrive(spread, mass.copy())
+        begun = np.zeros_like(mass)
+        own = [stage.positions for stage in block.stages]
+        for at in own:
+            begun[at] = mass[at]
+        values = FLOATS.values(2, game.num_states)
+        block.backward(average, nothing, cut, values)
+        value = sum((begun[at] * values.array[at]).sum() for at in own)
+        assert value == pytest.approx(arrived @ cut, abs=1e-12)
 
 
 def test_one_pass_is_not_enough():
