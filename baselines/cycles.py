@@ -45,6 +45,8 @@ from .players import Players, one_hot
 SMALLEST_EXIT = 1e-9
 #: A longest stay is found if no choice prolongs it by more than this part of it.
 ROUNDING = 1e-12
+#: Policy iteration has never needed more than ten.
+MOST_ROUNDS = 1000
 
 
 def fixed_point(players: Players) -> tuple[Values, float]:
@@ -78,7 +80,7 @@ def _solve(block: Block, players: Players, values: Values, cut: Array) -> Any:
     """
     gains = block.gains(values)
     chosen: IntArray | None = None
-    while True:
+    for _ in range(MOST_ROUNDS):
         found = block.backward(players.choose, gains, cut, values)
         residual = np.abs(found - cut).max(initial=0)
         last, chosen = chosen, players.chosen(block.stages)
@@ -89,6 +91,8 @@ def _solve(block: Block, players: Players, values: Values, cut: Array) -> Any:
         )
         if len(players.free) == 2:
             cut = _respond(block, players, gains, cut)
+    else:
+        raise ArithmeticError(f"policy iteration must end within {MOST_ROUNDS} rounds, and did not")
     if residual and not players.arithmetic.rounds:
         raise ArithmeticError(f"values must be a fixed point, got a residual of {float(residual)}")
     return residual
@@ -97,7 +101,7 @@ def _solve(block: Block, players: Players, values: Values, cut: Array) -> Any:
 def _respond(block: Block, players: Players, gains: Any, cut: Array) -> Array:
     """Find the cut's values if the opponent answers best to what the other player has chosen."""
     chosen = players.chosen(block.stages)
-    while True:
+    for _ in range(MOST_ROUNDS):
         found = block.backward(players.respond, gains, cut)
         last, chosen = chosen, players.chosen(block.stages)
         if (last == chosen).all():
@@ -105,6 +109,7 @@ def _respond(block: Block, players: Players, gains: Any, cut: Array) -> Array:
         cut = cut + _solve_linear(
             block, block.returns(players.weigh), found - cut, players.arithmetic
         )
+    raise ArithmeticError(f"a best response must be found within {MOST_ROUNDS} rounds, and was not")
 
 
 def _solve_linear(block: Block, chances: Array, right: Array, arithmetic: Arithmetic) -> Array:
