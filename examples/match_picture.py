@@ -8,18 +8,17 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-import exactdice.games
 import numpy as np
-from matplotlib.figure import Figure
-
+from exactdice.games import FourTwoOneMatch
 from exactdice.sources.four_two_one.match import OptimalMatch
+from matplotlib.figure import Figure
 
 
 def draw(picture: str, **keywords: Any) -> None:
     """Draw the values of all token states into a file."""
-    match = OptimalMatch(exactdice.games.FourTwoOneMatch(**keywords))
+    match = OptimalMatch(FourTwoOneMatch(**keywords))
     tokens = match.game.tokens
-    chances = np.full((tokens + 1, tokens + 1), np.nan)  # by the other's and own tokens
+    chances = np.full((tokens, tokens), np.nan)  # by the other's and own tokens
     pot, own, other = match.game.token_states.T
     chances[other, own] = match.values
     figure = Figure(figsize=(7.5, 6.4), layout="constrained")
@@ -32,10 +31,10 @@ def draw(picture: str, **keywords: Any) -> None:
     axes.set(
         xlabel="tokens of who begins the round",
         ylabel="tokens of the other player",
-        xticks=range(tokens + 1),
-        yticks=range(tokens + 1),
+        xticks=range(tokens),
+        yticks=range(tokens),
     )
-    axes.set_title(f"Chance to win of who begins; the pot has the rest of {tokens}, bold: nothing")
+    axes.set_title("Chance to win of who begins, by tokens; bold: the pot is empty")
     figure.colorbar(image, label="chance to win, both playing optimally")
     figure.savefig(picture, dpi=120)
 

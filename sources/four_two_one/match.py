@@ -97,9 +97,12 @@ def lost_above_won(match: OptimalMatch) -> FloatArray:
     """
     gaps = []
     for phase in match.game.phases:
-        follower_wins = match.game.follower_wins_round(phase.round)
+        lost = match.game.follower_wins_round(phase.round)
+        won = ~lost
+        if match.game.tie == "replay":
+            won &= ~np.eye(len(won), dtype=bool)
         after = match.after(phase)
-        gaps.append(after[:, follower_wins].max(axis=1) - after[:, ~follower_wins].min(axis=1))
+        gaps.append(after[:, lost].max(axis=1) - after[:, won].min(axis=1))
     return np.concatenate(gaps)
 
 
@@ -127,16 +130,17 @@ def largest_inversion(match: OptimalMatch) -> tuple[int, ...]:
     Returns:
         Token state, the other's result, the lower and the higher one.
     """
-    places, losses = [], []
+    places, gains_there = [], []
     for phase in match.game.phases:
         assert phase.round.ranks is not None
         after, ranks = match.after(phase), phase.round.ranks
         gained = after[..., None] - after[:, :, None]  # by the one, not the other
         gained = np.where(ranks[:, None] < ranks, gained, -1.0)
-        tokens, *results = map(int, np.unravel_index(gained.argmax(), gained.shape))
+        first = (gained > gained.max() - SAME).argmax()  # whatever rounding says
+        tokens, *results = map(int, np.unravel_index(first, gained.shape))
         places.append((phase.first_tokens + tokens, *results))
-        losses.append(gained.max())
-    return places[int(np.argmax(losses))]
+        gains_there.append(float(gained.max()))
+    return max(zip(gains_there, places, strict=True))[1]
 
 
 def _drop(numbers: FloatArray, axis: int) -> FloatArray:

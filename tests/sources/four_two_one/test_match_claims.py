@@ -58,8 +58,9 @@ def test_lost_rounds_that_beat_won_ones(both):
     match, by_hand = both
     for state, gap in zip(match.game.token_states.tolist(), lost_above_won(match), strict=True):
         worth = after(by_hand, tuple(state))
-        lost = max(worth[pair] for pair in worth if not by_hand.rules.wins(*pair))
-        won = min(worth[pair] for pair in worth if by_hand.rules.wins(*pair))
+        played = [pair for pair in worth if not by_hand.rules.replayed(*pair)]
+        lost = max(worth[pair] for pair in played if not by_hand.rules.wins(*pair))
+        won = min(worth[pair] for pair in played if by_hand.rules.wins(*pair))
         assert gap == pytest.approx(lost - won, abs=1e-12)
 
 
@@ -121,6 +122,15 @@ def test_losses_are_means_over_beginning_and_following(both, name):
     policy = source_policy(game, name)
     lost = match_claims.loss(game, policy, match.solved.policies[1])
     assert [lost, match_claims.exploited(game, policy)] == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_numbers_of_the_claims_stand_on_the_page_of_the_match():
+    page = (Path(__file__).parents[3] / "docs" / "421-match.md").read_text()
+    for name, (optimal_wins, best_wins) in match_claims.LOSSES.items():
+        assert f"| `{name}` | {optimal_wins} | {best_wins} |" in page
+    for rule, value in match_claims.VALUES.items():
+        assert "| `{}={}` | {} |".format(*rule.split("="), value) in page
+    assert all(length in page for length in match_claims.ROUNDS.values())
 
 
 @pytest.mark.slow
