@@ -1,7 +1,8 @@
 """A picture of the match of 421: the chance to win of who begins a round, in every token state.
 
 Draw it with ``python examples/match_picture.py picture.png``; keywords of the match may follow, as
-in ``tokens=5 starter=winner``. The ending of the file's name says its format.
+in ``tokens=5 starter=winner``. The ending of the file's name says its format. Two lines say what
+it is worth to begin, and whether higher results are better.
 """
 
 import sys
@@ -10,13 +11,12 @@ from typing import Any
 
 import numpy as np
 from exactdice.games import FourTwoOneMatch
-from exactdice.sources.four_two_one.match import OptimalMatch
+from exactdice.sources.four_two_one.match import OptimalMatch, order_words
 from matplotlib.figure import Figure
 
 
-def draw(picture: str, **keywords: Any) -> None:
+def draw(picture: str, match: OptimalMatch) -> None:
     """Draw the values of all token states into a file."""
-    match = OptimalMatch(FourTwoOneMatch(**keywords))
     tokens = match.game.tokens
     chances = np.full((tokens, tokens), np.nan)  # by the other's and own tokens
     pot, own, other = match.game.token_states.T
@@ -43,7 +43,13 @@ def main(words: Sequence[str]) -> None:
     """Read the command line."""
     picture, *rules = words
     pairs = (rule.split("=") for rule in rules)
-    draw(picture, **{name: int(value) if value.isdigit() else value for name, value in pairs})
+    keywords: dict[str, Any] = {
+        name: int(value) if value.isdigit() else value for name, value in pairs
+    }
+    match = OptimalMatch(FourTwoOneMatch(**keywords))
+    draw(picture, match)
+    print(f"who begins wins {match.value:.6f}")
+    print(order_words(match))
 
 
 if __name__ == "__main__":

@@ -124,6 +124,21 @@ def inversions(match: OptimalMatch) -> dict[str, FloatArray]:
     return {name: np.concatenate(drops) for name, drops in found.items()}
 
 
+def count(numbers: FloatArray) -> int:
+    """Count the positive ones."""
+    return int((numbers > SAME).sum())
+
+
+def order_words(match: OptimalMatch) -> str:
+    """Say in how many token states utility is not compatible with the order."""
+    falls = inversions(match)
+    lower = count(np.maximum(falls["begins"], falls["follows"]))
+    return (
+        f"a lower result is better in {lower} of {len(match.values)} token states, some lost round "
+        f"than some won one in {count(lost_above_won(match))}"
+    )
+
+
 def largest_inversion(match: OptimalMatch) -> tuple[int, ...]:
     """Find the lower result that who begins most prefers to a higher one against the same reply.
 

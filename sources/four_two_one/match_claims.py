@@ -21,10 +21,12 @@ from ..claim import At, Claim
 from .match import (
     SAME,
     OptimalMatch,
+    count,
     gains,
     inversions,
     largest_inversion,
     lost_above_won,
+    order_words,
     rounds,
 )
 
@@ -84,11 +86,11 @@ def _match(match: OptimalMatch) -> Iterator[Claim]:
 
 def _order(match: OptimalMatch) -> Iterator[Claim]:
     falls, states = inversions(match), len(match.values)
-    either = _either(falls)
+    either = count(np.maximum(falls["begins"], falls["follows"]))
     yield At("section 2.3").mistake(
         printed="for a rational player, utility must be compatible with the order (54)",
         exact=f"a lower result is better, the other's being equal, in {either} of {states} token "
-        f"states: {_count(falls['begins'])} for who begins, {_count(falls['follows'])} for who "
+        f"states: {count(falls['begins'])} for who begins, {count(falls['follows'])} for who "
         f"follows, by up to {max(falls['begins'].max(), falls['follows'].max()):.6f} of a win",
         holds=not either,
         note=f"both play optimally afterwards; for instance {_example(match)}",
@@ -97,17 +99,17 @@ def _order(match: OptimalMatch) -> Iterator[Claim]:
     yield At("section 2.3, before the reply").mistake(
         printed="for a rational player, utility must be compatible with the order (54)",
         exact=f"who begins does better with a lower result after as many casts in "
-        f"{_count(foreseen)} of {states} token states, by up to {foreseen.max():.6f}",
-        holds=not _count(foreseen),
+        f"{count(foreseen)} of {states} token states, by up to {foreseen.max():.6f}",
+        holds=not count(foreseen),
         note="both play optimally afterwards",
     )
     gaps = lost_above_won(match)
     where = " and ".join(map(_tokens_of, match.game.token_states[gaps > gaps.max() - SAME]))
     yield At("appendix A").mistake(
         printed="who loses a set gets tokens, which a player wants to be rid of: to win is better",
-        exact=f"some lost round beats some won one in {_count(gaps)} of {states} token states, by "
+        exact=f"some lost round beats some won one in {count(gaps)} of {states} token states, by "
         f"up to {gaps.max():.6f} of a win, at {where}",
-        holds=not _count(gaps),
+        holds=not count(gaps),
         note=f"all with {_pots(match, gaps)} in the pot",
     )
 
@@ -120,15 +122,6 @@ def _example(match: OptimalMatch) -> str:
         f"who begins at {_tokens_of(match.game.token_states[tokens])} of pot, own and other's "
         f"tokens has rather {faces[lower]} than {faces[higher]} against {faces[reply]}"
     )
-
-
-def _either(falls: dict[str, FloatArray]) -> int:
-    """Count the token states in which a lower result is better for one of the players."""
-    return _count(np.maximum(falls["begins"], falls["follows"]))
-
-
-def _count(numbers: FloatArray) -> int:
-    return int((numbers > SAME).sum())
 
 
 def _pots(match: OptimalMatch, numbers: FloatArray) -> str:
@@ -206,10 +199,9 @@ def _rules() -> Iterator[Claim]:
         keyword, _, value = rule.partition("=")
         keywords: dict[str, Any] = {keyword: int(value) if value.isdigit() else value}
         match = OptimalMatch(FourTwoOneMatch(**keywords))
-        note = (
-            f"a lower result is better in {_either(inversions(match))} of {len(match.values)} "
-            f"token states, some lost round than some won one in {_count(lost_above_won(match))}"
-        )
         yield _float(
-            f"the match with {rule}, chance to win of who begins", printed, match.value, note
+            f"the match with {rule}, chance to win of who begins",
+            printed,
+            match.value,
+            order_words(match),
         )
