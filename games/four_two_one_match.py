@@ -23,6 +23,7 @@ import numpy as np
 
 from .arithmetic import FLOATS, Arithmetic, Array
 from .checks import at_least, one_of
+from .dice import combinations
 from .four_two_one import FourTwoOne
 from .four_two_one_match_blocks import MatchBlocks
 from .game import BoolArray, Game, IntArray, Move, frozen
@@ -74,6 +75,11 @@ class FourTwoOneMatch(Game):
         four_two_one: tokens that 421 is worth.
         faces: of each die, at least 2; those above 6 are worth what they show.
 
+    Attributes:
+        token_states: pot, own and other's tokens, shape (token state, 3), by falling pot.
+        worths: tokens that each combination is worth, if it is the higher one, shape (result,).
+        phases: the charge and, with two tokens or more, the discharge.
+
     Raises:
         ValueError: if an argument is not in its range.
     """
@@ -104,6 +110,11 @@ class FourTwoOneMatch(Game):
         self.four_two_one = at_least("four_two_one", four_two_one, 1)
         self.faces = at_least("faces", faces, 2)
         check_sizes(self)
+        self.worths = frozen(
+            np.array(
+                [four_two_one if c == (1, 2, 4) else worth_of(c) for c in combinations(3, faces)]
+            )
+        )
         self.token_states = frozen(np.array(list(self._list_tokens())))  # (pot, own, other's)
         self._number = np.zeros((tokens + 1, tokens + 1), dtype=np.int64)  # by pot and own
         self._number[tuple(self.token_states[:, :2].T)] = np.arange(len(self.token_states))
@@ -141,28 +152,48 @@ class FourTwoOneMatch(Game):
         """Say what comes of every round of a phase."""
         assert game.ranks is not None
         ranks = game.ranks
-        worths = np.array(
-            [self.four_two_one if c == (1, 2, 4) else worth_of(c) for c in game.combinations]
-        )
-        wins = np.broadcast_to(ranks[:, None] > ranks, (len(tokens), len(ranks), len(ranks)))
+        wins = self.follower_wins_round(game)
+        handed = self.handed(game, tokens)
         replayed = (ranks[:, None] == ranks) & (self.tie == "replay")
-        worth = np.where(wins, worths[:, None], worths)  # of the higher combination
         pot, own, other = tokens.T[..., None, None]  # of who begins
-        from_pot = np.minimum(worth, pot)
-        winner_has = np.where(wins, other, own)
-        owed = np.where(pot > 0, (worth - from_pot) * (self.short_pot == "spill"), worth)
-        handed = from_pot * ~replayed, np.minimum(owed, winner_has) * ~replayed
         gained = handed[0] + handed[1]
         pot = pot - handed[0]
         own = own + np.where(wins, gained, -handed[1])
         other = other + np.where(wins, -handed[1], gained)
         over = (pot == 0) & ((own == 0) | (other == 0))
         begins = {"loser": ~wins, "winner": wins, "alternate": ~replayed}.get(self.starter, False)
-        follower_begins = begins & ~replayed & np.ones_like(wins)
+        follower_begins = begins & ~replayed & np.ones_like(gained, dtype=bool)
         following = self._number[pot, np.where(follower_begins, other, own)]
         return Settlement(
             over, over & (other == 0), follower_begins & ~over, np.where(over, 0, following)
         )
+
+    @staticmethod
+    def follower_wins_round(game: FourTwoOne) -> BoolArray:
+        """Say which results beat which, shape (result, result to beat)."""
+        assert game.ranks is not None
+        wins: BoolArray = game.ranks[:, None] > game.ranks
+        return wins
+
+    def handed(self, game: FourTwoOne, tokens: IntArray) -> tuple[IntArray, IntArray]:
+        """Give the tokens that the loser of a round gets.
+
+        Args:
+            game: the rounds of a phase.
+            tokens: token states of who begins, shape (token state, 3).
+
+        Returns:
+            What comes from the pot, and what from the winner of the round, both of shape (token
+            state, result, result to beat).
+        """
+        wins = self.follower_wins_round(game)
+        pot, own, other = tokens.T[..., None, None]
+        worth = np.where(wins, self.worths[:, None], self.worths)  # of the higher combination
+        if self.tie == "replay":
+            np.fill_diagonal(worth, 0)  # equal combinations
+        from_pot = np.minimum(worth, pot)
+        owed = np.where(pot > 0, (worth - from_pot) * (self.short_pot == "spill"), worth)
+        return from_pot, np.minimum(owed, np.where(wins, other, own))
 
     @staticmethod
     def cost(

@@ -5,6 +5,7 @@ The policies are registered when the package is imported. The claims are not imp
 """
 
 from ..baselines.names import register_policies
+from .four_two_one import match_policies
 from .four_two_one import policies as four_two_one
 from .greed import policies as greed
 from .lowest_score import policies as lowest_score
@@ -15,3 +16,4 @@ def register() -> None:
     register_policies("Greed", greed.POLICIES)
     register_policies("LowestScore", lowest_score.POLICIES)
     register_policies("FourTwoOne", four_two_one.POLICIES)
+    register_policies("FourTwoOneMatch", match_policies.POLICIES)

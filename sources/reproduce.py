@@ -1,19 +1,25 @@
 """Every number and claim of the sources, beside what exact computation says of it."""
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 from ..games import InputError
 from .claim import Claim, surprises, table
 from .four_two_one import claims as four_two_one
+from .four_two_one import match_claims
 from .greed import claims as greed
 from .lowest_score import claims as lowest_score
 from .shut_the_box import claims as shut_the_box
 
-SOURCES: dict[str, tuple[str, Callable[[], list[Claim]]]] = {
-    "greed": (greed.TITLE, greed.claims),
-    "lowest-score": (lowest_score.TITLE, lowest_score.claims),
-    "shut-the-box": (shut_the_box.TITLE, shut_the_box.claims),
-    "421": (four_two_one.TITLE, four_two_one.claims),
+#: The tables of each source: title, and what finds the claims.
+SOURCES: dict[str, list[tuple[str, Callable[[], list[Claim]]]]] = {
+    "greed": [(greed.TITLE, greed.claims)],
+    "lowest-score": [(lowest_score.TITLE, lowest_score.claims)],
+    "shut-the-box": [(shut_the_box.TITLE, shut_the_box.claims)],
+    "421": [
+        (four_two_one.TITLE, four_two_one.claims),
+        (match_claims.TITLE, match_claims.claims),
+    ],
 }
 
 
@@ -39,8 +45,7 @@ def reproduce(sources: Sequence[str]) -> int:
         raise InputError(f"source must be one of {', '.join(SOURCES)}, got {unknown[0]!r}")
     print(HEADING, flush=True)  # the first claims take seconds
     new = 0
-    for source in sources:
-        title, find = SOURCES[source]
+    for title, find in chain.from_iterable(SOURCES[source] for source in sources):
         claims = find()
         new += len(surprises(claims))
         print()

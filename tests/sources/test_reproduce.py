@@ -11,7 +11,7 @@ from exactdice.sources.reproduce import HEADING, SOURCES, reproduce
 def test_the_page_lists_the_sources_in_order():
     page = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text()
     assert page.startswith(HEADING)
-    places = [page.index(title) for title, _ in SOURCES.values()]
+    places = [page.index(title) for tables in SOURCES.values() for title, _ in tables]
     assert places == sorted(places)
 
 
@@ -19,10 +19,10 @@ def test_a_new_verdict_is_an_error(monkeypatch, capsys):
     old = At("page 1").mistake(printed="2 + 2 = 5", exact="4", holds=False)
     new = At("page 2").mistake(printed="2 + 2 = 4", exact="4", holds=True)
     assert surprises([old, new]) == [new]
-    monkeypatch.setitem(SOURCES, "greed", ("Arithmetic", lambda: [old]))
+    monkeypatch.setitem(SOURCES, "greed", [("Arithmetic", lambda: [old])])
     assert reproduce(["greed"]) == 0
     assert "NEW" not in capsys.readouterr().out
-    monkeypatch.setitem(SOURCES, "greed", ("Arithmetic", lambda: [old, new]))
+    monkeypatch.setitem(SOURCES, "greed", [("Arithmetic", lambda: [old, new])])
     assert reproduce(["greed"]) == 1
     assert "agrees (recorded: wrong, NEW)" in capsys.readouterr().out
 

@@ -1,0 +1,194 @@
+"""What optimal play makes of a match of 421: is utility compatible with (54), and how long is it?
+
+With two optimal players let V(s) be the chance to win of who begins a round in the token state
+s = (pot, own, other's), and u(x, y) that of the same player once the round has ended with its
+result x and the other's result y. The paper demands of rational utility that at constant time a
+higher combination by (54) be worth no less (section 2.3): that u grows with x and falls with y, or,
+before y is known, that the mean of u over the best reply to x grows with x.
+
+Values are floats, right within an error bound near 1e-13. Differences up to ``SAME`` count as none.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ...baselines.induction import Equilibrium, equilibrium
+from ...baselines.occupancy import play
+from ...baselines.policies import Policy
+from ...baselines.task import Task
+from ...games import FLOATS, FloatArray, FourTwoOneMatch, IntArray, Values
+from ...games.four_two_one_match import Phase
+
+#: Chances that differ by no more are equal; those compared here that differ do so by 1e-3 at least.
+SAME = 1e-10
+
+
+@dataclass(frozen=True)
+class OptimalMatch:
+    """A match between two optimal players, in floats."""
+
+    game: FourTwoOneMatch
+
+    @cached_property
+    def solved(self) -> Equilibrium:
+        """The equilibrium."""
+        return equilibrium(self.game)
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """V: the chance to win of who begins, shape (token state,)."""
+        return before_rounds(self.game, self.solved.values[0], 0)
+
+    @property
+    def value(self) -> float:
+        """The chance to win of who begins the match."""
+        return float(self.values[0])
+
+    def after(self, phase: Phase) -> FloatArray:
+        """Give u, shape (token state of who begins, the other's result, its own)."""
+        settled = phase.settlement
+        goes_on = self.values[settled.following]
+        goes_on = np.where(settled.follower_begins, 1 - goes_on, goes_on)
+        return np.where(settled.over, ~settled.follower_wins, goes_on)
+
+    def foreseen(self, phase: Phase) -> FloatArray:
+        """Give the mean of u over the best reply, shape (token state, casts made - 1, result)."""
+        first, *others = phase.round.legs
+        tokens = np.arange(len(phase.settlement.over))
+        size, offset = phase.round.num_states, first.turn.num_states
+        starts = phase.first_state + self.game.swapped(phase, tokens) * size
+        by_casts = []
+        for leg in others:
+            casts, law = _first_cast(phase)
+            in_round = offset + casts[:, None] * len(leg.contexts) + np.arange(len(leg.contexts))
+            states = starts[:, None, None] + in_round  # (token state, cast, result)
+            values = self.solved.values[0].at(1, states.ravel()).reshape(states.shape)
+            by_casts.append((values * law[:, None]).sum(axis=1))
+            offset += leg.turn.num_states * len(leg.contexts)
+        return np.stack(by_casts, axis=1)
+
+
+def _first_cast(phase: Phase) -> tuple[IntArray, FloatArray]:
+    """Give the states of a turn after its first cast, and their law."""
+    return phase.round.initial_law()
+
+
+def before_rounds(game: FourTwoOneMatch, values: Values, beginner: int) -> FloatArray:
+    """Average values over the first cast of every round that a player begins: (token state,)."""
+    means = []
+    for phase in game.phases:
+        casts, law = _first_cast(phase)
+        tokens = np.arange(len(phase.settlement.over))[:, None]
+        states = phase.first_state + tokens * phase.round.num_states + casts
+        met = values.at(beginner, states.ravel()).reshape(states.shape)
+        means.append((met * law).sum(axis=1))
+    return np.concatenate(means)
+
+
+# ---------------------------------------------------------------------- the order
+
+
+def lost_above_won(match: OptimalMatch) -> FloatArray:
+    """Give by how much some lost round beats some won one, shape (token state,); negative if none.
+
+    Both players agree on it, as what one wins the other loses.
+    """
+    gaps = []
+    for phase in match.game.phases:
+        lost = match.game.follower_wins_round(phase.round)
+        won = ~lost
+        if match.game.tie == "replay":
+            won &= ~np.eye(len(won), dtype=bool)
+        after = match.after(phase)
+        gaps.append(after[:, lost].max(axis=1) - after[:, won].min(axis=1))
+    return np.concatenate(gaps)
+
+
+def inversions(match: OptimalMatch) -> dict[str, FloatArray]:
+    """Give by how much some lower combination is worth more than a higher one.
+
+    Returns:
+        For who begins and who follows, with the other's result given, and for who begins before
+        the reply ("foreseen"): shape (token state,); 0 if there is no such pair.
+    """
+    found: dict[str, list[FloatArray]] = {"begins": [], "follows": [], "foreseen": []}
+    for phase in match.game.phases:
+        assert phase.round.ranks is not None
+        order = np.argsort(phase.round.ranks)
+        after = match.after(phase)[:, order][..., order]
+        found["begins"].append(_drop(after, 2))
+        found["follows"].append(_drop(-after, 1))
+        found["foreseen"].append(_drop(match.foreseen(phase)[..., order], 2))
+    return {name: np.concatenate(drops) for name, drops in found.items()}
+
+
+def count(numbers: FloatArray) -> int:
+    """Count the positive ones."""
+    return int((numbers > SAME).sum())
+
+
+def order_words(match: OptimalMatch) -> str:
+    """Say in how many token states utility is not compatible with the order."""
+    falls = inversions(match)
+    lower = count(np.maximum(falls["begins"], falls["follows"]))
+    return (
+        f"a lower result is better in {lower} of {len(match.values)} token states, some lost round "
+        f"than some won one in {count(lost_above_won(match))}"
+    )
+
+
+def largest_inversion(match: OptimalMatch) -> tuple[int, ...]:
+    """Find the lower result that who begins most prefers to a higher one against the same reply.
+
+    Returns:
+        Token state, the other's result, the lower and the higher one.
+    """
+    places, gains_there = [], []
+    for phase in match.game.phases:
+        assert phase.round.ranks is not None
+        after, ranks = match.after(phase), phase.round.ranks
+        gained = after[..., None] - after[:, :, None]  # by the one, not the other
+        gained = np.where(ranks[:, None] < ranks, gained, -1.0)
+        first = (gained > gained.max() - SAME).argmax()  # whatever rounding says
+        tokens, *results = map(int, np.unravel_index(first, gained.shape))
+        places.append((phase.first_tokens + tokens, *results))
+        gains_there.append(float(gained.max()))
+    return max(zip(gains_there, places, strict=True))[1]
+
+
+def _drop(numbers: FloatArray, axis: int) -> FloatArray:
+    """Give by how much numbers fall along an axis at most, shape (token state,)."""
+    falls = np.maximum.accumulate(numbers, axis=axis) - numbers
+    largest: FloatArray = falls.max(axis=(1, 2))
+    return largest
+
+
+# ---------------------------------------------------------------------- tokens and rounds
+
+
+def gains(match: OptimalMatch, pot: int, own: int, other: int) -> dict[tuple[int, int, int], float]:
+    """Give what moving tokens does to the chance of who begins, by the token state before.
+
+    Args:
+        match: which.
+        pot: tokens that come to the pot, negative if it gives some; of the three the sum is 0.
+        own: that come to who begins.
+        other: that come to the other player.
+    """
+    states = [(int(p), int(a), int(b)) for p, a, b in match.game.token_states]
+    worth = dict(zip(states, match.values.tolist(), strict=True))
+    moved = {(p, a, b): (p + pot, a + own, b + other) for p, a, b in states}
+    return {state: worth[to] - worth[state] for state, to in moved.items() if to in worth}
+
+
+def rounds(game: FourTwoOneMatch, first: Policy, second: Policy) -> list[float]:
+    """Give how many rounds a match has on average in each phase, the first player beginning it."""
+    met = play(first, Task(game, 0, {1: second}), FLOATS)
+    lengths = []
+    for phase in game.phases:
+        tokens = np.arange(len(phase.settlement.over))[:, None]
+        states = phase.first_state + tokens * phase.round.num_states + _first_cast(phase)[0]
+        lengths.append(float(met[:, states].sum()))
+    return lengths

@@ -1,0 +1,176 @@
+"""Players of a match of 421 who see one round at a time (Albarede 2024, section 2.3).
+
+The paper treats the round independently of the rest of the game, with arbitrary utilities. So does
+each of these players: it solves every round as if it were alone. Let the round end with the result
+x of who begins and y of who follows, and let t(.) be the worth of a combination (Table 5). The
+players differ in what they take a round to pay:
+
+* "transfer": the worth of one's own result, t(x) or t(y), whatever the other has: the utility of
+  the paper's Table 3. Who follows ignores the result to beat.
+* "net": tokens given minus tokens taken: t of the higher combination to the winner of the round,
+  and minus it to the loser.
+* "capped": the same, counting only tokens that can move: no more than the pot has in the charge,
+  and no more than the winner has in the discharge.
+* "set": 1 for the round, -1 against it.
+
+The last three are zero-sum, and who begins foresees the best reply. A round that is replayed pays
+nothing, which is the middle. Of equally good actions the first is taken (section 5.2). All is
+computed in integers.
+"""
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+
+from ...baselines.induction import equilibrium
+from ...games import Array, FourTwoOneMatch, InputError, IntArray
+from ...games.four_two_one_match import Phase
+from ..turn import solve_turn
+
+Aim = Literal["net", "capped", "set"]
+PHASES = ("charge", "discharge")
+
+
+def transfer(game: FourTwoOneMatch) -> IntArray:
+    """Make one's own result worth as much as possible; actions, shape (state,)."""
+    return _in_every_phase(game, _own_worth)
+
+
+def net(game: FourTwoOneMatch) -> IntArray:
+    """Maximise tokens given minus tokens taken; actions, shape (state,)."""
+    return _in_every_phase(game, lambda game, phase: _zero_sum(game, phase, "net"))
+
+
+def capped(game: FourTwoOneMatch) -> IntArray:
+    """Maximise tokens given minus tokens taken, of those that can move; actions, (state,)."""
+    return _in_every_phase(game, lambda game, phase: _zero_sum(game, phase, "capped"))
+
+
+def win_the_round(game: FourTwoOneMatch) -> IntArray:
+    """Win as many rounds as possible; actions, shape (state,)."""
+    return _in_every_phase(game, lambda game, phase: _zero_sum(game, phase, "set"))
+
+
+def transfer_in(game: FourTwoOneMatch, name: str) -> IntArray:
+    """Play "transfer" in one phase and the equilibrium in the other.
+
+    Args:
+        game: the rules.
+        name: of the phase, "charge" or "discharge".
+
+    Returns:
+        Actions, shape (state,).
+
+    Raises:
+        ValueError: if there is no such phase.
+    """
+    return _in_one_phase(game, name, transfer)
+
+
+def net_in(game: FourTwoOneMatch, name: str) -> IntArray:
+    """Play "net" in one phase, as ``transfer_in`` plays "transfer".
+
+    Returns:
+        Actions, shape (state,).
+
+    Raises:
+        ValueError: if there is no such phase.
+    """
+    return _in_one_phase(game, name, net)
+
+
+def _in_one_phase(
+    game: FourTwoOneMatch, name: str, play: Callable[[FourTwoOneMatch], IntArray]
+) -> IntArray:
+    if name not in PHASES:
+        raise InputError(f"phase must be one of {', '.join(PHASES)}, got {name!r}")
+    actions = equilibrium(game).policies[0].actions.copy()
+    if PHASES.index(name) < len(game.phases):  # with one token there is no discharge
+        states = _states(game.phases[PHASES.index(name)])
+        actions[states] = play(game)[states]
+    return actions
+
+
+def _in_every_phase(
+    game: FourTwoOneMatch, choose: Callable[[FourTwoOneMatch, Phase], list[IntArray]]
+) -> IntArray:
+    """Put choices of turns, of shape (state, context, token state), into the states of a match.
+
+    Token states are those of who begins; an axis of length 1 stands for one of any length.
+    """
+    actions = np.empty(game.num_states, dtype=np.int64)
+    for phase in game.phases:
+        count, tables = len(phase.settlement.over), []
+        for number, (leg, choices) in enumerate(
+            zip(phase.round.legs, choose(game, phase), strict=True)
+        ):
+            shape = (leg.turn.num_states, len(leg.contexts), count)
+            seen = np.broadcast_to(choices, shape)
+            if number:  # who follows sees the token state from the other side
+                seen = seen[..., game.swapped(phase, np.arange(count))]
+            tables.append(seen.reshape(-1, count))
+        actions[_states(phase)] = np.concatenate(tables).T.ravel()
+    return actions
+
+
+def _states(phase: Phase) -> slice:
+    size = len(phase.settlement.over) * phase.round.num_states
+    return slice(phase.first_state, phase.first_state + size)
+
+
+def _own_worth(game: FourTwoOneMatch, phase: Phase) -> list[IntArray]:
+    """Choose in each turn: shape (state, 1, 1)."""
+    turns = [leg.turn for leg in phase.round.legs]
+    worths = game.worths.astype(object)
+    by_casts = [np.tile(worths, turn.num_results // len(worths)) for turn in turns]
+    return [
+        solve_turn(turn, ends[:, None]).choices[:, None]
+        for turn, ends in zip(turns, by_casts, strict=True)
+    ]
+
+
+def _zero_sum(game: FourTwoOneMatch, phase: Phase, aim: Aim) -> list[IntArray]:
+    """Choose in each turn, foreseeing replies: shape (state, context, token state)."""
+    paid = payoffs(game, phase, aim)  # to who begins: (result of who follows, of who begins, ...)
+    results, _, count = paid.shape
+    distinct, column = np.unique(paid.reshape(-1, count), axis=1, return_inverse=True)
+    to_follower = -distinct.reshape(results, -1).astype(object)
+    first, *others = (leg.turn for leg in phase.round.legs)
+    replies = [solve_turn(turn, to_follower) for turn in others]
+    ends: Array = -np.concatenate([reply.start for reply in replies])
+    opening = solve_turn(first, ends.reshape(first.num_results, -1)).choices
+    chosen = [opening, *[reply.choices for reply in replies]]
+    return [
+        choices.reshape(len(choices), -1, distinct.shape[1])[..., column.ravel()]
+        for choices in chosen
+    ]
+
+
+def payoffs(game: FourTwoOneMatch, phase: Phase, aim: Aim) -> IntArray:
+    """Say what rounds pay to who begins them, in integers.
+
+    Returns:
+        Shape (result of who follows, result of who begins, token state of who begins).
+    """
+    tokens = game.token_states[phase.first_tokens :][: len(phase.settlement.over)]
+    wins = game.follower_wins_round(phase.round)
+    moved = np.ones((len(tokens), *wins.shape), dtype=np.int64)
+    if aim == "net":
+        moved *= np.where(wins, game.worths[:, None], game.worths)
+    if aim == "capped":
+        moved = np.add(*game.handed(phase.round, tokens))
+    if game.tie == "replay":
+        moved[:, np.eye(len(wins), dtype=bool)] = 0
+    return np.moveaxis(np.where(wins, -moved, moved), 0, -1)
+
+
+#: By the names under which users know them.
+POLICIES: dict[str, Callable[..., IntArray]] = {
+    "transfer": transfer,
+    "net": net,
+    "capped": capped,
+    "set": win_the_round,
+    "transfer:<phase>": transfer_in,
+    "net:<phase>": net_in,
+}
