@@ -14,7 +14,8 @@ import numpy as np
 
 from ..games import Game
 
-#: Numbers that all answers may hold together; those that were not asked for longest go first.
+#: Numbers that all answers may hold together; those that were not asked for longest go first. Where
+#: one answer holds as many, twice its own, or it would drive out what is found on the way to it.
 LIMIT = 2**25
 #: What the smallest answer counts for, so that there are not too many of them.
 LEAST = 2**17
@@ -53,18 +54,27 @@ def forget() -> None:
 
 def _make_room() -> None:
     """Let the oldest answers go while they hold too many numbers; the newest stays."""
-    sizes = [max(_size((args, answer)), LEAST) for (_, args, _), answer in _ANSWERS.items()]
-    total = sum(sizes)
-    for size in sizes[:-1]:
-        if total <= LIMIT:
-            break
+    counted: set[int] = set()
+    sizes = [  # newest first
+        max(_size((args, answer), counted), LEAST)
+        for (_, args, _), answer in reversed(_ANSWERS.items())
+    ]
+    kept = int((np.cumsum(sizes) <= max(LIMIT, 2 * max(sizes))).sum())
+    for _ in sizes[kept:]:
         _ANSWERS.popitem(last=False)
-        total -= size
 
 
-def _size(thing: Any) -> int:
-    """Count the numbers in arrays; a fraction is as large as eight floats."""
+def _size(thing: Any, counted: set[int]) -> int:
+    """Count the numbers in arrays, each array once; a fraction is as large as eight floats.
+
+    Args:
+        thing: what may hold arrays.
+        counted: identities of arrays, to which those of ``thing`` are added.
+    """
     if isinstance(thing, np.ndarray):
+        if id(thing) in counted:
+            return 0
+        counted.add(id(thing))
         return int(thing.size) * (8 if thing.dtype == object else 1)
     if isinstance(thing, Game) or not (
         isinstance(thing, tuple | list | Mapping) or type(thing).__module__.startswith("exactdice")
@@ -72,4 +82,5 @@ def _size(thing: Any) -> int:
         return 0
     if not isinstance(thing, tuple | list | Mapping):
         thing = getattr(thing, "__dict__", {})
-    return sum(map(_size, thing.values() if isinstance(thing, Mapping) else thing))
+    parts = thing.values() if isinstance(thing, Mapping) else thing
+    return sum(_size(part, counted) for part in parts)
