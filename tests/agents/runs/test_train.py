@@ -138,6 +138,20 @@ def test_a_run_stops_at_a_normalized_score_and_can_be_scored_again(small):
     assert json.loads(Path("run/score.json").read_text())["steps"] < 100_000
 
 
+@pytest.mark.parametrize(
+    ("options", "num_states", "interval"),
+    [
+        ({}, 20_402, 25_000),
+        ({}, 261_132, 25_000),
+        ({}, 4_698_624, 1_000_000 // 7),
+        ({}, 10**9, 1_000_000),
+        ({"eval_interval": 300}, 10**9, 300),
+    ],
+)
+def test_games_of_many_states_are_scored_less_often(options, num_states, interval):
+    assert TrainConfig(steps=1_000_000, **options).interval(num_states) == interval
+
+
 def test_a_run_is_whole_as_soon_as_it_is_made(small):
     """Nothing has to be set on it, or on its callback, before they are used."""
     run = Run.create(small(run_folder=Path("run")))
