@@ -57,8 +57,9 @@ def test_a_run_leaves_its_configuration_scores_models_and_checkpoint(small, algo
 
 @pytest.mark.parametrize("algorithm", ["ppo", "dqn", "qlearning"])
 @pytest.mark.parametrize("game", list(GAMES))
-def test_both_algorithms_train_on_every_game(small, capsys, algorithm, game):
-    score = train.train(small(algorithm=algorithm, game=game, env={}, steps=1000))
+def test_all_algorithms_train_on_every_game(small, small_env, capsys, algorithm, game):
+    env = small_env(game)
+    score = train.train(small(algorithm=algorithm, game=game, env=env, steps=1000))
     assert 0 <= score.regret <= score.optimum - score.task.game.payoff_range[0]
     shown = capsys.readouterr().out
     for word in ("value", "optimum", "normalised score", "costliest", f"runs/{game}-{algorithm}-1"):
