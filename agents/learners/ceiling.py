@@ -15,7 +15,7 @@ from ...baselines import Score, Task, occupancy, score, solve
 from ...games import InputError
 from .adapter import ModelPolicy
 
-UPDATES = 1000
+UPDATES = 1000  # at least; a game of millions of states takes one for each thousand
 BATCH = 2048
 LEARNING_RATE = 3e-3  # at the start; it falls linearly to zero
 
@@ -43,8 +43,9 @@ def ceiling(model: BaseAlgorithm, task: Task, seed: int = 0) -> Score:
     rng = np.random.default_rng(seed)
     parameters = list(fitted.policy.parameters())
     optimizer = th.optim.Adam(parameters, lr=LEARNING_RATE)
-    for update in range(UPDATES):
-        optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1 - update / UPDATES)
+    updates = max(UPDATES, len(states) // 1000)
+    for update in range(updates):
+        optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1 - update / updates)
         batch = states[np.searchsorted(chances[:-1], rng.random(BATCH))]
         legal = game.mask(batch)
         preferences = fitted.preferences(game.observe(batch, task.seat))
