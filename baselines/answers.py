@@ -14,7 +14,8 @@ import numpy as np
 
 from ..games import Game
 
-#: Numbers that all answers may hold together; those that were not asked for longest go first.
+#: Numbers that all answers may hold together; those that were not asked for longest go first. Where
+#: one answer holds as many, twice its own, or it would drive out what is found on the way to it.
 LIMIT = 2**25
 #: What the smallest answer counts for, so that there are not too many of them.
 LEAST = 2**17
@@ -52,22 +53,26 @@ def forget() -> None:
 
 
 def _make_room() -> None:
-    """Let the oldest answers go while all hold too many numbers together; the newest stays."""
+    """Let the oldest answers go while they hold too many numbers; the newest stays."""
     counted: set[int] = set()
-    total, kept = 0, 0
-    for (_, args, _), answer in reversed(_ANSWERS.items()):
-        total += max(_size((args, answer), counted), LEAST)
-        if kept and total > LIMIT:
-            break
-        kept += 1
-    while len(_ANSWERS) > kept:
+    sizes = [  # newest first
+        max(_size((args, answer), counted), LEAST)
+        for (_, args, _), answer in reversed(_ANSWERS.items())
+    ]
+    kept = int((np.cumsum(sizes) <= max(LIMIT, 2 * max(sizes))).sum())
+    for _ in sizes[kept:]:
         _ANSWERS.popitem(last=False)
 
 
 def _size(thing: Any, counted: set[int]) -> int:
-    """Count the numbers in arrays, each array once; a fraction is as large as eight floats."""
+    """Count the numbers in arrays, each array once; a fraction is as large as eight floats.
+
+    Args:
+        thing: what may hold arrays.
+        counted: identities of arrays, to which those of ``thing`` are added.
+    """
     if isinstance(thing, np.ndarray):
-        if id(thing) in counted:  # as a solution has the values of the equilibrium
+        if id(thing) in counted:
             return 0
         counted.add(id(thing))
         return int(thing.size) * (8 if thing.dtype == object else 1)

@@ -29,7 +29,7 @@ from ..games.sizes import check_memory
 from .encoding import Encoding, EncodingName, Features
 
 #: Bytes that a table of Q* - V* may take: ``reward="regret"`` is computed at each move above that.
-ADVANTAGES = 2**28
+ADVANTAGES = 2**29
 RewardMode = Literal["outcome", "regret", "shaped"]
 
 

@@ -84,6 +84,16 @@ class ModelPolicy:
                 its network says.
         """
         legal = masks if self._masked else np.ones_like(masks)
+        chooses = legal.sum(axis=1) > 1  # where only one action is legal there is nothing to ask
+        given: npt.NDArray[Any] = legal.argmax(axis=1)
+        if chooses.any():
+            chosen = self._choose(observations[chooses], legal[chooses])
+            given = given if chosen.ndim == 1 else legal.astype(np.float64)
+            given[chooses] = chosen
+        return given
+
+    def _choose(self, observations: IntArray, legal: BoolArray) -> npt.NDArray[Any]:
+        """Ask the network: actions (state,), or probabilities (state, action)."""
         features = self._features(observations)
         preferences = np.concatenate(list(self._in_batches(features)))
         best = choose(preferences, observations, legal, deterministic=True)
@@ -92,7 +102,7 @@ class ModelPolicy:
             return best
         if not isinstance(self.policy, GREEDY):
             return choose(preferences, observations, legal, deterministic=False)
-        greedy = np.arange(masks.shape[1]) == best[:, None]
+        greedy = np.arange(legal.shape[1]) == best[:, None]
         uniform = legal / legal.sum(axis=1, keepdims=True)
         mixed: npt.NDArray[Any] = (1 - self._epsilon) * greedy + self._epsilon * uniform
         return mixed

@@ -15,7 +15,7 @@ from ...baselines import Score, Task, occupancy, score, solve
 from ...games import InputError
 from .adapter import ModelPolicy
 
-UPDATES = 1000
+UPDATES = 1000  # at least; a game of millions of states takes one for each thousand
 BATCH = 2048
 LEARNING_RATE = 3e-3  # at the start; it falls linearly to zero
 
@@ -37,19 +37,21 @@ def ceiling(model: BaseAlgorithm, task: Task, seed: int = 0) -> Score:
     game = task.game
     fitted = ModelPolicy(model, game).with_policy(_renewed(model, seed))
     states = game.states_of(task.seat)
-    observations, legal = game.observe(states, task.seat), game.mask(states)
-    optimal = th.as_tensor(solve(task).optimal[states] & legal)
+    optimal = solve(task).optimal
     met = occupancy("optimal", task)[states].astype(np.float64)
     chances = np.cumsum(0.5 * met / met.sum() + 0.5 / len(states))
     rng = np.random.default_rng(seed)
     parameters = list(fitted.policy.parameters())
     optimizer = th.optim.Adam(parameters, lr=LEARNING_RATE)
-    for update in range(UPDATES):
-        optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1 - update / UPDATES)
-        batch = np.searchsorted(chances[:-1], rng.random(BATCH))
-        preferences = fitted.preferences(observations[batch])
-        preferences = preferences.masked_fill(~th.as_tensor(legal[batch]), -th.inf)
-        right = log_softmax(preferences, dim=1).masked_fill(~optimal[batch], -th.inf)
+    updates = max(UPDATES, len(states) // 1000)
+    for update in range(updates):
+        optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1 - update / updates)
+        batch = states[np.searchsorted(chances[:-1], rng.random(BATCH))]
+        legal = game.mask(batch)
+        preferences = fitted.preferences(game.observe(batch, task.seat))
+        preferences = preferences.masked_fill(th.as_tensor(~legal), -th.inf)
+        wrong = th.as_tensor(~(optimal[batch] & legal))
+        right = log_softmax(preferences, dim=1).masked_fill(wrong, -th.inf)
         loss = -right.logsumexp(dim=1).mean()
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]

@@ -61,7 +61,8 @@ class ExactEvalCallback(EventCallback):
     def of(cls, run: Run, on_score: Callable[[int, Score], None]) -> "ExactEvalCallback":
         """Make the callback of a run: its scores go on where they are, into the run's folder."""
         config = run.config
-        return cls(run.task, config.interval, run.folder, config.stop_at, on_score, record=run)
+        interval = config.interval(run.task.game.num_states)
+        return cls(run.task, interval, run.folder, config.stop_at, on_score, record=run)
 
     def _init_callback(self) -> None:
         super()._init_callback()

@@ -24,6 +24,8 @@ GameName = Annotated[
 ]
 
 
+#: States that all scores of a run ask about together, by default: a minute's work.
+ASKED = 2**25
 #: Values that the command line cannot write otherwise.
 LITERALS = {"true": True, "false": False, "none": None}
 
@@ -111,7 +113,8 @@ class TrainConfig:
     """Device of the network, as PyTorch names it; the networks are too small to gain from a GPU."""
 
     eval_interval: int | None = None
-    """Steps between exact scores, at each of which the run is saved. Default: 1/40 of all."""
+    """Steps between exact scores, at each of which the run is saved. Default: 1/40 of all, or
+    more in games of more than 800,000 states, of which every score asks about each."""
 
     stop_at: float | None = None
     """Stop early at this normalised score (1 is the optimum)."""
@@ -226,10 +229,10 @@ class TrainConfig:
         """Moves to train for."""
         return self.hyperparameters.n_timesteps
 
-    @property
-    def interval(self) -> int:
-        """Moves between exact scores."""
-        return self.eval_interval or max(1, self.total_steps // 40)
+    def interval(self, num_states: int) -> int:
+        """Give the moves between exact scores, of which games with many states get fewer."""
+        scores = min(40, max(1, ASKED // num_states))
+        return self.eval_interval or max(1, self.total_steps // scores)
 
     def to_json(self) -> dict[str, Any]:
         """Give what ``config.json`` keeps: all options but those of the place and of a file."""

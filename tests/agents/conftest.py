@@ -25,6 +25,16 @@ SMALL = {
 }
 
 
+#: Keywords that make a game small, by name, where it is not small by default.
+SMALL_GAMES = {"FourTwoOneMatch": {"tokens": 2}}
+
+
+@pytest.fixture
+def small_env():
+    """Give the keywords of a game that is solved and scored in a second."""
+    return lambda game: SMALL_GAMES.get(game, {})
+
+
 @pytest.fixture
 def small(monkeypatch, tmp_path):
     """Make configurations of runs that take a second."""

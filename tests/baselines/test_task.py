@@ -102,8 +102,21 @@ def test_the_answers_asked_for_longest_ago_go_first(sweeps, monkeypatch):
     assert len(sweeps) == 3
     solve(tasks[1])
     assert len(sweeps) == 4
-    held = [(args, answer) for (_, args, _), answer in answers._ANSWERS.items()]
-    assert answers._size(held, set()) <= answers.LIMIT
+    assert answers._size([*answers._ANSWERS.values()], set()) <= answers.LIMIT
+
+
+def test_one_large_answer_does_not_drive_out_what_it_was_made_of(sweeps, monkeypatch):
+    """A network's score in a match solved the match three times over."""
+    monkeypatch.setattr(answers, "LEAST", 1)
+    monkeypatch.setattr(answers, "LIMIT", GAME.num_states)
+    task = Task(GAME, 0, "optimal")
+    first = solve(task)
+    exactdice.score("random", task)
+    swept = len(sweeps)
+    assert solve(task) is first
+    exactdice.score("random", task)
+    assert len(sweeps) == swept + 1  # of the policy itself
+    assert answers._size([first, first], set()) == answers._size(first, set())
 
 
 def test_numbers_that_answers_share_count_once(sweeps, monkeypatch):

@@ -28,8 +28,8 @@ FILES = sorted(path.name for path in files("exactdice.agents").joinpath("hyperpa
         ("qlearning", "outcome"),
     ],
 )
-def test_every_game_has_hyperparameters_that_build_a_model(game, algorithm, reward):
-    config = TrainConfig(game=game, algorithm=algorithm, reward=reward)
+def test_every_game_has_hyperparameters_that_build_a_model(small_env, game, algorithm, reward):
+    config = TrainConfig(game=game, env=small_env(game), algorithm=algorithm, reward=reward)
     model = make_model(config, make_env(config))
     assert config.total_steps >= 1_000_000
     assert all(hasattr(callback, "on_step") for callback in make_callbacks(config))

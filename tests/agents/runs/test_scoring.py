@@ -62,6 +62,32 @@ def test_a_model_its_policy_and_its_zip_are_scored_alike_as_it_plays(kind, tmp_p
     assert scores == [pytest.approx(score_by_hand(model, env), abs=1e-12)] * 4
 
 
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_a_network_is_asked_only_where_it_has_a_choice(deterministic):
+    """In a match of 421 that is a quarter of the states."""
+    env, asked = gym.make("exactdice/FourTwoOne-v0"), []
+    model = MaskablePPO("MlpPolicy", env, seed=3, device="cpu")
+    masks = env.unwrapped.task.game.mask(np.arange(env.unwrapped.task.game.num_states))
+
+    def note(seen):
+        asked.append(len(seen))
+        return seen
+
+    law = {
+        masked: exactdice.as_policy(
+            model, env, masked=masked, deterministic=deterministic, observations=note
+        ).probabilities(np.arange(len(masks)))
+        for masked in (True, False)
+    }
+    assert asked == [(masks.sum(axis=1) > 1).sum(), len(masks)]
+    within = law[False] * masks
+    if not deterministic:
+        kept = within / within.sum(axis=1, keepdims=True)
+        assert law[True] == pytest.approx(kept, abs=1e-6)
+    forced = masks.sum(axis=1) == 1
+    assert (law[True][forced] == masks[forced]).all()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_model_is_taken_wherever_a_policy_is(kind):
     env = make(seat=1)

@@ -57,8 +57,9 @@ def test_a_run_leaves_its_configuration_scores_models_and_checkpoint(small, algo
 
 @pytest.mark.parametrize("algorithm", ["ppo", "dqn", "qlearning"])
 @pytest.mark.parametrize("game", list(GAMES))
-def test_both_algorithms_train_on_every_game(small, capsys, algorithm, game):
-    score = train.train(small(algorithm=algorithm, game=game, env={}, steps=1000))
+def test_all_algorithms_train_on_every_game(small, small_env, capsys, algorithm, game):
+    env = small_env(game)
+    score = train.train(small(algorithm=algorithm, game=game, env=env, steps=1000))
     assert 0 <= score.regret <= score.optimum - score.task.game.payoff_range[0]
     shown = capsys.readouterr().out
     for word in ("value", "optimum", "normalised score", "costliest", f"runs/{game}-{algorithm}-1"):
@@ -136,6 +137,20 @@ def test_a_run_stops_at_a_normalized_score_and_can_be_scored_again(small):
     score = train.train(small(stop_at=0.0, run_folder=Path("run"), steps=100_000))
     assert score.normalized >= 0
     assert json.loads(Path("run/score.json").read_text())["steps"] < 100_000
+
+
+@pytest.mark.parametrize(
+    ("options", "num_states", "interval"),
+    [
+        ({}, 20_402, 25_000),
+        ({}, 261_132, 25_000),
+        ({}, 4_698_624, 1_000_000 // 7),
+        ({}, 10**9, 1_000_000),
+        ({"eval_interval": 300}, 10**9, 300),
+    ],
+)
+def test_games_of_many_states_are_scored_less_often(options, num_states, interval):
+    assert TrainConfig(steps=1_000_000, **options).interval(num_states) == interval
 
 
 def test_a_run_is_whole_as_soon_as_it_is_made(small):
