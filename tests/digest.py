@@ -7,6 +7,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -14,6 +15,7 @@ import numpy as np
 from exactdice.agents.learners.q_learning import QLearning, QTable
 from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.baselines import policy_names
+from exactdice.envs import find_game
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
 import exactdice
@@ -26,7 +28,10 @@ SMALL: list[tuple[str, dict[str, Any]]] = [
     ("ShutTheBox", {"tiles": 5, "sides": 3, "seat": 1}),
     ("FourTwoOne", {"faces": 4, "casts": 3}),
     ("FourTwoOne", {"faces": 3, "casts": 2, "utility": "set", "seat": 1}),
+    ("FourTwoOneMatch", {"tokens": 2, "faces": 2, "charge_casts": 1, "tie": "replay"}),
+    ("Pig", {"target": 6, "opponent": "hold:4"}),
 ]
+PIG = f"{Path(__file__).parent.parent / 'examples/pig.py'}:Pig"
 DEFAULTS = ["Greed", "LowestScore", "ShutTheBox", "FourTwoOne"]
 P_LIMIT = 5_000  # pairs of state and action
 STEPS, LANES = 60_000, 512  # of Q-learning
@@ -72,6 +77,7 @@ def everything(env: Any) -> Iterator[tuple[str, Any]]:
 
 def answers() -> Iterator[tuple[str, Any]]:
     """Give every answer with a name that says what was asked."""
+    find_game(PIG)
     for name in DEFAULTS:
         yield f"{name}: solve", solution(gym.make(f"exactdice/{name}-v0"))
     for name, keywords in SMALL:
