@@ -1,19 +1,52 @@
 """The sources of the games, a folder for each: their policies, their claims beside exact values.
 
-The policies are registered when the package is imported. The claims are not imported here: only
-``reproduce`` needs them.
+The policies are registered when the package is imported, and their modules imported when one is
+first asked for. The claims are not imported here: only ``reproduce`` needs them.
 """
 
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
 from ..baselines.names import register_policies
-from .four_two_one import match_policies
-from .four_two_one import policies as four_two_one
-from .greed import policies as greed
-from .lowest_score import policies as lowest_score
+
+#: Policies of each game by the names under which users know them: modules and their functions.
+POLICIES = {
+    "Greed": {
+        "if_else": "greed.policies:if_else",
+        "terminal": "greed.policies:terminal",
+    },
+    "LowestScore": {
+        "only3s": "lowest_score.policies:only3s",
+        "notebook": "lowest_score.policies:notebook",
+    },
+    "FourTwoOne": {
+        "ratchet:<goal>": "four_two_one.policies:ratchet",
+        "bernoulli:<goal>": "four_two_one.policies:bernoulli",
+        "goal:<h>,<s>": "four_two_one.policies:identify_goal",
+    },
+    "FourTwoOneMatch": {
+        "transfer": "four_two_one.match_policies:transfer",
+        "net": "four_two_one.match_policies:net",
+        "capped": "four_two_one.match_policies:capped",
+        "set": "four_two_one.match_policies:win_the_round",
+        "transfer:<phase>": "four_two_one.match_policies:transfer_in",
+        "net:<phase>": "four_two_one.match_policies:net_in",
+    },
+}
 
 
 def register() -> None:
     """Have exact computation know the sources' policies by name."""
-    register_policies("Greed", greed.POLICIES)
-    register_policies("LowestScore", lowest_score.POLICIES)
-    register_policies("FourTwoOne", four_two_one.POLICIES)
-    register_policies("FourTwoOneMatch", match_policies.POLICIES)
+    for game, policies in POLICIES.items():
+        register_policies(game, {name: _imported(place) for name, place in policies.items()})
+
+
+def _imported(place: str) -> Callable[..., Any]:
+    """Give a function that imports another one when it is called, and calls it."""
+
+    def play(*args: Any) -> Any:
+        module, _, name = place.partition(":")
+        return getattr(import_module(f".{module}", __name__), name)(*args)
+
+    return play

@@ -163,14 +163,3 @@ def payoffs(game: FourTwoOneMatch, phase: Phase, aim: Aim) -> IntArray:
     if game.tie == "replay":
         moved[:, np.eye(len(wins), dtype=bool)] = 0
     return np.moveaxis(np.where(wins, -moved, moved), 0, -1)
-
-
-#: By the names under which users know them.
-POLICIES: dict[str, Callable[..., IntArray]] = {
-    "transfer": transfer,
-    "net": net,
-    "capped": capped,
-    "set": win_the_round,
-    "transfer:<phase>": transfer_in,
-    "net:<phase>": net_in,
-}

@@ -6,7 +6,6 @@ Of equally good next states the shorter combination is taken, then the lexicogra
 goal that is complete too early: the highest of its faces is cast again.
 """
 
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -208,11 +207,3 @@ def result_law(faces: int, casts: int, goal: str, first: bool = True) -> dict[st
     early = [Fraction(0)] * (casts - len(by_casts[0]))
     names = ["".join(map(str, combination)) for combination in game.combinations]
     return {name: early + row for name, row in zip(names, by_casts, strict=True)}
-
-
-#: By the names under which users know them.
-POLICIES: dict[str, Callable[[FourTwoOne, str], IntArray]] = {
-    "ratchet:<goal>": ratchet,
-    "bernoulli:<goal>": bernoulli,
-    "goal:<h>,<s>": identify_goal,
-}

@@ -1,7 +1,5 @@
 """The ways to play Greed that its source tells of (Addis 2023)."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ...games import FloatArray, Greed, IntArray
@@ -114,7 +112,3 @@ def terminal_search(game: Greed) -> tuple[IntArray, FloatArray]:
         better = searching & (n <= start)
         dice[better], rating[better] = n, candidate[better]
     return dice, rating
-
-
-#: By the names under which users know them.
-POLICIES: dict[str, Callable[[Greed], IntArray]] = {"if_else": if_else, "terminal": terminal}

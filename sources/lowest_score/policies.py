@@ -4,7 +4,7 @@ The calculators give fractions. They take any ``LowestScore`` for its dice and f
 and objective do not matter.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 
@@ -157,7 +157,3 @@ def _after_roll(
     solved: TurnValues, game: LowestScore, roll: Sequence[int], column: int
 ) -> Fraction:
     return Fraction(solved.states[_state(game, roll, 0), column])
-
-
-#: By the names under which users know them.
-POLICIES: dict[str, Callable[[LowestScore], IntArray]] = {"only3s": only3s, "notebook": notebook}
