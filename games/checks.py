@@ -125,6 +125,8 @@ def order_of(game: "Game") -> Order:
     require_laws("initial_law", np.asarray(chances)[None])
     if (numbers[0, starts] < 0).any():
         raise GameError("initial_law must give states of player 0 that stages lists")
+    for table in (numbers, blocks, cut):
+        table.setflags(write=False)  # as many share them
     return Order(numbers, blocks, cut)
 
 
