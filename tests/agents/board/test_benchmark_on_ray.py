@@ -81,7 +81,7 @@ def curve(folder):
 
 
 def test_a_cell_whose_node_dies_goes_on_from_its_last_checkpoint_elsewhere(cluster, tmp_path):
-    config = replace(GRID, steps=1_200_000)
+    config = replace(GRID, steps=3_000_000)
     (node,) = cluster.worker_nodes
     running = on(cluster, config, tmp_path / "caller")
     brought = tmp_path / "caller" / "bench"
