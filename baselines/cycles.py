@@ -45,7 +45,7 @@ from .players import Players, one_hot
 SMALLEST_EXIT = 1e-9
 #: A longest stay is found if no choice prolongs it by more than this part of it.
 ROUNDING = 1e-12
-#: Policy iteration has never needed more than ten.
+#: Policy iteration takes a few rounds; one that takes so many goes in circles.
 MOST_ROUNDS = 1000
 
 
