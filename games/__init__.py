@@ -18,6 +18,7 @@ from .game import (
 )
 from .greed import Greed
 from .lowest_score import LowestScore
+from .lowest_score_match import LowestScoreMatch
 from .shut_the_box import ShutTheBox
 from .turn import Turn
 from .turn_game import Leg, TurnGame
@@ -25,7 +26,8 @@ from .turn_game import Leg, TurnGame
 #: Every game by name, to which ``exactdice.register`` adds; ``exactdice/<name>-v0`` is its
 #: environment.
 GAMES: dict[str, type[Game]] = {
-    game.name: game for game in (Greed, LowestScore, ShutTheBox, FourTwoOne, FourTwoOneMatch)
+    game.name: game
+    for game in (Greed, LowestScore, LowestScoreMatch, ShutTheBox, FourTwoOne, FourTwoOneMatch)
 }
 
 __all__ = [
@@ -48,6 +50,7 @@ __all__ = [
     "KeywordError",
     "Leg",
     "LowestScore",
+    "LowestScoreMatch",
     "Move",
     "ShutTheBox",
     "SizeError",

@@ -101,28 +101,11 @@ class LowestScore(TurnGame):
         exact: bool, dice: float, faces: float, zero_face: float, players: float, objective: str
     ) -> Cost:
         """Estimate what solving takes (see ``sizes``)."""
-        most = faces - (zero_face == faces)
-        rolled = range(int(min(dice, MANY)), 0, -1)
-        afterstates = [(dice - left) * most + 1 for left in rolled]  # of each layer
-        casts = [choose(left + faces - 1, left) for left in rolled]
-        turn_states = [number * shown for number, shown in zip(afterstates, casts, strict=True)]
-        results = dice * most + 1
+        results = dice * (faces - (zero_face == faces)) + 1
         tied = players - 1 if objective == "share" else 1.0
-        contexts = 1 + (players - 1) * results * (1 + tied) / 2  # of all legs
-        return turn_cost(
-            exact=exact,
-            players=players,
-            states=sum(turn_states) * contexts,
-            actions=dice,
-            seen=dice + 4,
-            turn_states=sum(turn_states),
-            layer=(afterstates[-1], max(turn_states)),
-            afterstates=sum(afterstates),
-            rolls=casts[0],
-            contexts=(results * tied if players > 1 else 1.0, contexts),
-            results=results,
-            bits=players * dice * (dice + 1) / 2 * log2(faces),
-        )
+        largest = results * tied if players > 1 else 1.0
+        every = 1 + (players - 1) * results * (1 + tied) / 2
+        return cost_of_turns(exact, dice, faces, zero_face, players, (largest, every))
 
     # ------------------------------------------------------------------ the turn
 
@@ -240,6 +223,49 @@ class LowestScore(TurnGame):
     def describe_action(self, action: int) -> str:
         """Say how many dice are kept."""
         return f"keep {action + 1}"
+
+
+def cost_of_turns(
+    exact: bool,
+    dice: float,
+    faces: float,
+    zero_face: float,
+    players: float,
+    contexts: tuple[float, float],
+    seen: float = 4,
+    rounds: float = 1,
+) -> Cost:
+    """Estimate what solving a game of these turns takes (see ``sizes``).
+
+    Args:
+        exact: whether without rounding.
+        dice: of each player.
+        faces: of each die.
+        zero_face: the face worth zero.
+        players: number of players.
+        contexts: of the largest leg, and of all legs.
+        seen: components of an observation besides the dice.
+        rounds: most rounds of the game.
+    """
+    most = faces - (zero_face == faces)
+    rolled = range(int(min(dice, MANY)), 0, -1)
+    afterstates = [(dice - left) * most + 1 for left in rolled]  # of each layer
+    casts = [choose(left + faces - 1, left) for left in rolled]
+    turn_states = [number * shown for number, shown in zip(afterstates, casts, strict=True)]
+    return turn_cost(
+        exact=exact,
+        players=players,
+        states=sum(turn_states) * contexts[1],
+        actions=dice,
+        seen=dice + seen,
+        turn_states=sum(turn_states),
+        layer=(afterstates[-1], max(turn_states)),
+        afterstates=sum(afterstates),
+        rolls=casts[0],
+        contexts=contexts,
+        results=dice * most + 1,
+        bits=rounds * players * dice * (dice + 1) / 2 * log2(faces),
+    )
 
 
 class _Known(NamedTuple):

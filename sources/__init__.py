@@ -20,6 +20,10 @@ POLICIES = {
         "only3s": "lowest_score.policies:only3s",
         "notebook": "lowest_score.policies:notebook",
     },
+    "LowestScoreMatch": {
+        "only3s": "lowest_score.policies:only3s",
+        "round": "lowest_score.policies:one_round",
+    },
     "FourTwoOne": {
         "ratchet:<goal>": "four_two_one.policies:ratchet",
         "bernoulli:<goal>": "four_two_one.policies:bernoulli",

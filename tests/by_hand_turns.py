@@ -71,6 +71,40 @@ class LowestScoreByHand:
         }
 
 
+class LowestScoreMatchByHand:
+    """Rounds of ``LowestScoreByHand``, one for every tally and player who begins."""
+
+    def __init__(self, dice, faces, zero_face, players, wins, starter, tie, policies):
+        self.sizes, self.players, self.wins = (dice, faces, zero_face, players), players, wins
+        self.starter, self.tie, self.policies = starter, tie, policies
+        self.round = cache(self._round)
+
+    def _round(self, won, begins):
+        """A round in which players are numbered as they play, and paid what the match is worth."""
+        seats = [(begins + place) % self.players for place in range(self.players)]
+        game = LowestScoreByHand(*self.sizes, None, [self.policies[seat] for seat in seats])
+
+        def payoffs(totals):
+            lowest = [
+                seat for seat, total in zip(seats, totals, strict=True) if total == min(totals)
+            ]
+            winner = lowest[0 if self.tie == "first" else -1]
+            after = tuple(number + (seat == winner) for seat, number in enumerate(won))
+            if max(after) == self.wins:
+                return tuple(Fraction(seat == winner) for seat in seats)
+            then = {"winner": winner, "next": (begins + 1) % self.players, "same": begins}
+            values = self.value(after, then[self.starter])
+            return tuple(values[seat] for seat in seats)
+
+        game.payoffs = payoffs
+        return game
+
+    def value(self, won, begins):
+        """What every seat wins of the match from a round on."""
+        in_order = self.round(won, begins).turn(())
+        return tuple(in_order[(seat - begins) % self.players] for seat in range(self.players))
+
+
 class ShutTheBoxByHand:
     """Payoffs are (first player's, second player's), or one alone."""
 

@@ -25,6 +25,7 @@ SMALL: list[tuple[str, dict[str, Any]]] = [
     ("Greed", {"max_score": 14, "sides": 3, "seat": 1, "opponent": "if_else"}),
     ("LowestScore", {"dice": 2, "faces": 4, "players": 3, "seat": 1, "objective": "share"}),
     ("LowestScore", {"dice": 3, "players": 2, "objective": "score"}),
+    ("LowestScoreMatch", {"dice": 2, "players": 3, "wins": 2, "starter": "next", "seat": 2}),
     ("ShutTheBox", {"tiles": 5, "sides": 3, "seat": 1}),
     ("FourTwoOne", {"faces": 4, "casts": 3}),
     ("FourTwoOne", {"faces": 3, "casts": 2, "utility": "set", "seat": 1}),

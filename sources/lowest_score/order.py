@@ -3,20 +3,22 @@
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
+from typing import get_args
 
 import numpy as np
 
 from ...baselines.solver import evaluate, expected_payoffs, solve
 from ...baselines.task import Task
-from ...games import Array, LowestScore
+from ...games import Array, LowestScore, LowestScoreMatch
+from ...games.lowest_score_match import Starter, Tie
 from ..claim import At, Claim
 from .play import table_for
 
 
 def order_claims(game: LowestScore) -> list[Claim]:
     """Check everything."""
-    parts = (_order_of_play, _winner_moves_first, _rule_of_thumb, _optimal_bot)
+    parts = (_order_of_play, _winner_moves_first, _match, _rule_of_thumb, _optimal_bot)
     return [claim for part in parts for claim in part(game)]
 
 
@@ -138,6 +140,25 @@ def _winner_moves_first(game: LowestScore) -> Iterator[Claim]:
         holds=chain[0, 0] == chain[0].min(),
         note=basis,
     )
+
+
+def _match(game: LowestScore) -> Iterator[Claim]:
+    """Look at matches of the best players, who know that the winner of a round has to begin."""
+    dice = (game.dice, game.faces, game.zero_face)
+    for (players, wins), tie in product(((2, 3), (3, 2)), get_args(Tie)):
+        chances = {}
+        for starter in get_args(Starter):
+            match = LowestScoreMatch(*dice, players, wins, starter, tie)
+            chances[starter] = list(map(float, expected_payoffs("equilibrium", Task(match))))
+        spans = {starter: max(row) - min(row) for starter, row in chances.items()}
+        yield At("summary, a match").statement(
+            printed="the winner is supposed to move first next round, to keep it even",
+            exact=f"more even, though not even: seat by seat {_decimals(chances['winner'])}, and "
+            f"if the same player always began {_decimals(chances['same'])}",
+            holds=spans["winner"] < spans["same"],
+            note=f"who first wins {wins} rounds, {players} players in equilibrium, a tied round "
+            f"goes to the {tie} of them; beginning in turn {_decimals(chances['next'])}",
+        )
 
 
 def _rule_of_thumb(game: LowestScore) -> Iterator[Claim]:

@@ -10,7 +10,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...games import Array, IntArray, LowestScore, arithmetic
+from ...baselines.induction import equilibrium
+from ...games import Array, IntArray, LowestScore, LowestScoreMatch, arithmetic
+from ...games.lowest_score_match import Standing
 from ..turn import TurnValues, in_every_context, solve_turn
 
 
@@ -83,7 +85,7 @@ def notebook_choices(game: LowestScore, players_after: int) -> IntArray:
     return np.where(hopeless, rolled[:, None], kept)
 
 
-def only3s(game: LowestScore) -> IntArray:
+def only3s(game: LowestScore | LowestScoreMatch) -> IntArray:
     """Keep the dice that are worth nothing, or else the lowest (``Only3sBot``).
 
     Returns:
@@ -110,6 +112,37 @@ def notebook(game: LowestScore) -> IntArray:
         kept = notebook_choices(game, game.players - 1 - leg.seat)
         choices.append(kept[:, np.minimum(known, game.max_score)] - 1)  # (state, context)
     return in_every_context(game, choices)
+
+
+def one_round(match: LowestScoreMatch) -> IntArray:
+    """Play each round of a match for itself: the equilibrium of a match of one round.
+
+    Returns:
+        Actions, shape (state,).
+    """
+    keywords = match.keywords | {"wins": 1}
+    alone = LowestScoreMatch(**keywords)
+    policies = equilibrium(alone).policies
+    chosen = {}  # by what is known in the round: choices in each state of the turn
+    first = np.cumsum([0] + [leg.turn.num_states * len(leg.contexts) for leg in alone.legs])
+    known = iter(alone.standings)
+    for leg, begin, end in zip(alone.legs, first[:-1], first[1:], strict=True):
+        actions = policies[leg.seat].actions[begin:end].reshape(leg.turn.num_states, -1)
+        for column in actions.T:
+            chosen[_in_round(next(known))] = column
+    of_match = [chosen[_in_round(standing)] for standing in match.standings]
+    ends = np.cumsum([len(leg.contexts) for leg in match.legs])
+    choices = [
+        np.stack(of_match[end - len(leg.contexts) : end], axis=1)
+        for leg, end in zip(match.legs, ends, strict=True)
+    ]
+    return in_every_context(match, choices)
+
+
+def _in_round(known: Standing) -> tuple[int, int, int]:
+    """Forget the match: turns played, the best total, and how long ago it was made."""
+    holder = (known.seat - known.holder) % len(known.wins)
+    return known.turns, known.best, holder
 
 
 @lru_cache(maxsize=16)

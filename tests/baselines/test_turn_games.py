@@ -4,9 +4,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from by_hand_turns import FourTwoOneByHand, LowestScoreByHand, ShutTheBoxByHand, uniform
+from by_hand_turns import (
+    FourTwoOneByHand,
+    LowestScoreByHand,
+    LowestScoreMatchByHand,
+    ShutTheBoxByHand,
+    uniform,
+)
 from exactdice.baselines import Task, equilibrium
-from exactdice.games import FourTwoOne, LowestScore, ShutTheBox
+from exactdice.games import FourTwoOne, LowestScore, LowestScoreMatch, ShutTheBox
 
 import exactdice
 
@@ -74,6 +80,42 @@ def test_what_every_seat_of_a_line_up_wins(size, name):
     assert tuple(exact) == hand.turn(())
     floats = exactdice.expected_payoffs(name, Task(game, 0, "random"))
     assert floats == pytest.approx([float(payoff) for payoff in exact], abs=1e-13)
+
+
+MATCHES = [
+    (2, 3, 2, 2, 2, "winner", "last"), (2, 3, 3, 2, 2, "same", "first"),
+    (2, 2, 1, 3, 2, "next", "last"), (2, 2, 2, 3, 2, "winner", "first"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("size", MATCHES, ids=str)
+@pytest.mark.parametrize("name", ["equilibrium", "random"])
+def test_a_match_of_the_lowest_score_game(size, name):
+    game = LowestScoreMatch(*size)
+    others = None if name == "equilibrium" else uniform
+    for seat in range(game.players):
+        policies = [None if i == seat else others for i in range(game.players)]
+        hand = LowestScoreMatchByHand(*size, policies)
+
+        def options_of(observation, seat=seat, hand=hand):
+            total, *rest = observation
+            roll, wins = tuple(filter(None, rest[: game.dice])), rest[game.dice : -4]
+            best, holder, after, own = rest[-4:]
+            assert own == seat
+            won = tuple(wins[(i - seat) % game.players] for i in range(game.players))
+            turns = game.players - 1 - after
+            before = [game.nothing - 1] * turns
+            if turns:
+                before[turns - (game.players - holder)] = best
+            played = hand.round(won, (seat - turns) % game.players)
+            options = played.options(tuple(before), total, roll)
+            places = [(i - seat + turns) % game.players for i in range(game.players)]
+            return {n - 1: [paid[place] for place in places] for n, paid in options.items()}
+
+        assert_equal_everywhere(game, seat, name, options_of)
+    hand = LowestScoreMatchByHand(*size, [others] * game.players)
+    exact = exactdice.expected_payoffs(name, Task(game, 0, name), exact=True)
+    assert tuple(exact) == hand.value((0,) * game.players, 0)
 
 
 BOXES = [

@@ -30,6 +30,10 @@ SMALL = {
         {"dice": 2, "faces": 3, "zero_face": 3, "players": 3, "objective": "share"},
         {"dice": 3, "faces": 2, "zero_face": 1, "players": 2, "objective": "score"},
     ],
+    "LowestScoreMatch": [
+        {"dice": 2, "faces": 3, "wins": 2},
+        {"dice": 2, "faces": 2, "zero_face": 1, "players": 3, "wins": 2, "tie": "first"},
+    ],
     "ShutTheBox": [
         {"tiles": 3, "dice": 2, "sides": 2, "one_die": "sum<=2"},
         {"tiles": 3, "dice": 1, "sides": 3, "shut_wins": False},

@@ -1,0 +1,101 @@
+"""The match of the lowest-score game; its values by hand are in ``test_turn_games``."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from exactdice.baselines import Task, expected_payoffs
+from exactdice.games import InputError, LowestScoreMatch
+from exactdice.sources.lowest_score.policies import beat_chance_of_roll
+
+import exactdice
+
+GAME = LowestScoreMatch(players=3)
+
+
+def given_away(policy, task):
+    return exactdice.solve(task, exact=True).value - exactdice.evaluate(policy, task, True).value
+
+
+def after_last_die(game, seat, wins, total, best, holder, turns_after):
+    """Move on from a single die that is kept, which ends the turn."""
+    seen = [total, 1, *[0] * (game.dice - 1), *wins, best, holder, turns_after, seat]
+    state = game.encode(np.array([seen]))
+    assert state[0] >= 0
+    move = game.advance(np.array([seat]), state, np.array([0]), np.array([0]))
+    return move, game.observe(move.states, int(move.seats[0]))[0, game.dice + 1 :].tolist()
+
+
+def test_the_next_player_sees_the_best_total_and_who_has_it():
+    move, seen = after_last_die(GAME, 1, (1, 2, 0), 3, GAME.nothing, 0, 2)
+    assert seen == [2, 0, 1, 4, 2, 1, 2]  # rounds of seats 2, 0, 1; the total 4 of two seats on
+    assert not move.over.any()
+
+
+@pytest.mark.parametrize(("starter", "begins"), [("winner", 2), ("next", 1), ("same", 0)])
+def test_who_begins_the_next_round(starter, begins):
+    """Seat 0 has begun the first round, and seat 2, the last to play, wins it with 3."""
+    game = LowestScoreMatch(players=3, starter=starter)
+    move, seen = after_last_die(game, 2, (0, 0, 0), 2, 4, 1, 0)
+    assert move.seats.tolist() == [begins]
+    wins = [int(seat == 2) for seat in range(3)]
+    assert seen == [*wins[begins:], *wins[:begins], game.nothing, 0, 2, begins]
+
+
+@pytest.mark.parametrize(("tie", "winner"), [("first", 0), ("last", 1)])
+def test_of_equal_totals_one_wins_the_match(tie, winner):
+    game = LowestScoreMatch(tie=tie)
+    move, _ = after_last_die(game, 1, (2, 2), 3, 4, 1, 0)
+    assert move.over.all()
+    assert move.payoffs.tolist() == [[float(seat == winner) for seat in (0, 1)]]
+
+
+@pytest.mark.parametrize("tie", ["first", "last"])
+def test_for_two_players_it_is_all_one_whether_the_winner_or_the_next_begins(tie):
+    """As in tennis (Kingston 1976, Anderson 1977), and each round may be played for itself."""
+    values = [
+        expected_payoffs("equilibrium", Task(LowestScoreMatch(3, 4, 3, 2, 3, starter, tie)), True)
+        for starter in ("winner", "next", "same")
+    ]
+    assert values[0] == values[1] != values[2]
+    task = Task(LowestScoreMatch(3, 4, 3, 2, 3, "winner", tie), 1, "equilibrium")
+    assert given_away("round", task) == 0
+
+
+def test_with_more_players_a_round_played_for_itself_loses():
+    task = Task(LowestScoreMatch(3, players=3, wins=2), 0, "equilibrium")
+    assert 0 < given_away("round", task) < Fraction(1, 100)
+
+
+@pytest.mark.parametrize("tie", ["first", "last"])
+def test_one_round_is_won_with_a_lower_total_or_a_tie_that_counts(tie):
+    """Against two totals that are known, who plays last has to beat the lower one, or to tie."""
+    game = LowestScoreMatch(players=3, wins=1, tie=tie)
+    solution = exactdice.solve(Task(game, 2, "random"), exact=True)
+    for best in range(1, 12):
+        goal = best + 1 if tie == "last" else best
+        seen = [0, 3, 1, 6, 6, 6, 0, 0, 0, best, 2, 0, 2]
+        chance = beat_chance_of_roll(game.round, goal, (3, 1, 6, 6, 6))
+        assert max(solution.action_values(np.array(seen))) == chance
+
+
+def test_words():
+    seen = [1, 3, 1, 0, 0, 0, 0, 2, 1, 5, 2, 1, 0]
+    words = GAME.describe(np.array(seen))
+    assert words == "rounds 0 to 2 to 1, 1 + 3 1, best 5 of player 2 after, 1 after"
+    assert GAME.describe_action(1) == "keep 2"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"players": 1}, "players must be at least 2, got 1"),
+        ({"wins": 0}, "wins must be at least 1, got 0"),
+        ({"starter": "loser"}, "starter must be one of 'winner', 'next', 'same', got 'loser'"),
+        ({"tie": "replay"}, "tie must be one of 'first', 'last', got 'replay'"),
+        ({"zero_face": 7}, "zero_face must be at most faces = 6, got 7"),
+    ],
+)
+def test_bad_arguments_are_refused_by_name(arguments, message):
+    with pytest.raises(InputError, match=f"^{message}"):
+        LowestScoreMatch(**arguments)
