@@ -51,6 +51,15 @@ class Encoding:
         values = np.concatenate([np.arange(first, size) for size in self._sizes.tolist()])
         return components, values
 
+    @property
+    def components(self) -> IntArray:
+        """Component of an observation that each feature is about, shape (feature,)."""
+        return (
+            self._bits[0]
+            if self.name in ("one_hot", "thermometer")
+            else np.arange(len(self._sizes))
+        )
+
     def encode(self, observations: IntArray) -> Features:
         """Encode observations, integers of shape (observation, component), in fresh memory."""
         if self.name == "integer":

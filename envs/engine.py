@@ -5,7 +5,6 @@ opponents; resetting lanes, and when, is up to the class that drives it. All dra
 come from one generator in a fixed order, so that the classes play the same games from a seed.
 """
 
-from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, get_args
 
 import gymnasium as gym
@@ -18,15 +17,14 @@ from ..games import (
     FLOATS,
     BoolArray,
     FloatArray,
-    GameError,
     IntArray,
-    InverseLaws,
     Stage,
     at_least,
     one_of,
 )
 from ..games.sizes import check_memory
 from .encoding import Encoding, EncodingName, Features
+from .lanes import make_lanes
 
 #: Bytes that a table of Q* - V* may take: ``reward="regret"`` is computed at each move above that.
 ADVANTAGES = 2**29
@@ -57,8 +55,6 @@ class Engine:
     Attributes:
         encoding: the same, as an object.
         policies: the other players' policies by seat.
-        states: state of each lane, shape (lane,); at the end of a game it stays what the agent
-            saw last.
 
     Raises:
         ValueError: if ``reward`` or ``encoding`` is unknown, ``num_lanes`` is below 1, or the
@@ -80,11 +76,7 @@ class Engine:
         self.encoding = Encoding(task.game.observation_sizes, encoding)
         at_least("num_envs", num_lanes, 1)
         check_memory("num_envs", num_lanes, self.lane_bytes())
-        self.states = np.zeros(num_lanes, dtype=np.int64)
-        self._most_moves = np.inf if self.game.has_cycles else len(self.game.stages())
-        self._starts, probabilities = self.game.initial_law()
-        self._start_law = InverseLaws(probabilities.astype(np.float64)[None])
-        _ = task.initial  # raises if the agent never gets to move; reset would replay for ever
+        self._lanes = make_lanes(task, num_lanes, self.encoding)
         if reward != "outcome":
             solution = solve(task)
             self._solution = solution
@@ -126,9 +118,18 @@ class Engine:
         )
         return expected - self._potential[states]
 
+    @property
+    def states(self) -> IntArray:
+        """State of each lane, shape (lane,), in fresh memory; at the end of a game the last one."""
+        return self._lanes.states()
+
+    def go_to(self, states: IntArray) -> None:
+        """Put the lanes into states in which the agent is to move, shape (lane,)."""
+        self._lanes.go_to(states)
+
     def observations(self) -> Features:
         """Give the encoded observation of each lane, shape (lane, feature), in fresh memory."""
-        return self.encoding.encode(self.game.observe(self.states, self.task.seat))
+        return self._lanes.observations()
 
     def describe(self, lane: int) -> str:
         """Put what the agent sees in a lane into words."""
@@ -145,18 +146,14 @@ class Engine:
 
     def masks(self) -> BoolArray:
         """Give the legal actions of each lane, shape (lane, action), in fresh memory."""
-        return self.game.mask(self.states)
+        return self._lanes.masks()
 
     def reset(self, lanes: IntArray, rng: np.random.Generator) -> None:
         """Start new games in some lanes, playing opponents who move before the agent.
 
         Games that end before the agent's first move are replayed.
         """
-        while len(lanes):
-            seats = np.zeros(len(lanes), dtype=np.int64)
-            states = self._starts[self._start_law.draw(seats, rng)]
-            over = self._play_opponents(lanes, seats, states, rng)[1]
-            lanes = lanes[over]
+        self._lanes.start(lanes, rng)
 
     def step(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> Outcome:
         """Make one move in each of some lanes and let the opponents reply.
@@ -166,47 +163,14 @@ class Engine:
             actions: one action a lane, shape (move,).
             rng: source of all chance.
         """
-        before = self.states[lanes]
-        legal = self.game.mask(before)[np.arange(len(lanes)), actions]
-        payoffs = np.full(len(lanes), self.game.payoff_range[0])
-        over = np.ones(len(lanes), dtype=bool)
-        movers = np.full(int(legal.sum()), self.task.seat)
-        move = self.game.sample(movers, before[legal], actions[legal], rng)
-        playing = ~move.over[:, self.task.seat]
-        goes_on = np.flatnonzero(legal)[playing]
-        payoffs[legal] = move.payoffs[:, self.task.seat]
-        over[goes_on] = False
-        payoffs[goes_on], over[goes_on] = self._play_opponents(
-            lanes[goes_on], move.seats[playing], move.states[playing], rng
-        )
-        rewards = self.rewards(before, actions, payoffs, self.states[lanes], over)
-        return Outcome(rewards, over, payoffs, ~legal)
+        before = self._seen(lanes)
+        payoffs, over, illegal = self._lanes.move(lanes, actions, rng)
+        rewards = self.rewards(before, actions, payoffs, self._seen(lanes), over)
+        return Outcome(rewards, over, payoffs, illegal)
 
-    def _play_opponents(
-        self, lanes: IntArray, seats: IntArray, states: IntArray, rng: np.random.Generator
-    ) -> tuple[FloatArray, BoolArray]:
-        """Play lanes on until the agent is to move or the game is over: (payoffs, over)."""
-        seats, states = seats.copy(), states.copy()
-        payoffs = np.zeros(len(lanes))
-        over = np.zeros(len(lanes), dtype=bool)
-        moves = np.zeros(len(lanes), dtype=np.int64)
-        for seat in self._others_in_turn(seats, over):
-            waiting = np.flatnonzero((seats == seat) & ~over)
-            moves[waiting] += 1
-            if moves.max() > self._most_moves:  # each move leads to a later stage
-                raise GameError(f"{self.game!r} must end, but others move in circles")
-            actions = self.policies[seat].sample(states[waiting], rng)
-            move = self.game.sample(seats[waiting], states[waiting], actions, rng)
-            seats[waiting], states[waiting] = move.seats, move.states
-            payoffs[waiting] = move.payoffs[:, self.task.seat]
-            over[waiting] = move.over[:, self.task.seat]
-        self.states[lanes[~over]] = states[~over]
-        return payoffs, over
-
-    def _others_in_turn(self, seats: IntArray, over: BoolArray) -> Iterator[int]:
-        """Yield a seat that is to move in some lane, until the agent is to move in all."""
-        while (waiting := (seats != self.task.seat) & ~over).any():
-            yield int(seats[np.argmax(waiting)])
+    def _seen(self, lanes: IntArray) -> IntArray:
+        """Give the states of some lanes, or anything where rewards do not depend on them."""
+        return lanes if self.reward == "outcome" else self.states[lanes]
 
     def rewards(
         self,

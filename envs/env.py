@@ -118,15 +118,17 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
     @contextmanager
     def elsewhere(self) -> Iterator[None]:
         """Let the game be put into other states by ``go_to``, and go on where it was."""
-        before = self._engine.states.copy(), self._over
+        before = self._engine.states, self._over
         try:
             yield
         finally:
-            self._engine.states[:], self._over = before
+            self._engine.go_to(before[0])
+            self._over = before[1]
 
     def go_to(self, state: int) -> None:
         """Put the game into a state in which the agent is to move."""
-        self._engine.states[:], self._over = state, False
+        self._engine.go_to(np.array([state]))
+        self._over = False
 
     def render(self) -> str | None:
         """Give the last event as a text if the mode is "ansi"."""

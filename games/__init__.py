@@ -2,7 +2,7 @@
 
 from .arithmetic import EXACT, FLOATS, Arithmetic, Array, Values, arithmetic
 from .checks import at_least, one_of
-from .drawing import InverseLaws
+from .drawing import AliasLaws, InverseLaws
 from .errors import GameError, InputError, KeywordError, SizeError
 from .four_two_one import FourTwoOne
 from .four_two_one_match import FourTwoOneMatch
@@ -19,6 +19,7 @@ from .game import (
 from .greed import Greed
 from .lowest_score import LowestScore
 from .lowest_score_match import LowestScoreMatch
+from .moves import Moves, SeatTurn
 from .shut_the_box import ShutTheBox
 from .turn import Turn
 from .turn_game import Leg, TurnGame
@@ -34,6 +35,7 @@ __all__ = [
     "EXACT",
     "FLOATS",
     "GAMES",
+    "AliasLaws",
     "Arithmetic",
     "Array",
     "BoolArray",
@@ -52,6 +54,8 @@ __all__ = [
     "LowestScore",
     "LowestScoreMatch",
     "Move",
+    "Moves",
+    "SeatTurn",
     "ShutTheBox",
     "SizeError",
     "Stage",

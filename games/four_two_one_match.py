@@ -27,6 +27,7 @@ from .dice import combinations
 from .four_two_one import FourTwoOne
 from .four_two_one_match_blocks import MatchBlocks
 from .game import BoolArray, Game, IntArray, Move, frozen
+from .moves import SeatTurn
 from .ranking import tokens as worth_of
 from .sizes import Cost, check_sizes
 
@@ -329,6 +330,54 @@ class FourTwoOneMatch(Game):
             rolled = phase.round.legs[0].turn.rolled[0, outcomes[mine]]
             states[mine] = phase.first_state + inside * phase.round.num_states + rolled
         return states
+
+    def turns(self, player: int) -> list[SeatTurn]:
+        """Give the turns of both seats in each phase: a token state is a block of contexts."""
+        sizes = {
+            (seat, number, leg): len(phase.settlement.over) * len(played.contexts)
+            for seat in (0, 1)
+            for number, phase in enumerate(self.phases)
+            for leg, played in enumerate(phase.round.legs)
+        }
+        firsts = dict(zip(sizes, np.cumsum([0, *sizes.values()]).tolist(), strict=False))
+        return [self._seat_turn(player, *place, firsts) for place in sizes]
+
+    def _seat_turn(
+        self, player: int, seat: int, number: int, leg: int, firsts: dict[tuple[int, int, int], int]
+    ) -> SeatTurn:
+        """Give a turn of one seat.
+
+        Args:
+            player: whose payoffs are meant.
+            seat: whose turn it is.
+            number: of the phase.
+            leg: of the round.
+            firsts: number of the first context of each turn, by (seat, phase, leg).
+        """
+        phase = self.phases[number]
+        played, settled = phase.round.legs[leg], phase.settlement
+        tokens = np.arange(len(settled.over))
+        starts = phase.first_state + tokens * phase.round.num_states + phase.round.first_states[leg]
+        seen = slice(3, 3 + played.turn.observations.shape[1])
+        width = len(played.contexts)
+        if leg == 0:  # the other follows, with the result to beat as its context
+            to_beat = len(phase.round.legs[1].contexts)
+            after, context = np.divmod(np.arange(played.turn.num_results)[:, None], to_beat)
+            follows = np.array([firsts[1 - seat, number, 1 + i] for i in range(after.max() + 1)])
+            following = follows[after] + self.swapped(phase, tokens) * to_beat + context
+            payoffs = np.zeros(following.shape)
+            return SeatTurn(seat, played.turn, starts, width, seen, following, payoffs)
+        over, wins, stays, then = (
+            np.moveaxis(table[self.swapped(phase, tokens)], 1, 0).reshape(-1, len(tokens) * width)
+            for table in settled
+        )
+        rounds = np.array([[firsts[i, k, 0] for k in range(len(self.phases))] for i in (0, 1)])
+        later = np.searchsorted([phase.first_tokens for phase in self.phases], then, "right") - 1
+        inside = then - np.array([phase.first_tokens for phase in self.phases])[later]
+        following = rounds[np.where(stays, seat, 1 - seat), later] + inside
+        payoffs = (wins == (player == seat)).astype(np.float64)
+        following = np.where(over, -1, following)
+        return SeatTurn(seat, played.turn, starts, width, seen, following, payoffs)
 
     def settled(
         self, seat: int, states: IntArray, player: int, arithmetic: Arithmetic = FLOATS

@@ -45,6 +45,7 @@ from .arithmetic import FLOATS, Arithmetic, Array, Values
 from .checks import Order, order_of, require_laws
 from .drawing import InverseLaws
 from .errors import GameError
+from .moves import Moves, SeatTurn, list_moves
 from .sizes import Cost
 
 if TYPE_CHECKING:
@@ -277,6 +278,18 @@ class Game(ABC):
             is missing to one is the probability that the game goes on.
         """
         return enumeration.settled(self, seat, states, player, arithmetic)
+
+    def moves(self, seat: int, player: int) -> Moves:
+        """List all moves of a seat, and what they lead to for a player, as flat tables."""
+        return list_moves(self, seat, player)
+
+    def turns(self, player: int) -> "list[SeatTurn]":
+        """List the turns of which a game is made, and what they lead to for a player.
+
+        The game begins with the first context of the first one. There are none unless a game is
+        made of turns; ``moves`` serves it then.
+        """
+        return []
 
     def transitions(self, seat: int, state: int, action: int) -> tuple[FloatArray, Move]:
         """Enumerate one move: the probabilities of its possible outcomes, and their effects."""

@@ -24,6 +24,7 @@ from .arithmetic import FLOATS, Arithmetic, Array, Values
 from .checks import at_least, one_of
 from .dice import sum_counts, sum_laws
 from .game import BoolArray, Decide, Game, IntArray, Move, frozen
+from .moves import Moves
 from .sizes import Cost, check_sizes
 
 #: Half points for a tie by rule: of who takes the last turn, and of who stopped before.
@@ -154,6 +155,28 @@ class Greed(Game):
         ends = (actions == 0).astype(np.int64)
         states = self.encode(np.stack([other, np.where(over, 0, own), ends], axis=-1))
         return Move(1 - seats, states, payoffs, np.stack([over, over], axis=-1))
+
+    def moves(self, seat: int, player: int) -> Moves:
+        """List all moves: outcomes are sums, so that one row of totals serves many moves."""
+        scores, limit = np.arange(self.num_scores), self.max_score
+        totals = np.arange(self.num_scores + self.laws.shape[1])  # own score and a sum
+        theirs, reached = scores[:, None], np.minimum(totals, limit)
+        seen = [np.broadcast_to(score, (len(scores), len(totals))) for score in (theirs, reached)]
+        later = (1 - seat) * self.num_states + self.encode(np.stack([*seen, 0 * seen[0]], axis=-1))
+        mine = int(player != seat)  # of the half points of who rolls and of the other
+        halves = self.final_halves(totals, theirs)[mine]
+        rolled = np.where(totals > limit, -1 - halves, later)  # (other's score, total)
+        stopped = np.stack(np.broadcast_arrays(theirs, scores, 1), axis=-1)  # as the other sees it
+        tables = rolled, (1 - seat) * self.num_states + self.encode(stopped), -1 - halves
+        begins = np.cumsum([0, *[table.size for table in tables]])
+        own, other, last = self._scores(np.arange(self.num_states))
+        row = other * len(totals) + own
+        normal = begins[0] + row, begins[1] + other * len(scores) + own
+        firsts = np.repeat(np.where(last, begins[2] + row, normal[0])[:, None], self.num_actions, 1)
+        firsts[last == 0, 0] = normal[1][last == 0]
+        laws = np.where(self.mask(np.arange(self.num_states)), np.arange(self.num_actions), -1)
+        leads_to = np.concatenate([table.ravel() for table in tables])
+        return Moves(laws, firsts, leads_to, np.array([0, 0.5, 1]))
 
     def stages(self) -> Sequence[tuple[int, IntArray]]:
         """List the normal states by growing sum of scores, then the last turns."""

@@ -22,6 +22,7 @@ from .arithmetic import EXACT, FLOATS, Arithmetic, Array, Values
 from .checks import require_legs, require_size
 from .errors import SizeError
 from .game import BoolArray, Decide, Game, IntArray, Move, Stage, frozen
+from .moves import SeatTurn
 from .sizes import show
 from .turn import Piece, Turn
 
@@ -71,6 +72,9 @@ class TurnGame(Game):
         num_players: number of seats.
         observed: name and number of values of each component of an observation, those of the
             turn before those of the context.
+
+    Attributes:
+        first_states: first state of each leg and, last, the number of states, shape (leg + 1,).
     """
 
     def __init__(
@@ -91,8 +95,8 @@ class TurnGame(Game):
         self._num_contexts = np.array([len(leg.contexts) for leg in legs])
         self._first_contexts = np.append(0, np.cumsum(self._num_contexts))  # (leg + 1,)
         sizes = [leg.turn.num_states * len(leg.contexts) for leg in legs]
-        self._first_states = np.append(0, np.cumsum(sizes))  # (leg + 1,)
-        self.num_states = int(self._first_states[-1])
+        self.first_states = np.append(0, np.cumsum(sizes))  # (leg + 1,)
+        self.num_states = int(self.first_states[-1])
         self._rolled = np.stack([leg.turn.rolled[0] for leg in legs])  # (leg, outcome)
         self._seats = np.array([leg.seat for leg in legs])
         self.laws = frozen(self._laws(FLOATS))
@@ -128,10 +132,10 @@ class TurnGame(Game):
 
     def locate(self, states: IntArray) -> Iterator[tuple[int, IntArray, IntArray, IntArray]]:
         """Sort states by leg: its number, which they are, their states of the turn, contexts."""
-        legs = np.searchsorted(self._first_states, states, side="right") - 1
+        legs = np.searchsorted(self.first_states, states, side="right") - 1
         for leg in np.flatnonzero(np.bincount(legs)).tolist():
             where = np.flatnonzero(legs == leg)
-            inside = states[where] - self._first_states[leg]
+            inside = states[where] - self.first_states[leg]
             yield leg, where, *np.divmod(inside, self._num_contexts[leg])
 
     def observe(self, states: IntArray, seat: int) -> IntArray:
@@ -154,7 +158,7 @@ class TurnGame(Game):
             in_turn, context = turn.find(of_turn), contexts.find(of_context)
             inside = in_turn * self._num_contexts[number] + context
             found = (in_turn >= 0) & (context >= 0)
-            states = np.where(found, self._first_states[number] + inside, states)
+            states = np.where(found, self.first_states[number] + inside, states)
         return states
 
     @cached_property
@@ -224,7 +228,7 @@ class TurnGame(Game):
             rolling, ended = where[~ends], where[ends]
             rolled = leg.turn.rolled[led_to[~ends], outcomes[rolling]]
             inside = rolled * self._num_contexts[number] + contexts[~ends]
-            after_states[rolling] = self._first_states[number] + inside
+            after_states[rolling] = self.first_states[number] + inside
             result = led_to[ends], contexts[ends]
             payoffs[ended], over[ended] = leg.paid[arithmetic][result], leg.settled[result]
             goes_on = ~leg.ends[result]
@@ -238,7 +242,7 @@ class TurnGame(Game):
         legs = np.searchsorted(self._first_contexts, contexts, side="right") - 1
         rolled = self._rolled[legs, outcomes]
         inside = rolled * self._num_contexts[legs] + contexts - self._first_contexts[legs]
-        return legs, self._first_states[legs] + inside
+        return legs, self.first_states[legs] + inside
 
     def stages(self) -> Sequence[tuple[int, IntArray]]:
         """List the layers of each leg."""
@@ -250,8 +254,24 @@ class TurnGame(Game):
 
     def _states(self, leg: int, in_turn: slice) -> IntArray:
         contexts = int(self._num_contexts[leg])
-        first = int(self._first_states[leg])
+        first = int(self.first_states[leg])
         return np.arange(first + in_turn.start * contexts, first + in_turn.stop * contexts)
+
+    def turns(self, player: int) -> list[SeatTurn]:
+        """Give the legs, each with all its contexts in one block."""
+        seen = slice(self.legs[0].turn.observations.shape[1])
+        return [
+            SeatTurn(
+                leg.seat,
+                leg.turn,
+                self.first_states[number : number + 1],
+                len(leg.contexts),
+                seen,
+                np.where(leg.settled[..., player], -1, leg.following),
+                leg.paid[FLOATS][..., player],
+            )
+            for number, leg in enumerate(self.legs)
+        ]
 
     def settled(
         self, seat: int, states: IntArray, player: int, arithmetic: Arithmetic = FLOATS
@@ -315,7 +335,7 @@ class TurnGame(Game):
                 whole: Array = arithmetic.scaled(weights, piece.scale)  # (state, action)
                 return whole.reshape(*met.shape, self.num_actions).swapaxes(1, 2)
 
-            own = mass[leg.seat, slice(*self._first_states[number : number + 2])]
+            own = mass[leg.seat, slice(*self.first_states[number : number + 2])]
             begun = own.reshape(-1, int(self._num_contexts[number]))
             met, ended = leg.turn.forward(decide_states, begun, arithmetic)
             own[:] = met.array.ravel()

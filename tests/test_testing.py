@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exactdice.envs import Engine
-from exactdice.games import GameError, InputError
+from exactdice.envs.lanes import ArrayLanes
+from exactdice.games import AliasLaws, GameError, InputError
 
 from exactdice.testing import answers, check_game
 
@@ -186,32 +187,33 @@ def test_exact_payoffs_that_are_others_are_named(twenty_one):
         check_game(broken(twenty_one, exact_advance=exact_advance))
 
 
-def test_draws_of_another_law_are_named(twenty_one):
-    def sample(game, seats, states, actions, rng):
-        outcomes = np.where(actions == 1, rng.integers(0, 2, len(seats)), 0)
-        return game.advance(seats, states, actions, outcomes)
-
+def test_draws_of_another_law_are_named(twenty_one, monkeypatch):
+    draw = AliasLaws.draw
+    monkeypatch.setattr(AliasLaws, "draw", lambda laws, rows, rng: draw(laws, rows, rng) // 2)
     message = (
         "step must obey P, .* by action . of player 0 in state .*, whose chance is .* times in"
     )
     with pytest.raises(GameError, match=message):
-        check_game(broken(twenty_one, sample=sample))
+        check_game(twenty_one(limit=4, sides=3))
 
 
-def test_draws_that_cannot_be_are_named(twenty_one):
-    def sample(game, seats, states, actions, rng):
-        move = twenty_one.sample(game, seats, states, actions, rng)
-        return move._replace(payoffs=move.payoffs / 2)
+def test_draws_that_cannot_be_are_named(twenty_one, monkeypatch):
+    move = ArrayLanes.move
 
+    def halved(*given):
+        ends = move(*given)
+        return ends._replace(payoffs=ends.payoffs / 2)
+
+    monkeypatch.setattr(ArrayLanes, "move", halved)
     with pytest.raises(
         GameError, match="step must obey P, got .* by action . of player 0 in state"
     ):
-        check_game(broken(twenty_one, sample=sample))
+        check_game(twenty_one(limit=4, sides=3))
 
 
 def test_resets_of_another_law_are_named(twenty_one, monkeypatch):
     def reset(engine, lanes, _):
-        engine.states[lanes] = 0
+        engine.go_to(np.zeros(len(lanes), dtype=np.int64))
 
     monkeypatch.setattr(Engine, "reset", reset)
     with pytest.raises(GameError, match="reset must obey the initial law, state 0 of player 0"):

@@ -180,7 +180,7 @@ class QLearning(BaseAlgorithm):
         """Make one move in every game and learn from it."""
         env = self.env
         assert isinstance(env, GameVecEnv)
-        states = env.engine.states.copy()
+        states = env.engine.states
         self.exploration_rate = self.exploration(self._current_progress_remaining)
         actions = self._choose(states)
         self._last_obs, rewards, over, _ = env.step(actions)  # type: ignore[assignment]

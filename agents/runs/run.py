@@ -196,7 +196,7 @@ def _restore(folder: Path, model: BaseAlgorithm) -> Log:
             setattr(model, name, value)
         model._last_obs = content["observations"].numpy()
         model._last_episode_starts = content["episode_starts"].numpy()
-        env.engine.states[:] = content["games"].numpy()
+        env.engine.go_to(content["games"].numpy())
         if model.num_timesteps:  # the generators go on from where they were
             env._reset_seeds()
         _set_random_states(model, env, json.loads(content["random"]))

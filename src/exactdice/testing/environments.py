@@ -71,7 +71,7 @@ def _check_steps(engine: Engine, listed: Transitions) -> None:
             law: dict[tuple[int, float, bool], float] = defaultdict(float)
             for chance, after, paid, over in ways:
                 law[after, round(paid, 12), over] += chance
-            engine.states[:] = state
+            engine.go_to(np.full(LANES, state))
             outcome = engine.step(everyone, np.full(LANES, action), rng)
             paid_now = np.round(outcome.rewards, 12).tolist()
             seen = Counter(
