@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import gymnasium as gym
 import numpy as np
+import numpy.typing as npt
 
 from ..baselines import Sight, Task, solve
 from ..baselines.induction import look_ahead
@@ -24,7 +25,8 @@ from ..games import (
 )
 from ..games.sizes import check_memory
 from .encoding import Encoding, EncodingName, Features
-from .lanes import make_lanes
+from .lanes import GOES_ON, PlainLanes, make_lanes
+from .process import ILLEGAL
 
 #: Bytes that a table of Q* - V* may take: ``reward="regret"`` is computed at each move above that.
 ADVANTAGES = 2**29
@@ -166,6 +168,67 @@ class Engine:
         before = self._seen(lanes)
         payoffs, over, illegal = self._lanes.move(lanes, actions, rng)
         rewards = self.rewards(before, actions, payoffs, self._seen(lanes), over)
+        return Outcome(rewards, over, payoffs, illegal)
+
+    def reset_one(self, rng: np.random.Generator) -> None:
+        """Start a new game in the only lane."""
+        if isinstance(self._lanes, PlainLanes):
+            self._lanes.start_one(rng)
+        else:
+            self.reset(np.array([0]), rng)
+
+    def step_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, float, bool]:
+        """Make a move in the only lane: reward, whether the game is over, payoff, illegal move."""
+        lane = self._lanes
+        if not isinstance(lane, PlainLanes):
+            outcome = self.step(np.array([0]), np.array([action]), rng)
+            reward, payoff = float(outcome.rewards[0]), float(outcome.payoffs[0])
+            return reward, bool(outcome.over[0]), payoff, bool(outcome.illegal[0])
+        before = lane.state_of_one()
+        number = lane.move_one(action, rng)
+        over = number != GOES_ON
+        payoff = lane.payoffs[number] if over else 0.0
+        if self.reward == "outcome":
+            return payoff, over, payoff, number == ILLEGAL
+        states = np.array([before]), np.array([lane.state_of_one()])
+        numbers = np.array([action]), np.array([payoff]), np.array([over])
+        rewards = self.rewards(states[0], *numbers[:2], states[1], numbers[2])
+        return float(rewards[0]), over, payoff, number == ILLEGAL
+
+    def observe_one(self) -> Features:
+        """Give the encoded observation of the only lane, shape (feature,), in fresh memory."""
+        if isinstance(self._lanes, PlainLanes):
+            return self._lanes.observe_one()
+        seen: Features = self.observations()[0]
+        return seen
+
+    def mask_of_one(self) -> npt.NDArray[np.int8]:
+        """Give the legal actions of the only lane, int8, shape (action,), in fresh memory."""
+        if isinstance(self._lanes, PlainLanes):
+            return self._lanes.mask_of_one()
+        legal: npt.NDArray[np.int8] = self.masks()[0].astype(np.int8)
+        return legal
+
+    def play(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Outcome:
+        """Make one move in every lane, or start a new game where ``fresh`` says so.
+
+        Args:
+            actions: shape (lane,), of no meaning where a game starts.
+            fresh: shape (lane,).
+            rng: source of all chance.
+
+        Returns:
+            Of every lane; nothing has happened where a game has started.
+        """
+        if self.reward == "outcome":
+            payoffs, over, illegal = self._lanes.move_all(actions, fresh, rng)
+            return Outcome(payoffs, over, payoffs, illegal)
+        before = self.states
+        payoffs, over, illegal = self._lanes.move_all(actions, fresh, rng)
+        rewards, moved = np.zeros(len(fresh)), ~fresh
+        rewards[moved] = self.rewards(
+            before[moved], actions[moved], payoffs[moved], self.states[moved], over[moved]
+        )
         return Outcome(rewards, over, payoffs, illegal)
 
     def _seen(self, lanes: IntArray) -> IntArray:

@@ -11,7 +11,7 @@ import numpy as np
 from ..baselines import Sight, make_task
 from ..games import BoolArray, FloatArray, InputError
 from .encoding import EncodingName, Features
-from .engine import Engine, Outcome, RewardMode
+from .engine import Engine, RewardMode
 from .transitions import Transitions, tabulate_transitions
 
 
@@ -65,7 +65,7 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
         self.render_mode = render_mode
         self._engine = Engine(self.task, 1, reward, encoding)
         self.observation_space, self.action_space = self._engine.spaces()
-        self._lane = np.array([0])
+        self._num_actions = self.task.game.num_actions
         self._over = True
         self._story = ""
 
@@ -74,12 +74,12 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
     ) -> tuple[Features, dict[str, Any]]:
         """Start a new game."""
         super().reset(seed=seed, options=options)
-        self._engine.reset(self._lane, self.np_random)
+        self._engine.reset_one(self.np_random)
         self._over = False
-        observation = self._engine.observations()[0]
+        observation = self._engine.observe_one()
         if self.render_mode is not None:
             self._tell(self._engine.describe(0))
-        return observation, self._info()
+        return observation, {"action_mask": self._engine.mask_of_one()}
 
     def step(self, action: SupportsIndex) -> tuple[Features, float, bool, bool, dict[str, Any]]:
         """Make one move; the opponents reply.
@@ -90,15 +90,18 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
         """
         if self._over:
             raise RuntimeError("the game is over: call reset before step")
-        chosen = np.array([check_action(action, self.task.game.num_actions)])
-        outcome = self._engine.step(self._lane, chosen, self.np_random)
-        self._over = bool(outcome.over[0])
-        observation = self._engine.observations()[0]
+        chosen = check_action(action, self._num_actions)
+        reward, over, payoff, illegal = self._engine.step_one(chosen, self.np_random)
+        self._over = over
         if self.render_mode is not None:
-            over = f"game over, payoff {outcome.payoffs[0]:g}"
-            after = over if self._over else self._engine.describe(0)
-            self._tell(f"{self.task.game.describe_action(int(chosen[0]))} -> {after}")
-        return observation, float(outcome.rewards[0]), self._over, False, self._info(outcome)
+            after = f"game over, payoff {payoff:g}" if over else self._engine.describe(0)
+            self._tell(f"{self.task.game.describe_action(chosen)} -> {after}")
+        info: dict[str, Any] = {"action_mask": self._engine.mask_of_one()}
+        if over:
+            info["outcome"] = payoff
+            if illegal:
+                info["illegal_action"] = True
+        return self._engine.observe_one(), reward, over, False, info
 
     def action_masks(self) -> BoolArray:
         """Say which actions are legal, bool of shape (action,), as MaskablePPO asks for it."""
@@ -150,14 +153,6 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
     def initial_state_distrib(self) -> FloatArray:
         """Law of the agent's first state, shape (state,)."""
         return np.asarray(self.task.initial)
-
-    def _info(self, outcome: Outcome | None = None) -> dict[str, Any]:
-        info: dict[str, Any] = {"action_mask": self.action_masks().astype(np.int8)}
-        if outcome is not None and self._over:
-            info["outcome"] = float(outcome.payoffs[0])
-            if outcome.illegal[0]:
-                info["illegal_action"] = True
-        return info
 
     def _tell(self, story: str) -> None:
         self._story = story

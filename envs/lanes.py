@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ..baselines import Task
 from ..games import BoolArray, FloatArray, GameError, IntArray, InverseLaws
@@ -63,6 +64,15 @@ class Lanes(ABC):
     @abstractmethod
     def move(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> Ends:
         """Make one move in each of some lanes and let the others reply."""
+
+    def move_all(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Ends:
+        """Make one move in every lane, or begin a new game where ``fresh`` says so."""
+        moving = np.flatnonzero(~fresh)
+        self.start(np.flatnonzero(fresh), rng)
+        ends = self.move(moving, actions[moving], rng)
+        payoffs, (over, illegal) = np.zeros(len(fresh)), np.zeros((2, len(fresh)), dtype=bool)
+        payoffs[moving], over[moving], illegal[moving] = ends
+        return Ends(payoffs, over, illegal)
 
     @abstractmethod
     def observations(self) -> Features:
@@ -118,8 +128,7 @@ class TableLanes(Lanes):
 
     def _ends(self, paid: IntArray) -> Ends:
         """Tell what numbers of payoffs say."""
-        over = paid != GOES_ON
-        return Ends(np.where(over, self._process.payoffs[paid], 0.0), over, paid == ILLEGAL)
+        return Ends(self._process.payoffs[paid], paid != GOES_ON, paid == ILLEGAL)
 
 
 class ArrayLanes(TableLanes):
@@ -142,22 +151,49 @@ class ArrayLanes(TableLanes):
 
     def move(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> Ends:
         """Make moves."""
-        tables = self._process
-        places = self._places[lanes]
-        moves = places * tables.legal.shape[1] + actions
-        outcomes = tables.laws.draw(tables.move_laws.take(moves), rng)
-        entries = tables.leads_to.take(tables.move_firsts.take(moves) + outcomes)
-        self._places[lanes] = np.where(entries >= 0, entries, places)
-        ended = np.flatnonzero(entries < 0)
-        results, whose = -1 - entries[ended].astype(np.int64), lanes[ended]
-        events = tables.events.take(results * tables.num_contexts + self._contexts[whose])
-        paid = np.full(len(lanes), GOES_ON)
-        paid[ended] = self._follow(whose, events, rng)
+        paid = self._move(lanes, self._places[lanes], self._contexts[lanes], actions, rng)
+        ended = np.flatnonzero(paid != GOES_ON)
+        paid[ended] = self._follow(lanes[ended], paid[ended], rng)
         return self._ends(paid)
+
+    def move_all(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Ends:
+        """Make moves and begin games, whose draws at nodes of chance are made together."""
+        if fresh.any():
+            lanes, paid = np.flatnonzero(~fresh), np.full(len(fresh), self._process.start)
+            places, contexts = self._places[lanes], self._contexts[lanes]
+            paid[lanes] = self._move(lanes, places, contexts, actions[lanes], rng)
+        else:
+            paid = self._move(slice(None), self._places, self._contexts, actions, rng)
+        ended = np.flatnonzero(paid != GOES_ON)
+        paid[ended] = self._follow(ended, paid[ended], rng)
+        return self._ends(paid)
+
+    def _move(
+        self,
+        lanes: IntArray | slice,
+        places: IntArray,
+        contexts: IntArray,
+        actions: IntArray,
+        rng: np.random.Generator,
+    ) -> IntArray:
+        """Make moves; give events, or ``GOES_ON``."""
+        tables = self._process
+        moves = places * tables.legal.shape[1]
+        moves += actions
+        outcomes = tables.laws.draw(tables.move_laws.take(moves), rng)
+        outcomes += tables.move_firsts.take(moves)
+        entries = tables.leads_to.take(outcomes)
+        goes_on = entries >= 0
+        self._places[lanes] = np.where(goes_on, entries, places)
+        events = np.full(len(entries), GOES_ON)
+        ended = np.flatnonzero(~goes_on)
+        results = -1 - entries[ended].astype(np.int64)
+        events[ended] = tables.events.take(results * tables.num_contexts + contexts[ended])
+        return events
 
     def _follow(self, lanes: IntArray, events: IntArray, rng: np.random.Generator) -> IntArray:
         """Go on from events to places or payoffs: numbers of payoffs, or ``GOES_ON``."""
-        tables, first_node = self._process, len(self._process.payoffs)
+        tables, first_node = self._process, self._process.first_node
         paid = events.astype(np.int64)
         at = np.flatnonzero(paid >= first_node)
         while len(at):
@@ -174,7 +210,11 @@ class ArrayLanes(TableLanes):
 
 
 class PlainLanes(TableLanes):
-    """Lanes in lists, which read the tables entry by entry, in Python's own numbers."""
+    """Lanes in lists, which read the tables entry by entry, in Python's own numbers.
+
+    Attributes:
+        payoffs: by number; that of a game that goes on is meaningless.
+    """
 
     _places: list[int]
     _contexts: list[int]
@@ -184,7 +224,8 @@ class PlainLanes(TableLanes):
         self._tables = self._process.plain
         self._places, self._contexts = [0] * num_lanes, [0] * num_lanes
         self._num_actions, self._num_contexts = self._legal.shape[1], self._process.num_contexts
-        self._first_node = len(self._process.payoffs)
+        self._first_node = self._process.first_node
+        self.payoffs: list[float] = self._process.payoffs.tolist()
 
     def go_to(self, states: IntArray) -> None:
         """Put the lanes into states."""
@@ -205,11 +246,40 @@ class PlainLanes(TableLanes):
         self._follow(paid, rng)
         return self._ends(np.array([paid[lane] for lane in whose], dtype=np.int64))
 
+    def move_all(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Ends:
+        """Make moves and begin games, whose draws at nodes of chance are made together."""
+        news = fresh.tolist()
+        chances = iter(rng.random(len(news) - sum(news)).tolist())
+        paid = {
+            lane: self._process.start if new else self._move(lane, action, next(chances))
+            for lane, (action, new) in enumerate(zip(actions.tolist(), news, strict=True))
+        }
+        self._follow(paid, rng)
+        return self._ends(np.array([*paid.values()]))
+
     def _follow(self, events: dict[int, int], rng: np.random.Generator) -> None:
         """Go on from the events of lanes until all are numbers of payoffs or ``GOES_ON``."""
         while at := [lane for lane, event in events.items() if event >= self._first_node]:
             for lane, chance in zip(at, rng.random(len(at)).tolist(), strict=True):
                 events[lane] = self._go_on(lane, events[lane], chance)
+
+    def state_of_one(self) -> int:
+        """Give the state of the only lane."""
+        context, tables = self._contexts[0], self._tables
+        return tables.bases[context] + tables.strides[context] * self._places[0]
+
+    def observe_one(self) -> Features:
+        """Give the observation of the only lane, shape (feature,), in fresh memory."""
+        if self._by_context is None:
+            alone: Features = self._by_place[self._places[0]].copy()
+            return alone
+        seen: Features = self._by_place[self._places[0]] + self._by_context[self._contexts[0]]
+        return seen
+
+    def mask_of_one(self) -> npt.NDArray[np.int8]:
+        """Give the legal actions of the only lane, shape (action,), in fresh memory."""
+        legal: npt.NDArray[np.int8] = self._process.legal[self._places[0]]
+        return legal.copy()
 
     def start_one(self, rng: np.random.Generator) -> None:
         """Begin a new game in the only lane."""

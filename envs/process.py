@@ -107,7 +107,8 @@ class Process:
         leads_to: a place; or -1 - r for a move that ends with result r, or -1 - e for a node that
             leads to event e. Shape (entry,).
         events: event of each result in each context, shape (result * context,).
-        payoffs: by number; number 0 is that of illegal moves.
+        payoffs: by number; number 0 is that of illegal moves, and the last one, number -1, is 0,
+            that of a game which goes on.
         start: event with which a game begins.
         legal: int8, shape (place, action).
         blocks: which states the places are.
@@ -134,6 +135,11 @@ class Process:
                 frozen(table)
 
     @property
+    def first_node(self) -> int:
+        """Number of events that are payoffs."""
+        return len(self.payoffs) - 1
+
+    @property
     def num_contexts(self) -> int:
         """Number of contexts."""
         return len(self.blocks.bases)
@@ -141,13 +147,13 @@ class Process:
     @cached_property
     def plain(self) -> "PlainTables":
         """The same tables, as views that give Python's numbers."""
-        tables = [*self.laws, *(getattr(self, name) for name in PlainTables._fields[4:])]
-        views: Any = map(memoryview, tables)
+        integers = [getattr(self, name) for name in PlainTables._fields[4:-2]]
+        views: Any = map(memoryview, [*self.laws, *integers, *self.blocks[:2]])
         return PlainTables(*views)
 
 
 class PlainTables(NamedTuple):
-    """Tables of ``AliasLaws`` and ``Process``, whose entries are ints and floats."""
+    """Tables of ``AliasLaws``, ``Process`` and ``Blocks``, whose entries are ints and floats."""
 
     sizes: "memoryview[float]"
     firsts: "memoryview[int]"
@@ -160,6 +166,8 @@ class PlainTables(NamedTuple):
     node_contexts: "memoryview[int]"
     leads_to: "memoryview[int]"
     events: "memoryview[int]"
+    bases: "memoryview[int]"
+    strides: "memoryview[int]"
 
 
 @remembered
@@ -245,7 +253,7 @@ class _Tables:
         """Put everything together, in small types."""
         integers = (*moves, *nodes, np.concatenate(self.leads_to), events)
         tables: Any = (np.ascontiguousarray(table, dtype=np.int32).ravel() for table in integers)
-        rest: Any = np.array(payoffs), start, legal.astype(np.int8), blocks, seen
+        rest: Any = np.array([*payoffs, 0.0]), start, legal.astype(np.int8), blocks, seen
         return Process(AliasLaws.of(self.laws), *tables, *rest)
 
 

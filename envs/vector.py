@@ -55,7 +55,9 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
             self.single_observation_space, num_envs
         )
         self.action_space = gym.vector.utils.batch_space(self.single_action_space, num_envs)
-        self._over = np.ones(num_envs, dtype=bool)
+        self._num_actions = self.task.game.num_actions
+        self._over, self._waiting = np.ones(num_envs, dtype=bool), True  # any is to start anew
+        self._nobody = np.zeros(num_envs, dtype=bool)
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
@@ -83,7 +85,8 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
                     f"got {wanted!r}"
                 )
         self._engine.reset(np.flatnonzero(wanted), self.np_random)
-        self._over[wanted] = False
+        self._over = self._over & ~wanted
+        self._waiting = bool(self._over.any())
         return self._engine.observations(), self._infos(wanted)
 
     def step(
@@ -95,30 +98,24 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
             ValueError: if an action is outside the action space.
             RuntimeError: if a game is over that has to be reset by hand.
         """
-        actions = check_actions(actions, self.num_envs, self.task.game.num_actions)
-        resetting = self._over.copy()
-        if resetting.any() and self.autoreset_mode is AutoresetMode.DISABLED:
-            raise RuntimeError(f"games {np.flatnonzero(resetting).tolist()} are over: reset them")
-        playing = np.flatnonzero(~resetting)
-        self._engine.reset(np.flatnonzero(resetting), self.np_random)
-        outcome = self._engine.step(playing, actions[playing], self.np_random)
-        rewards, over = np.zeros(self.num_envs), np.zeros(self.num_envs, dtype=bool)
-        rewards[playing], over[playing] = outcome.rewards, outcome.over
-        ends = self._ends(playing, outcome)
-        self._over = over.copy()
-        everyone = np.ones(self.num_envs, dtype=bool)
-        if over.any() and self.autoreset_mode is AutoresetMode.SAME_STEP:
-            final = {**self._infos(over), **ends}
+        actions = check_actions(actions, self.num_envs, self._num_actions)
+        if self._waiting and self.autoreset_mode is AutoresetMode.DISABLED:
+            raise RuntimeError(f"games {np.flatnonzero(self._over).tolist()} are over: reset them")
+        outcome = self._engine.play(actions, self._over, self.np_random)
+        self._over = over = outcome.over
+        self._waiting = bool(over.any())
+        ends = self._ends(outcome) if self._waiting else {}
+        if self._waiting and self.autoreset_mode is AutoresetMode.SAME_STEP:
+            ended = np.flatnonzero(over)
             final_obs = np.full(self.num_envs, None, dtype=object)
-            observations = self._engine.observations()
-            for lane in np.flatnonzero(over):
-                final_obs[lane] = observations[lane]
-            self._engine.reset(np.flatnonzero(over), self.np_random)
-            self._over[:] = False
-            ends = {"final_obs": final_obs, "final_info": final}
+            final_obs[ended] = np.fromiter(self._engine.observations()[ended], object, len(ended))
+            ends = {"final_obs": final_obs, "final_info": {**self._infos(over), **ends}}
             ends |= {"_final_obs": over.copy(), "_final_info": over.copy()}
-        infos = {**self._infos(everyone), **ends}
-        return self._engine.observations(), rewards, over, np.zeros_like(over), infos
+            self._engine.reset(ended, self.np_random)
+            self._over, self._waiting = self._nobody, False
+        infos = {**self._infos(), **ends}
+        observations = self._engine.observations()
+        return observations, outcome.rewards, over.copy(), np.zeros_like(over), infos
 
     @property
     def sight(self) -> Sight:
@@ -129,22 +126,19 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
         """Say which actions are legal, bool of shape (num_envs, action)."""
         return self._engine.masks()
 
-    def _infos(self, wanted: BoolArray) -> dict[str, Any]:
-        masks = self.action_masks().astype(np.int8)
+    def _infos(self, wanted: BoolArray | None = None) -> dict[str, Any]:
+        """Say which actions are legal, in all lanes or in some."""
+        masks = self.action_masks().view(np.int8)
+        if wanted is None:
+            return {"action_mask": masks, "_action_mask": np.ones(self.num_envs, dtype=bool)}
         masks[~wanted] = 0
         return {"action_mask": masks, "_action_mask": wanted.copy()}
 
-    def _ends(self, playing: IntArray, outcome: Outcome) -> dict[str, Any]:
+    def _ends(self, outcome: Outcome) -> dict[str, Any]:
         """Collect what the infos say of games that have just ended."""
-        infos: dict[str, Any] = {}
-        if outcome.over.any():
-            over, outcomes = np.zeros(self.num_envs, dtype=bool), np.zeros(self.num_envs)
-            over[playing], outcomes[playing] = outcome.over, outcome.payoffs
-            infos |= {"outcome": outcomes, "_outcome": over}
+        infos: dict[str, Any] = {"outcome": outcome.payoffs.copy(), "_outcome": outcome.over.copy()}
         if outcome.illegal.any():
-            illegal = np.zeros(self.num_envs, dtype=bool)
-            illegal[playing] = outcome.illegal
-            infos |= {"illegal_action": illegal, "_illegal_action": illegal.copy()}
+            infos |= {"illegal_action": outcome.illegal, "_illegal_action": outcome.illegal.copy()}
         return infos
 
 
@@ -158,12 +152,12 @@ def check_actions(actions: Any, num_envs: int, num_actions: int) -> IntArray:
         checked = np.asarray(actions)
     except (TypeError, ValueError) as error:  # rows of different lengths, tensors elsewhere
         raise InputError(f"actions must be {num_envs} integers, got none: {error}") from None
-    if checked.shape != (num_envs,) or not np.issubdtype(checked.dtype, np.integer):
+    if checked.shape != (num_envs,) or checked.dtype.kind not in "iu":
         raise InputError(
             f"actions must be {num_envs} integers, "
             f"got an array of {checked.dtype} and shape {checked.shape}"
         )
-    outside = checked[(checked < 0) | (checked >= num_actions)]
-    if len(outside):
+    if checked.min() < 0 or checked.max() >= num_actions:
+        outside = checked[(checked < 0) | (checked >= num_actions)]
         raise InputError(f"actions must be from 0 to {num_actions - 1}, got {outside[0]}")
     return checked.astype(np.int64)

@@ -23,10 +23,10 @@ def law_of(laws, row):
 
 def ends(process, event, chance, found):
     """Follow an event to all its ends: (place, context) or payoff -> probability."""
-    if event < len(process.payoffs):
+    if event < process.first_node:
         found[None, event] += chance
         return
-    node = event - len(process.payoffs)
+    node = event - process.first_node
     for outcome, part in law_of(process.laws, process.node_laws[node]).items():
         if part > 1e-17:
             entry = int(process.leads_to[process.node_firsts[node] + outcome])
