@@ -158,7 +158,7 @@ class ArrayLanes(TableLanes):
 
     def move_all(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Ends:
         """Make moves and begin games, whose draws at nodes of chance are made together."""
-        if fresh.any():
+        if np.count_nonzero(fresh):
             lanes, paid = np.flatnonzero(~fresh), np.full(len(fresh), self._process.start)
             places, contexts = self._places[lanes], self._contexts[lanes]
             paid[lanes] = self._move(lanes, places, contexts, actions[lanes], rng)

@@ -57,7 +57,10 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
         self.action_space = gym.vector.utils.batch_space(self.single_action_space, num_envs)
         self._num_actions = self.task.game.num_actions
         self._over, self._waiting = np.ones(num_envs, dtype=bool), True  # any is to start anew
-        self._nobody = np.zeros(num_envs, dtype=bool)
+        self._nobody, self._everybody = (
+            np.zeros(num_envs, dtype=bool),
+            np.ones(num_envs, dtype=bool),
+        )
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
@@ -103,7 +106,7 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
             raise RuntimeError(f"games {np.flatnonzero(self._over).tolist()} are over: reset them")
         outcome = self._engine.play(actions, self._over, self.np_random)
         self._over = over = outcome.over
-        self._waiting = bool(over.any())
+        self._waiting = bool(np.count_nonzero(over))  # faster than any()
         ends = self._ends(outcome) if self._waiting else {}
         if self._waiting and self.autoreset_mode is AutoresetMode.SAME_STEP:
             ended = np.flatnonzero(over)
@@ -115,7 +118,7 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
             self._over, self._waiting = self._nobody, False
         infos = {**self._infos(), **ends}
         observations = self._engine.observations()
-        return observations, outcome.rewards, over.copy(), np.zeros_like(over), infos
+        return observations, outcome.rewards, over.copy(), self._nobody.copy(), infos
 
     @property
     def sight(self) -> Sight:
@@ -130,14 +133,14 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
         """Say which actions are legal, in all lanes or in some."""
         masks = self.action_masks().view(np.int8)
         if wanted is None:
-            return {"action_mask": masks, "_action_mask": np.ones(self.num_envs, dtype=bool)}
+            return {"action_mask": masks, "_action_mask": self._everybody.copy()}
         masks[~wanted] = 0
         return {"action_mask": masks, "_action_mask": wanted.copy()}
 
     def _ends(self, outcome: Outcome) -> dict[str, Any]:
         """Collect what the infos say of games that have just ended."""
         infos: dict[str, Any] = {"outcome": outcome.payoffs.copy(), "_outcome": outcome.over.copy()}
-        if outcome.illegal.any():
+        if np.count_nonzero(outcome.illegal):
             infos |= {"illegal_action": outcome.illegal, "_illegal_action": outcome.illegal.copy()}
         return infos
 
@@ -157,7 +160,8 @@ def check_actions(actions: Any, num_envs: int, num_actions: int) -> IntArray:
             f"actions must be {num_envs} integers, "
             f"got an array of {checked.dtype} and shape {checked.shape}"
         )
-    if checked.min() < 0 or checked.max() >= num_actions:
-        outside = checked[(checked < 0) | (checked >= num_actions)]
-        raise InputError(f"actions must be from 0 to {num_actions - 1}, got {outside[0]}")
+    outside = (checked < 0) | (checked >= num_actions)
+    if np.count_nonzero(outside):
+        first = checked[outside][0]
+        raise InputError(f"actions must be from 0 to {num_actions - 1}, got {first}")
     return checked.astype(np.int64)
