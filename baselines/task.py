@@ -164,7 +164,7 @@ def make_task(game: str, /, seat: int = 0, **keywords: Any) -> Task:
     if unknown:
         names = ", ".join(["seat", rules.opponent_keyword, *known])
         raise KeywordError(f"{game} takes the keywords {names}, got {', '.join(unknown)}")
-    played = rules(**keywords)
+    played = _played(rules, keywords)
     if opponents is None:
         return Task(played, seat, rules.default_opponent)
     if played.num_players == 1:
@@ -174,6 +174,20 @@ def make_task(game: str, /, seat: int = 0, **keywords: Any) -> Task:
     if rules.opponent_keyword == "opponents" and isinstance(opponents, str) and "," in opponents:
         opponents = opponents.split(",")
     return Task(played, seat, opponents)
+
+
+def _played(rules: type[Game], keywords: Mapping[str, Any]) -> Game:
+    """Build a game, or give the one that was built of the same plain keywords before."""
+    plain = [(name, type(value), value) for name, value in sorted(keywords.items())]
+    if all(kind in (str, int, float, bool, type(None)) for _, kind, _ in plain):
+        return _built(rules, tuple(plain))
+    return rules(**keywords)
+
+
+@remembered
+def _built(rules: type[Game], keywords: tuple[tuple[str, type, Any], ...]) -> Game:
+    """Build a game of names, types and values; the types tell 1 from 1.0 and True."""
+    return rules(**{name: value for name, _, value in keywords})
 
 
 def by_seat(policies: LineUp, seats: Iterable[int]) -> dict[int, PolicyLike]:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..baselines import Sight, Task, solve
+from ..baselines.answers import remembered
 from ..baselines.induction import look_ahead
 from ..baselines.players import with_illegal
 from ..games import (
@@ -21,6 +22,7 @@ from ..games import (
     IntArray,
     Stage,
     at_least,
+    frozen,
     one_of,
 )
 from ..games.sizes import check_memory
@@ -85,29 +87,13 @@ class Engine:
             self._potential: FloatArray = solution.values[task.seat]
         self._rows = self._advantages = None
         if reward == "regret" and 8 * self.game.num_states * self.game.num_actions <= ADVANTAGES:
-            self._rows, self._advantages = self._tabulate_advantages()
+            self._rows, self._advantages = advantages(task)
 
     def lane_bytes(self) -> float:
         """Estimate the memory that a lane takes during a step."""
         features = np.prod(self.encoding.space.shape or 1)
         components = len(self.game.observation_sizes)
         return float(400 + 8 * (3 * components + 2 * features) + 5 * self.game.num_actions)
-
-    def _tabulate_advantages(self) -> tuple[IntArray, FloatArray]:
-        """Give the row of each state (state,), and Q*(s, a) - V*(s) of the agent's states."""
-        own = self.game.states_of(self.task.seat)
-        rows = np.zeros(self.game.num_states, dtype=np.int64)
-        rows[own] = np.arange(len(own))
-        advantages = np.empty((len(own), self.game.num_actions))
-
-        def look(stage: Stage, expected: FloatArray) -> None:
-            if stage.seat == self.task.seat:
-                best = self._solution.found.at(stage.seat, stage.states)
-                known = with_illegal(self.game, stage, expected, FLOATS)
-                advantages[rows[stage.states]] = known - best[:, None]
-
-        look_ahead(self.game, look, self._solution.found, self.task.seat, FLOATS)
-        return rows, advantages
 
     def _regrets(self, states: IntArray, actions: IntArray) -> FloatArray:
         """Give Q*(s, a) - V*(s) of moves, shape (move,): from the table or, without it, anew."""
@@ -249,3 +235,22 @@ class Engine:
         if self.reward == "regret":
             return self._regrets(before, actions)
         return payoffs + np.where(over, 0.0, self._potential[after]) - self._potential[before]
+
+
+@remembered
+def advantages(task: Task) -> tuple[IntArray, FloatArray]:
+    """Give the row of each state, (state,), and Q*(s, a) - V*(s) of the agent's states by row."""
+    game, found = task.game, solve(task).found
+    own = game.states_of(task.seat)
+    rows = np.zeros(game.num_states, dtype=np.int64)
+    rows[own] = np.arange(len(own))
+    table = np.empty((len(own), game.num_actions))
+
+    def look(stage: Stage, expected: FloatArray) -> None:
+        if stage.seat == task.seat:
+            best = found.at(stage.seat, stage.states)
+            known = with_illegal(game, stage, expected, FLOATS)
+            table[rows[stage.states]] = known - best[:, None]
+
+    look_ahead(game, look, found, task.seat, FLOATS)
+    return frozen(rows), frozen(table)

@@ -1,14 +1,17 @@
 """The flat tables of a task: equal to the rules in every state and action of small sizes."""
 
+import pickle
 from collections import defaultdict
 
 import numpy as np
 import pytest
-from exactdice.baselines import make_task
-from exactdice.envs import Engine
+from exactdice.baselines import Task, answers, make_task
+from exactdice.envs import Engine, process
+from exactdice.envs.encoding import Encoding
+from exactdice.envs.lanes import ArrayLanes, PlainLanes, RuleLanes
 from exactdice.envs.process import process_of
 from exactdice.envs.transitions import tabulate_transitions
-from exactdice.games import GAMES
+from exactdice.games import GAMES, AliasLaws, Greed
 from small_games import SMALL
 
 
@@ -21,32 +24,44 @@ def law_of(laws, row):
     return dict(enumerate(chances.tolist()))
 
 
-def ends(process, event, chance, found):
-    """Follow an event to all its ends: (place, context) or payoff -> probability."""
-    if event < process.first_node:
-        found[None, event] += chance
-        return
-    node = event - process.first_node
-    for outcome, part in law_of(process.laws, process.node_laws[node]).items():
-        if part > 1e-17:
-            entry = int(process.leads_to[process.node_firsts[node] + outcome])
-            if entry >= 0:
-                found[entry, int(process.node_contexts[node])] += chance * part
-            else:
-                ends(process, -1 - entry, chance * part, found)
+def ends_of_events(process):
+    """Follow every event to all its ends: event -> {(place, context) or (None, payoff): chance}.
+
+    Nodes may come back to themselves, so that their laws solve a linear system.
+    """
+    nodes = range(len(process.node_laws))
+    size = len(nodes)
+    back, found, columns = np.zeros((size, size)), np.zeros((size, 0)), {}
+    for node in nodes:
+        for outcome, chance in law_of(process.laws, process.node_laws[node]).items():
+            entry = int(process.leads_to[process.node_firsts[node] + outcome]) if chance else -1
+            event = -1 - entry
+            if entry < 0 and event >= process.first_node:
+                back[node, event - process.first_node] += chance
+                continue
+            end = (entry, int(process.node_contexts[node])) if entry >= 0 else (None, event)
+            if end not in columns:
+                columns[end] = len(columns)
+                found = np.concatenate([found, np.zeros((size, 1))], axis=1)
+            found[node, columns[end]] += chance
+    laws = np.linalg.solve(np.eye(size) - back, found)
+    ends = [{(None, number): 1.0} for number in range(process.first_node)]
+    return ends + [dict(zip(columns, law.tolist(), strict=True)) for law in laws]
 
 
-def after(process, place, context, action):
+def after(process, ends, place, context, action):
     found = defaultdict(float)
     move = place * process.legal.shape[1] + action
     for outcome, chance in law_of(process.laws, process.move_laws[move]).items():
-        if chance > 1e-17:
-            entry = int(process.leads_to[process.move_firsts[move] + outcome])
-            if entry >= 0:
-                found[entry, context] += chance
-            else:
-                event = process.events[(-1 - entry) * process.num_contexts + context]
-                ends(process, int(event), chance, found)
+        if not chance:
+            continue
+        entry = int(process.leads_to[process.move_firsts[move] + outcome])
+        if entry >= 0:
+            found[entry, context] += chance
+            continue
+        event = process.events[(-1 - entry) * process.num_contexts + context]
+        for end, part in ends[event].items():
+            found[end] += chance * part
     return found
 
 
@@ -80,8 +95,7 @@ def test_the_tables_are_the_rules(name, sizes, seat, policy):
     others = {game.opponent_keyword: policy} if game.num_players > 1 else {}
     task = make_task(name, seat, **sizes, **others)
     process = process_of(task)
-    if game.has_cycles:
-        pytest.skip("laws have no end")
+    ends = ends_of_events(process)
     transitions = tabulate_transitions(Engine(task, 1))
     states = game.states_of(seat)
     places, contexts = process.blocks.locate(states)
@@ -92,10 +106,68 @@ def test_the_tables_are_the_rules(name, sizes, seat, policy):
             wanted = defaultdict(float)
             for chance, later, reward, over in transitions[state][action]:
                 wanted[None if over else later, reward] += chance
-            found = listed(process, after(process, place, context, action))
-            assert dict(found) == pytest.approx(dict(wanted), abs=1e-14)
-    first = defaultdict(float)
-    ends(process, process.start, 1.0, first)
-    law = {state: chance for (state, _), chance in listed(process, first).items()}
+            found = listed(process, after(process, ends, place, context, action))
+            assert_same(found, wanted)
+    first = {state: chance for (state, _), chance in listed(process, ends[process.start]).items()}
     met = np.flatnonzero(task.initial)
-    assert law == pytest.approx(dict(zip(met.tolist(), task.initial[met], strict=True)), abs=1e-14)
+    assert_same(first, dict(zip(met.tolist(), task.initial[met].tolist(), strict=True)))
+
+
+def assert_same(found, wanted):
+    ends = found.keys() | wanted.keys()
+    assert {end: found.get(end, 0) for end in ends} == pytest.approx(
+        {end: wanted.get(end, 0) for end in ends}, abs=1e-14
+    )
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("lanes", [1, 8, 40])
+def test_arrays_and_plain_numbers_play_the_same_games(name, lanes):
+    game = GAMES[name](**SMALL[name][0])
+    task = Task(game, game.num_players - 1, "random" if game.num_players > 1 else [])
+    encoding = Encoding(game.observation_sizes)
+    both = [kind(task, lanes, encoding) for kind in (ArrayLanes, PlainLanes)]
+    rngs = [np.random.default_rng(3) for _ in both]
+    actions, fresh = np.random.default_rng(4), np.ones(lanes, dtype=bool)
+    for _ in range(200):
+        chosen = actions.integers(0, game.num_actions, lanes)  # illegal ones, too
+        ours, theirs = (
+            side.move_all(chosen, fresh, rng) for side, rng in zip(both, rngs, strict=True)
+        )
+        for mine, other in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(mine, other)
+        for ask in ("states", "observations", "masks"):
+            np.testing.assert_array_equal(*(getattr(side, ask)() for side in both))
+        fresh = ours.over
+    again = pickle.loads(pickle.dumps(both[0]))
+    np.testing.assert_array_equal(again.states(), both[0].states())
+
+
+@pytest.mark.parametrize("sizes", [(1, 1), (3, 2), (5, 7), (4, 56), (2, 252)])
+def test_alias_laws_are_the_laws(sizes):
+    rng = np.random.default_rng(1)
+    laws = rng.random(sizes) ** 8 * (rng.random(sizes) < 0.8)
+    laws[:, 0] += 0.01
+    laws /= laws.sum(axis=1, keepdims=True)
+    alias = AliasLaws.of([np.ones((1, 1)), laws])
+    for row, law in enumerate(laws):
+        found = np.array([*law_of(alias, 1 + row).values()])
+        np.testing.assert_allclose(found, law, atol=1e-14)
+        assert (found[law == 0] == 0).all()
+
+
+def test_what_does_not_fit_is_played_by_the_rules(monkeypatch):
+    """And the games are as long, and as good, as by tables."""
+    task = Task(Greed(6, 3), 1, "random")
+    rng, means = np.random.default_rng(0), []
+    for limit in (process.LIMIT, 0):
+        monkeypatch.setattr(process, "LIMIT", limit)
+        answers.forget()
+        engine = Engine(task, 20_000)
+        assert isinstance(engine._lanes, RuleLanes) == (limit == 0)
+        engine.reset(np.arange(20_000), rng)
+        met = np.bincount(engine.states, minlength=task.game.num_states) / 20_000
+        outcome = engine.step(np.arange(20_000), np.ones(20_000, dtype=int), rng)
+        means.append([*met, outcome.payoffs.mean(), outcome.over.mean()])
+    answers.forget()
+    np.testing.assert_allclose(*means, atol=6 * 0.5 / 20_000**0.5 * 2**0.5)
