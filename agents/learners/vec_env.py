@@ -44,7 +44,7 @@ class GameVecEnv(VecEnv):
         self.render_mode = None
         super().__init__(num_envs, *self.engine.spaces())
         self.rng, _ = seeding.np_random(None)
-        self._lanes = np.arange(num_envs)
+        self._lanes, self._nobody = np.arange(num_envs), np.zeros(num_envs, dtype=bool)
         self._returns = np.zeros(num_envs)
         self._lengths = np.zeros(num_envs, dtype=np.int64)
         self._actions = np.zeros(num_envs, dtype=np.int64)
@@ -75,7 +75,7 @@ class GameVecEnv(VecEnv):
 
     def step_wait(self) -> VecEnvStepReturn:
         """Make one move in every game."""
-        outcome = self.engine.step(self._lanes, self._actions, self.rng)
+        outcome = self.engine.play(self._actions, self._nobody, self.rng)
         self._returns += outcome.rewards
         self._lengths += 1
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
