@@ -327,6 +327,20 @@ class Game(ABC):
         """
         return enumeration.backward(self, decide, seats, arithmetic)
 
+    def backward_mirrored(self, decide: Decide, arithmetic: Arithmetic = FLOATS) -> Values | None:
+        """Do as ``backward`` does for player 0 if player 1 does the same in the same states.
+
+        Args:
+            decide: as of ``backward``, with the values to player 0, whose stages alone are asked
+                about.
+            arithmetic: of the values.
+
+        Returns:
+            As ``backward``. None if it would be no faster, or the game is not zero-sum for two to
+            whom a state means the same.
+        """
+        return None
+
     def expect(
         self,
         seat: int,
