@@ -55,11 +55,10 @@ def forget() -> None:
 def _make_room() -> None:
     """Let the oldest answers go while they hold too many numbers; the newest stays."""
     counted: set[int] = set()
-    sizes = [  # newest first
-        max(_size((args, answer), counted), LEAST)
-        for (_, args, _), answer in reversed(_ANSWERS.items())
-    ]
-    kept = int((np.cumsum(sizes) <= max(LIMIT, 2 * max(sizes))).sum())
+    held = [(args, answer) for (_, args, _), answer in reversed(_ANSWERS.items())]  # newest first
+    sizes = [max(_size(each, counted), LEAST) for each in held]
+    largest = max(_size(each, set()) for each in held)  # with what it shares
+    kept = int((np.cumsum(sizes) <= max(LIMIT, 2 * largest)).sum())
     for _ in sizes[kept:]:
         _ANSWERS.popitem(last=False)
 

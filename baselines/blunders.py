@@ -8,7 +8,6 @@ import numpy as np
 from ..games import FLOATS, FloatArray, Game, IntArray, Stage
 from .evaluation import Solution
 from .induction import look_ahead
-from .occupancy import play
 from .players import with_illegal
 from .policies import Policy
 
@@ -81,10 +80,16 @@ class Mistakes:
         return [Blunder(*entry) for entry in ((*row, _in_words(game, *row)) for row in rows)]
 
 
-def mistakes(agent: Policy, solution: Solution) -> Mistakes:
-    """Find every decision of an agent that costs something, as far as values differ."""
+def mistakes(agent: Policy, solution: Solution, met: FloatArray) -> Mistakes:
+    """Find every decision of an agent that costs something, as far as values differ.
+
+    Args:
+        agent: who decides.
+        solution: the optimum of its task.
+        met: how likely the agent meets each state, shape (state,).
+    """
     task, game = solution.task, solution.task.game
-    met, equal = play(agent, task, FLOATS)[task.seat], FLOATS.tie(game)
+    equal = FLOATS.tie(game)
     found: dict[int, tuple[IntArray | FloatArray, ...]] = {}  # by the first state of a stage
 
     def look(stage: Stage, expected: FloatArray) -> None:

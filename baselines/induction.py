@@ -143,7 +143,9 @@ def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
 def equilibrium_in(game: Game, arithmetic: Arithmetic) -> Equilibrium:
     """Do as ``equilibrium`` does, in an arithmetic."""
     if game.zero_sum or game.num_players == 1:
-        values, choices, error_bound = sweep_back(Players(game, 0, {}, arithmetic))
+        values, choices, error_bound = _sweep_mirrored(game, arithmetic) or sweep_back(
+            Players(game, 0, {}, arithmetic)
+        )
         every: tuple[Values, ...] = (values,)
         if game.zero_sum:
             every = (values, values.subtracted_from(sum(arithmetic.payoff_range(game))))
@@ -155,6 +157,16 @@ def equilibrium_in(game: Game, arithmetic: Arithmetic) -> Equilibrium:
         for seat in sorted(choices)
     ]
     return Equilibrium(every, tuple(policies), error_bound)
+
+
+def _sweep_mirrored(game: Game, arithmetic: Arithmetic) -> Sweep | None:
+    """Let both players do the same, if the game has a sweep for that."""
+    players = Players(game, 0, {}, arithmetic)
+    values = game.backward_mirrored(players.choose, arithmetic)
+    if values is None:
+        return None
+    choice = _everywhere(game, players.choices[0])
+    return Sweep(values, {0: choice, 1: choice}, 0.0)
 
 
 def _sweep_together(

@@ -38,16 +38,21 @@ def play(policy: Policy, task: Task, arithmetic: Arithmetic, follow: Decide | No
     return sweep_forward(task.game, decide, start, task.seat, arithmetic)
 
 
-def outcomes(policy: Policy, task: Task, arithmetic: Arithmetic) -> dict[Any, Any]:
+def outcomes(policy: Policy, task: Task, arithmetic: Arithmetic, met: Array) -> dict[Any, Any]:
     """Compute the probability of every payoff to the agent, in growing order of payoffs.
 
-    What is met is computed first, and then what of it ends the game, stage by stage.
+    Args:
+        policy: the agent's.
+        task: what it faces.
+        arithmetic: how to count.
+        met: how likely each state is met, as ``play`` gives it, of which a part ends the game.
     """
     game, policies = task.game, {**policies_against(task, arithmetic), task.seat: policy}
-    met = play(policy, task, arithmetic)
     worst = arithmetic.payoff_range(game)[0]
     law: dict[Any, Any] = {worst: 0}
     for seat, states in pieces(task):
+        if not met[seat, states].any():
+            continue
         weights = spread(policies[seat], states, met[seat, states], arithmetic)
         law[worst] += (weights * ~game.mask(states)).sum()
         pairs, actions, payoffs, chances = game.settled(seat, states, task.seat, arithmetic)

@@ -96,8 +96,8 @@ class Players:
         if mover not in choosing:
             chosen: Array = expected[np.arange(len(states)), self.choices[mover][states]]
             return chosen
-        sign = 1 if (mover == self.seat) != self._worst else -1
+        low = (mover == self.seat) == self._worst
         mask = self.game.mask(states)
-        best, optimal = self.arithmetic.best(sign * expected, mask, self._equal)
+        best, optimal = self.arithmetic.best(-expected if low else expected, mask, self._equal)
         self.choices[mover][states] = optimal.argmax(axis=1)
-        return sign * best
+        return -best if low else best

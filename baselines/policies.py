@@ -136,7 +136,7 @@ class DeterministicPolicy(TablePolicy):
     def law(self, states: IntArray, arithmetic: Arithmetic) -> Array:
         """Give 1 to the action chosen, 0 to all others."""
         chosen = np.arange(self.shape[1]) == self._rows[states][:, None]
-        law: Array = chosen.astype(np.int64).astype(arithmetic.dtype)
+        law: Array = chosen.view(np.int8).astype(arithmetic.dtype)  # booleans as objects stay so
         return law
 
     def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..games import FLOATS, FloatArray, Stage
+from ..games import FLOATS, FloatArray, Stage, frozen
 from .answers import remembered
 from .blunders import Blunder, Mistakes, mistakes
 from .conversion import Reading, label
@@ -83,14 +83,14 @@ class Score:
     @cached_property
     def outcomes(self) -> Mapping[float, float]:
         """Probability of every payoff, by payoff in growing order."""
-        law = outcomes(self.agent, self.task, FLOATS)
+        law = outcomes(self.agent, self.task, FLOATS, self._met)
         return MappingProxyType({float(payoff): float(law[payoff]) for payoff in law})
 
     @cached_property
     def optimal_share(self) -> float:
         """Share of the agent's decisions that are optimal, each counted as often as it is met."""
-        met = play(self.agent, self.task, FLOATS)[self.task.seat]
-        return max(0.0, 1 - float(self._mistakes.occupancy.sum() / met.sum()))
+        met = self._met[self.task.seat].sum()
+        return max(0.0, 1 - float(self._mistakes.occupancy.sum() / met))
 
     @cached_property
     def flawless(self) -> float:
@@ -131,7 +131,11 @@ class Score:
 
     @cached_property
     def _mistakes(self) -> Mistakes:
-        return mistakes(self.agent, solution(self.task, FLOATS))
+        return mistakes(self.agent, solution(self.task, FLOATS), self._met[self.task.seat])
+
+    @cached_property
+    def _met(self) -> FloatArray:
+        return frozen(play(self.agent, self.task, FLOATS))
 
     def as_dict(self) -> dict[str, Any]:
         """Give everything but the blunders in JSON's types."""

@@ -190,7 +190,8 @@ def outcome_distribution(
     """
     task, sight = look_at(env)
     arithmetic = arithmetic_of(task.game, exact)
-    return outcomes(agent(policy, task, arithmetic, Reading(sight=sight)), task, arithmetic)
+    chosen = agent(policy, task, arithmetic, Reading(sight=sight))
+    return outcomes(chosen, task, arithmetic, play(chosen, task, arithmetic))
 
 
 def expected_payoffs(policies: LineUp, env: Any, exact: bool = False) -> list[float | Fraction]:

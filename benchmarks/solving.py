@@ -47,7 +47,7 @@ def solve_by_pmf(limit: int) -> float:
 class Enumerated(Greed):
     """Greed without its recursion."""
 
-    backward_together = Game.backward_together
+    backward_together, backward_mirrored = Game.backward_together, Game.backward_mirrored
 
 
 def main() -> None:

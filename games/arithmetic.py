@@ -100,11 +100,11 @@ class ScaledValues(Values):
 
     def at_stage(self, stage: "Stage") -> Array:
         """Give the numbers of a stage, multiplied by its scale, shape (..., state)."""
-        index = (..., stage.seat, stage.states)
-        if (self._scale[index] == stage.scale).all():
-            return super().at_stage(stage)
-        numbers: Array = EXACT.scaled(self[index], stage.scale)
-        return numbers
+        numbers, scale = super().at_stage(stage), self._scale[..., stage.seat, stage.states]
+        if (scale == stage.scale).all():
+            return numbers
+        changed: Array = _RESCALED(numbers, scale, stage.scale)
+        return changed
 
     def put(self, index: Any, numbers: Array, scale: Any) -> None:
         """Fill in numbers that are multiplied by a scale."""
@@ -253,9 +253,9 @@ class Arithmetic:
             mask: which are legal, of the same shape.
             tie: floats that differ by no more are equal.
         """
-        legal = np.where(mask, expected, -np.inf)
-        best: Array = legal.max(axis=1) + 0.0  # of 0.0 and -0.0 processors take either
-        return best, legal >= (best - tie)[:, None]
+        best: Array = expected.max(axis=1, where=mask, initial=-np.inf)
+        best += 0.0  # of 0.0 and -0.0 processors take either
+        return best, (expected >= (best - tie)[:, None]) & mask
 
 
 @dataclass(frozen=True)
@@ -338,11 +338,15 @@ class Exact(Arithmetic):
 
 
 def _scaled(number: Any, scale: Any) -> Any:
-    product = number.numerator * scale
-    whole, rest = divmod(product, number.denominator)
-    return Fraction(product, number.denominator) if rest else whole
+    return _rescaled(number.numerator, number.denominator, scale)
 
 
+def _rescaled(number: Any, old: Any, new: Any) -> Any:
+    whole, rest = divmod(number * new, old)
+    return Fraction(number * new, old) if rest else whole
+
+
+_RESCALED = np.frompyfunc(_rescaled, 3, 1)
 _SCALED = np.frompyfunc(_scaled, 2, 1)
 _FRACTION = np.frompyfunc(Fraction, 2, 1)
 

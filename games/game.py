@@ -34,7 +34,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -234,7 +234,7 @@ class Game(ABC):
     @property
     def keywords(self) -> dict[str, Any]:
         """Arguments that build this game, in JSON's types."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        return {name: getattr(self, name) for name in _arguments(type(self))}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the arguments and not the tables made from them: models carry their game along."""
@@ -340,6 +340,20 @@ class Game(ABC):
         """
         return enumeration.backward(self, decide, seats, arithmetic)
 
+    def backward_mirrored(self, decide: Decide, arithmetic: Arithmetic = FLOATS) -> Values | None:
+        """Do as ``backward`` does for player 0 if player 1 does the same in the same states.
+
+        Args:
+            decide: as of ``backward``, with the values to player 0, whose stages alone are asked
+                about.
+            arithmetic: of the values.
+
+        Returns:
+            As ``backward``. None if it would be no faster, or the game is not zero-sum for two to
+            whom a state means the same.
+        """
+        return None
+
     def expect(
         self,
         seat: int,
@@ -409,6 +423,12 @@ def _pieces(count: int) -> Iterator[slice]:
     """Cut a number of states into slices whose masks fit the cache."""
     for first in range(0, count, 4096):
         yield slice(first, first + 4096)
+
+
+@lru_cache
+def _arguments(rules: type[Game]) -> tuple[str, ...]:
+    """Give the names of what a game is made from; every question about a game hashes them."""
+    return tuple(inspect.signature(rules).parameters)
 
 
 def rebuild(rules: type[Game], keywords: dict[str, Any]) -> Game:

@@ -23,7 +23,7 @@ from . import greed_recursion
 from .arithmetic import FLOATS, Arithmetic, Array, Values
 from .checks import at_least, one_of
 from .dice import sum_counts, sum_laws
-from .game import BoolArray, Decide, Game, IntArray, Move, frozen
+from .game import BoolArray, Decide, Game, IntArray, Move, Stage, frozen
 from .moves import Moves
 from .sizes import Cost, check_sizes
 
@@ -81,6 +81,9 @@ class Greed(Game):
             self.dice_allowed = np.full(self.num_scores, self.max_dice)
         frozen(self.dice_allowed)
         self.num_actions = int(self.dice_allowed[0]) + 1
+        small = np.min_scalar_type(self.num_actions)  # masks are compared faster in few bytes
+        self._actions = np.arange(self.num_actions, dtype=small)
+        self._allowed = self.dice_allowed.astype(small)
         self.laws = frozen(sum_laws(self.num_actions - 1, self.sides))
 
     @staticmethod
@@ -89,11 +92,11 @@ class Greed(Game):
         scores, bits = max_score + 1, max_score * log2(sides)
         actions = 2 + (2 * max_score // (sides + 1) if max_dice is None else max_dice - 1)
         number = 28 + bits / 7.5 if exact else 0.0  # bytes of an integer in the middle of the game
-        air = actions * scores * (2 * sides + 8)
+        air = actions * scores * (sides + 8)
         laws = actions**2 * sides
         memory = 2 * scores**2 * (64 + 3 * number) + air * (8 + 0.4 * number) + 16 * laws
-        step = 8e-8 + 3e-10 * bits if exact else 4e-9
-        seconds = step * scores**2 * actions * (sides + 2) + 6e-6 * scores * sides
+        step = 2e-7 + 2e-10 * bits if exact else 8e-10 * (sides + 2)
+        seconds = step * scores**2 * actions + 6e-6 * scores * sides
         return Cost(2 * scores**2, memory, seconds + 1e-9 * laws * sides)
 
     # ------------------------------------------------------------------ rules
@@ -116,7 +119,7 @@ class Greed(Game):
     def mask(self, states: IntArray) -> BoolArray:
         """Allow the numbers of dice up to ``dice_allowed`` for the mover's score."""
         own = states // self.num_scores % self.num_scores
-        return np.arange(self.num_actions) <= self.dice_allowed[own][..., None]
+        return self._actions <= self._allowed[own][..., None]
 
     def initial_law(self) -> tuple[IntArray, Array]:
         """Start at 0 : 0."""
@@ -208,6 +211,16 @@ class Greed(Game):
     ) -> Values:
         """Visit the stages last to first in O(M^3), a die at a time (``greed_recursion``)."""
         return greed_recursion.backward(self, decide, seats, arithmetic)
+
+    def backward_mirrored(self, decide: Decide, arithmetic: Arithmetic = FLOATS) -> Values | None:
+        """Visit the stages of player 0 alone, as both see alike, unless both may lose."""
+        if not self.zero_sum:
+            return None
+
+        def decide_alone(stage: Stage, expected: Array) -> Array:
+            return decide(stage, expected[0])[None]
+
+        return greed_recursion.backward(self, decide_alone, [0], arithmetic, movers=[0]).row(0)
 
     def forward(
         self, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic = FLOATS

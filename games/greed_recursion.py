@@ -29,12 +29,14 @@ Ratings in the air are those of ``seat`` where it moves, and 1 minus them where 
 that a bust is 0 in both; in a zero-sum game this is the mover's own rating. They are turned into
 values to ``seat`` on the way out to ``decide`` and back on the way in.
 
-Every W_n(p, o) is an integer over 2 s^(2M-p-o), which is the scale of exact values.
+Every W_n(p, o) is an integer over 2 s^(2M-p-o), or in the last turn over 2 s^(M-p), which are the
+scales of exact values.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -47,101 +49,120 @@ if TYPE_CHECKING:
 HALF = Fraction(1, 2)
 
 
-def backward(game: "Greed", decide: Decide, seats: Sequence[int], arithmetic: Arithmetic) -> Values:
-    """Visit the stages last to first (see ``Game.backward_together``)."""
-    values = arithmetic.values(len(seats), 2, game.num_states)
-    scales = arithmetic.scales(2, game.sides, 2 * game.max_score + 1)
-    _last_turns_backward(game, decide, seats, values, scales, arithmetic)
-    last_turn = game.num_scores**2
-    air = _DiceInTheAir(
-        arithmetic.zeros(game.sides, len(seats), 2, game.num_actions, game.num_scores),
-        _weights_backward(game, arithmetic),
-    )
-    for total in range(2 * game.max_score, -1, -1):
-        window, states = game.diagonal(total)
-        scale = scales[2 * game.max_score - total]
-        one = np.full(len(states), scale, dtype=arithmetic.dtype)
-        swapped = states[::-1]  # swapping the two scores reverses the order on a diagonal
-        rolled = air.land(total, window)[..., :-1, :]  # (seat, mover, dice - 1, state)
-        stop = one - _turn(values.numbers[..., swapped + last_turn], seats, one)[:, ::-1]
-        ratings = np.concatenate([stop[:, :, None], rolled], axis=2)
-        _decide(decide, seats, states, ratings, one, values)
-        landed = one - _turn(values.numbers[..., swapped], seats, one)[:, ::-1]
-        air.store(total, window, np.concatenate([landed[:, :, None], rolled], axis=2))
-    return values.frozen()
-
-
-def _last_turns_backward(
+def backward(
     game: "Greed",
     decide: Decide,
     seats: Sequence[int],
-    values: Values,
-    scales: Array,
     arithmetic: Arithmetic,
-) -> None:
-    """Fill in the values of last turns, in which nothing depends on other decisions."""
-    rows = 1 if game.zero_sum else 2  # what is the mover's own rating is the same to both
-    air = _DiceInTheAir(
-        arithmetic.zeros(game.sides, rows, game.num_actions, game.num_scores),
-        _weights_backward(game, arithmetic),
-    )
-    halves = arithmetic.scaled(HALF, scales)
-    other, everyone = np.arange(game.num_scores), slice(0, game.num_scores)
-    for own in range(game.max_score, -1, -1):
-        states = (game.num_scores + own) * game.num_scores + other
-        dice = 2 * game.max_score - own - other
-        mine, others = game.final_halves(np.full_like(other, own), other)
-        compared = np.array([mine, 2 - others])[:rows] * halves[dice]
-        rolled = air.land(own, everyone)[..., :-1, :]  # (seat to move or other, dice - 1, state)
-        ratings = np.concatenate([compared[:, None], rolled], axis=1)
-        moving = [[ratings[0 if mover == seat else -1] for mover in (0, 1)] for seat in seats]
-        _decide(decide, seats, states, np.array(moving), scales[dice], values)
-        air.store(own, everyone, ratings)
+    movers: Sequence[int] = (0, 1),
+) -> Values:
+    """Visit the stages last to first (see ``Game.backward_together``).
+
+    Args:
+        game: the rules.
+        decide: as there.
+        seats: as there.
+        arithmetic: of the values.
+        movers: whose stages are visited; player 1 mirrors player 0 if they are player 0's alone.
+    """
+    values = arithmetic.values(len(seats), 2, game.num_states)
+    scales = arithmetic.scales(2, game.sides, 2 * game.max_score + 1)
+    sweep = _Backward(game, decide, seats, movers, arithmetic, scales, values)
+    sweep.last_turns()
+    sweep.normal_turns()
+    return values.frozen()
 
 
-def _decide(
-    decide: Decide,
-    seats: Sequence[int],
-    states: IntArray,
-    ratings: Array,
-    one: Array,
-    values: Values,
-) -> None:
-    """Have a stage of each mover decided on its ratings, shape (seat, mover, dice, state)."""
-    for mover in (0, 1):
-        expected = np.stack(
-            [
-                numbers[mover] if mover == seat else one - numbers[mover]
-                for seat, numbers in zip(seats, ratings, strict=True)
-            ]
-        )
-        stage = Stage(mover, states, one)
-        values.put((..., *stage.positions), decide(stage, expected.swapaxes(1, 2)), one)
+@dataclass(frozen=True)
+class _Backward:
+    """A sweep that fills in ``values``."""
 
+    game: "Greed"
+    decide: Decide
+    seats: Sequence[int]
+    movers: Sequence[int]
+    arithmetic: Arithmetic
+    scales: Array
+    values: Values
 
-def _turn(values: Array, seats: Sequence[int], one: Array) -> Array:
-    """Turn values to ``seats``, shape (seat, mover, state), into what is in the air."""
-    turned = values.copy()
-    for row, seat in enumerate(seats):
-        turned[row, 1 - seat] = one - turned[row, 1 - seat]
-    return turned
+    def last_turns(self) -> None:
+        """Value last turns, in which nothing depends on other decisions."""
+        game = self.game
+        rows = 1 if game.zero_sum else 2  # what is the mover's own rating is the same to both
+        air = self._dice_in_the_air(rows)
+        other = np.arange(game.num_scores)
+        for own in range(game.max_score, -1, -1):
+            states = (game.num_scores + own) * game.num_scores + other
+            one = self._one(game.max_score - own, states)
+            # Who leads wins unless bust, so that one score below the mover's stands for all.
+            window = slice(max(own - 1, 0), game.num_scores)
+            air.copy(own, window.start)
+            ratings = air.land(window, 1)  # (seat to move or other, state in window, dice)
+            mine, others = game.final_halves(np.full_like(other, own), other)
+            compared = np.array([mine, 2 - others])[:rows] * self.arithmetic.scaled(HALF, one)
+            ratings[..., 0] = compared[:, window]
+            air.store(own, window, ratings)
+            ratings = ratings[:, np.maximum(other - window.start, 0)]  # of all states
+            for mover in self.movers:
+                rated = [ratings[0 if mover == seat else -1] for seat in self.seats]
+                self._decide(mover, states, rated, one)
 
+    def normal_turns(self) -> None:
+        """Value all other positions, by falling sums of scores."""
+        game, last_turn = self.game, self.game.num_scores**2
+        air = self._dice_in_the_air(len(self.seats), len(self.movers))
+        for total in range(2 * game.max_score, -1, -1):
+            window, states = game.diagonal(total)
+            swapped = states[::-1]  # swapping the two scores reverses the order on a diagonal
+            one = self._one(2 * game.max_score - total, states)
+            ratings = air.land(window, 1)  # (seat, mover, state, dice)
+            ratings[..., 0] = self._passed(swapped + last_turn, one)
+            for column, mover in enumerate(self.movers):
+                self._decide(mover, states, ratings[:, column], one)
+            ratings[..., 0] = self._passed(swapped, one)
+            air.store(total, window, ratings)
 
-def _weights_backward(game: "Greed", arithmetic: Arithmetic) -> Array:
-    """Give 1/s for each face; the scale changes by s^f between the steps."""
-    scales = arithmetic.scales(game.sides, game.sides, game.sides)
-    weights: Array = arithmetic.scaled(Fraction(1, game.sides), scales)
-    return weights
+    def _dice_in_the_air(self, *rows: int) -> "_DiceInTheAir":
+        """Give ratings in the air; the scale changes by ``ratio`` with each step."""
+        ratio = self.arithmetic.scales(1, self.game.sides, 2)[1]
+        weight = self.arithmetic.scaled(Fraction(1, self.game.sides), ratio)
+        return _DiceInTheAir(self.game, self.arithmetic, rows, weight, ratio)
+
+    def _one(self, points: int, states: IntArray) -> Array:
+        """Give the scale of states after which so many points can be scored."""
+        return np.full(len(states), self.scales[points], dtype=self.arithmetic.dtype)
+
+    def _decide(
+        self, mover: int, states: IntArray, ratings: Array | list[Array], one: Array
+    ) -> None:
+        """Have a stage decided on its ratings, one array (state, dice) for each of the seats."""
+        expected = [
+            numbers if mover == seat else one[:, None] - numbers
+            for seat, numbers in zip(self.seats, ratings, strict=True)
+        ]
+        together = np.stack(expected) if len(expected) > 1 else expected[0][None]
+        decided = self.decide(Stage(mover, states, one), together)
+        self.values.put((..., mover, states), decided, one)
+        if len(self.movers) == 1:
+            self.values.put((..., 1 - mover, states), one - decided, one)
+
+    def _passed(self, states: IntArray, one: Array) -> Array:
+        """Rate positions in which the other is to move in ``states``: (seat, mover, state)."""
+        others = [self.values.at_stage(Stage(1 - mover, states, one)) for mover in self.movers]
+        for mover, rating in zip(self.movers, others, strict=True):
+            for row, seat in enumerate(self.seats):
+                if mover == seat:
+                    rating[row] = one - rating[row]
+        ratings: Array = one - np.stack(others, axis=1)
+        return ratings
 
 
 def forward(game: "Greed", decide: Decide, start: Array, arithmetic: Arithmetic) -> Array:
     """Visit the stages first to last: the adjoint of ``backward``."""
     mass = start.copy()
     last_turn = game.num_scores**2
-    air = _DiceInTheAir(
-        arithmetic.zeros(game.sides, 2, game.num_actions, game.num_scores),
-        np.full(game.sides, arithmetic.number(Fraction(1, game.sides))),
-    )
+    weight = arithmetic.number(Fraction(1, game.sides))
+    air = _DiceInTheAir(game, arithmetic, (2,), weight, 1)
 
     def weigh(mover: int, states: IntArray) -> Array:
         one = np.ones(len(states), dtype=arithmetic.dtype)
@@ -150,13 +171,12 @@ def forward(game: "Greed", decide: Decide, start: Array, arithmetic: Arithmetic)
     for total in range(2 * game.max_score + 1):
         window, states = game.diagonal(total)
         swapped = states[::-1]
-        landed = air.land(total, window)  # (mover, dice before one landed, state)
-        mass[:, swapped] += landed[::-1, 1:2].sum(axis=1)  # the last die landed, if any
-        weights = np.stack([weigh(mover, states) for mover in (0, 1)])
+        landed = air.land(window, 0)  # (mover, state, dice before one landed)
+        mass[:, swapped] += landed[::-1, :, 1:2].sum(axis=2)  # the last die landed, if any
+        weights = np.stack([weigh(mover, states) for mover in (0, 1)])  # (mover, state, dice)
         mass[:, swapped + last_turn] += weights[::-1, :, 0]
-        in_the_air = weights.transpose(0, 2, 1)  # (mover, dice, state)
-        in_the_air[:, 1:-1] += landed[:, 2:]
-        air.store(total, window, in_the_air)
+        weights[..., 1:-1] += landed[..., 2:]
+        air.store(total, window, weights)
     for row in np.arange(last_turn, 2 * last_turn).reshape(game.num_scores, -1):
         for mover in (0, 1):
             weigh(mover, row)
@@ -164,31 +184,68 @@ def forward(game: "Greed", decide: Decide, start: Array, arithmetic: Arithmetic)
 
 
 class _DiceInTheAir:
-    """Numbers by (dice in the air, opponent's score) at the last s steps of a sweep.
+    """Numbers by (opponent's score, dice in the air) at the last s steps of a sweep.
 
     A step is a sum of scores or, in the last turn, the mover's score. Backward the numbers are
     ratings, and a die in the air moves a rating from step k + f to step k; forward they are
     probabilities, moved from step k - f to step k.
 
     Args:
-        steps: zeros, shape (step, ..., dice, score); axes for players may precede the dice.
-        weights: of each face, shape (face,).
+        game: the rules.
+        arithmetic: of the numbers.
+        rows: sizes of axes that precede those two, for players.
+        weight: what a number is multiplied by when a die moves it by one step.
+        ratio: by how much more for each further step.
     """
 
-    def __init__(self, steps: Array, weights: Array) -> None:
-        self._steps, self._weights = steps, weights
+    def __init__(
+        self, game: "Greed", arithmetic: Arithmetic, rows: tuple[int, ...], weight: Any, ratio: Any
+    ) -> None:
+        shape = *rows, game.num_scores, game.num_actions
+        self._steps = arithmetic.zeros(game.sides, *shape)  # multiplied by ``weight``
+        self._landed = arithmetic.zeros(*rows, game.num_scores * game.num_actions + 1)
+        self._weight, self._ratio = weight, ratio
+        # The sum over the faces changes by two of its terms from step to step. Floats are added
+        # anew, as differences of theirs lose digits.
+        self._sum = None if arithmetic.rounds else arithmetic.zeros(*shape)
 
-    def land(self, step: int, window: slice) -> Array:
-        """Average over the faces of one die that lands: shape (..., dice, score in window)."""
-        # Backward, face f has to meet step + f; forward, the weights are all alike.
-        weights = np.roll(self._weights, step + 1)
-        total: Array = weights[0] * self._steps[0, ..., window]
-        for weight, numbers in zip(weights[1:], self._steps[1:], strict=True):
-            total += weight * numbers[..., window]
-        return total
+    def land(self, window: slice, dice: int) -> Array:
+        """Average over the faces of one die that lands.
+
+        Args:
+            window: scores.
+            dice: 0 or 1. The entries of n dice in the air are counted as those of n + ``dice``;
+                with 1, those of none are meaningless.
+
+        Returns:
+            Shape (..., score in window, dice), overwritten by the next call.
+        """
+        *rows, _, num_dice = self._steps.shape[1:]
+        shape = *rows, window.stop - window.start, num_dice
+        size = shape[-2] * num_dice
+        landed = self._landed[..., dice : size + dice].reshape(shape)
+        if self._sum is None:
+            np.add.reduce(self._steps[..., window, :], axis=0, out=landed)
+        else:
+            landed[...] = self._sum[..., window, :]
+        return self._landed[..., :size].reshape(shape)
 
     def store(self, step: int, window: slice, numbers: Array) -> None:
-        """Remember a step's numbers in place of those s steps ago; all others are zero."""
-        slot = self._steps[step % len(self._steps)]
-        slot[...] = 0
-        slot[..., window] = numbers
+        """Remember a step's numbers in place of those s steps ago.
+
+        Outside the window are zeros, or what no later window includes.
+        """
+        slot = self._steps[step % len(self._steps)][..., window, :]
+        if self._sum is None:
+            np.multiply(numbers, self._weight, out=slot)
+            return
+        total = self._sum[..., window, :]
+        total -= self._ratio ** (len(self._steps) - 1) * slot
+        total *= self._ratio
+        slot[...] = numbers if self._weight == 1 else self._weight * numbers
+        total += slot
+
+    def copy(self, score: int, target: int) -> None:
+        """Have the numbers of one score stand for another too."""
+        for numbers in (self._steps,) if self._sum is None else (self._steps, self._sum):
+            numbers[..., target, :] = numbers[..., score, :]

@@ -258,6 +258,7 @@ def test_games_solve_without_a_recursion_of_their_own(exact):
 
     class Plain(Greed):
         backward_together, forward = Game.backward_together, Game.forward
+        backward_mirrored = Game.backward_mirrored
 
     plain, quick = Task(Plain(4, 3), 1), Task(Greed(4, 3), 1)
     values = [exactdice.solve(task, exact).value for task in (plain, quick)]

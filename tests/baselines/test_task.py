@@ -23,14 +23,18 @@ UNIFORM /= UNIFORM.sum(axis=1, keepdims=True)
 @pytest.fixture
 def sweeps(monkeypatch):
     """Count the sweeps back of Greed from here on, with nothing remembered."""
-    counted, sweep = [], Greed.backward_together
+    counted = []
 
-    def count(self, *args, **kwargs):
-        counted.append(self)
-        return sweep(self, *args, **kwargs)
+    def counting(sweep):
+        def count(self, *args, **kwargs):
+            counted.append(self)
+            return sweep(self, *args, **kwargs)
+
+        return count
 
     answers.forget()
-    monkeypatch.setattr(Greed, "backward_together", count)
+    for name in ("backward_together", "backward_mirrored"):
+        monkeypatch.setattr(Greed, name, counting(getattr(Greed, name)))
     return counted
 
 
@@ -122,7 +126,7 @@ def test_one_large_answer_does_not_drive_out_what_it_was_made_of(sweeps, monkeyp
 def test_numbers_that_answers_share_count_once(sweeps, monkeypatch):
     """A solution against the equilibrium holds the equilibrium's own values and policy."""
     monkeypatch.setattr(answers, "LEAST", 1)
-    monkeypatch.setattr(answers, "LIMIT", 8 * GAME.num_states)  # the equilibrium has 6, a law 1
+    monkeypatch.setattr(answers, "LIMIT", 8 * GAME.num_states)  # the equilibrium has 5, a law 1
     for _ in range(2):
         solve(Task(GAME))
         assert Task(GAME).policies[1].name == "equilibrium"

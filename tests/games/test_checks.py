@@ -236,5 +236,9 @@ def test_payoffs_that_no_float_holds_are_refused(size, about):
 
 def test_the_games_pass():
     """Greed by enumeration; the others check their tables when they are made."""
-    plain = type("Enumerated", (Greed,), {"backward_together": Game.backward_together})
+    plain = type(
+        "Enumerated",
+        (Greed,),
+        {name: getattr(Game, name) for name in ("backward_together", "backward_mirrored")},
+    )
     assert solve(Task(plain(5, 3))).value == pytest.approx(solve(Task(Greed(5, 3))).value)

@@ -7,6 +7,7 @@ import pytest
 from by_hand import ByHand, section_7
 from exactdice.baselines import Task
 from exactdice.baselines.induction import equilibrium
+from exactdice.baselines.players import Players
 from exactdice.games import EXACT, FLOATS, Game, Greed, Move
 
 import exactdice
@@ -141,7 +142,9 @@ def test_forward_agrees_with_enumeration_in_every_state(limit, sides):
 
 
 @pytest.mark.parametrize("tie", TIES)
-@pytest.mark.parametrize(("limit", "sides", "max_dice"), [(7, 3, None), (5, 4, 5), (4, 1, None)])
+@pytest.mark.parametrize(
+    ("limit", "sides", "max_dice"), [(7, 3, None), (5, 4, 5), (4, 1, None), (4, 3, 0)]
+)
 def test_the_recursion_agrees_with_the_enumeration_that_serves_any_game(
     limit, sides, max_dice, tie
 ):
@@ -175,6 +178,31 @@ def sweep(method, game, values, seat):
 
     method.backward_together(game, look, [seat])
     return expected
+
+
+@pytest.mark.parametrize("kind", [FLOATS, EXACT])
+@pytest.mark.parametrize("tie", ["half", "stopper", "chaser"])
+@pytest.mark.parametrize(("limit", "sides"), [*SMALL, (7, 12)])
+def test_where_both_do_the_same_asking_one_player_is_enough(limit, sides, tie, kind):
+    game = Greed(limit, sides, tie=tie)
+    both, one = (Players(game, 0, {}, kind) for _ in range(2))
+    asked = []
+
+    def choose(stage, expected):
+        asked.append((stage.seat, len(stage.states)))
+        return one.choose(stage, expected)
+
+    values = game.backward(both.choose, 0, kind)
+    mirrored = game.backward_mirrored(choose, kind)
+    assert {seat for seat, _ in asked} == {0}
+    assert sum(count for _, count in asked) == game.num_states
+    assert np.abs(values.array - mirrored.array).max() <= (1e-15 if kind is FLOATS else 0)
+    for choice in both.choices.values():
+        assert (choice == one.choices[0]).all()
+
+
+def test_where_both_lose_a_tie_neither_is_the_others_mirror_image():
+    assert Greed(5, 3, tie="lost").backward_mirrored(lambda *_: None) is None
 
 
 def test_forward_is_the_adjoint_of_backward():
