@@ -71,9 +71,9 @@ def read(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> 
 
     Args:
         policy: a ``Policy``; a name; probabilities, shape (state, action); actions, integers of
-            shape (state,); a mapping from state to action; a callable on (observations, masks);
-            the path of a file or folder that holds a policy; or anything that a converter is
-            registered for.
+            shape (state,); a mapping from the seat's states to actions; a callable on
+            (observations, masks); the path of a file or folder that holds a policy; or anything
+            that a converter is registered for.
         game: the game that is played.
         seat: the seat that the policy plays.
         reading: how it is to be understood.
@@ -96,7 +96,7 @@ def read(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> 
         return fitting(policy, game)
     rules = {"masked": reading.masked, "worthless": reading.worthless, "name": name}
     if isinstance(policy, Mapping):
-        policy = _actions(policy, game)
+        policy = _actions(policy, game, seat)
     if isinstance(policy, np.ndarray | list | tuple):
         return table_policy(policy, game, seat, **rules)
     if callable(policy) and not isinstance(policy, type):
@@ -212,12 +212,16 @@ def _is_path(text: str, game: Game) -> bool:
     return not named and Path(text).exists()
 
 
-def _actions(policy: Mapping[Any, Any], game: Game) -> npt.NDArray[Any]:
+def _actions(policy: Mapping[Any, Any], game: Game, seat: int) -> npt.NDArray[Any]:
     """Read a mapping from state to action, as some planners give it."""
-    missing = [state for state in range(game.num_states) if state not in policy]
+    own = game.states_of(seat).tolist()
+    missing = [state for state in own if state not in policy]
     if missing:
         raise InputError(f"policy must have an action for every state, got none for {missing[0]}")
-    return np.array([policy[state] for state in range(game.num_states)])
+    chosen = np.array([policy[state] for state in own])
+    actions = np.zeros((game.num_states, *chosen.shape[1:]), chosen.dtype)
+    actions[own] = chosen
+    return actions
 
 
 def choose(

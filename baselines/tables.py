@@ -134,7 +134,8 @@ def table_policy(table: npt.ArrayLike, game: Game, seat: int, **rules: Any) -> P
     """Check a table (state, action) or actions (state,), of which a copy is made.
 
     Args:
-        table: the table; only the states in which its seat may be to move count.
+        table: the table; only the states in which its seat may be to move count. A last row
+            for the end may follow, which ``P`` has as one more state.
         game: the game that is played.
         seat: the seat that the policy plays.
         rules: ``masked``, ``worthless`` and ``name``, as of ``AskedPolicy``.
@@ -144,7 +145,8 @@ def table_policy(table: npt.ArrayLike, game: Game, seat: int, **rules: Any) -> P
     """
     given = _as_array(table)
     shape = (game.num_states, game.num_actions)
-    if given.shape not in (shape, shape[:1]):
+    with_end = (game.num_states + 1, game.num_actions)
+    if given.shape not in (shape, shape[:1], with_end, with_end[:1]):
         raise InputError(
             f"policy must be a table of shape {shape} (state, action) or integers of shape "
             f"({game.num_states},), got {given.dtype} of shape {given.shape}"

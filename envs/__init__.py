@@ -7,6 +7,7 @@ from .encoding import Encoding, EncodingName, Features, encoding_for, encoding_o
 from .engine import Engine, RewardMode
 from .env import GameEnv
 from .registration import find_game, full_place, register, register_package
+from .sparse import SparseLaw, sparse_law
 from .vector import GameVectorEnv
 from .wrappers import sight_in_training
 
@@ -26,6 +27,7 @@ __all__ = [
     "GameEnv",
     "GameVectorEnv",
     "RewardMode",
+    "SparseLaw",
     "encoding_for",
     "encoding_of",
     "find_game",
@@ -33,4 +35,5 @@ __all__ = [
     "register",
     "register_package",
     "sight_in_training",
+    "sparse_law",
 ]

@@ -12,6 +12,7 @@ from ..baselines import Sight, make_task
 from ..games import BoolArray, FloatArray, InputError
 from .encoding import EncodingName, Features
 from .engine import Engine, RewardMode
+from .sparse import SparseLaw, sparse_law
 from .transitions import Transitions, tabulate_transitions
 
 
@@ -142,7 +143,7 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
         """The agent's transition law by Gymnasium's toy-text convention, built on demand.
 
         ``P[state][action]`` lists (probability, next state, reward, terminated). Rewards are
-        those of the reward mode.
+        those of the reward mode. The last state is the end, which absorbs and pays nothing.
 
         Raises:
             ValueError: if the game is too large to list.
@@ -150,9 +151,19 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
         return tabulate_transitions(self._engine)
 
     @property
+    def sparse_P(self) -> SparseLaw:  # noqa: N802  as P
+        """The same as sparse matrices, for default sizes too (see ``SparseLaw``).
+
+        Raises:
+            ModuleNotFoundError: if SciPy is not installed.
+            ValueError: if the matrices would take more memory than the limit.
+        """
+        return sparse_law(self.task, self._engine.reward)
+
+    @property
     def initial_state_distrib(self) -> FloatArray:
-        """Law of the agent's first state, shape (state,)."""
-        return np.asarray(self.task.initial)
+        """Law of the agent's first state as ``P`` numbers them, the end last: shape (state,)."""
+        return np.append(self.task.initial, 0.0)
 
     def _tell(self, story: str) -> None:
         self._story = story

@@ -17,9 +17,10 @@ def tabulate_transitions(engine: Engine) -> Transitions:
     """List where each of the agent's moves leads once the opponents have replied.
 
     Returns:
-        ``P[state][action] = [(probability, next state, reward, terminated), ...]``; where the
-        game ends, the next state is the state itself, as in ``step``. States in which only
-        others move are listed as ended, as nobody gets there.
+        ``P[state][action] = [(probability, next state, reward, terminated), ...]``. The last
+        state is one more than the game has, the end: games that are over lead to it, it leads to
+        itself and pays nothing, so that a planner may ignore ``terminated``. States in which only
+        others move lead to it too, as nobody gets there.
 
     Raises:
         ValueError: if the game has more than ``LIMIT`` pairs of state and action.
@@ -28,14 +29,14 @@ def tabulate_transitions(engine: Engine) -> Transitions:
     pairs = game.num_states * game.num_actions
     if pairs > LIMIT:
         raise InputError(
-            f"P needs at most {LIMIT} pairs of state and action, got {pairs}: use exactdice.solve, "
-            "which needs no table, or a smaller game"
+            f"P needs at most {LIMIT} pairs of state and action, got {pairs}: use sparse_P, "
+            "exactdice.solve, which needs no table, or a smaller game"
         )
     mask = game.mask(np.arange(game.num_states))
     replies = _replies_in_cycles(engine) if game.has_cycles else {}
     transitions: Transitions = {
-        state: {action: [(1.0, state, 0.0, True)] for action in range(game.num_actions)}
-        for state in range(game.num_states)
+        state: {action: [(1.0, game.num_states, 0.0, True)] for action in range(game.num_actions)}
+        for state in range(game.num_states + 1)
     }
     for state in game.states_of(engine.task.seat).tolist():
         for action, legal in enumerate(mask[state].tolist()):
@@ -58,6 +59,7 @@ def _move(
     after = np.where(over, state, following)
     before, actions = np.full(len(law), state), np.full(len(law), action)
     rewards = engine.rewards(before, actions, payoffs, after, over)
+    after[over] = engine.game.num_states
     rows = zip(law.values(), after.tolist(), rewards.tolist(), over.tolist(), strict=True)
     return list(rows)
 

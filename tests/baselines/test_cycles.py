@@ -8,9 +8,10 @@ import pytest
 from exactdice.baselines import Task, evaluate, occupancy, score, solve
 from exactdice.baselines.cycles import longest_stays
 from exactdice.baselines.induction import equilibrium
-from exactdice.envs import Engine
+from exactdice.envs import Engine, sparse_law
 from exactdice.games import FLOATS, FourTwoOneMatch, Game, GameError, InputError
 from exactdice.games.game import Move
+from planning import require_same_law
 
 from exactdice.testing import check_game
 
@@ -101,6 +102,13 @@ class Maze(Game):
 def test_all_answers_agree_with_elimination(seed, players):
     """Values, occupancy, outcomes, blunders, environments, planners: see ``check_game``."""
     check_game(Maze(seed, players))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_others_who_move_in_circles_are_part_of_the_sparse_law(seed):
+    for opponent in ("random", "optimal"):
+        require_same_law(Task(Maze(seed), 0, opponent))
+        require_same_law(Task(Maze(seed), 1, opponent))
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -202,6 +210,11 @@ class Endless(Maze):
 def test_games_that_need_not_end_are_refused(exact):
     with pytest.raises(GameError, match=r"must end .* come back for ever to state 0 of player 0"):
         solve(Task(Endless(), 0, "random"), exact=exact)
+
+
+def test_others_who_need_not_end_have_no_sparse_law():
+    with pytest.raises(GameError, match=r"must end, but others move in circles"):
+        sparse_law(Task(Endless(), 1, "random"))
 
 
 def test_longest_stays_bound_every_policy():

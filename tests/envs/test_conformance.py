@@ -17,6 +17,7 @@ from exactdice.envs import REFERENCE, GameEnv
 from exactdice.games import FLOATS, GAMES, arithmetic
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
+from planning import require_same_law
 from small_games import SMALL
 from stable_baselines3.common import env_checker
 
@@ -356,6 +357,14 @@ def test_backward_and_forward_are_adjoint(name, size, seat):
 
     mass = game.forward(follow, np.zeros_like(values), seat)
     assert expected == pytest.approx((mass * values).sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("reward", REWARDS)
+@pytest.mark.parametrize(("name", "size", "seat"), SMALL_SEATS)
+def test_the_sparse_law_is_p(name, size, seat, reward):
+    for policy in ("random", GAMES[name].default_opponent):
+        env = make(name, **size, **against(name, policy, **size), seat=seat).unwrapped
+        require_same_law(env.task, reward)
 
 
 def test_large_games_refuse_to_list_p(name):

@@ -73,10 +73,9 @@ def _check_steps(engine: Engine, listed: Transitions) -> None:
                 law[after, round(paid, 12), over] += chance
             engine.go_to(np.full(LANES, state))
             outcome = engine.step(everyone, np.full(LANES, action), rng)
+            after_all = np.where(outcome.over, game.num_states, engine.states).tolist()
             paid_now = np.round(outcome.rewards, 12).tolist()
-            seen = Counter(
-                zip(engine.states.tolist(), paid_now, outcome.over.tolist(), strict=True)
-            )
+            seen = Counter(zip(after_all, paid_now, outcome.over.tolist(), strict=True))
             words = f"{words_of(seat, state, action)} with reward {engine.reward!r}"
             if seen.keys() - law.keys():
                 raise GameError(f"step must obey P, got {min(seen.keys() - law.keys())} by {words}")
@@ -102,21 +101,24 @@ def _check_starts(task: Task) -> None:
 
 
 def _check_planning(task: Task, listed: Transitions) -> None:
-    """Do value iteration as in textbooks, on P and the initial law alone."""
+    """Do value iteration as in textbooks, on P and the initial law alone.
+
+    It does not look at ``terminated``, as many planners do not.
+    """
     values = np.zeros(len(listed))
     most = LONGEST if task.game.has_cycles else len(task.game.stages())
     for _ in range(most + 1):
         before = values.copy()
         for state, actions in listed.items():
             values[state] = max(
-                sum(p * (paid + (0 if over else before[after])) for p, after, paid, over in ways)
+                sum(chance * (paid + before[after]) for chance, after, paid, _ in ways)
                 for ways in actions.values()
             )
         if np.abs(values - before).max() <= (SETTLED if task.game.has_cycles else 0):
             break
     else:
         raise GameError(f"P must end after {most} moves, got more in {task!r}")
-    found, wanted = float(np.sum(task.initial * values)), float(solve(task).value)
+    found, wanted = float(np.sum(task.initial * values[:-1])), float(solve(task).value)
     if abs(found - wanted) > CLOSE * _size(task):
         raise GameError(f"planners must find {wanted!r} in P, got {found!r} in {task!r}")
 
@@ -135,8 +137,8 @@ def _check_rewards(task: Task, laws: dict[RewardMode, Transitions]) -> None:
 
 def _uniform_return(task: Task, listed: Transitions) -> float:
     """Follow uniform play from the initial law until nothing is left."""
-    mass = np.array(task.initial, dtype=float)
-    mask = task.game.mask(np.arange(len(mass)))
+    mask = task.game.mask(np.arange(task.game.num_states))
+    mass = np.append(task.initial, 0.0)  # nothing comes to the end
     total = 0.0
     while mass.sum() > SETTLED:
         following = np.zeros_like(mass)

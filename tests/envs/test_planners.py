@@ -1,0 +1,159 @@
+"""The transition laws that planners read, and what planners find in them."""
+
+import sys
+import warnings
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from exactdice.baselines import Task
+from exactdice.envs import sparse_law
+from exactdice.games import SizeError
+from planning import iterate, require_same_law
+
+import exactdice
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+#: Default sizes, where ``P`` is refused or long, and Greed in one that takes no gigabytes.
+GAMES = [
+    ("FourTwoOne", {}),
+    ("FourTwoOne", {"utility": "set"}),
+    ("LowestScore", {}),
+    ("LowestScore", {"seat": 2, "dice": 4, "objective": "score"}),
+    ("ShutTheBox", {}),
+    ("ShutTheBox", {"seat": 1, "tiles": 6, "opponent": "random"}),
+    ("Greed", {"max_score": 30}),
+]
+
+
+@pytest.mark.parametrize("opponent", ["random", "optimal"])
+@pytest.mark.parametrize(
+    ("place", "sizes"),
+    [
+        ("pig.py:Pig", {"target": 4, "sides": 3}),
+        ("twenty_one.py:TwentyOne", {"limit": 6, "sides": 3}),
+    ],
+)
+def test_games_of_ones_own_have_a_sparse_law(own_games, place, sizes, opponent):
+    game = own_games(f"{EXAMPLES / place}")(**sizes)
+    for seat in (0, 1):
+        require_same_law(Task(game, seat, opponent))
+
+
+@pytest.mark.parametrize(("name", "keywords"), GAMES)
+def test_value_iteration_finds_the_optimum(name, keywords):
+    env = gym.make(f"exactdice/{name}-v0", **keywords)
+    law = env.unwrapped.sparse_P
+    values, actions = iterate(law)
+    optimum = exactdice.solve(env).value
+    assert law.initial @ values == pytest.approx(optimum, abs=1e-12)
+    plan = dict(zip(law.states.tolist(), actions.tolist(), strict=False))
+    assert exactdice.score(plan, env).value == pytest.approx(optimum, abs=1e-12)
+
+
+@pytest.mark.slow  # three gigabytes
+def test_value_iteration_finds_the_optimum_of_greed():
+    test_value_iteration_finds_the_optimum("Greed", {})
+
+
+@pytest.mark.parametrize("reward", ["regret", "shaped"])
+def test_the_reward_mode_counts(reward):
+    env = gym.make("exactdice/Greed-v0", max_score=12, reward=reward)
+    law = env.unwrapped.sparse_P
+    assert law.initial @ iterate(law)[0] == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["Greed", "ShutTheBox"])
+def test_a_planner_that_ignores_terminated_finds_the_optimum_in_p(name):
+    """It found 68 for 0.50, as games that were over went on where they had been."""
+    size = {"max_score": 10} if name == "Greed" else {"tiles": 4, "sides": 3}
+    env = gym.make(f"exactdice/{name}-v0", **size)
+    law = env.unwrapped.P
+    values = np.zeros(len(law))
+    for _ in range(100):
+        table = [
+            [sum(p * (paid + values[after]) for p, after, paid, _ in ways) for ways in row.values()]
+            for row in law.values()
+        ]
+        values = np.max(table, axis=1)
+    optimum = exactdice.solve(env).value
+    assert env.unwrapped.initial_state_distrib @ values == pytest.approx(optimum, abs=1e-12)
+    assert values[-1] == 0
+    plan = np.argmax(table, axis=1)
+    for policy in (plan, np.eye(env.action_space.n)[plan], dict(enumerate(plan.tolist()))):
+        assert exactdice.score(policy, env).value == pytest.approx(optimum, abs=1e-12)
+
+
+def test_every_row_is_a_law_to_the_last_digits():
+    """Some planners refuse rows that miss 1 by more than 2.2e-15."""
+    law = sparse_law(gym.make("exactdice/LowestScore-v0").unwrapped.task)
+    assert np.abs(law.transitions.sum(axis=1) - 1).max() < 2e-15
+
+
+def test_a_law_without_room_is_refused_before_it_is_listed(monkeypatch):
+    env = gym.make("exactdice/Greed-v0", max_score=30)
+    monkeypatch.setenv("EXACTDICE_LIMIT", "0.001")
+    with pytest.raises(
+        SizeError, match=r"entries of sparse_P must be at most 333,333, got [67].*MB"
+    ):
+        _ = env.unwrapped.sparse_P
+
+
+def test_a_match_of_default_size_is_refused():
+    with pytest.raises(SizeError, match="entries of sparse_P must be at most 333,333,333, got"):
+        _ = gym.make("exactdice/LowestScoreMatch-v0").unwrapped.sparse_P
+
+
+def test_replies_without_room_are_refused_before_they_are_made(monkeypatch):
+    env = gym.make("exactdice/Greed-v0", max_score=60)
+    monkeypatch.setenv("EXACTDICE_LIMIT", "0.025")  # enough for the moves themselves
+    with pytest.raises(SizeError, match="at most 16,666,666, got 21,409,771: .* 257 MB"):
+        _ = env.unwrapped.sparse_P
+
+
+def test_a_dictionary_without_room_is_refused(monkeypatch):
+    law = gym.make("exactdice/Greed-v0", max_score=20).unwrapped.sparse_P
+    monkeypatch.setenv("EXACTDICE_LIMIT", "0.001")
+    with pytest.raises(SizeError, match="entries of a dictionary must be at most 53,333, got"):
+        law.as_dict()
+
+
+def test_without_scipy_it_is_asked_for(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.sparse", None)
+    with pytest.raises(ModuleNotFoundError, match="sparse_P must have SciPy: pip install scipy"):
+        _ = gym.make("exactdice/FourTwoOne-v0").unwrapped.sparse_P
+
+
+@pytest.mark.parametrize(("name", "keywords"), GAMES)
+def test_quantecon_finds_the_optimum(name, keywords):
+    markov = pytest.importorskip("quantecon.markov")
+    env = gym.make(f"exactdice/{name}-v0", **keywords)
+    law = env.unwrapped.sparse_P
+    states, actions = np.nonzero(law.legal)
+    transitions = law.transitions[law.legal.ravel()]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "infinite horizon solution methods")  # this one is finite
+        process = markov.DiscreteDP(law.rewards[law.legal], transitions, 1.0, states, actions)
+    values, _ = markov.backward_induction(process, 100)
+    assert law.initial @ values[0] == pytest.approx(exactdice.solve(env).value, abs=1e-12)
+
+
+@pytest.mark.parametrize(("name", "keywords"), GAMES[:-1])  # of Greed it makes dense matrices
+@pytest.mark.filterwarnings("ignore:Comparing a sparse matrix with 0")
+def test_mdptoolbox_finds_the_optimum(name, keywords):
+    mdp = pytest.importorskip("mdptoolbox.mdp")
+    env = gym.make(f"exactdice/{name}-v0", **keywords)
+    law = env.unwrapped.sparse_P
+    planner = mdp.ValueIteration(law.per_action(), law.rewards, 1.0, epsilon=1e-12)
+    planner.run()
+    assert law.initial @ planner.V == pytest.approx(exactdice.solve(env).value, abs=1e-12)
+
+
+@pytest.mark.parametrize(("name", "keywords"), GAMES)
+def test_bettermdptools_finds_the_optimum(name, keywords):
+    planner = pytest.importorskip("bettermdptools.algorithms.planner")
+    env = gym.make(f"exactdice/{name}-v0", **keywords)
+    law = env.unwrapped.sparse_P
+    found = planner.Planner(law.as_dict()).value_iteration_vectorized(dtype=np.float64)
+    assert law.initial @ found[0] == pytest.approx(exactdice.solve(env).value, abs=1e-12)
