@@ -170,16 +170,16 @@ class Engine:
             outcome = self.step(np.array([0]), np.array([action]), rng)
             reward, payoff = float(outcome.rewards[0]), float(outcome.payoffs[0])
             return reward, bool(outcome.over[0]), payoff, bool(outcome.illegal[0])
-        before = lane.state_of_one()
-        number = lane.move_one(action, rng)
-        over = number != GOES_ON
-        payoff = lane.payoffs[number] if over else 0.0
         if self.reward == "outcome":
-            return payoff, over, payoff, number == ILLEGAL
-        states = np.array([before]), np.array([lane.state_of_one()])
-        numbers = np.array([action]), np.array([payoff]), np.array([over])
-        rewards = self.rewards(states[0], *numbers[:2], states[1], numbers[2])
-        return float(rewards[0]), over, payoff, number == ILLEGAL
+            number = lane.move_one(action, rng)
+            payoff = lane.payoffs[number]
+            return payoff, number != GOES_ON, payoff, number == ILLEGAL
+        before = np.array([lane.state_of_one()])
+        number = lane.move_one(action, rng)
+        payoff, over = lane.payoffs[number], number != GOES_ON
+        moved = before, np.array([action]), np.array([payoff]), np.array([lane.state_of_one()])
+        reward = float(self.rewards(*moved, np.array([over]))[0])
+        return reward, over, payoff, number == ILLEGAL
 
     def observe_one(self) -> Features:
         """Give the encoded observation of the only lane, shape (feature,), in fresh memory."""

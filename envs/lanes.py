@@ -213,7 +213,7 @@ class PlainLanes(TableLanes):
     """Lanes in lists, which read the tables entry by entry, in Python's own numbers.
 
     Attributes:
-        payoffs: by number; that of a game that goes on is meaningless.
+        payoffs: by number; that of a game which goes on, the last one, is 0.
     """
 
     _places: list[int]
