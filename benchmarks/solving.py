@@ -50,6 +50,21 @@ class Enumerated(Greed):
     backward_together, backward_mirrored = Game.backward_together, Game.backward_mirrored
 
 
+class BothAsked(Greed):
+    """Greed whose players are asked one after the other, as in a game that differs by seat."""
+
+    backward_mirrored = Game.backward_mirrored
+
+
+def growth(limits: tuple[int, ...], exact: bool = False) -> None:
+    """Print how the time grows with the limit."""
+    title = "growth" + ", exact integers" * exact
+    times = compare(title, {f"M = {m}": lambda m=m: solve(m, exact) for m in limits}, rounds=3)
+    first, last = limits[0], limits[-1]
+    exponent = log(times[f"M = {last}"] / times[f"M = {first}"]) / log(last / first)
+    print(f"  time grows like M^{exponent:.2f} from M = {first} to {last}")
+
+
 def main() -> None:
     """Print everything."""
     assert abs(solve_by_pmf(100) - solve(100)) < 1e-12, "both ways have to find the same optimum"
@@ -57,6 +72,7 @@ def main() -> None:
         "M = 100, s = 6",
         {
             "recursion over single dice": lambda: solve(100),
+            "the same, both players asked": lambda: solve(100, rules=BothAsked),
             "sums over the pmf, equation (4)": lambda: solve_by_pmf(100),
             "recursion, exact integers": lambda: solve(100, exact=True),
         },
@@ -68,9 +84,8 @@ def main() -> None:
             "enumeration, as for a game without a recursion": lambda: solve(15, rules=Enumerated),
         },
     )
-    times = compare("growth", {f"M = {m}": lambda m=m: solve(m) for m in (125, 250, 500)}, rounds=3)
-    exponent = log(times["M = 500"] / times["M = 125"]) / log(4)
-    print(f"  time grows like M^{exponent:.2f} from M = 125 to 500")
+    growth((125, 250, 500, 1000))
+    growth((50, 100, 200), exact=True)
     compare(
         "a new process that makes a default environment and solves it, import included",
         {name: lambda name=name: run(SOLVE.format(name)) for name in GAMES},
