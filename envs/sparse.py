@@ -115,7 +115,7 @@ def sparse_law(task: Task, reward: RewardMode = "outcome") -> SparseLaw:
     rewards[:-1] = _paid_until_agent(task, own)
     if reward != "outcome":
         values = np.append(solve(task).found.at(task.seat, own), 0.0)
-        rewards += (transitions @ values).reshape(rewards.shape) - values[:, None]
+        rewards += _times(transitions, values).reshape(rewards.shape) - values[:, None]
     legal = np.append(game.mask(own), np.ones((1, game.num_actions), dtype=bool), axis=0)
     return SparseLaw(transitions, rewards, legal, np.append(task.initial[own], 0.0), own)
 
@@ -222,7 +222,12 @@ def _product(left: Any, right: Any) -> Any:
     """Multiply two matrices if there is room for the result."""
     most = int(np.diff(right.indptr)[left.indices].sum())
     check_memory("entries of sparse_P", most, ENTRY)
-    return left @ right
+    return _times(left, right)
+
+
+def _times(left: Any, right: Any) -> Any:
+    """Multiply a sparse matrix with another or a vector, in loops of SciPy's own, without BLAS."""
+    return left.__matmul__(right)
 
 
 class _Idle(Policy):

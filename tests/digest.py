@@ -72,6 +72,8 @@ def everything(env: Any) -> Iterator[tuple[str, Any]]:
     yield "score", (score.as_dict(), score.blunders(None))
     if game.num_states * game.num_actions <= P_LIMIT:
         yield "P", (env.P, env.initial_state_distrib)
+    law = env.sparse_P
+    yield "sparse_P", (law.transitions.indices, law.transitions.data, law.rewards)
     model = QLearning(QTable, GameVecEnv(env.task, LANES), seed=0).learn(STEPS)
     yield "Q-learning", (model.policy.values.numpy(), model.policy.visits.numpy())
 

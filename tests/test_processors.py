@@ -64,7 +64,7 @@ EXACT = [
     if path != ESTIMATES
 ]
 #: Functions whose figures are no exact ones: estimates, and the softmax of networks.
-OTHERS = {"cost", "choose"}
+OTHERS = {"cost", "cost_of_turns", "choose"}
 
 
 def library_arithmetic(code, powers=False):

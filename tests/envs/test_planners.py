@@ -139,7 +139,7 @@ def test_quantecon_finds_the_optimum(name, keywords):
     assert law.initial @ values[0] == pytest.approx(exactdice.solve(env).value, abs=1e-12)
 
 
-@pytest.mark.parametrize(("name", "keywords"), GAMES[:-1])  # of Greed it makes dense matrices
+@pytest.mark.parametrize(("name", "keywords"), GAMES[:3:2])  # it makes dense matrices to check
 @pytest.mark.filterwarnings("ignore:Comparing a sparse matrix with 0")
 def test_mdptoolbox_finds_the_optimum(name, keywords):
     mdp = pytest.importorskip("mdptoolbox.mdp")
