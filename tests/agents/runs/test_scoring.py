@@ -62,6 +62,15 @@ def test_a_model_its_policy_and_its_zip_are_scored_alike_as_it_plays(kind, tmp_p
     assert scores == [pytest.approx(score_by_hand(model, env), abs=1e-12)] * 4
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_trained_on_floats_is_scored_as_it_plays_wherever_the_game_is(kind):
+    env = make(encoding="one_hot_float")
+    model = kind("MlpPolicy", env, seed=3, device="cpu")
+    by_hand = score_by_hand(model, env)
+    for where in (env, env.unwrapped.task, make(), make(encoding="scaled")):
+        assert exactdice.score(model, where, masked=False).value == pytest.approx(by_hand)
+
+
 @pytest.mark.parametrize("deterministic", [True, False])
 def test_a_network_is_asked_only_where_it_has_a_choice(deterministic):
     """In a match of 421 that is a quarter of the states."""
