@@ -1,0 +1,43 @@
+"""Exact evaluation in training scripts of one's own."""
+
+import gymnasium as gym
+import pytest
+from exactdice.agents.callbacks import ExactEvalCallback
+from stable_baselines3 import A2C, DQN
+from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
+
+import exactdice
+
+
+def make(**keywords):
+    return gym.make("exactdice/ShutTheBox-v0", tiles=4, dice=1, **keywords)
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_a_script_of_ones_own_logs_what_score_says(masked):
+    env = make()
+    exact = ExactEvalCallback(env, interval=40, masked=masked)
+    model = A2C("MlpPolicy", env, seed=1, device="cpu").learn(100, callback=exact)
+    assert exact.log["timesteps"] == [0, 40, 80]
+    score = exact.evaluate()
+    assert score.masked == masked
+    assert score.value == exactdice.score(model, env, masked=masked).value
+    assert exact.log["regret"][-1] == score.regret
+    assert model.logger.name_to_value["exact/regret"] == score.regret
+
+
+def test_it_keeps_what_eval_callback_keeps_and_the_best_model(tmp_path):
+    env = make()
+    exact = ExactEvalCallback(env.unwrapped.task, interval=50, folder=tmp_path)
+    DQN("MlpPolicy", env, learning_starts=10, device="cpu").learn(150, callback=exact)
+    best = exactdice.score(tmp_path / "best_model.zip", env)
+    assert best.value == max(exact.log["results"])
+    assert (tmp_path / "evaluations.npz").is_file()
+
+
+def test_a_normalised_model_is_scored_with_its_statistics():
+    env = make(encoding="one_hot_float")
+    vector = VecNormalize(DummyVecEnv([lambda: env]))
+    exact = ExactEvalCallback(env, interval=40)
+    model = A2C("MlpPolicy", vector, seed=1, device="cpu").learn(100, callback=exact)
+    assert exact.evaluate().value == exactdice.score(model, env, observations=vector).value
