@@ -129,6 +129,7 @@ class ExactEvalCallback(EventCallback):
             self.log[name].append(number)
         for name in LOGGED:
             self.logger.record(f"exact/{name}", getattr(result, name))
+        self.logger.dump(self.num_timesteps)
         if self._record is not None:
             self._record.keep(best)
         if self.on_score is not None:

@@ -31,7 +31,13 @@ LITERALS = {"true": True, "false": False, "none": None}
 
 
 #: Types that dataclasses do not check, and what config.json may have of another one.
-FIELDS: dict[str, type] = {"env": dict, "hyperparams": dict, "self_play": bool, "device": str}
+FIELDS: dict[str, type] = {
+    "env": dict,
+    "hyperparams": dict,
+    "self_play": bool,
+    "device": str,
+    "tensorboard": bool,
+}
 
 
 class RunError(InputError):
@@ -119,6 +125,12 @@ class TrainConfig:
     stop_at: float | None = None
     """Stop early at this normalised score (1 is the optimum)."""
 
+    tensorboard: bool = False
+    """Write what the algorithm logs, and the exact scores, for TensorBoard into the run folder."""
+
+    wandb: str | None = None
+    """Project of Weights & Biases to log the same to."""
+
     run_folder: Path | None = None
     """Folder for everything that is saved; it must not exist. Default: runs/<game>-<algorithm>-<n>
     with the first free number."""
@@ -164,6 +176,8 @@ class TrainConfig:
                 raise InputError(
                     f"{name} must be of type {kind.__name__}, got {shown(getattr(self, name))}"
                 )
+        if self.wandb is not None and not (isinstance(self.wandb, str) and self.wandb):
+            raise InputError(f"wandb must be the name of a project, got {shown(self.wandb)}")
         if self.self_play and self.algorithm != "ppo":
             raise InputError(f"self_play needs the algorithm ppo, got {self.algorithm}")
         number = isinstance(self.stop_at, int | float) and not isinstance(self.stop_at, bool)

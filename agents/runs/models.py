@@ -161,13 +161,19 @@ def check_device(device: str) -> str:
 
 
 def check_log(config: TrainConfig) -> None:
-    """See that TensorBoard is there if a run is to write for it.
+    """See that the libraries are there for which a run is to write logs.
 
     Raises:
-        ValueError: if it is not.
+        ValueError: if one is not.
     """
     folder = getattr(config.hyperparameters, "tensorboard_log", None)
-    if folder is not None and importlib.util.find_spec("tensorboard") is None:
-        raise InputError(
-            f"tensorboard_log needs more libraries, got {shown(folder)}: pip install tensorboard"
-        )
+    wanted = {
+        "tensorboard_log": (folder, "tensorboard"),
+        "wandb": (config.wandb, "wandb"),
+        "tensorboard": (config.tensorboard or config.wandb, "tensorboard"),
+    }
+    for option, (given, library) in wanted.items():
+        if given and importlib.util.find_spec(library) is None:
+            raise InputError(
+                f"{option} needs more libraries, got {shown(given)}: pip install {library}"
+            )
