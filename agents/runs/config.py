@@ -90,7 +90,8 @@ class TrainConfig:
     lowest-score game opponents may be several: --env opponents only3s,notebook,random."""
 
     algorithm: Algorithm = "ppo"
-    """Learning algorithm: ppo (MaskablePPO), dqn (DQN with masks) or qlearning (a table)."""
+    """Learning algorithm: ppo (MaskablePPO), dqn or qrdqn (with masks), qlearning (a table), a2c or
+    trpo (which have no masks)."""
 
     steps: int | None = None
     """Agent moves to train for. Default: n_timesteps of the hyperparameters."""
@@ -215,7 +216,8 @@ class TrainConfig:
         What is given one by one goes before what the file says, except for the reward: a file is
         tuned for one.
         """
-        from .algorithms import ALGORITHMS, read  # comes with training, as YAML does
+        from .algorithms import ALGORITHMS
+        from .reading import read  # comes with training, as YAML does
 
         file, changes = self._file, self._changes
         options = {"n_timesteps": self.steps, "n_envs": self.num_envs}
@@ -269,8 +271,8 @@ class BenchmarkConfig:
     games: tuple[GameName, ...] = tuple(GAMES)
     """Games to play, by default all."""
 
-    algorithms: tuple[Algorithm, ...] = get_args(Algorithm)
-    """Learning algorithms, by default all."""
+    algorithms: tuple[Algorithm, ...] = ("ppo", "dqn", "qlearning")
+    """Learning algorithms, by default those whose hyperparameters are tuned."""
 
     rewards: tuple[RewardMode, ...] = ("outcome",)
     """Reward modes."""

@@ -22,6 +22,7 @@ def test_every_score_is_among_the_scalars_of_the_logger_at_its_step(tmp_path):
     model = A2C("MlpPolicy", env, seed=1, device="cpu")
     model.set_logger(configure(str(tmp_path), ["csv"]))
     model.learn(100, callback=exact)
+    model.logger.close()
     with (tmp_path / "progress.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if row["exact/regret"]]
     assert [float(row["exact/regret"]) for row in rows] == exact.log["regret"]

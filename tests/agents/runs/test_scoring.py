@@ -6,7 +6,12 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from exactdice.agents.learners.dqn import MaskedDQN, MaskedDQNPolicy
+from exactdice.agents.learners.dqn import (
+    MaskedDQN,
+    MaskedDQNPolicy,
+    MaskedQRDQN,
+    MaskedQRDQNPolicy,
+)
 from exactdice.agents.learners.q_learning import QLearning, QTable
 from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.agents.runs.config import TrainConfig
@@ -367,6 +372,7 @@ def test_a_certificate_is_of_one_seat(tmp_path):
     ("kind", "policy", "game"),
     [
         (MaskedDQN, MaskedDQNPolicy, Greed(10, 3)),
+        (MaskedQRDQN, MaskedQRDQNPolicy, Greed(10, 3)),
         (QLearning, QTable, Greed(10, 3)),
         (QLearning, QTable, FourTwoOne(2, 3, 2, utility=lambda faces, casts: sum(faces) / casts)),
     ],
