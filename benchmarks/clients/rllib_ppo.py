@@ -1,5 +1,7 @@
 """PPO of RLlib, held to the legal actions by RLlib's own masking module, and its exact score.
 
+It is paid the regret of each move, so that gamma is 0.
+
 RLlib 2.60.0 pins gymnasium 1.2.2, so that it needs an environment of its own, in which this project
 works as well: pip install '.[agents]' 'ray[rllib]==2.60.0'
 
@@ -23,7 +25,7 @@ import exactdice
 
 def make(config: dict) -> gym.Env:
     """Make the environment, in whatever process it is asked for."""
-    return MaskInObservation(gym.make(config["id"]), "rllib")
+    return MaskInObservation(gym.make(config["id"], reward="regret"), "rllib")
 
 
 def main(game: str, iterations: int) -> None:
@@ -35,8 +37,8 @@ def main(game: str, iterations: int) -> None:
         PPOConfig()
         .environment("masked", env_config={"id": env_id})
         .env_runners(num_env_runners=0, num_envs_per_env_runner=8)
-        .training(gamma=1.0, lambda_=0.3, lr=1e-3, train_batch_size_per_learner=4000)
-        .training(minibatch_size=500, num_epochs=4, entropy_coeff=0.01)
+        .training(gamma=0.0, lambda_=0.0, lr=1e-3, train_batch_size_per_learner=4000)
+        .training(minibatch_size=500, num_epochs=4, entropy_coeff=0.05)
         .rl_module(
             rl_module_spec=RLModuleSpec(
                 module_class=ActionMaskingTorchRLModule,

@@ -40,7 +40,7 @@ def main(game: str, steps: int) -> None:
         model=network, action_space=env.action_space, eps_training=1.0, eps_inference=0.0
     )
     optim = AdamOptimizerFactory(lr=1e-3)
-    algorithm = DQN(policy=policy, optim=optim, gamma=1.0, target_update_freq=500)
+    algorithm = DQN(policy=policy, optim=optim, gamma=1.0, target_update_freq=100)
     lanes = DummyVectorEnv([make for _ in range(LANES)])
     lanes.seed(0)
     collector = Collector(algorithm, lanes, VectorReplayBuffer(100_000, LANES))
@@ -55,7 +55,7 @@ def main(game: str, steps: int) -> None:
                 epoch_num_steps=steps // 5,
                 collection_step_num_env_steps=LANES,
                 batch_size=256,
-                update_step_num_gradient_steps_per_sample=1 / LANES,
+                update_step_num_gradient_steps_per_sample=1 / 8,
                 verbose=False,
                 show_progress=False,
             )
