@@ -25,15 +25,13 @@ def _from_model(model: Any, game: Game, reading: Reading) -> PolicyLike:
     return from_model(model, game, reading)
 
 
-def _from_torch(module: Any, _game: Game, _reading: Reading) -> PolicyLike:
+def _from_torch(module: Any, _game: Game, reading: Reading) -> PolicyLike:
     if hasattr(module, "detach"):  # a tensor, which is a table
         table: PolicyLike = module.detach().cpu().numpy()
         return table
-    raise InputError(
-        f"policy must say what {type(module).__name__}, a torch module, is given and what its "
-        "outputs are: pass exactdice.from_network(lambda seen: "
-        "net(torch.as_tensor(seen)).detach(), env), where they are preferences"
-    )
+    from .learners.networks import from_module
+
+    return from_module(module, reading)
 
 
 def _from_file(path: Path, game: Game, reading: Reading) -> PolicyLike:

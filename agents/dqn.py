@@ -1,5 +1,5 @@
-"""The path by which models saved before the learners had a folder name their classes."""
+"""The path by which users import masked DQN, and models saved before the learners had a folder."""
 
-from .learners.dqn import MaskedDQN, MaskedDQNPolicy
+from .learners.dqn import MaskedDQN, MaskedDQNPolicy, MaskedQRDQN, MaskedQRDQNPolicy
 
-__all__ = ["MaskedDQN", "MaskedDQNPolicy"]
+__all__ = ["MaskedDQN", "MaskedDQNPolicy", "MaskedQRDQN", "MaskedQRDQNPolicy"]

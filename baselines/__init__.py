@@ -7,7 +7,7 @@ from .evaluation import Evaluation, Solution
 from .induction import equilibrium
 from .names import is_policy_name, policy_names, register_policies
 from .policies import Policy, PolicyFunction, PolicyLike
-from .score import ImpossibleScoreError, Score, score
+from .score import LOGGED, ImpossibleScoreError, Score, exact_evaluation, score
 from .solver import (
     as_policy,
     best_response,
@@ -23,6 +23,7 @@ from .task import Task, as_task, look_at, make_task, register_environment
 from .tournament import PayoffMatrix, payoff_matrix
 
 __all__ = [
+    "LOGGED",
     "Blunder",
     "CertificateError",
     "Evaluation",
@@ -43,6 +44,7 @@ __all__ = [
     "choose",
     "equilibrium",
     "evaluate",
+    "exact_evaluation",
     "expected_payoffs",
     "exploitability",
     "from_network",

@@ -26,6 +26,9 @@ from .solver import examine, solution, solve
 from .tables import SUM_TOLERANCE
 from .task import Task, look_at
 
+#: Figures of a score that a training loop logs.
+LOGGED = ("value", "regret", "normalized")
+
 
 class ImpossibleScoreError(ArithmeticError):
     """A score above the optimum: a bug, here or in a ``Policy`` that is no probability law."""
@@ -205,6 +208,39 @@ def score(
         random=random_value(task),
         agent=found.policy,
     )
+
+
+def exact_evaluation(
+    policy: Any,
+    env: Any,
+    *,
+    deterministic: bool = True,
+    masked: bool = True,
+    observations: Any = None,
+) -> dict[str, float]:
+    """Give the exact figures of an agent that is learning, for a training loop to log.
+
+    It takes one pass through the network and one sweep over the game: what does not depend on the
+    agent, such as the optimum, is computed at the first call and remembered.
+
+    Args:
+        policy: whatever ``score`` takes, such as a model of stable-baselines3, or a torch module
+            that gives a preference (a logit or an action value) for each action.
+        env: as for ``score``. It is not played, so that training may go on in it.
+        deterministic: as for ``score``, like the others.
+        masked: the same. An agent that is trained without masks plays with ``masked=False``.
+        observations: the same.
+
+    Returns:
+        "value", "regret" and "normalized" (see ``Score``).
+
+    Raises:
+        ValueError: if the policy does not fit the game or cannot be scored exactly.
+    """
+    result = score(
+        policy, env, deterministic=deterministic, masked=masked, observations=observations
+    )
+    return {name: getattr(result, name) for name in LOGGED}
 
 
 @remembered

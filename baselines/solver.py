@@ -128,7 +128,10 @@ def agent(policy: Any, task: Task, arithmetic: Arithmetic, reading: Reading) -> 
 
 
 def from_network(
-    function: Callable[[npt.NDArray[Any]], Any], env: Any, deterministic: bool = True
+    function: Callable[[npt.NDArray[Any]], Any],
+    env: Any,
+    deterministic: bool = True,
+    masked: bool = True,
 ) -> PolicyFunction:
     """Make a policy of a network of any library.
 
@@ -139,6 +142,7 @@ def from_network(
             a ``Task``, which shows integers of shape (state, component).
         deterministic: whether the legal action of largest preference is taken; if not, actions
             are drawn with probabilities proportional to the exponentials of the preferences.
+        masked: whether only legal actions come into question. If not, say so to ``score`` too.
 
     Returns:
         A callable on (observations, masks), which every function here takes for a policy.
@@ -155,7 +159,8 @@ def from_network(
                 f"function must give preferences of shape {masks.shape} (state, action), "
                 f"got {preferences.shape}"
             )
-        return choose(preferences, observations, masks, deterministic)
+        legal = masks if masked else np.ones_like(masks)
+        return choose(preferences, observations, legal, deterministic)
 
     play.__name__ = label(function)
     return play

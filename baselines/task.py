@@ -160,10 +160,12 @@ def make_task(game: str, /, seat: int = 0, **keywords: Any) -> Task:
     rules = GAMES[game]
     opponents = keywords.pop(rules.opponent_keyword, None)
     known = inspect.signature(rules).parameters
-    unknown = [name for name in keywords if name not in known]
-    if unknown:
+    unknown = next((name for name in keywords if name not in known), None)
+    if unknown is not None:
         names = ", ".join(["seat", rules.opponent_keyword, *known])
-        raise KeywordError(f"{game} takes the keywords {names}, got {', '.join(unknown)}")
+        raise KeywordError(
+            f"{game} takes the keywords {names}, got an unexpected keyword argument {unknown!r}"
+        )
     played = _played(rules, keywords)
     if opponents is None:
         return Task(played, seat, rules.default_opponent)

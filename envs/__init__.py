@@ -6,6 +6,7 @@ from importlib.resources import files
 from .encoding import Encoding, EncodingName, Features, encoding_for, encoding_of
 from .engine import Engine, RewardMode
 from .env import GameEnv
+from .masking import MaskInObservation
 from .registration import find_game, full_place, register, register_package
 from .sparse import SparseLaw, sparse_law
 from .vector import GameVectorEnv
@@ -26,6 +27,7 @@ __all__ = [
     "Features",
     "GameEnv",
     "GameVectorEnv",
+    "MaskInObservation",
     "RewardMode",
     "SparseLaw",
     "encoding_for",

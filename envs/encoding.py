@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..games import BoolArray, InputError, IntArray, one_of
 
-EncodingName = Literal["integer", "one_hot", "thermometer", "scaled"]
+EncodingName = Literal["integer", "one_hot", "one_hot_float", "thermometer", "scaled"]
 #: A batch of encoded observations, shape (observation, feature).
 Features: TypeAlias = npt.NDArray[Any]
 
@@ -22,24 +22,28 @@ class Encoding:
         name: "integer" leaves the numbers alone, for the space ``MultiDiscrete``, which
             stable-baselines3 one-hot encodes by itself; "one_hot" has one bit for each value of
             each component, "thermometer" one for each but 0, which says whether the component is
-            at least as large, both ``MultiBinary``; "scaled" divides each component by its
-            largest value, a ``Box`` from 0 to 1.
+            at least as large, both ``MultiBinary``; "one_hot_float" has the bits of "one_hot" in
+            single precision, a ``Box`` from 0 to 1, which every library takes; "scaled" divides
+            each component by its largest value, such a ``Box`` too.
 
     Attributes:
         space: the observation space.
 
     Raises:
-        ValueError: if the name is unknown.
+        ValueError: if the name is unknown, or the game has a single observation, of which
+            "thermometer" and "scaled" have nothing to say.
     """
 
     def __init__(self, sizes: tuple[int, ...], name: EncodingName = "integer") -> None:
-        self.name: EncodingName = one_of("encoding", name, get_args(EncodingName))
+        self.name: EncodingName = one_of("encoding", name, _names(sizes))
         self._sizes = np.array(sizes)
         self.space: gym.spaces.Space[Any]
         if name == "integer":
             self.space = gym.spaces.MultiDiscrete(self._sizes)
         elif name == "scaled":
             self.space = gym.spaces.Box(0.0, 1.0, (len(sizes),))
+        elif name == "one_hot_float":
+            self.space = gym.spaces.Box(0.0, 1.0, (len(self._bits[0]),))
         else:
             self.space = gym.spaces.MultiBinary(len(self._bits[0]))
 
@@ -70,7 +74,7 @@ class Encoding:
         components, values = self._bits
         seen = observations[..., components]
         on: BoolArray = seen >= values if self.name == "thermometer" else seen == values
-        return on.astype(np.int8)
+        return on.astype(self.space.dtype)
 
     def decode(self, features: Features) -> IntArray:
         """Invert ``encode``: integers of shape (observation, component)."""
@@ -96,9 +100,17 @@ class Encoding:
         return largest
 
 
+def _names(sizes: tuple[int, ...]) -> tuple[EncodingName, ...]:
+    """List the encodings that tell the observations of a game apart, each by a space of its own."""
+    several = max(sizes) > 1
+    return tuple(
+        name for name in get_args(EncodingName) if several or name not in ("thermometer", "scaled")
+    )
+
+
 def encoding_of(space: gym.Space[Any], sizes: tuple[int, ...]) -> Encoding | None:
     """Find the encoding whose space this is, or None if there is none."""
-    encodings = (Encoding(sizes, name) for name in get_args(EncodingName))
+    encodings = (Encoding(sizes, name) for name in _names(sizes))
     return next((encoding for encoding in encodings if encoding.space == space), None)
 
 

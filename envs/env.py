@@ -31,7 +31,7 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
         seat: the agent's seat; seat 0 moves first. Opponents who move before the agent are played
             by ``reset``, and games that they end are replayed.
         reward: "outcome", "regret" or "shaped" (see ``Engine``).
-        encoding: "integer", "one_hot", "thermometer" or "scaled" (see ``Encoding``).
+        encoding: how observations are written, "integer" or another one (see ``Encoding``).
         render_mode: None, "ansi" (a text) or "human" (the text is printed).
         keywords: those of the game, such as ``max_score``; and ``opponent`` (in the lowest-score
             game ``opponents``): a policy's name, a table (state, action), actions (state,), or a

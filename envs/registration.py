@@ -34,6 +34,9 @@ def register(
 ) -> None:
     """Register a game: ``exactdice/<game.name>-v0`` is its environment, the name serves elsewhere.
 
+    ``exactdice/<game.name>-OneHot-v0`` is the same environment with the encoding "one_hot_float",
+    for programs that make environments by an id alone and want floats.
+
     To register a class again, as when its module is reloaded, puts it in the place of the first.
     There is no reward threshold: the optimum depends on the keywords, and Gymnasium has one
     threshold for all of them.
@@ -55,14 +58,16 @@ def register(
     if policies:
         register_policies(game.name, policies)
     GAMES[game.name] = game
-    env_id = f"exactdice/{game.name}-v0"
-    if env_id not in gym.registry:
-        gym.register(
-            id=env_id,
-            entry_point="exactdice.envs:GameEnv",
-            vector_entry_point="exactdice.envs:GameVectorEnv",
-            kwargs={"game": game.name},
-        )
+    forms: dict[str, dict[str, Any]] = {"": {}, "-OneHot": {"encoding": "one_hot_float"}}
+    for form, keywords in forms.items():
+        env_id = f"exactdice/{game.name}{form}-v0"
+        if env_id not in gym.registry:
+            gym.register(
+                id=env_id,
+                entry_point="exactdice.envs:GameEnv",
+                vector_entry_point="exactdice.envs:GameVectorEnv",
+                kwargs={"game": game.name, **keywords},
+            )
 
 
 def _check_class(game: Any) -> None:

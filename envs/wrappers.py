@@ -16,6 +16,7 @@ from ..baselines import Sight, Task
 from ..games import InputError, IntArray
 from .encoding import Features
 from .env import GameEnv
+from .masking import MaskInObservation
 from .vector import GameVectorEnv
 
 #: Wrappers that leave the game alone, by package and class.
@@ -74,12 +75,15 @@ def _look(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]:
     for layer in layers:
         if layer not in shown and _name(layer) not in HARMLESS:
             check(layer, inner.task)
+    space = env.observation_space
+    if shown and isinstance(shown[-1], MaskInObservation):  # the mask is ours to keep
+        space = shown.pop().env.observation_space
     if not shown:
         return inner.task, inner.sight
     assert isinstance(inner, GameEnv)
-    if isinstance(env.observation_space, gym.spaces.Dict | gym.spaces.Tuple):
-        raise InputError(f"env must show arrays, got observations of {env.observation_space}")
-    return inner.task, Sight(env.observation_space, _Pushing(inner, shown), wrapped=True)
+    if isinstance(space, gym.spaces.Dict | gym.spaces.Tuple):
+        raise InputError(f"env must show arrays, got observations of {space}")
+    return inner.task, Sight(space, _Pushing(inner, shown), wrapped=True)
 
 
 def _name(layer: Any) -> str:

@@ -6,7 +6,11 @@ class InputError(ValueError):
 
 
 class KeywordError(InputError, TypeError):
-    """A keyword that is not one of the game's: a TypeError too, as of any Python function."""
+    """A keyword that is not one of the game's: a TypeError too, as of any Python function.
+
+    It says so in Python's own words, ``unexpected keyword argument 'frameskip'``: TorchRL tries
+    that one on every environment, and goes on without it if it reads them.
+    """
 
 
 class SizeError(InputError):

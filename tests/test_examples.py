@@ -185,3 +185,12 @@ def test_the_values_of_a_match_are_drawn(tmp_path):
         "a lower result is better in 0 of 4 token states, some lost round than some won one in 0",
     ]
     assert "<svg" in (tmp_path / "values.svg").read_text()
+
+
+def test_the_loop_in_one_file_learns_and_logs_its_exact_regret():
+    options = ["--env-id", "exactdice/FourTwoOne-OneHot-v0", "--total-timesteps", "40000"]
+    command = [sys.executable, FOLDER / "cleanrl_style_dqn.py", *options]
+    said = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
+    scores = [float(score) for score in re.findall(r"normalized (\S+),", said.stdout)]
+    assert len(scores) == 11
+    assert scores[-1] > scores[0] + 0.2

@@ -151,7 +151,7 @@ def summarise(cells: Sequence[Cell]) -> list[Row]:
 
 def agent_name(run: Cell | TrainConfig) -> str:
     """Name what trained, and on which reward."""
-    name = {"ppo": "PPO", "dqn": "DQN", "qlearning": "Q-learning"}[run.algorithm]
+    name = {"qlearning": "Q-learning", "qrdqn": "QR-DQN"}.get(run.algorithm, run.algorithm.upper())
     return name if run.reward == "outcome" else f"{name}, {run.reward} reward"
 
 

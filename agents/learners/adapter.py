@@ -71,7 +71,7 @@ class ModelPolicy:
         self.__name__ = type(model).__name__
         self._predict = model.predict
         self._sight = _sight(model, game, sight)
-        self._given = _normaliser(model) if observations is None else _function(observations)
+        self._given = _normaliser(model) if observations is None else change_of(observations)
         self._epsilon = float(getattr(model, "exploration_rate", 0.0))
         self._deterministic = deterministic
         self._masked = masked
@@ -240,11 +240,17 @@ def _not_followed(wrapper: str) -> InputError:
 def _normaliser(model: Any) -> Callable[[Any], Any]:
     """Give the normalisation of observations under which a model was trained, if it knows one."""
     known = model.get_vec_normalize_env() if isinstance(model, BaseAlgorithm) else None
-    return _function(known) if known is not None else lambda features: features
+    return change_of(known)
 
 
-def _function(observations: Any) -> Callable[[Any], Any]:
-    """Give what changes observations as a function from a batch to a batch."""
+def change_of(observations: Any) -> Callable[[Any], Any]:
+    """Give what changes observations as a function from a batch to a batch; None changes nothing.
+
+    Raises:
+        ValueError: if it is no such thing.
+    """
+    if observations is None:
+        return lambda features: features
     normalize: Callable[[Any], Any] | None = getattr(observations, "normalize_obs", None)
     if normalize is not None:
         return normalize

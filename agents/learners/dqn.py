@@ -1,17 +1,22 @@
-"""DQN that keeps to the legal actions.
+"""DQN and its quantile form that keep to the legal actions.
 
-stable-baselines3's DQN has no masks. Illegal actions could come in at three places: the random
-actions of warm-up and of epsilon-greedy exploration, the greedy action, and the maximum over the
-next state's values in the target. The first is overridden here; the other two ask the network,
-which says -inf for illegal actions. With all actions legal every float is as in DQN.
+The DQN of stable-baselines3 and the QRDQN of sb3-contrib have no masks. Illegal actions could come
+in at three places: the random actions of warm-up and of epsilon-greedy exploration, the greedy
+action, and the maximum over the next state's values in the target. The first is overridden here;
+the other two ask the network, which says -inf for illegal actions. With all actions legal every
+float is as in the original.
 """
 
 from typing import Any
 
 import numpy as np
 import torch as th
+from sb3_contrib import QRDQN
+from sb3_contrib.qrdqn.policies import QRDQNPolicy, QuantileNetwork
 from stable_baselines3 import DQN
 from stable_baselines3.common.noise import ActionNoise
+from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
+from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.type_aliases import PyTorchObs
 from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
 
@@ -19,12 +24,12 @@ from ...envs import Features, encoding_for
 from ...games import BoolArray, Game, IntArray
 
 
-class MaskedQNetwork(QNetwork):
-    """A Q-network whose values of illegal actions are -inf.
+class MaskedNetwork(BasePolicy):
+    """What makes a network of action values, or of their quantiles, say -inf of illegal actions.
 
     Args:
         game: what knows the legal actions.
-        kwargs: those of ``QNetwork``.
+        kwargs: those of the network.
     """
 
     def __init__(self, game: Game, **kwargs: Any) -> None:
@@ -37,11 +42,19 @@ class MaskedQNetwork(QNetwork):
         return self.game.mask(self.game.encode(self.encoding.decode(observations)))
 
     def forward(self, obs: PyTorchObs) -> th.Tensor:
-        """Give the value of each action, shape (observation, action)."""
+        """Give values of shape (observation, action) or (observation, quantile, action)."""
         assert isinstance(obs, th.Tensor)
-        values = super().forward(obs)
+        values: th.Tensor = super().forward(obs)
         legal = th.as_tensor(self.legal(obs.cpu().numpy()), device=values.device)
-        return values.masked_fill(~legal, -th.inf)
+        return values.masked_fill(~(legal if values.dim() == 2 else legal[:, None]), -th.inf)
+
+
+class MaskedQNetwork(MaskedNetwork, QNetwork):
+    """A Q-network whose values of illegal actions are -inf."""
+
+
+class MaskedQuantileNetwork(MaskedNetwork, QuantileNetwork):
+    """A network whose quantiles of illegal actions are -inf."""
 
 
 class MaskedDQNPolicy(DQNPolicy):
@@ -65,13 +78,31 @@ class MaskedDQNPolicy(DQNPolicy):
         return MaskedQNetwork(self._game, **net_args).to(self.device)
 
 
-class MaskedDQN(DQN):
-    """DQN on environments of this project, exploring and maximising over legal actions only.
+class MaskedQRDQNPolicy(QRDQNPolicy):
+    """A QRDQN policy on ``MaskedQuantileNetwork``.
 
-    Arguments are those of ``DQN``.
+    Args:
+        args: those of ``QRDQNPolicy``.
+        game: what knows the legal actions.
+        kwargs: those of ``QRDQNPolicy``.
     """
 
-    policy: MaskedDQNPolicy
+    quantile_net: MaskedQuantileNetwork
+
+    def __init__(self, *args: Any, game: Game, **kwargs: Any) -> None:
+        self._game = game
+        super().__init__(*args, **kwargs)
+
+    def make_quantile_net(self) -> MaskedQuantileNetwork:
+        """Build the network."""
+        net_args = self._update_features_extractor(self.net_args, features_extractor=None)
+        return MaskedQuantileNetwork(self._game, **net_args).to(self.device)
+
+
+class KeepsToLegal(OffPolicyAlgorithm):
+    """What makes an algorithm of action values explore legal actions only."""
+
+    exploration_rate: float
 
     def _setup_model(self) -> None:
         env = self.get_env()
@@ -79,9 +110,13 @@ class MaskedDQN(DQN):
             self.policy_kwargs = {**self.policy_kwargs, "game": env.get_attr("task")[0].game}
         super()._setup_model()
 
+    def _legal(self, observations: Features) -> BoolArray:
+        """Say which actions are legal at encoded observations, shape (observation, action)."""
+        raise NotImplementedError
+
     def _explore(self, observations: Features) -> IntArray:
         """Draw a legal action for each observation, all alike."""
-        legal = self.policy.q_net.legal(observations)
+        legal = self._legal(observations)
         rank = self.action_space.np_random.integers(0, legal.sum(axis=-1))
         actions: IntArray = (np.cumsum(legal, axis=-1) > rank[..., None]).argmax(axis=-1)
         return actions
@@ -108,3 +143,27 @@ class MaskedDQN(DQN):
         if not deterministic and np.random.rand() < self.exploration_rate:
             return self._explore(np.asarray(observation)), state
         return super().predict(observation, state, episode_start, deterministic=True)
+
+
+class MaskedDQN(KeepsToLegal, DQN):
+    """DQN on environments of this project, exploring and maximising over legal actions only.
+
+    Arguments are those of ``DQN``.
+    """
+
+    policy: MaskedDQNPolicy
+
+    def _legal(self, observations: Features) -> BoolArray:
+        return self.policy.q_net.legal(observations)
+
+
+class MaskedQRDQN(KeepsToLegal, QRDQN):
+    """QRDQN on environments of this project, exploring and maximising over legal actions only.
+
+    Arguments are those of ``QRDQN``.
+    """
+
+    policy: MaskedQRDQNPolicy
+
+    def _legal(self, observations: Features) -> BoolArray:
+        return self.policy.quantile_net.legal(observations)

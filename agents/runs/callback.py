@@ -3,11 +3,12 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback, EventCallback
 
-from ...baselines import Score, Task, occupancy, score
+from ...baselines import LOGGED, Score, as_task, occupancy, score
 from ..learners.adapter import ModelPolicy
 from .folders import LOG
 from .run import Record, Run, new_log
@@ -17,7 +18,7 @@ class ExactEvalCallback(EventCallback):
     """Scores the deterministic policy over every state, at the end of every so many steps.
 
     Args:
-        task: what the agent is scored on.
+        task: what the agent is scored on, or an environment, which stands for its task.
         interval: agent moves between scores.
         folder: run folder for ``evaluations.npz``, ``best_model.zip`` and, if the model trains on
             a bare ``GameVecEnv``, at every score ``checkpoint.pt``; None saves nothing.
@@ -25,6 +26,8 @@ class ExactEvalCallback(EventCallback):
         on_score: called with (steps, score) after every score.
         callback_on_new_best: as in EvalCallback, such as StopTrainingOnRewardThreshold.
         record: what keeps the scores and the model, in place of a folder (see ``of``).
+        masked: whether the policy is held to the legal actions; an agent that is trained without
+            masks plays with False.
 
     Attributes:
         log: lists by the names in ``LOG``; seconds are those of training and scoring so far.
@@ -35,16 +38,18 @@ class ExactEvalCallback(EventCallback):
 
     def __init__(
         self,
-        task: Task,
+        task: Any,
         interval: int,
         folder: Path | None = None,
         stop_at: float | None = None,
         on_score: Callable[[int, Score], None] | None = None,
         callback_on_new_best: BaseCallback | None = None,
         record: Record | None = None,
+        masked: bool = True,
     ) -> None:
         super().__init__(callback_on_new_best)
-        self.task = task
+        self.task = as_task(task)
+        self.masked = masked
         self.interval = interval
         self.folder = folder
         self.stop_at = stop_at
@@ -111,7 +116,10 @@ class ExactEvalCallback(EventCallback):
     def evaluate(self) -> Score:
         """Score the model now, log it and keep it if it is the best so far."""
         result = score(
-            ModelPolicy(self.model, self.task.game), self.task, name=type(self.model).__name__
+            ModelPolicy(self.model, self.task.game, masked=self.masked),
+            self.task,
+            masked=self.masked,
+            name=type(self.model).__name__,
         )
         best = result.value > max(self.log["results"], default=-np.inf)
         moves = float(occupancy(result.agent, self.task).sum())
@@ -119,8 +127,9 @@ class ExactEvalCallback(EventCallback):
         row = (self.num_timesteps, result.value, moves, result.regret, result.normalized, seconds)
         for name, number in zip(LOG, row, strict=True):
             self.log[name].append(number)
-        for name in ("value", "regret", "normalized"):
+        for name in LOGGED:
             self.logger.record(f"exact/{name}", getattr(result, name))
+        self.logger.dump(self.num_timesteps)
         if self._record is not None:
             self._record.keep(best)
         if self.on_score is not None:

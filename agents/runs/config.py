@@ -31,7 +31,13 @@ LITERALS = {"true": True, "false": False, "none": None}
 
 
 #: Types that dataclasses do not check, and what config.json may have of another one.
-FIELDS: dict[str, type] = {"env": dict, "hyperparams": dict, "self_play": bool, "device": str}
+FIELDS: dict[str, type] = {
+    "env": dict,
+    "hyperparams": dict,
+    "self_play": bool,
+    "device": str,
+    "tensorboard": bool,
+}
 
 
 class RunError(InputError):
@@ -84,7 +90,8 @@ class TrainConfig:
     lowest-score game opponents may be several: --env opponents only3s,notebook,random."""
 
     algorithm: Algorithm = "ppo"
-    """Learning algorithm: ppo (MaskablePPO), dqn (DQN with masks) or qlearning (a table)."""
+    """Learning algorithm: ppo (MaskablePPO), dqn or qrdqn (with masks), qlearning (a table), a2c or
+    trpo (which have no masks)."""
 
     steps: int | None = None
     """Agent moves to train for. Default: n_timesteps of the hyperparameters."""
@@ -118,6 +125,12 @@ class TrainConfig:
 
     stop_at: float | None = None
     """Stop early at this normalised score (1 is the optimum)."""
+
+    tensorboard: bool = False
+    """Write what the algorithm logs, and the exact scores, for TensorBoard into the run folder."""
+
+    wandb: str | None = None
+    """Project of Weights & Biases to log the same to."""
 
     run_folder: Path | None = None
     """Folder for everything that is saved; it must not exist. Default: runs/<game>-<algorithm>-<n>
@@ -164,6 +177,8 @@ class TrainConfig:
                 raise InputError(
                     f"{name} must be of type {kind.__name__}, got {shown(getattr(self, name))}"
                 )
+        if self.wandb is not None and not (isinstance(self.wandb, str) and self.wandb):
+            raise InputError(f"wandb must be the name of a project, got {shown(self.wandb)}")
         if self.self_play and self.algorithm != "ppo":
             raise InputError(f"self_play needs the algorithm ppo, got {self.algorithm}")
         number = isinstance(self.stop_at, int | float) and not isinstance(self.stop_at, bool)
@@ -201,7 +216,8 @@ class TrainConfig:
         What is given one by one goes before what the file says, except for the reward: a file is
         tuned for one.
         """
-        from .algorithms import ALGORITHMS, read  # comes with training, as YAML does
+        from .algorithms import ALGORITHMS
+        from .reading import read  # comes with training, as YAML does
 
         file, changes = self._file, self._changes
         options = {"n_timesteps": self.steps, "n_envs": self.num_envs}
@@ -255,8 +271,8 @@ class BenchmarkConfig:
     games: tuple[GameName, ...] = tuple(GAMES)
     """Games to play, by default all."""
 
-    algorithms: tuple[Algorithm, ...] = get_args(Algorithm)
-    """Learning algorithms, by default all."""
+    algorithms: tuple[Algorithm, ...] = ("ppo", "dqn", "qlearning")
+    """Learning algorithms, by default those whose hyperparameters are tuned."""
 
     rewards: tuple[RewardMode, ...] = ("outcome",)
     """Reward modes."""

@@ -20,7 +20,7 @@ from typing import Any, Literal
 from ...envs import RewardMode
 from ...games import InputError
 
-Algorithm = Literal["ppo", "dqn", "qlearning"]
+Algorithm = Literal["ppo", "dqn", "qlearning", "a2c", "trpo", "qrdqn"]
 
 
 def read_file(game: str, file: Path | Traversable) -> dict[str, Any]:

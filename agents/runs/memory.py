@@ -4,7 +4,7 @@ import numpy as np
 
 from ...games.sizes import check_array, check_memory
 from ..learners.vec_env import GameVecEnv
-from .algorithms import DQN, PPO, Hyperparameters
+from .algorithms import DQN, Hyperparameters, OnPolicy
 
 
 def check_buffers(options: Hyperparameters, env: GameVecEnv) -> None:
@@ -19,7 +19,7 @@ def check_buffers(options: Hyperparameters, env: GameVecEnv) -> None:
     """
     game, space = env.task.game, env.observation_space
     components = int(np.prod(space.shape or 1))
-    if isinstance(options, PPO):  # single-precision numbers; some are copied in another order
+    if isinstance(options, OnPolicy):  # single-precision numbers; some are copied in another order
         numbers = 2 * components + 8 + 2 * game.num_actions
         check_memory("n_steps", options.n_steps, 4.0 * numbers * env.num_envs)
     elif isinstance(options, DQN):  # two observations, action, reward, end and time-out

@@ -5,24 +5,29 @@ from typing import Any
 
 import numpy as np
 import torch as th
-from sb3_contrib import MaskablePPO
+from sb3_contrib import TRPO, MaskablePPO
+from stable_baselines3 import A2C
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import LinearSchedule
 
 from ...games import InputError
-from ..learners.dqn import MaskedDQN, MaskedDQNPolicy
+from ..learners.dqn import MaskedDQN, MaskedDQNPolicy, MaskedQRDQN, MaskedQRDQNPolicy
 from ..learners.q_learning import QLearning, QTable
 from ..learners.vec_env import GameVecEnv
-from .algorithms import read_network
 from .config import TrainConfig, task_from_options
 from .hyperparameters import Algorithm, first_line, shown
 from .memory import check_buffers
+from .reading import read_network
 
+#: By name; A2C and TRPO have no masks, so that they have to learn what is illegal.
 MODELS: dict[Algorithm, tuple[Any, Any]] = {
     "ppo": (MaskablePPO, "MlpPolicy"),
     "dqn": (MaskedDQN, MaskedDQNPolicy),
     "qlearning": (QLearning, QTable),
+    "a2c": (A2C, "MlpPolicy"),
+    "trpo": (TRPO, "MlpPolicy"),
+    "qrdqn": (MaskedQRDQN, MaskedQRDQNPolicy),
 }
 #: Hyperparameters that no model takes.
 OURS = {"n_envs", "n_timesteps", "env_kwargs", "callback", "policy"}
@@ -54,9 +59,9 @@ CALLBACKS: dict[str, type[BaseCallback]] = {
 def make_env(config: TrainConfig) -> GameVecEnv:
     """Build the training environment of a run.
 
-    For DQN payoffs are scaled to a span of 1, as its loss is linear in errors above 1: where
-    payoffs differ by 9, as in 421, it would learn something like their medians instead of their
-    means, and never take a risk (0.856 of the optimum there, instead of 0.999).
+    For DQN and QRDQN payoffs are scaled to a span of 1, as their loss is linear in errors above 1:
+    where payoffs differ by 9, as in 421, DQN would learn something like their medians instead of
+    their means, and never take a risk (0.856 of the optimum there, instead of 0.999).
 
     Raises:
         ValueError: if a keyword of the environment is unknown or out of range.
@@ -65,7 +70,9 @@ def make_env(config: TrainConfig) -> GameVecEnv:
     reward, encoding = keywords.pop("reward"), keywords.pop("encoding", "integer")
     task = task_from_options(config.game, keywords)
     lowest, highest = task.game.payoff_range
-    scale = 1 / (highest - lowest) if config.algorithm == "dqn" and highest > lowest else 1.0
+    scale = 1.0
+    if config.algorithm in ("dqn", "qrdqn") and highest > lowest:
+        scale = 1 / (highest - lowest)
     return GameVecEnv(task, config.hyperparameters.n_envs, reward, encoding, scale)
 
 
@@ -161,13 +168,19 @@ def check_device(device: str) -> str:
 
 
 def check_log(config: TrainConfig) -> None:
-    """See that TensorBoard is there if a run is to write for it.
+    """See that the libraries are there for which a run is to write logs.
 
     Raises:
-        ValueError: if it is not.
+        ValueError: if one is not.
     """
     folder = getattr(config.hyperparameters, "tensorboard_log", None)
-    if folder is not None and importlib.util.find_spec("tensorboard") is None:
-        raise InputError(
-            f"tensorboard_log needs more libraries, got {shown(folder)}: pip install tensorboard"
-        )
+    wanted = {
+        "tensorboard_log": (folder, "tensorboard"),
+        "wandb": (config.wandb, "wandb"),
+        "tensorboard": (config.tensorboard or config.wandb, "tensorboard"),
+    }
+    for option, (given, library) in wanted.items():
+        if given and importlib.util.find_spec(library) is None:
+            raise InputError(
+                f"{option} needs more libraries, got {shown(given)}: pip install {library}"
+            )

@@ -87,7 +87,9 @@ class Run(Record):
             ValueError: if an option does not fit the game, the model or the machine.
         """
         task, model, callbacks = _parts(config)
-        return cls(_make_folder(config), model, new_log(), config, task, callbacks)
+        folder = _make_folder(config)
+        _log_into(folder, model, config)
+        return cls(folder, model, new_log(), config, task, callbacks)
 
     @classmethod
     def resume(cls, folder: Path) -> "Run":
@@ -102,6 +104,7 @@ class Run(Record):
                 f"resume must be an unfinished run, got {folder}, which has a score.json"
             )
         task, model, callbacks = _parts(config)
+        _log_into(folder, model, config)
         return cls(folder, model, _restore(folder, model), config, task, callbacks)
 
     def finish(self, score: Score, **more: float) -> None:
@@ -131,6 +134,12 @@ def _parts(config: TrainConfig) -> tuple[Task, BaseAlgorithm, list[BaseCallback]
     if config.self_play:
         callbacks.append(SelfPlay(env.task.game))
     return env.task, model, callbacks
+
+
+def _log_into(folder: Path, model: BaseAlgorithm, config: TrainConfig) -> None:
+    """Have a model write for TensorBoard, from which Weights & Biases takes it."""
+    if config.tensorboard or config.wandb:
+        model.tensorboard_log = str(folder / "tensorboard")
 
 
 def _make_folder(config: TrainConfig) -> Path:

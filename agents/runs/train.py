@@ -65,7 +65,7 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
         f"{config.algorithm} on {run.task.game!r} {seated(run.task)}\n"
         f"{config.reward} reward, {config.total_steps:,} steps, saving in {run.folder}"
     )
-    with _how_to_go_on(run.folder):
+    with _how_to_go_on(run.folder), _logged_by_wandb(run):
         exact = _learn(run, console)
         if exact.interrupted_at is None:
             return _finish(run, exact.evaluate(), console)
@@ -100,6 +100,19 @@ def _how_to_go_on(folder: Path) -> Iterator[None]:
         if not (folder / "checkpoint.pt").exists():
             go_on = f"train again, as nothing was saved yet in {folder}"
         raise RunError(f"{error}; make room and {go_on}") from None
+
+
+@contextmanager
+def _logged_by_wandb(run: Run) -> Iterator[None]:
+    """Have Weights & Biases take what is written for TensorBoard, if the options say so."""
+    if run.config.wandb is None:
+        yield
+        return
+    import wandb  # which not everybody has
+
+    options = {"project": run.config.wandb, "name": run.folder.name, "dir": str(run.folder)}
+    with wandb.init(**options, config=run.config.to_json(), sync_tensorboard=True):
+        yield
 
 
 def _learn(run: Run, console: Console) -> ExactEvalCallback:

@@ -22,8 +22,11 @@ SMALL = {
         "target_update_interval": "200",
     },
     "qlearning": {},
+    "a2c": {},
+    "trpo": {"batch_size": "128"},
 }
 
+SMALL["qrdqn"] = SMALL["dqn"]
 
 #: Keywords that make a game small, by name, where it is not small by default.
 SMALL_GAMES = {"FourTwoOneMatch": {"tokens": 2}}

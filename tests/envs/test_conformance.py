@@ -66,7 +66,7 @@ def name(request):
 
 def test_every_game_is_registered_and_has_a_small_size():
     ids = {spec_id for spec_id in gym.registry if spec_id.startswith("exactdice/")}
-    assert ids == {f"exactdice/{name}-v0" for name in GAMES}
+    assert ids == {f"exactdice/{name}{form}-v0" for name in GAMES for form in ("", "-OneHot")}
     assert set(SMALL) == set(GAMES)
 
 
@@ -378,12 +378,17 @@ def test_large_games_refuse_to_list_p(name):
         ({"reward": "score"}, ValueError, "reward must be one of 'outcome', 'regret', 'shaped', g"),
         ({"render_mode": "rgb"}, TypeError, "render_mode must be None, 'ansi' or 'human', got"),
         ({"seat": 9}, ValueError, "seat must be from 0 to ., got 9"),
-        ({"colour": "red"}, TypeError, "takes the keywords seat, opponent.*, got colour"),
+        ({"colour": "red"}, TypeError, r"takes the keywords seat, opponent.* argument 'colour'$"),
     ],
 )
 def test_bad_keywords_are_named(name, keywords, error, message):
     with pytest.raises(error, match=message):
         GameEnv(name, **keywords)
+
+
+def test_an_unknown_keyword_is_refused_in_the_words_that_torchrl_reads(name):
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'frameskip'"):
+        gym.make(f"exactdice/{name}-v0", frameskip=1)
 
 
 @pytest.mark.parametrize(

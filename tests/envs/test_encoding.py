@@ -42,6 +42,9 @@ def test_one_hot_is_what_stable_baselines3_makes_of_integers():
     integer, one_hot = (Encoding(game.observation_sizes, name) for name in ("integer", "one_hot"))
     theirs = preprocess_obs(torch.as_tensor(integer.encode(observations)), integer.space)
     assert np.array_equal(theirs.numpy(), one_hot.encode(observations))
+    floats = Encoding(game.observation_sizes, "one_hot_float").encode(observations)
+    assert floats.dtype == np.float32
+    assert np.array_equal(theirs.numpy(), floats)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -49,6 +52,21 @@ def test_a_space_tells_its_encoding(name):
     sizes = Greed(7, 3).observation_sizes
     assert encoding_of(Encoding(sizes, name).space, sizes).name == name
     assert encoding_of(gym.spaces.Discrete(3), sizes) is None
+
+
+def test_a_single_observation_has_the_encodings_that_its_space_can_tell():
+    for name in ("integer", "one_hot", "one_hot_float"):
+        assert encoding_of(Encoding((1, 1), name).space, (1, 1)).name == name
+    for name in ("thermometer", "scaled"):
+        with pytest.raises(ValueError, match="'one_hot_float', got "):
+            Encoding((1, 1), name)
+
+
+def test_the_id_for_programs_that_want_floats_is_that_of_the_game_with_another_encoding():
+    env = gym.make("exactdice:exactdice/Greed-OneHot-v0", max_score=7)
+    assert env.observation_space == gym.spaces.Box(0, 1, (8 + 8 + 2,))
+    assert env.unwrapped.task == gym.make("exactdice/Greed-v0", max_score=7).unwrapped.task
+    assert gym.make_vec("exactdice/Greed-OneHot-v0", 3).reset(seed=0)[0].dtype == np.float32
 
 
 @pytest.mark.parametrize("name", NAMES)

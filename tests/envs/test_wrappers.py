@@ -3,6 +3,7 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from exactdice.envs import MaskInObservation
 from gymnasium.wrappers import (
     Autoreset,
     ClipReward,
@@ -18,6 +19,7 @@ from gymnasium.wrappers import (
     TransformObservation,
 )
 from gymnasium.wrappers import vector as vector_wrappers
+from stable_baselines3 import PPO
 
 import exactdice
 
@@ -170,3 +172,56 @@ def test_other_environments_are_refused():
     with pytest.raises(TypeError, match=r"pass one, such as env\.envs\[0\]"):
         exactdice.solve(several)
     assert exactdice.solve(several.envs[0]).value == VALUE
+
+
+@pytest.mark.parametrize(
+    ("library", "names", "kind"),
+    [
+        ("rllib", ["action_mask", "observations"], np.float32),
+        ("tianshou", ["mask", "obs"], np.bool_),
+        ("torchrl", ["action_mask", "observation"], np.bool_),
+    ],
+)
+def test_the_mask_is_put_into_the_observation_as_a_library_wants_it(library, names, kind):
+    env = MaskInObservation(RecordEpisodeStatistics(make(encoding="one_hot_float")), library)
+    assert sorted(env.observation_space) == names
+    mask, shown = sorted(names, key=lambda name: "obs" in name)
+    observation, info = env.reset(seed=4)
+    over = False
+    while not over:
+        assert env.observation_space.contains(observation)
+        assert observation[mask].dtype == kind
+        assert observation[mask].tolist() == info["action_mask"].tolist()
+        assert np.array_equal(observation[shown], env.unwrapped._engine.observations()[0])
+        action = int(observation[mask].nonzero()[0][-1])
+        observation, _, over, _, info = env.step(action)
+    with pytest.raises(ValueError, match="library must be one of 'rllib', 'tianshou', 'torchrl'"):
+        MaskInObservation(make(), "cleanrl")
+
+
+def test_exact_computation_looks_through_a_mask_in_the_observation():
+    bare = make(encoding="scaled")
+    for env in (
+        MaskInObservation(bare, "rllib"),
+        RecordEpisodeStatistics(MaskInObservation(bare, "tianshou")),
+        MaskInObservation(FlattenObservation(bare), "torchrl"),
+    ):
+        assert exactdice.solve(env).value == exactdice.solve(bare).value
+        agent = exactdice.from_network(network, env)
+        right = exactdice.score(exactdice.from_network(network, bare), bare)
+        assert exactdice.score(agent, env).value == pytest.approx(right.value, abs=1e-12)
+
+
+def test_a_mask_that_a_wrapper_makes_part_of_an_array_is_seen():
+    env = FlattenObservation(MaskInObservation(make(encoding="scaled"), "rllib"))
+    states = np.arange(env.unwrapped.task.game.num_states)
+    actions = list(played(env, states))
+    agent = exactdice.from_network(network, env)
+    assert exactdice.score(agent, env).value == exactdice.score(np.array(actions), env).value
+
+
+def test_a_model_that_was_given_the_mask_is_refused():
+    env = MaskInObservation(make(encoding="scaled"), "rllib")
+    model = PPO("MultiInputPolicy", env, device="cpu")
+    with pytest.raises(ValueError, match="model must be trained for .*, got one for Dict"):
+        exactdice.score(model, env)

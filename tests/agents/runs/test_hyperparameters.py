@@ -1,6 +1,7 @@
 """Hyperparameters: files in the shape of rl_zoo3, and what is made of them."""
 
 import inspect
+import re
 from dataclasses import fields
 from importlib.resources import files
 
@@ -12,7 +13,8 @@ from exactdice.agents.runs.algorithms import ALGORITHMS
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.models import make_callbacks, make_env, make_model
 from exactdice.games import GAMES, InputError
-from stable_baselines3 import DQN, PPO
+from sb3_contrib import QRDQN, TRPO
+from stable_baselines3 import A2C, DQN, PPO
 
 FILES = sorted(path.name for path in files("exactdice.agents").joinpath("hyperparams").iterdir())
 
@@ -26,6 +28,9 @@ FILES = sorted(path.name for path in files("exactdice.agents").joinpath("hyperpa
         ("ppo", "shaped"),
         ("dqn", "outcome"),
         ("qlearning", "outcome"),
+        ("a2c", "outcome"),
+        ("trpo", "outcome"),
+        ("qrdqn", "outcome"),
     ],
 )
 def test_every_game_has_hyperparameters_that_build_a_model(small_env, game, algorithm, reward):
@@ -54,11 +59,13 @@ def test_every_hyperparameter_is_documented_and_has_the_models_default(algorithm
             assert entry.default == model[entry.name].default
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if not name.startswith("q")])
+@pytest.mark.parametrize("name", [name for name in FILES if name != "qlearning.yml"])
 def test_the_files_hold_what_rl_zoo3_reads(name):
     """Its keys, its shorthands, and for the rest arguments of the plain algorithms."""
     content = yaml.safe_load(files("exactdice.agents").joinpath("hyperparams", name).read_text())
-    kind = PPO if name.startswith("ppo") else DQN
+    kind = {"ppo": PPO, "dqn": DQN, "a2c": A2C, "trpo": TRPO, "qrdqn": QRDQN}[
+        re.split(r"[-.]", name)[0]
+    ]
     zoo = {"n_envs", "n_timesteps", "policy", "env_kwargs", "callback"}
     assert "default" in content  # which is what games without an entry take
     assert content.keys() - {"default"} <= {f"exactdice/{game}-v0" for game in GAMES}
@@ -71,7 +78,7 @@ def test_the_files_hold_what_rl_zoo3_reads(name):
             assert (shorthand, float(number) > 0) == ("lin", True)
         # rl_zoo3 runs this text as code, with nn in sight
         options = eval(entry["policy_kwargs"], {"nn": torch.nn})
-        assert set(options) <= {"net_arch", "activation_fn"}
+        assert set(options) <= {"net_arch", "activation_fn", "n_quantiles"}
 
 
 def test_texts_of_networks_are_read_without_running_them():
@@ -228,7 +235,7 @@ def test_no_hyperparameter_takes_just_anything(algorithm, value):
     free = {"tensorboard_log", "callback", "env_kwargs"}
     finite = {"-1e300": {"ent_coef", "initial_value"}}
     finite["1e300"] = finite["-1e300"] | {"vf_coef", "max_grad_norm", "target_kl"}
-    finite["1e300"] |= {"clip_range", "clip_range_vf"}
+    finite["1e300"] |= {"clip_range", "clip_range_vf", "rms_prop_eps", "cg_damping"}
     known = {entry.name for entry in fields(ALGORITHMS[algorithm])}
     for name in known - free - finite.get(value, set()):
         with pytest.raises(InputError) as refusal:

@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 import torch
 from exactdice.agents.learners.adapter import ModelPolicy
-from exactdice.agents.learners.dqn import MaskedDQN, MaskedDQNPolicy
+from exactdice.agents.learners.dqn import (
+    MaskedDQN,
+    MaskedDQNPolicy,
+    MaskedQRDQN,
+    MaskedQRDQNPolicy,
+)
 from exactdice.agents.learners.q_learning import QTable
 from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.agents.runs.callback import ExactEvalCallback
@@ -15,7 +20,7 @@ from exactdice.agents.runs.models import FallingEntropy, make_env, make_model
 from exactdice.baselines import Task
 from exactdice.games import Greed
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
-from sb3_contrib import MaskablePPO
+from sb3_contrib import QRDQN, MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.callbacks import StopTrainingOnRewardThreshold
@@ -31,12 +36,16 @@ DQN_OPTIONS = {
 }  # fmt: skip
 
 
-def test_masked_dqn_is_dqn_to_the_last_float_when_all_actions_are_legal():
+@pytest.mark.parametrize(
+    ("plain", "masked", "policy"),
+    [(DQN, MaskedDQN, MaskedDQNPolicy), (QRDQN, MaskedQRDQN, MaskedQRDQNPolicy)],
+)
+def test_masked_dqn_is_dqn_to_the_last_float_when_all_actions_are_legal(plain, masked, policy):
     """Through warm-up, exploration, greedy play, target updates and hundreds of updates."""
     models = []
-    for kind, policy in ((DQN, "MlpPolicy"), (MaskedDQN, MaskedDQNPolicy)):
+    for kind, network in ((plain, "MlpPolicy"), (masked, policy)):
         env = GameVecEnv(Task(Greed(10, 3, max_dice=5)), 8)
-        models.append(kind(policy, env, **DQN_OPTIONS).learn(4000))
+        models.append(kind(network, env, **DQN_OPTIONS).learn(4000))
     plain, masked = (model.policy.state_dict() for model in models)
     assert models[0]._n_updates > 200
     assert plain.keys() == masked.keys()
@@ -46,21 +55,27 @@ def test_masked_dqn_is_dqn_to_the_last_float_when_all_actions_are_legal():
         assert np.array_equal(*replays)
 
 
-def test_masked_dqn_never_takes_an_illegal_action_nor_learns_from_one():
+@pytest.mark.parametrize(
+    ("kind", "policy"), [(MaskedDQN, MaskedDQNPolicy), (MaskedQRDQN, MaskedQRDQNPolicy)]
+)
+def test_masked_dqn_never_takes_an_illegal_action_nor_learns_from_one(kind, policy):
     env = GameVecEnv(Task(Greed(10, 3), opponent := 0, "random"), 8)
     assert opponent == 0
-    model = MaskedDQN(MaskedDQNPolicy, env, **DQN_OPTIONS).learn(3000)
+    model = kind(policy, env, **DQN_OPTIONS).learn(3000)
     buffer = model.replay_buffer
     game = env.task.game
     observations = buffer.observations.reshape(-1, 3)
     legal = game.mask(game.encode(observations))
     assert legal[np.arange(len(legal)), buffer.actions.ravel()].all()
     assert not legal.all()
-    values = model.q_net_target(torch.as_tensor(observations)).detach().numpy()
+    target = model.q_net_target if kind is MaskedDQN else model.quantile_net_target
+    values = target(torch.as_tensor(observations)).detach().numpy()
+    values = values.mean(axis=1) if values.ndim == 3 else values
     assert np.isneginf(values[~legal]).all()
     assert np.isfinite(values[legal]).all()
     actions, _ = model.predict(observations, deterministic=True)
     assert legal[np.arange(len(legal)), actions].all()
+    assert all(torch.isfinite(weight).all() for weight in model.policy.parameters())
 
 
 def test_exploration_is_uniform_over_legal_actions():

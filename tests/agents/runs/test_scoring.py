@@ -6,7 +6,12 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from exactdice.agents.learners.dqn import MaskedDQN, MaskedDQNPolicy
+from exactdice.agents.learners.dqn import (
+    MaskedDQN,
+    MaskedDQNPolicy,
+    MaskedQRDQN,
+    MaskedQRDQNPolicy,
+)
 from exactdice.agents.learners.q_learning import QLearning, QTable
 from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.agents.runs.config import TrainConfig
@@ -60,6 +65,15 @@ def test_a_model_its_policy_and_its_zip_are_scored_alike_as_it_plays(kind, tmp_p
         for given in (model, model.policy, tmp_path / "model.zip", str(tmp_path / "model.zip"))
     ]
     assert scores == [pytest.approx(score_by_hand(model, env), abs=1e-12)] * 4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_trained_on_floats_is_scored_as_it_plays_wherever_the_game_is(kind):
+    env = make(encoding="one_hot_float")
+    model = kind("MlpPolicy", env, seed=3, device="cpu")
+    by_hand = score_by_hand(model, env)
+    for where in (env, env.unwrapped.task, make(), make(encoding="scaled")):
+        assert exactdice.score(model, where, masked=False).value == pytest.approx(by_hand)
 
 
 @pytest.mark.parametrize("deterministic", [True, False])
@@ -241,16 +255,19 @@ def test_vectors_of_stable_baselines3_are_environments():
         exactdice.score("if_else", DummyVecEnv([make]))
 
 
-def test_a_torch_module_needs_one_line():
+def test_a_torch_module_is_asked_about_what_the_environment_shows():
     network = torch.nn.Linear(3, 7)
-    with pytest.raises(ValueError, match=r"pass exactdice\.from_network\(lambda seen: net\("):
-        exactdice.score(network, make())
     env = make(encoding="scaled")
     policy = exactdice.from_network(lambda seen: network(torch.as_tensor(seen)), env)
     shown = torch.as_tensor(env.unwrapped.sight.show(TASK.game.observe(STATES, 0)))
     preferences = np.where(TASK.game.mask(STATES), network(shown).detach().numpy(), -np.inf)
     right = exactdice.score(preferences.argmax(axis=1), env).value
     assert exactdice.score(policy, env).value == pytest.approx(right, abs=1e-12)
+    assert exactdice.score(network, env).value == pytest.approx(right, abs=1e-12)
+    assert exactdice.exact_evaluation(network, env) == {
+        name: pytest.approx(getattr(exactdice.score(policy, env), name), abs=1e-12)
+        for name in ("value", "regret", "normalized")
+    }
     law = exactdice.from_network(
         lambda seen: network(torch.as_tensor(seen)), env, deterministic=False
     )
@@ -260,6 +277,63 @@ def test_a_torch_module_needs_one_line():
     )
     with pytest.raises(ValueError, match=r"preferences of shape \(242, 7\) .*, got \(242, 2\)"):
         exactdice.score(exactdice.from_network(lambda seen: seen[:, :2], env), env)
+
+
+def test_a_torch_module_without_masks_does_what_it_likes():
+    """What it does with no mask loses more, as illegal moves do."""
+    env = gym.make("exactdice/ShutTheBox-v0", tiles=4, dice=1, encoding="one_hot_float")
+    game = env.unwrapped.task.game
+    torch.manual_seed(0)
+    network = torch.nn.Linear(*env.observation_space.shape, game.num_actions)
+    shown = torch.as_tensor(env.unwrapped.sight.show(game.observe(np.arange(game.num_states), 0)))
+    table = np.eye(game.num_actions)[network(shown).detach().numpy().argmax(axis=1)]
+    free = exactdice.score(table, env, masked=False).value
+    assert exactdice.score(network, env, masked=False).value == pytest.approx(free)
+    function = exactdice.from_network(
+        lambda seen: network(torch.as_tensor(seen)), env, masked=False
+    )
+    assert exactdice.score(function, env, masked=False).value == pytest.approx(free)
+    assert exactdice.exact_evaluation(network, env)["value"] > free + 0.01
+
+
+def test_a_torch_module_is_scored_as_in_play_and_goes_on_learning():
+    env = make(encoding="one_hot")  # bits, of which a network is given floats
+    network = torch.nn.Sequential(
+        torch.nn.Dropout(0.9), torch.nn.Linear(env.observation_space.n, 7)
+    )
+    network.double()
+    network[0].eval()
+    network[1].train()
+    assert exactdice.score(network, env).value == exactdice.score(network[1], env).value
+    assert [part.training for part in network] == [False, True]
+    assert all(weight.grad is None for weight in network.parameters())
+
+
+class Agent(torch.nn.Module):
+    """As in CleanRL's ppo.py: parts, and nothing that calls them."""
+
+    def __init__(self):
+        super().__init__()
+        self.actor = torch.nn.Linear(3, 7)
+
+
+@pytest.mark.parametrize(
+    ("network", "message"),
+    [
+        (Agent(), "policy must be a module .*, got Agent, which has no forward: pass the part"),
+        (torch.nn.Linear(3, 2), r"preferences of shape \(242, 7\) .*, got \(242, 2\) of Linear"),
+        (torch.nn.LSTM(3, 7), "preferences of shape .*, got tuple of LSTM"),
+        (torch.nn.Linear(4, 7), r"must take what env shows, \(242, 3\) for a batch, got Linear, "),
+    ],
+)
+def test_torch_modules_that_are_no_policies_are_refused(network, message):
+    with pytest.raises(ValueError, match=message):
+        exactdice.score(network, make(encoding="scaled"))
+
+
+def test_a_torch_module_needs_an_environment_that_shows_it_something():
+    with pytest.raises(ValueError, match="env must be an environment, .* Linear, a torch module"):
+        exactdice.score(torch.nn.Linear(3, 7), TASK)
 
 
 def test_tensors_are_tables():
@@ -298,6 +372,7 @@ def test_a_certificate_is_of_one_seat(tmp_path):
     ("kind", "policy", "game"),
     [
         (MaskedDQN, MaskedDQNPolicy, Greed(10, 3)),
+        (MaskedQRDQN, MaskedQRDQNPolicy, Greed(10, 3)),
         (QLearning, QTable, Greed(10, 3)),
         (QLearning, QTable, FourTwoOne(2, 3, 2, utility=lambda faces, casts: sum(faces) / casts)),
     ],

@@ -19,6 +19,7 @@ import pytest
 import torch
 from exactdice.agents.board import leaderboard
 from exactdice.agents.runs import folders, train
+from exactdice.agents.runs.algorithms import ALGORITHMS
 from exactdice.agents.runs.callback import ExactEvalCallback
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.models import make_env
@@ -29,7 +30,7 @@ from rich.console import Console
 import exactdice
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "dqn", "qlearning"])
+@pytest.mark.parametrize("algorithm", list(ALGORITHMS))
 @pytest.mark.parametrize("reward", ["outcome", "regret", "shaped"])
 def test_a_run_leaves_its_configuration_scores_models_and_checkpoint(small, algorithm, reward):
     score = train.train(small(algorithm=algorithm, reward=reward))
@@ -94,7 +95,7 @@ def interrupt_at(monkeypatch, steps):
     monkeypatch.setattr(ExactEvalCallback, "evaluate", pressing)
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "dqn", "qlearning"])
+@pytest.mark.parametrize("algorithm", list(ALGORITHMS))
 def test_an_interrupted_run_resumes_and_ends_as_an_uninterrupted_one(
     small, monkeypatch, capsys, algorithm
 ):
@@ -415,7 +416,10 @@ def test_an_error_of_ours_is_not_called_a_users_mistake(small, monkeypatch):
         ({"eval_interval": -5}, "eval_interval must be at least 1, got -5"),
         ({"seed": -1}, "seed must be at least 0, got -1"),
         ({"seed": 2**32}, r"seed must be from 0 to 2\*\*32 - 1, got 4294967296"),
-        ({"algorithm": "sarsa"}, "algorithm must be one of 'ppo', 'dqn', 'qlearning', got 'sarsa'"),
+        (
+            {"algorithm": "sarsa"},
+            "algorithm must be one of 'ppo', .*, 'qrdqn', got 'sarsa'",
+        ),
         ({"game": ["Greed"]}, "game must be one of Greed, .*, got"),
         ({"steps": 1.5}, "steps must be an integer, got 1.5"),
         ({"self_play": "no"}, "self_play must be of type bool, got 'no'"),

@@ -1,0 +1,157 @@
+"""Reading hyperparameters: which values they may have, and our words for what is wrong.
+
+A wrong value is refused by name before anything is built: the models look at few of theirs, and
+some in the midst of training only.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import fields
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, WrapValidator
+from pydantic.dataclasses import dataclass
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from ...games import InputError
+from .hyperparameters import read_call, shown
+
+STRICT = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
+MOST = 2**63 - 1  # what fits into memory is another question
+
+
+def as_number(value: Any) -> Any:
+    """Read a text such as 1e6, for which YAML wants a dot, and 3.0 as a whole number."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            value = float(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _falling(value: Any, check: Callable[[Any], float]) -> Any:
+    """Leave lin_0.003 as it is once its number is checked."""
+    falls = isinstance(value, str) and value.startswith("lin_")
+    try:
+        number = check(value.removeprefix("lin_") if falls else value)
+    except ValidationError as error:
+        if error.errors()[0]["type"] in LIMITS:
+            raise
+        raise PydanticCustomError("kind", "a number or such as lin_0.003") from None
+    return value if falls else number
+
+
+def _activation(value: Any) -> str:
+    """Take the name of a class of torch.nn, which is looked up where torch is at hand."""
+    if not isinstance(value, str) or not value.removeprefix("nn.").isidentifier():
+        raise PydanticCustomError("kind", "an activation of torch.nn, such as nn.Tanh")
+    return value.removeprefix("nn.")
+
+
+def as_given(value: Any) -> Any:
+    """Check a network, and leave it as rl_zoo3 reads it."""
+    read_network(value)
+    return value
+
+
+Count = Annotated[int, Field(ge=1, le=MOST), BeforeValidator(as_number)]
+Number = Annotated[float, BeforeValidator(as_number)]
+Weight = Annotated[float, Field(ge=0), BeforeValidator(as_number)]
+Positive = Annotated[float, Field(gt=0), BeforeValidator(as_number)]
+Fraction = Annotated[float, Field(ge=0, le=1), BeforeValidator(as_number)]
+Part = Annotated[float, Field(gt=0, le=1), BeforeValidator(as_number)]
+# These two may be texts such as lin_0.003: a number that falls to zero in the course of training.
+Rate = Annotated[Fraction, WrapValidator(_falling)]
+Clip = Annotated[Positive, WrapValidator(_falling)]
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Network:
+    """What ``policy_kwargs`` may say of a network; None is as the algorithm has it."""
+
+    net_arch: list[Count] | dict[Literal["pi", "vf"], list[Count]] | None = None
+    """Widths of the hidden layers, or those of policy (pi) and values (vf) apart."""
+    activation_fn: Annotated[str, BeforeValidator(_activation)] | None = None
+    """Class of torch.nn between the layers."""
+    ortho_init: bool | None = None
+    """Whether weights start orthogonal (ppo, a2c, trpo)."""
+    n_quantiles: Count | None = None
+    """Quantiles of each action's value (qrdqn)."""
+
+
+#: What a value must be, by pydantic's name for the error.
+KINDS = {
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a number",
+    "bool_type": "true or false",
+    "string_type": "a text",
+    "list_type": "a list of widths such as [64, 64]",
+    "dict_type": "a mapping from names",
+}
+LIMITS = {
+    "greater_than": "above",
+    "greater_than_equal": "at least",
+    "less_than_equal": "at most",
+}
+T = TypeVar("T")
+
+
+def read(kind: type[T], values: Mapping[str, Any], owner: str, prefix: str = "") -> T:
+    """Make a dataclass of this module, once every value is known and in range.
+
+    Args:
+        kind: the dataclass.
+        values: what its fields are to be, by name.
+        owner: whose values they are.
+        prefix: what messages put before a name.
+
+    Raises:
+        ValueError: naming one that is not.
+    """
+    names = [entry.name for entry in fields(kind)]  # type: ignore[arg-type]  # it is a dataclass
+    for name in values:
+        if name not in names:
+            raise InputError(f"{owner} must be among {', '.join(names)}, got {shown(name)}")
+    try:
+        return kind(**values)
+    except ValidationError as error:
+        # where a value may be of several kinds, that which it fits best
+        deepest = max(error.errors(), key=lambda wrong: len(wrong["loc"]))
+        raise InputError(_words(deepest, values, prefix)) from None
+
+
+def _words(wrong: ErrorDetails, values: Mapping[str, Any], prefix: str) -> str:
+    """Put an error of pydantic into our words."""
+    kind, context = wrong["type"], wrong.get("ctx", {})
+    if "error" in context:  # one of ours, with words of its own
+        return str(context["error"])
+    path = [part for part in wrong["loc"] if str(part).isidentifier()]  # no types, no places
+    value = values[str(path[0])]
+    if kind in LIMITS:
+        (limit,) = context.values()
+        must = f"{LIMITS[kind]} {int(limit)}"
+    else:
+        must = KINDS.get(kind) or str(context.get("expected", wrong["msg"])).replace("'", "")
+    got = wrong["input"] if isinstance(value, list | dict) else value  # as given, not as read
+    return f"{prefix}{' '.join(map(str, path))} must be {must}, got {shown(got)}"
+
+
+def read_network(value: Any) -> dict[str, Any]:
+    """Read a mapping, or a text such as "dict(activation_fn=nn.ReLU, net_arch=[64])".
+
+    rl_zoo3 runs such texts as code; here they are literals and names of classes.
+
+    Returns:
+        What is said, by the names of ``Network``.
+
+    Raises:
+        ValueError: if it is neither, or an entry is unknown or out of range.
+    """
+    entries = {} if value is None else read_call(value) if isinstance(value, str) else value
+    if not isinstance(entries, dict):
+        raise InputError(
+            'policy_kwargs must be a mapping or such as "dict(activation_fn=nn.ReLU, '
+            f'net_arch=[64])", got {shown(value)}'
+        )
+    network = read(Network, entries, "policy_kwargs", "policy_kwargs ")
+    return {name: entry for name, entry in vars(network).items() if entry is not None}

@@ -1,0 +1,57 @@
+"""Exact evaluation in training scripts of one's own."""
+
+import csv
+
+import gymnasium as gym
+import pytest
+from exactdice.agents.callbacks import ExactEvalCallback
+from stable_baselines3 import A2C, DQN
+from stable_baselines3.common.logger import configure
+from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
+
+import exactdice
+
+
+def make(**keywords):
+    return gym.make("exactdice/ShutTheBox-v0", tiles=4, dice=1, **keywords)
+
+
+def test_every_score_is_among_the_scalars_of_the_logger_at_its_step(tmp_path):
+    env = make()
+    exact = ExactEvalCallback(env, interval=40)
+    model = A2C("MlpPolicy", env, seed=1, device="cpu")
+    model.set_logger(configure(str(tmp_path), ["csv"]))
+    model.learn(100, callback=exact)
+    model.logger.close()
+    with (tmp_path / "progress.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["exact/regret"]]
+    assert [float(row["exact/regret"]) for row in rows] == exact.log["regret"]
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_a_script_of_ones_own_logs_what_score_says(masked):
+    env = make()
+    exact = ExactEvalCallback(env, interval=40, masked=masked)
+    model = A2C("MlpPolicy", env, seed=1, device="cpu").learn(100, callback=exact)
+    assert exact.log["timesteps"] == [0, 40, 80]
+    score = exact.evaluate()
+    assert score.masked == masked
+    assert score.value == exactdice.score(model, env, masked=masked).value
+    assert exact.log["regret"][-1] == score.regret
+
+
+def test_it_keeps_what_eval_callback_keeps_and_the_best_model(tmp_path):
+    env = make()
+    exact = ExactEvalCallback(env.unwrapped.task, interval=50, folder=tmp_path)
+    DQN("MlpPolicy", env, learning_starts=10, device="cpu").learn(150, callback=exact)
+    best = exactdice.score(tmp_path / "best_model.zip", env)
+    assert best.value == max(exact.log["results"])
+    assert (tmp_path / "evaluations.npz").is_file()
+
+
+def test_a_normalised_model_is_scored_with_its_statistics():
+    env = make(encoding="one_hot_float")
+    vector = VecNormalize(DummyVecEnv([lambda: env]))
+    exact = ExactEvalCallback(env, interval=40)
+    model = A2C("MlpPolicy", vector, seed=1, device="cpu").learn(100, callback=exact)
+    assert exact.evaluate().value == exactdice.score(model, env, observations=vector).value

@@ -1,0 +1,113 @@
+"""What a run writes for other programs to draw."""
+
+import importlib.util
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from exactdice.agents.runs import train
+from exactdice.agents.runs.callback import ExactEvalCallback
+from exactdice.agents.runs.folders import read_log
+from exactdice.agents.runs.run import Run
+from exactdice.games import InputError
+
+
+def pretend(monkeypatch, *there):
+    """Have these libraries for logs found, and no others."""
+    find = importlib.util.find_spec
+
+    def found(name, package=None):
+        asked = name in ("tensorboard", "wandb")
+        return (name if name in there else None) if asked else find(name, package)
+
+    monkeypatch.setattr("importlib.util.find_spec", found)
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn", "qlearning"])
+@pytest.mark.filterwarnings("ignore")  # tensorboard's own
+def test_tensorboard_shows_every_exact_score(small, tmp_path, algorithm):
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    folder = tmp_path / "run"
+    train.train(small(algorithm=algorithm, tensorboard=True, run_folder=folder))
+    (place,) = (folder / "tensorboard").iterdir()
+    events, log = EventAccumulator(str(place)), read_log(folder)
+    events.Reload()
+    for name, column in {
+        "value": "results",
+        "regret": "regret",
+        "normalized": "normalized",
+    }.items():
+        curve = events.Scalars(f"exact/{name}")
+        assert [event.step for event in curve] == log["timesteps"].tolist()
+        assert np.allclose([event.value for event in curve], log[column].reshape(-1), atol=1e-6)
+
+
+def test_logs_are_put_into_the_run_folder_of_a_resumed_run_too(small, tmp_path, monkeypatch):
+    pretend(monkeypatch, "tensorboard", "wandb")
+    run = Run.create(small(tensorboard=True, run_folder=tmp_path / "run"))
+    assert run.model.tensorboard_log == str(tmp_path / "run/tensorboard")
+    run.model.tensorboard_log = None  # as tensorboard may not be here
+    run.model.learn(1, callback=ExactEvalCallback.of(run, lambda *_: None))
+    assert Run.resume(tmp_path / "run").model.tensorboard_log == str(tmp_path / "run/tensorboard")
+    assert Run.create(small(run_folder=tmp_path / "other")).model.tensorboard_log is None
+
+
+def test_weights_and_biases_takes_what_tensorboard_does(small, tmp_path, monkeypatch):
+    started, ended = [], []
+
+    class Session:
+        def __init__(self, **options):
+            started.append(options)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_error):
+            ended.append(True)
+
+    monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(init=Session))
+    pretend(monkeypatch, "tensorboard", "wandb")
+    run = Run.create(small(wandb="dice", run_folder=tmp_path / "run"))
+    with train._logged_by_wandb(run):
+        assert not ended
+    (options,) = started
+    assert options["project"] == "dice"
+    assert options["name"] == "run"
+    assert options["sync_tensorboard"]
+    assert options["config"] == run.config.to_json()
+    assert ended
+    assert run.model.tensorboard_log == str(tmp_path / "run/tensorboard")
+
+
+@pytest.mark.parametrize(
+    ("options", "missing", "message"),
+    [
+        (
+            {"tensorboard": True},
+            "tensorboard",
+            "tensorboard needs more libraries, got True: pip in",
+        ),
+        ({"wandb": "dice"}, "tensorboard", "tensorboard needs more libraries, got 'dice': pip in"),
+        ({"wandb": "dice"}, "wandb", "wandb needs more libraries, got 'dice': pip install wandb"),
+    ],
+)
+def test_a_log_needs_its_library(small, tmp_path, monkeypatch, options, missing, message):
+    pretend(monkeypatch, *{"tensorboard", "wandb"} - {missing})
+    with pytest.raises(InputError, match=message):
+        Run.create(small(**options, run_folder=tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tensorboard": "yes"}, "tensorboard must be of type bool, got 'yes'"),
+        ({"wandb": ""}, "wandb must be the name of a project, got ''"),
+    ],
+)
+def test_wrong_logs_are_named(small, options, message):
+    with pytest.raises(InputError, match=message):
+        small(**options)
