@@ -58,11 +58,8 @@ class Encoding:
     @property
     def components(self) -> IntArray:
         """Component of an observation that each feature is about, shape (feature,)."""
-        return (
-            self._bits[0]
-            if self.name in ("one_hot", "thermometer")
-            else np.arange(len(self._sizes))
-        )
+        whole = self.name in ("integer", "scaled")
+        return np.arange(len(self._sizes)) if whole else self._bits[0]
 
     def encode(self, observations: IntArray) -> Features:
         """Encode observations, integers of shape (observation, component), in fresh memory."""

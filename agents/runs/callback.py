@@ -32,6 +32,7 @@ class ExactEvalCallback(EventCallback):
     Attributes:
         log: lists by the names in ``LOG``; seconds are those of training and scoring so far.
         best_mean_reward: largest exact mean reward so far, by the name that callbacks look for.
+        scoring: seconds that exact scores have taken in this process.
         stop: set it to have training saved and stopped at the next chance.
         interrupted_at: the steps after which that happened.
     """
@@ -61,6 +62,7 @@ class ExactEvalCallback(EventCallback):
         self._outcome = True
         self._record = record
         self._started = time.monotonic()
+        self.scoring = 0.0
 
     @classmethod
     def of(cls, run: Run, on_score: Callable[[int, Score], None]) -> "ExactEvalCallback":
@@ -115,6 +117,7 @@ class ExactEvalCallback(EventCallback):
 
     def evaluate(self) -> Score:
         """Score the model now, log it and keep it if it is the best so far."""
+        begun = time.monotonic()
         result = score(
             ModelPolicy(self.model, self.task.game, masked=self.masked),
             self.task,
@@ -123,6 +126,7 @@ class ExactEvalCallback(EventCallback):
         )
         best = result.value > max(self.log["results"], default=-np.inf)
         moves = float(occupancy(result.agent, self.task).sum())
+        self.scoring += time.monotonic() - begun
         seconds = time.monotonic() - self._started
         row = (self.num_timesteps, result.value, moves, result.regret, result.normalized, seconds)
         for name, number in zip(LOG, row, strict=True):

@@ -20,6 +20,7 @@ from .config import RunError, TrainConfig
 from .report import report, seated
 from .run import Run
 
+GOOD = 0.99  # normalised score that is worth a word when it is reached
 RUNAWAY = 1e6  # weights of networks that learn are far below
 
 
@@ -68,7 +69,9 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
     with _how_to_go_on(run.folder), _logged_by_wandb(run):
         exact = _learn(run, console)
         if exact.interrupted_at is None:
-            return _finish(run, exact.evaluate(), console)
+            final = _finish(run, exact.evaluate(), console)
+            _say_when(exact, console)
+            return final
     console.print(
         f"interrupted and saved after {exact.interrupted_at:,} steps; continue with\n"
         f"    python train.py --resume {run.folder}"
@@ -88,6 +91,21 @@ def _finish(run: Run, final: Score, console: Console) -> Score:
         console.print(f"exploitability, mean of both seats: {both:.6f}", highlight=False)
     console.print(f"saved in {run.folder}")
     return final
+
+
+def _say_when(exact: ExactEvalCallback, console: Console) -> None:
+    """Say how soon the agent was good, and what it took to know."""
+    moments = zip(
+        *(exact.log[name] for name in ("normalized", "timesteps", "seconds")), strict=True
+    )
+    good = next((moment[1:] for moment in moments if moment[0] >= GOOD), None)
+    if good is not None:
+        console.print(
+            f"normalised score {GOOD} reached after {good[0]:,.0f} moves, {good[1]:.0f} s"
+        )
+    share = exact.scoring / exact.log["seconds"][-1]
+    scores = len(exact.log["seconds"])
+    console.print(f"{scores} exact scores took {exact.scoring:.1f} s, {share:.1%} of the run")
 
 
 @contextmanager
