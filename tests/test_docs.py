@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["docs/planners.md", "docs/scoring.md", "CONTRIBUTING.md"]
+PAGES = ["docs/planners.md", "docs/scoring.md", "docs/clients.md", "CONTRIBUTING.md"]
 
 
 def blocks():
