@@ -11,13 +11,17 @@ from ..games import BoolArray, FloatArray, InputError, IntArray
 from .encoding import EncodingName, Features
 from .engine import Engine, Outcome, RewardMode
 
+#: What an attribute of one game is called here.
+OF_A_GAME = {"action_space": "single_action_space", "observation_space": "single_observation_space"}
+
 
 class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
     """As ``GameEnv``, with a leading axis of games that are played in lockstep.
 
-    Every key k of the infos has a mask _k. In the mode SAME_STEP the end of an episode shows up
-    as ``final_obs`` and ``final_info``; in DISABLED, ended games have to be reset by
-    ``options={"reset_mask": ...}`` before the next step.
+    Every key k of the infos has a mask _k. ``action_mask``, int8 of shape (num_envs, action), is
+    right for every game after a reset of some too; ``_action_mask`` says of which it is news. In
+    the mode SAME_STEP the end of an episode shows up as ``final_obs`` and ``final_info``; in
+    DISABLED, ended games have to be reset by ``options={"reset_mask": ...}`` before the next step.
 
     Args:
         game: name of the game.
@@ -56,6 +60,7 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
         )
         self.action_space = gym.vector.utils.batch_space(self.single_action_space, num_envs)
         self._over = np.ones(num_envs, dtype=bool)
+        self._attributes: dict[str, tuple[Any, ...]] = {}
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
@@ -63,17 +68,15 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
         """Start new games, in all lanes or where ``options["reset_mask"]`` says.
 
         Args:
-            seed: one integer for the generator that serves all lanes.
+            seed: an integer for the generator that serves all lanes, or a list with one for each
+                lane, all of which together seed it. In a list None stands for a number that the
+                generator draws.
             options: may hold ``reset_mask``, bool of shape (num_envs,).
 
         Raises:
-            ValueError: if ``seed`` is a list or ``reset_mask`` is not such an array.
+            ValueError: if ``seed`` or ``reset_mask`` is nothing of the kind.
         """
-        if seed is not None and not isinstance(seed, int | np.integer):
-            raise InputError(
-                f"seed must be one integer, as all games share one generator, got {seed!r}"
-            )
-        super().reset(seed=None if seed is None else int(seed))
+        self._seed(seed)
         wanted = np.ones(self.num_envs, dtype=bool)
         if options is not None and "reset_mask" in options:
             wanted = np.asarray(options["reset_mask"])
@@ -120,6 +123,58 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
         infos = {**self._infos(everyone), **ends}
         return self._engine.observations(), rewards, over, np.zeros_like(over), infos
 
+    def _seed(self, seed: Any) -> None:
+        """Seed the generator of all games (see ``reset``)."""
+        if seed is None or isinstance(seed, int | np.integer):
+            super().reset(seed=None if seed is None else int(seed))
+            return
+        listed = isinstance(seed, list | tuple) or (isinstance(seed, np.ndarray) and seed.ndim == 1)
+        if not listed or len(seed) != self.num_envs or not all(map(_is_seed, seed)):
+            raise InputError(
+                f"seed must be one integer, or a list of {self.num_envs}, one for each game, "
+                f"each at least 0 or None, got {seed!r}"
+            )
+        if any(one is not None for one in seed):
+            seeds = [self.np_random.integers(2**31) if one is None else one for one in seed]
+            self.np_random = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seeds)))
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Call a method of every game, which is ``action_masks``, or give an attribute of each.
+
+        Raises:
+            AttributeError: if a game has no such thing.
+        """
+        if name == "action_masks":
+            return tuple(self.action_masks(*args, **kwargs))
+        if name in self._attributes:
+            return self._attributes[name]
+        value = getattr(self, OF_A_GAME.get(name, name))
+        if callable(value):
+            raise AttributeError(f"{name} must be 'action_masks', the only method of a game")
+        return (value,) * self.num_envs
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Give an attribute of every game."""
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Give every game an attribute that it has not, such as a label for ``get_attr``.
+
+        Args:
+            name: of the attribute.
+            values: a list or tuple with one for each game, or one for all.
+
+        Raises:
+            AttributeError: if the games have it, as they share one engine.
+            ValueError: if there are more or fewer values than games.
+        """
+        if hasattr(self, OF_A_GAME.get(name, name)):
+            raise AttributeError(f"{name} cannot be set: all games share one engine")
+        each = tuple(values) if isinstance(values, list | tuple) else (values,) * self.num_envs
+        if len(each) != self.num_envs:
+            raise InputError(f"values must be {self.num_envs}, one for each game, got {len(each)}")
+        self._attributes[name] = each
+
     @property
     def sight(self) -> Sight:
         """What the agent of a game is shown of a state."""
@@ -131,7 +186,6 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
 
     def _infos(self, wanted: BoolArray) -> dict[str, Any]:
         masks = self.action_masks().astype(np.int8)
-        masks[~wanted] = 0
         return {"action_mask": masks, "_action_mask": wanted.copy()}
 
     def _ends(self, playing: IntArray, outcome: Outcome) -> dict[str, Any]:
@@ -146,6 +200,10 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
             illegal[playing] = outcome.illegal
             infos |= {"illegal_action": illegal, "_illegal_action": illegal.copy()}
         return infos
+
+
+def _is_seed(one: Any) -> bool:
+    return one is None or (isinstance(one, int | np.integer) and int(one) >= 0)
 
 
 def check_actions(actions: Any, num_envs: int, num_actions: int) -> IntArray:
