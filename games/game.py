@@ -81,7 +81,7 @@ class Stage(NamedTuple):
 #: What a sweep asks at each stage, giving it numbers and taking others back: backward the expected
 #: values of all actions, (state, action), for the value of each state, (state,); forward the mass
 #: of each state, (state,), for the weights of all its actions, (state, action). Expected values
-#: and values are multiplied by the scale of the stage.
+#: and values are multiplied by the scale of the stage. What a sweep gives it may overwrite later.
 Decide: TypeAlias = Callable[[Stage, Array], Array]
 
 

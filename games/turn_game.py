@@ -95,7 +95,7 @@ class TurnGame(Game):
         self._num_contexts = np.array([len(leg.contexts) for leg in legs])
         self._first_contexts = np.append(0, np.cumsum(self._num_contexts))  # (leg + 1,)
         sizes = [leg.turn.num_states * len(leg.contexts) for leg in legs]
-        self.first_states = np.append(0, np.cumsum(sizes))  # (leg + 1,)
+        self.first_states = frozen(np.append(0, np.cumsum(sizes)))
         self.num_states = int(self.first_states[-1])
         self._rolled = np.stack([leg.turn.rolled[0] for leg in legs])  # (leg, outcome)
         self._seats = np.array([leg.seat for leg in legs])

@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium.utils import seeding
+from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
@@ -144,5 +145,5 @@ class GameVecEnv(VecEnv):
     def env_is_wrapped(
         self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: VecEnvIndices = None
     ) -> list[bool]:
-        """Say that no lane is wrapped; episode statistics are in the infos all the same."""
-        return [False for _ in self._get_indices(indices)]
+        """Say that lanes are wrapped by ``Monitor``, whose statistics are in the infos, or not."""
+        return [wrapper_class is Monitor for _ in self._get_indices(indices)]

@@ -235,7 +235,8 @@ def test_ended_games_are_reset_by_hand_where_autoreset_is_disabled(name):
     rng = np.random.default_rng(8)
     over = np.zeros(5, dtype=bool)
     while not over.any() or over.all():
-        env.reset()
+        if over.all():
+            env.reset()
         over = env.step(random_actions(env.unwrapped.action_masks(), rng))[2]
     ended = np.flatnonzero(over).tolist()
     with pytest.raises(RuntimeError, match=rf"games \[{', '.join(map(str, ended))}\] are over"):
@@ -244,10 +245,79 @@ def test_ended_games_are_reset_by_hand_where_autoreset_is_disabled(name):
     observations, infos = env.reset(options={"reset_mask": over})
     assert (observations[~over] == before[~over]).all()
     assert (infos["_action_mask"] == over).all()
+    assert (infos["action_mask"] == env.unwrapped.action_masks()).all()
+    assert infos["action_mask"].any(axis=1).all()
     env.step(np.zeros(5, dtype=int))
     for mask in (np.ones(4, dtype=bool), np.ones(5), np.zeros(5, dtype=bool)):
         with pytest.raises(ValueError, match=r"reset_mask must be bool of shape \(5,\)"):
             env.reset(options={"reset_mask": mask})
+
+
+def first_games(env, seed):
+    """Reset, make some moves and list what was seen."""
+    seen = [env.reset(seed=seed)[0]]
+    rng = np.random.default_rng(3)
+    seen += [env.step(random_actions(env.action_masks(), rng, wild=0))[0] for _ in range(20)]
+    return np.array(seen).tolist()
+
+
+def test_a_list_of_seeds_fixes_the_games(name):
+    env = gym.make_vec(f"exactdice/{name}-v0", 3).unwrapped
+    games = first_games(env, [4, 5, 6])
+    assert first_games(env, (4, 5, 6)) == first_games(env, np.array([4, 5, 6])) == games
+    others = [first_games(env, seeds) for seeds in ([4, 5, 7], [6, 5, 4], 4)]
+    assert games not in others
+    one = gym.make_vec(f"exactdice/{name}-v0", 1).unwrapped
+    assert first_games(one, [9]) == first_games(one, 9)
+
+
+def test_no_seed_in_a_list_goes_on_from_the_seed_before():
+    env = gym.make_vec("exactdice/Greed-v0", 3).unwrapped
+    for seed in ([None] * 3, [None, 5, None]):
+        env.reset(seed=1)
+        after_one = first_games(env, seed)
+        env.reset(seed=2)
+        assert first_games(env, seed) != after_one
+        env.reset(seed=1)
+        assert first_games(env, seed) == after_one
+    env.reset(seed=1)
+    unseeded = first_games(env, None)
+    env.reset(seed=1)
+    assert first_games(env, [None] * 3) == unseeded
+
+
+def test_attributes_are_asked_of_every_game_as_of_gymnasiums_own_vectors(name):
+    env = gym.make_vec(f"exactdice/{name}-v0", 2).unwrapped
+    own = gym.make_vec(f"exactdice/{name}-v0", 2, vectorization_mode="sync").unwrapped
+    for attribute in ("action_space", "observation_space", "render_mode", "task"):
+        assert env.get_attr(attribute) == own.get_attr(attribute)
+    env.reset(seed=1)
+    masks = env.call("action_masks")
+    assert [mask.tolist() for mask in masks] == env.action_masks().tolist()
+    env.set_attr("label", ["left", "right"])
+    assert env.get_attr("label") == ("left", "right")
+    env.set_attr("label", "both")
+    assert env.call("label") == ("both", "both")
+    with pytest.raises(AttributeError, match="task cannot be set: all games share one engine"):
+        env.set_attr("task", None)
+    with pytest.raises(AttributeError, match="action_space cannot be set"):
+        env.set_attr("action_space", None)
+    with pytest.raises(ValueError, match="values must be 2, one for each game, got 3"):
+        env.set_attr("label", [1, 2, 3])
+    with pytest.raises(AttributeError, match="step must be 'action_masks', the only method"):
+        env.call("step", 0)
+    with pytest.raises(AttributeError, match="nothing"):
+        env.get_attr("nothing")
+
+
+def test_masks_have_the_types_that_samplers_want(name):
+    env = gym.make_vec(f"exactdice/{name}-v0", 4)
+    masks = env.reset(seed=1)[1]["action_mask"]
+    env.action_space.seed(1)
+    for _ in range(20):
+        actions = env.action_space.sample(mask=tuple(masks))
+        assert masks[np.arange(4), actions].all()
+        masks = env.step(actions)[-1]["action_mask"]
 
 
 def test_infos_are_fresh_and_have_masks(name):
@@ -309,7 +379,8 @@ def expected_values(game, seat, values, kind=FLOATS):
     found = {}
 
     def look(stage, expected):
-        found[stage.seat, stage.states[0]] = kind.unscaled(expected, stage.scale[:, None])
+        known = kind.unscaled(expected, stage.scale[:, None])
+        found[stage.seat, stage.states[0]] = known.copy()  # the next stage may overwrite it
         return values[stage.positions] * stage.scale
 
     game.backward(look, seat, kind)
@@ -418,8 +489,9 @@ def test_bad_actions_and_calls_out_of_turn_are_named(name):
         vector.step(np.zeros(2, dtype=int))
     with pytest.raises(ValueError, match="actions must be from 0 to"):
         vector.step(np.array([0, 0, 1000]))
-    with pytest.raises(ValueError, match="seed must be one integer"):
-        vector.reset(seed=[1, 2, 3])
+    for seed in ([1, 2], [1, 2, -3], [1, 2, 3.5], "abc", 1.5, np.array(7)):
+        with pytest.raises(ValueError, match="seed must be one integer, or a list of 3, one for"):
+            vector.reset(seed=seed)
     with pytest.raises(ValueError, match="num_envs must be at least 1, got 0"):
         gym.make_vec(f"exactdice/{name}-v0", 0)
     with pytest.raises(ValueError, match="render_mode must be None for a vector, got 'ansi'"):

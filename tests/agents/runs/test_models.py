@@ -23,8 +23,10 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from sb3_contrib import QRDQN, MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common import evaluation
 from stable_baselines3.common.callbacks import StopTrainingOnRewardThreshold
 from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 
 import exactdice
@@ -169,6 +171,7 @@ def test_other_models_and_nan_are_refused():
         exactdice.score(broken, env)
 
 
+@pytest.mark.filterwarnings("ignore:The environment is already wrapped with a `Monitor`")
 def test_the_callback_works_with_stable_baselines3s_own(small, tmp_path):
     """With StopTrainingOnRewardThreshold, and inside a run of a VecMonitor-wrapped vector."""
     config = small()
@@ -185,6 +188,7 @@ def test_the_callback_works_with_stable_baselines3s_own(small, tmp_path):
 
 @pytest.mark.parametrize("reward", ["outcome", "regret", "shaped"])
 @pytest.mark.parametrize("vector", ["bare", "monitor", "gymnasium"])
+@pytest.mark.filterwarnings("ignore:The environment is already wrapped with a `Monitor`")
 def test_a_reward_threshold_means_the_reward_of_training(reward, vector):
     """The exact mean reward of the model is where simulation finds it."""
     task = Task(Greed(10, 3))
@@ -199,7 +203,7 @@ def test_a_reward_threshold_means_the_reward_of_training(reward, vector):
     model.learn(400, callback=exact)
     simulated = GameVecEnv(task, 64, reward)
     simulated.seed(5)
-    mean, _ = evaluate_policy(model, simulated, 1000, warn=False)
+    mean, _ = evaluate_policy(model, simulated, 1000)
     value = exact.evaluate().value
     last = value if reward == "outcome" else value - exactdice.solve(task).value
     assert last == pytest.approx(mean, abs=5 * 0.5 / np.sqrt(1000))
@@ -224,10 +228,21 @@ def test_the_libraries_own_vectors_and_wrappers_take_the_environments():
         assert "action_mask" in infos
 
 
+@pytest.mark.parametrize("evaluate", [evaluate_policy, evaluation.evaluate_policy])
+def test_evaluations_take_the_vector_for_monitored(evaluate):
+    """They warned; what they read is the payoff of the game, whatever the rewards are scaled by."""
+    env = GameVecEnv(Task(Greed(10, 3)), 4, reward_scale=10.0)
+    model = MaskablePPO("MlpPolicy", env, n_steps=8, device="cpu", seed=0)
+    rewards, lengths = evaluate(model, env, 40, return_episode_rewards=True)
+    assert set(rewards) <= {0.0, 0.5, 1.0}
+    assert min(lengths) >= 1
+
+
 def test_the_vector_refuses_what_it_cannot_do():
     env = GameVecEnv(Task(Greed(10, 3)), 4)
     assert env.get_attr("render_mode") == [None] * 4
     assert env.env_is_wrapped(gym.Wrapper, [0, 2]) == [False, False]
+    assert env.env_is_wrapped(Monitor) == [True] * 4
     assert len(env.env_method("action_masks", indices=[1, 3])) == 2
     with pytest.raises(AttributeError, match="games share one engine"):
         env.set_attr("reward", "regret")

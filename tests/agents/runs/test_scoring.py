@@ -243,6 +243,7 @@ def test_a_flattened_environment_is_followed():
         exactdice.score(PPO("MlpPolicy", make(), device="cpu").policy, env)
 
 
+@pytest.mark.filterwarnings("ignore:The environment is already wrapped with a `Monitor`")
 def test_vectors_of_stable_baselines3_are_environments():
     vector = GameVecEnv(TASK, 4)
     assert exactdice.score("if_else", VecMonitor(vector)).value == pytest.approx(
