@@ -7,7 +7,7 @@ own numbers, which is faster for a few lanes, play the same games.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -234,34 +234,31 @@ class PlainLanes(TableLanes):
 
     def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
         """Begin new games."""
-        self._follow(dict.fromkeys(lanes.tolist(), self._process.start), rng)
+        self._follow(lanes.tolist(), [self._process.start] * len(lanes), rng)
 
     def move(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> Ends:
         """Make moves."""
         whose, chances = lanes.tolist(), rng.random(len(lanes)).tolist()
-        paid = {
-            lane: self._move(lane, action, chance)
-            for lane, action, chance in zip(whose, actions.tolist(), chances, strict=True)
-        }
-        self._follow(paid, rng)
-        return self._ends(np.array([paid[lane] for lane in whose], dtype=np.int64))
+        paid = list(map(self._move, whose, actions.tolist(), chances))
+        self._follow(whose, paid, rng)
+        return self._ends(np.array(paid, dtype=np.int64))
 
     def move_all(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Ends:
         """Make moves and begin games, whose draws at nodes of chance are made together."""
-        news = fresh.tolist()
-        chances = iter(rng.random(len(news) - sum(news)).tolist())
-        paid = {
-            lane: self._process.start if new else self._move(lane, action, next(chances))
-            for lane, (action, new) in enumerate(zip(actions.tolist(), news, strict=True))
-        }
-        self._follow(paid, rng)
-        return self._ends(np.array([*paid.values()]))
+        news, chosen, start = fresh.tolist(), actions.tolist(), self._process.start
+        chances = iter(rng.random(news.count(False)).tolist())
+        every = range(len(news))
+        paid = [
+            start if news[lane] else self._move(lane, chosen[lane], next(chances)) for lane in every
+        ]
+        self._follow(every, paid, rng)
+        return self._ends(np.array(paid))
 
-    def _follow(self, events: dict[int, int], rng: np.random.Generator) -> None:
+    def _follow(self, lanes: Sequence[int], events: list[int], rng: np.random.Generator) -> None:
         """Go on from the events of lanes until all are numbers of payoffs or ``GOES_ON``."""
-        while at := [lane for lane, event in events.items() if event >= self._first_node]:
-            for lane, chance in zip(at, rng.random(len(at)).tolist(), strict=True):
-                events[lane] = self._go_on(lane, events[lane], chance)
+        while at := [i for i, event in enumerate(events) if event >= self._first_node]:
+            for i, chance in zip(at, rng.random(len(at)).tolist(), strict=True):
+                events[i] = self._go_on(lanes[i], events[i], chance)
 
     def state_of_one(self) -> int:
         """Give the state of the only lane."""

@@ -213,8 +213,9 @@ def check_actions(actions: Any, num_envs: int, num_actions: int) -> IntArray:
             f"actions must be {num_envs} integers, "
             f"got an array of {checked.dtype} and shape {checked.shape}"
         )
-    outside = (checked < 0) | (checked >= num_actions)
+    chosen: IntArray = checked.astype(np.int64)
+    outside = chosen.view(np.uint64) >= num_actions  # as are negative ones, seen so
     if np.count_nonzero(outside):
         first = checked[outside][0]
         raise InputError(f"actions must be from 0 to {num_actions - 1}, got {first}")
-    return checked.astype(np.int64)
+    return chosen
