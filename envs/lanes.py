@@ -16,7 +16,8 @@ import numpy.typing as npt
 from ..baselines import Task
 from ..games import BoolArray, FloatArray, GameError, IntArray, InverseLaws
 from .encoding import Encoding, Features
-from .process import ILLEGAL, features_of, process_of
+from .process import ILLEGAL
+from .tables import features_of, process_of
 
 #: Up to so many lanes Python's own numbers are faster than arrays.
 FEW = 24

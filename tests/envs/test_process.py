@@ -6,10 +6,10 @@ from collections import defaultdict
 import numpy as np
 import pytest
 from exactdice.baselines import Task, answers, make_task
-from exactdice.envs import Engine, process
+from exactdice.envs import Engine, tables
 from exactdice.envs.encoding import Encoding
 from exactdice.envs.lanes import ArrayLanes, PlainLanes, RuleLanes
-from exactdice.envs.process import process_of
+from exactdice.envs.tables import process_of
 from exactdice.envs.transitions import tabulate_transitions
 from exactdice.games import GAMES, AliasLaws, Greed
 from small_games import SMALL
@@ -160,8 +160,8 @@ def test_what_does_not_fit_is_played_by_the_rules(monkeypatch):
     """And the games are as long, and as good, as by tables."""
     task = Task(Greed(6, 3), 1, "random")
     rng, means = np.random.default_rng(0), []
-    for limit in (process.LIMIT, 0):
-        monkeypatch.setattr(process, "LIMIT", limit)
+    for limit in (tables.LIMIT, 0):
+        monkeypatch.setattr(tables, "LIMIT", limit)
         answers.forget()
         engine = Engine(task, 20_000)
         assert isinstance(engine._lanes, RuleLanes) == (limit == 0)
