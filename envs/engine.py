@@ -90,10 +90,11 @@ class Engine:
             self._rows, self._advantages = advantages(task)
 
     def lane_bytes(self) -> float:
-        """Estimate the memory that a lane takes during a step."""
-        features = np.prod(self.encoding.space.shape or 1)
-        components = len(self.game.observation_sizes)
-        return float(400 + 8 * (3 * components + 2 * features) + 5 * self.game.num_actions)
+        """Estimate the memory that a lane takes during a step, if it is played by tables."""
+        space = self.encoding.space
+        assert space.shape is not None
+        assert space.dtype is not None
+        return float(100 + np.prod(space.shape) * space.dtype.itemsize + self.game.num_actions)
 
     def _regrets(self, states: IntArray, actions: IntArray) -> FloatArray:
         """Give Q*(s, a) - V*(s) of moves, shape (move,): from the table or, without it, anew."""

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ..baselines import Task
 from ..games import BoolArray, FloatArray, GameError, IntArray, InverseLaws
+from ..games.sizes import check_memory
 from .encoding import Encoding, Features
 from .process import ILLEGAL
 from .tables import features_of, process_of
@@ -331,6 +332,9 @@ class RuleLanes(Lanes):
     def __init__(self, task: Task, num_lanes: int, encoding: Encoding) -> None:
         super().__init__(task, num_lanes, encoding)
         self._game = task.game
+        components, features = len(self._game.observation_sizes), len(encoding.components)
+        each = 400 + 8 * (3 * components + 2 * features) + 5 * self._game.num_actions
+        check_memory("num_envs", num_lanes, float(each))
         self._policies = dict(task.policies)
         self._states = np.zeros(num_lanes, dtype=np.int64)
         self._most_moves = np.inf if self._game.has_cycles else len(self._game.stages())

@@ -57,7 +57,7 @@ def features_of(task: Task, encoding: EncodingName) -> tuple[Features, Features 
     turns, some = np.unique(blocks.places, return_index=True)
     contexts = blocks.contexts[some][np.searchsorted(turns, places, side="right") - 1]
     in_places, in_contexts = (
-        coded.encode(game.observe(states, task.seat))
+        np.ascontiguousarray(coded.encode(game.observe(states, task.seat)))  # rows are looked up
         for states in (blocks.states(places, contexts), first)
     )
     if process.num_contexts == 1:
@@ -113,7 +113,7 @@ class _Tables:
         """Put everything together, in small types."""
         integers = (*moves, *nodes, np.concatenate(self.leads_to), events)
         tables: Any = (np.ascontiguousarray(table, dtype=np.int32).ravel() for table in integers)
-        rest: Any = np.array([*payoffs, 0.0]), start, legal.astype(np.int8), blocks, seen
+        rest: Any = np.array([*payoffs, 0.0]), start, legal.astype(np.int8, order="C"), blocks, seen
         return Process(AliasLaws.of(self.laws), *tables, *rest)
 
 
