@@ -131,11 +131,12 @@ def test_every_variant_is_worth_what_it_is_by_hand(variant):
     assert solution.value == pytest.approx(value, abs=solution.error_bound + 1e-11)
 
 
+@pytest.mark.parametrize("tokens", [4, pytest.param(11, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("seat", [0, 1])
-def test_simulated_matches_are_within_their_interval(seat):
-    """Uniform play of 100,000 matches: the exact value is within four standard errors."""
-    lanes = 100_000
-    task = Task(FourTwoOneMatch(tokens=4), seat, "random")
+def test_simulated_matches_are_within_their_interval(seat, tokens):
+    """Uniform play of 400,000 matches, half of them in each seat, to four standard errors."""
+    lanes = 200_000
+    task = Task(FourTwoOneMatch(tokens), seat, "random")
     engine, rng = Engine(task, lanes), np.random.default_rng(0)
     playing = np.arange(lanes)
     engine.reset(playing, rng)
