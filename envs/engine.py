@@ -55,6 +55,8 @@ class Engine:
             V* of the start, and luck pays nothing; "shaped" adds V*(s') - V*(s) to the outcome
             (V* is 0 once the game is over), for the same expected return less V* of the start.
         encoding: how observations are written (see ``Encoding``).
+        tables: whether to play by tables, if they fit; to make them takes a while, which does not
+            pay if the others soon play otherwise.
 
     Attributes:
         encoding: the same, as an object.
@@ -71,6 +73,7 @@ class Engine:
         num_lanes: int,
         reward: RewardMode = "outcome",
         encoding: EncodingName = "integer",
+        tables: bool = True,
     ) -> None:
         one_of("reward", reward, get_args(RewardMode))
         self.task = task
@@ -80,7 +83,7 @@ class Engine:
         self.encoding = Encoding(task.game.observation_sizes, encoding)
         at_least("num_envs", num_lanes, 1)
         check_memory("num_envs", num_lanes, self.lane_bytes())
-        self._lanes = make_lanes(task, num_lanes, self.encoding)
+        self._lanes = make_lanes(task, num_lanes, self.encoding, tables)
         if reward != "outcome":
             solution = solve(task)
             self._solution = solution

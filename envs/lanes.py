@@ -8,6 +8,7 @@ own numbers, which is faster for a few lanes, play the same games.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ from .tables import features_of, process_of
 
 #: Up to so many lanes Python's own numbers are faster than arrays.
 FEW = 24
+#: Replays of games that end before the agent's first move, after which it is asked whether any is.
+PATIENCE = 100
 #: Stands for the payoff of a game that goes on.
 GOES_ON = -1
 
@@ -48,7 +51,7 @@ class Lanes(ABC):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what lanes are made of, and where they are; tables are found again."""
-        made_of = self._task, self._num_lanes, self._encoding
+        made_of = type(self), self._task, self._num_lanes, self._encoding
         return _lanes_at, (*made_of, self.states())
 
     @abstractmethod
@@ -85,17 +88,18 @@ class Lanes(ABC):
         """Say which actions are legal, shape (lane, action), in fresh memory."""
 
 
-def make_lanes(task: Task, num_lanes: int, encoding: Encoding) -> Lanes:
-    """Make lanes, which are played by tables if those fit."""
-    process = process_of(task)
-    if process is None:
+def make_lanes(task: Task, num_lanes: int, encoding: Encoding, tables: bool = True) -> Lanes:
+    """Make lanes, which are played by tables if they are wanted and fit."""
+    if not tables or process_of(task) is None:
         return RuleLanes(task, num_lanes, encoding)
     kind = PlainLanes if num_lanes <= FEW else ArrayLanes
     return kind(task, num_lanes, encoding)
 
 
-def _lanes_at(task: Task, num_lanes: int, encoding: Encoding, states: IntArray) -> Lanes:
-    lanes = make_lanes(task, num_lanes, encoding)
+def _lanes_at(
+    kind: type[Lanes], task: Task, num_lanes: int, encoding: Encoding, states: IntArray
+) -> Lanes:
+    lanes = kind(task, num_lanes, encoding)
     lanes.go_to(states)
     return lanes
 
@@ -340,7 +344,6 @@ class RuleLanes(Lanes):
         self._most_moves = np.inf if self._game.has_cycles else len(self._game.stages())
         self._starts, chances = self._game.initial_law()
         self._start_law = InverseLaws(chances.astype(np.float64)[None])
-        _ = task.initial  # raises if the agent never gets to move; start would replay for ever
 
     def states(self) -> IntArray:
         """Give the state of each lane."""
@@ -360,7 +363,11 @@ class RuleLanes(Lanes):
 
     def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
         """Begin new games; those that end before the agent's first move are replayed."""
-        while len(lanes):
+        for replay in count():
+            if not len(lanes):
+                break
+            if replay == PATIENCE:
+                _ = self._task.initial  # raises if the agent never gets to move
             seats = np.zeros(len(lanes), dtype=np.int64)
             states = self._starts[self._start_law.draw(seats, rng)]
             lanes = lanes[self._play_others(lanes, seats, states, rng)[1]]

@@ -8,7 +8,7 @@ import numpy as np
 from ..baselines import Task
 from ..baselines.answers import remembered
 from ..baselines.players import spread
-from ..baselines.policies import DeterministicPolicy
+from ..baselines.policies import DeterministicPolicy, TablePolicy, UniformPolicy
 from ..games import (
     FLOATS,
     AliasLaws,
@@ -32,7 +32,14 @@ MOST_PAYOFFS = 64
 
 @remembered
 def process_of(task: Task) -> Process | None:
-    """Make the tables of a task, or give None if they would not fit ``LIMIT``."""
+    """Make the tables of a task, or give None if they would not fit ``LIMIT``.
+
+    There are none either if another player is too large to be a table itself.
+    """
+    if not all(
+        isinstance(policy, TablePolicy | UniformPolicy) for policy in task.policies.values()
+    ):
+        return None
     turns = task.game.turns(task.seat)
     try:
         return _OfTurns(task, turns).process() if turns else _of_moves(task)

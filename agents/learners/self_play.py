@@ -8,10 +8,29 @@ import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 
-from ...baselines import Task
-from ...games import Game, InputError
+from ...baselines import Policy, Task
+from ...baselines.players import one_hot
+from ...games import Array, Game, InputError, IntArray
 from .adapter import ModelPolicy
 from .vec_env import GameVecEnv
+
+
+class AskedPolicy(Policy):
+    """A policy on observations that is asked anew about each state that is met.
+
+    It is for a rollout: to ask it about all states first would take longer than to play.
+    """
+
+    def __init__(self, ask: ModelPolicy, game: Game, seat: int) -> None:
+        self._ask, self._game, self._seat = ask, game, seat
+        self.shape = game.num_states, game.num_actions
+
+    def probabilities(self, states: IntArray) -> Array:
+        """Ask for the probability of each action, shape (state, action)."""
+        law: Array = self._ask(self._game.observe(states, self._seat), self._game.mask(states))
+        if law.ndim == 1:  # the only legal actions, where nobody has a choice
+            return one_hot(law, self._game.num_actions).astype(np.float64)
+        return law
 
 
 class SelfPlay(BaseCallback):
@@ -36,7 +55,8 @@ class SelfPlay(BaseCallback):
         assert isinstance(self.model, OnPolicyAlgorithm)
         rollouts = self.num_timesteps // (env.num_envs * self.model.n_steps)
         seat = rollouts % 2
-        opponent = ModelPolicy(self.model, self._game, deterministic=False)
+        asked = ModelPolicy(self.model, self._game, deterministic=False)
+        opponent = AskedPolicy(asked, self._game, 1 - seat)
         self.model._last_obs = env.face(Task(self._game, seat, {1 - seat: opponent}))
         self.model._last_episode_starts = np.ones(env.num_envs, dtype=bool)
 

@@ -52,13 +52,14 @@ class GameVecEnv(VecEnv):
         self._started = time.time()
 
     def face(self, task: Task) -> Features:
-        """Go on with another seat or other opponents in the same game, from new games.
+        """Go on with another seat or other opponents for a while, from new games.
 
         Returns:
             The first observations.
         """
         self.task = task
-        self.engine = Engine(task, self.num_envs, self.engine.reward, self.engine.encoding.name)
+        shown = self.engine.reward, self.engine.encoding.name
+        self.engine = Engine(task, self.num_envs, *shown, tables=False)
         return self.reset()
 
     def reset(self) -> Features:
