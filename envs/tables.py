@@ -40,6 +40,7 @@ def process_of(task: Task) -> Process | None:
         isinstance(policy, TablePolicy | UniformPolicy) for policy in task.policies.values()
     ):
         return None
+    _ = task.initial  # raises if the agent never gets to move
     turns = task.game.turns(task.seat)
     try:
         return _OfTurns(task, turns).process() if turns else _of_moves(task)

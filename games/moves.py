@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .checks import require_later
+from .errors import SizeError
 
 if TYPE_CHECKING:
     from .game import FloatArray, Game, IntArray
     from .turn import Turn
+
+
+#: Outcomes of moves that are listed one by one: 256 MB.
+MOST = 2**25
 
 
 class Moves(NamedTuple):
@@ -62,7 +67,12 @@ class SeatTurn(NamedTuple):
 
 
 def list_moves(game: "Game", seat: int, player: int) -> Moves:
-    """List the moves of a seat one by one, and check that they lead on (see ``Game.moves``)."""
+    """List the moves of a seat one by one, and check that they lead on (see ``Game.moves``).
+
+    Raises:
+        GameError: if a move leads back.
+        SizeError: if there are too many.
+    """
     own = game.states_of(seat)
     pair, actions = np.nonzero(game.mask(own))
     states = own[pair]
@@ -70,6 +80,8 @@ def list_moves(game: "Game", seat: int, player: int) -> Moves:
     rows = laws[states, actions] = game.law(states, actions)
     sizes = game.laws.shape[1] - np.argmax(game.laws[:, ::-1] > 0, axis=1)  # up to the last one
     counts = sizes[rows]
+    if counts.sum() > MOST:
+        raise SizeError(f"moves must have at most {MOST} outcomes to be listed, got {counts.sum()}")
     first = firsts[states, actions] = np.cumsum(counts) - counts
     leads_to = np.zeros(int(counts.sum()), dtype=np.int64)
     paid = np.zeros(len(leads_to))

@@ -32,7 +32,9 @@ class ExactEvalCallback(EventCallback):
     Attributes:
         log: lists by the names in ``LOG``; seconds are those of training and scoring so far.
         best_mean_reward: largest exact mean reward so far, by the name that callbacks look for.
-        scoring: seconds that exact scores have taken in this process.
+        scored: number of exact scores of this process.
+        scoring: seconds that they have taken.
+        begun: seconds that the run had taken before.
         stop: set it to have training saved and stopped at the next chance.
         interrupted_at: the steps after which that happened.
     """
@@ -62,7 +64,7 @@ class ExactEvalCallback(EventCallback):
         self._outcome = True
         self._record = record
         self._started = time.monotonic()
-        self.scoring = 0.0
+        self.scored, self.scoring, self.begun = 0, 0.0, 0.0
 
     @classmethod
     def of(cls, run: Run, on_score: Callable[[int, Score], None]) -> "ExactEvalCallback":
@@ -82,8 +84,8 @@ class ExactEvalCallback(EventCallback):
         except AttributeError:  # an environment that only leads to one of this project
             reward = "outcome"
         self._outcome = reward == "outcome"
-        before = self.log["seconds"][-1] if self.log["seconds"] else 0.0
-        self._started = time.monotonic() - before
+        self.begun = self.log["seconds"][-1] if self.log["seconds"] else 0.0
+        self._started = time.monotonic() - self.begun
 
     @property
     def best_mean_reward(self) -> float:
@@ -126,6 +128,7 @@ class ExactEvalCallback(EventCallback):
         )
         best = result.value > max(self.log["results"], default=-np.inf)
         moves = float(occupancy(result.agent, self.task).sum())
+        self.scored += 1
         self.scoring += time.monotonic() - begun
         seconds = time.monotonic() - self._started
         row = (self.num_timesteps, result.value, moves, result.regret, result.normalized, seconds)

@@ -103,9 +103,10 @@ def _say_when(exact: ExactEvalCallback, console: Console) -> None:
         console.print(
             f"normalised score {GOOD} reached after {good[0]:,.0f} moves, {good[1]:.0f} s"
         )
-    share = exact.scoring / exact.log["seconds"][-1]
-    scores = len(exact.log["seconds"])
-    console.print(f"{scores} exact scores took {exact.scoring:.1f} s, {share:.1%} of the run")
+    share = exact.scoring / (exact.log["seconds"][-1] - exact.begun)
+    console.print(
+        f"{exact.scored} exact scores took {exact.scoring:.1f} s, {share:.1%} of the time"
+    )
 
 
 @contextmanager

@@ -2,11 +2,11 @@
 
 In an environment of its own, as bettermdptools asks for an older numpy than it needs:
 
-    python -m venv /tmp/planners
-    /tmp/planners/bin/pip install . scipy quantecon pymdptoolbox
-    /tmp/planners/bin/pip install --no-deps bettermdptools
-    /tmp/planners/bin/python benchmarks/clients/planners.py
-    /tmp/planners/bin/python benchmarks/clients/planners.py quantecon Greed
+    python -m venv .venv-planners
+    .venv-planners/bin/pip install . scipy quantecon pymdptoolbox
+    .venv-planners/bin/pip install --no-deps bettermdptools
+    .venv-planners/bin/python benchmarks/clients/planners.py
+    .venv-planners/bin/python benchmarks/clients/planners.py quantecon Greed
 
 The second form runs one planner on one game. Greed at its default size takes three gigabytes, and
 six in pymdptoolbox.

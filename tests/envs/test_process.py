@@ -11,7 +11,7 @@ from exactdice.envs.encoding import Encoding
 from exactdice.envs.lanes import ArrayLanes, PlainLanes, RuleLanes
 from exactdice.envs.tables import process_of
 from exactdice.envs.transitions import tabulate_transitions
-from exactdice.games import GAMES, AliasLaws, Greed
+from exactdice.games import GAMES, AliasLaws, Game, Greed, SizeError, moves
 from small_games import SMALL
 
 
@@ -171,3 +171,15 @@ def test_what_does_not_fit_is_played_by_the_rules(monkeypatch):
         means.append([*met, outcome.payoffs.mean(), outcome.over.mean()])
     answers.forget()
     np.testing.assert_allclose(*means, atol=6 * 0.5 / 20_000**0.5 * 2**0.5)
+
+
+def test_too_many_moves_are_not_listed(monkeypatch):
+    """Greed has a list of its own; any other game is played by the rules then."""
+    game = Greed(6, 3)
+    monkeypatch.setattr(moves, "MOST", 100)
+    with pytest.raises(SizeError, match="moves must have at most 100 outcomes to be listed, got"):
+        moves.list_moves(game, 0, 0)
+    monkeypatch.setattr(Greed, "moves", Game.moves)
+    answers.forget()
+    assert process_of(Task(game, 1, "random")) is None
+    answers.forget()
