@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = ("agents", "baselines", "envs", "games", "sources")
+FOLDERS = ("agents", "baselines", "envs", "games", "look", "play", "sources")
 
 
 @pytest.fixture(scope="module")
