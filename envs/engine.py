@@ -27,7 +27,7 @@ from ..games import (
 )
 from ..games.sizes import check_memory
 from .encoding import Encoding, EncodingName, Features
-from .lanes import GOES_ON, PlainLanes, make_lanes
+from .lanes import GOES_ON, PlainLanes, Played, RuleLanes, make_lanes
 from .process import ILLEGAL
 
 #: Bytes that a table of Q* - V* may take: ``reward="regret"`` is computed at each move above that.
@@ -111,6 +111,12 @@ class Engine:
         return expected - self._potential[states]
 
     @property
+    def played(self) -> list[Played]:
+        """The moves in the only lane since it was last told to move, if it is played by rules."""
+        assert isinstance(self._lanes, RuleLanes)
+        return self._lanes.played
+
+    @property
     def states(self) -> IntArray:
         """State of each lane, shape (lane,), in fresh memory; at the end of a game the last one."""
         return self._lanes.states()
@@ -122,10 +128,6 @@ class Engine:
     def observations(self) -> Features:
         """Give the encoded observation of each lane, shape (lane, feature), in fresh memory."""
         return self._lanes.observations()
-
-    def describe(self, lane: int) -> str:
-        """Put what the agent sees in a lane into words."""
-        return self.game.describe(self.game.observe(self.states[[lane]], self.task.seat)[0])
 
     def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
         """Give the observation and the action space of a lane."""

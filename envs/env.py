@@ -7,11 +7,13 @@ from typing import Any, SupportsIndex
 
 import gymnasium as gym
 import numpy as np
+import numpy.typing as npt
 
 from ..baselines import Sight, make_task
 from ..games import BoolArray, FloatArray, InputError
 from .encoding import EncodingName, Features
 from .engine import Engine, RewardMode
+from .rendering import FRAMES, MODES, Renderer
 from .sparse import SparseLaw, sparse_law
 from .transitions import Transitions, tabulate_transitions
 
@@ -32,7 +34,9 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
             by ``reset``, and games that they end are replayed.
         reward: "outcome", "regret" or "shaped" (see ``Engine``).
         encoding: how observations are written, "integer" or another one (see ``Encoding``).
-        render_mode: None, "ansi" (a text) or "human" (the text is printed).
+        render_mode: None, "ansi" (a text), "rgb_array" (pixels, uint8 of shape (400, 600, 3)) or
+            "human" (a window); the last two need pygame. Whoever watches sees every move of the
+            others, which are then played one by one and not by tables: a seed gives other games.
         keywords: those of the game, such as ``max_score``; and ``opponent`` (in the lowest-score
             game ``opponents``): a policy's name, a table (state, action), actions (state,), or a
             callable on (observations, masks).
@@ -46,8 +50,8 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012  the base class declares it for instances
-        "render_modes": ["ansi", "human"],
-        "render_fps": 4,
+        "render_modes": list(MODES),
+        "render_fps": FRAMES,
     }
 
     def __init__(
@@ -59,16 +63,13 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
         render_mode: str | None = None,
         **keywords: Any,
     ) -> None:
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            # TypeError, as stable-baselines3's make_vec_env then tries again without it.
-            raise TypeError(f"render_mode must be None, 'ansi' or 'human', got {render_mode!r}")
         self.task = make_task(game, seat, **keywords)
         self.render_mode = render_mode
-        self._engine = Engine(self.task, 1, reward, encoding)
+        self._renderer = None if render_mode is None else Renderer(self.task, render_mode)
+        self._engine = Engine(self.task, 1, reward, encoding, tables=render_mode is None)
         self.observation_space, self.action_space = self._engine.spaces()
         self._num_actions = self.task.game.num_actions
         self._over = True
-        self._story = ""
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -77,10 +78,8 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
         super().reset(seed=seed, options=options)
         self._engine.reset_one(self.np_random)
         self._over = False
-        observation = self._engine.observe_one()
-        if self.render_mode is not None:
-            self._tell(self._engine.describe(0))
-        return observation, {"action_mask": self._engine.mask_of_one()}
+        self._watch()
+        return self._engine.observe_one(), {"action_mask": self._engine.mask_of_one()}
 
     def step(self, action: SupportsIndex) -> tuple[Features, float, bool, bool, dict[str, Any]]:
         """Make one move; the opponents reply.
@@ -94,9 +93,7 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
         chosen = check_action(action, self._num_actions)
         reward, over, payoff, illegal = self._engine.step_one(chosen, self.np_random)
         self._over = over
-        if self.render_mode is not None:
-            after = f"game over, payoff {payoff:g}" if over else self._engine.describe(0)
-            self._tell(f"{self.task.game.describe_action(chosen)} -> {after}")
+        self._watch(payoff if over else None)
         info: dict[str, Any] = {"action_mask": self._engine.mask_of_one()}
         if over:
             info["outcome"] = payoff
@@ -134,9 +131,18 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
         self._engine.go_to(np.array([state]))
         self._over = False
 
-    def render(self) -> str | None:
-        """Give the last event as a text if the mode is "ansi"."""
-        return self._story if self.render_mode == "ansi" else None
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
+        """Show the game and the last moves, as ``render_mode`` says.
+
+        Raises:
+            RuntimeError: if no game has begun.
+        """
+        return None if self._renderer is None else self._renderer.render()
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._renderer is not None:
+            self._renderer.close()
 
     @property
     def P(self) -> Transitions:  # noqa: N802  the name that planners read
@@ -165,10 +171,10 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
         """Law of the agent's first state as ``P`` numbers them, the end last: shape (state,)."""
         return np.append(self.task.initial, 0.0)
 
-    def _tell(self, story: str) -> None:
-        self._story = story
-        if self.render_mode == "human":
-            print(story)  # noqa: T201  that is what this mode is for
+    def _watch(self, payoff: float | None = None) -> None:
+        """Let the renderer see the last moves, and the agent's payoff if the game is over."""
+        if self._renderer is not None:
+            self._renderer.watch(self._engine.played, int(self._engine.states[0]), payoff)
 
 
 def check_action(action: Any, num_actions: int) -> int:

@@ -8,14 +8,14 @@ own numbers, which is faster for a few lanes, play the same games.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from itertools import count
+from itertools import count, starmap
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..baselines import Task
-from ..games import BoolArray, FloatArray, GameError, IntArray, InverseLaws
+from ..games import BoolArray, FloatArray, GameError, IntArray, InverseLaws, Move
 from ..games.sizes import check_memory
 from .encoding import Encoding, Features
 from .process import ILLEGAL
@@ -35,6 +35,15 @@ class Ends(NamedTuple):
     payoffs: FloatArray  # of the game to the agent, zero until it is over
     over: BoolArray
     illegal: BoolArray  # whether the move was illegal, which ends the game
+
+
+class Played(NamedTuple):
+    """A move that was made, by whomever."""
+
+    seat: int
+    state: int
+    action: int
+    outcome: int  # of chance
 
 
 class Lanes(ABC):
@@ -331,7 +340,11 @@ class PlainLanes(TableLanes):
 
 
 class RuleLanes(Lanes):
-    """Lanes that are played by the rules, move by move, whoever makes it."""
+    """Lanes that are played by the rules, move by move, whoever makes it.
+
+    Attributes:
+        played: if there is one lane only, the moves in it since it was last told to move or start.
+    """
 
     def __init__(self, task: Task, num_lanes: int, encoding: Encoding) -> None:
         super().__init__(task, num_lanes, encoding)
@@ -339,6 +352,7 @@ class RuleLanes(Lanes):
         components, features = len(self._game.observation_sizes), len(encoding.components)
         each = 400 + 8 * (3 * components + 2 * features) + 5 * self._game.num_actions
         check_memory("num_envs", num_lanes, float(each))
+        self.played: list[Played] = []
         self._policies = dict(task.policies)
         self._states = np.zeros(num_lanes, dtype=np.int64)
         self._most_moves = np.inf if self._game.has_cycles else len(self._game.stages())
@@ -368,6 +382,7 @@ class RuleLanes(Lanes):
                 break
             if replay == PATIENCE:
                 _ = self._task.initial  # raises if the agent never gets to move
+            self.played.clear()
             seats = np.zeros(len(lanes), dtype=np.int64)
             states = self._starts[self._start_law.draw(seats, rng)]
             lanes = lanes[self._play_others(lanes, seats, states, rng)[1]]
@@ -378,7 +393,8 @@ class RuleLanes(Lanes):
         legal = self._game.mask(before)[np.arange(len(lanes)), actions]
         payoffs = np.full(len(lanes), self._game.payoff_range[0])
         over = np.ones(len(lanes), dtype=bool)
-        move = self._game.sample(np.full(legal.sum(), seat), before[legal], actions[legal], rng)
+        self.played.clear()
+        move = self._sample(np.full(legal.sum(), seat), before[legal], actions[legal], rng)
         playing = ~move.over[:, seat]
         goes_on = np.flatnonzero(legal)[playing]
         payoffs[legal] = move.payoffs[:, seat]
@@ -401,12 +417,22 @@ class RuleLanes(Lanes):
             if moves.max() > self._most_moves:  # each move leads to a later stage
                 raise GameError(f"{self._game!r} must end, but others move in circles")
             actions = self._policies[seat].sample(states[waiting], rng)
-            move = self._game.sample(seats[waiting], states[waiting], actions, rng)
+            move = self._sample(seats[waiting], states[waiting], actions, rng)
             seats[waiting], states[waiting] = move.seats, move.states
             payoffs[waiting] = move.payoffs[:, self._task.seat]
             over[waiting] = move.over[:, self._task.seat]
         self._states[lanes[~over]] = states[~over]
         return payoffs, over
+
+    def _sample(
+        self, seats: IntArray, states: IntArray, actions: IntArray, rng: np.random.Generator
+    ) -> Move:
+        """Make moves, and remember them if all are of one lane."""
+        outcomes = self._game.draw(states, actions, rng)
+        if self._num_lanes == 1:
+            columns = (column.tolist() for column in (seats, states, actions, outcomes))
+            self.played += starmap(Played, zip(*columns, strict=True))
+        return self._game.advance(seats, states, actions, outcomes)
 
     def _others_in_turn(self, seats: IntArray, over: BoolArray) -> Iterator[int]:
         """Yield a seat that is to move in some lane, until the agent is to move in all."""

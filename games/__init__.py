@@ -1,6 +1,7 @@
 """The games: rules and chance laws, free of reinforcement-learning types."""
 
 from .arithmetic import EXACT, FLOATS, Arithmetic, Array, Values, arithmetic
+from .board import Die, Gauge, Note, Piece, Row, Tile, Tokens
 from .checks import at_least, one_of
 from .drawing import AliasLaws, InverseLaws
 from .errors import GameError, InputError, KeywordError, SizeError
@@ -40,11 +41,13 @@ __all__ = [
     "Array",
     "BoolArray",
     "Decide",
+    "Die",
     "FloatArray",
     "FourTwoOne",
     "FourTwoOneMatch",
     "Game",
     "GameError",
+    "Gauge",
     "Greed",
     "InputError",
     "IntArray",
@@ -55,10 +58,15 @@ __all__ = [
     "LowestScoreMatch",
     "Move",
     "Moves",
+    "Note",
+    "Piece",
+    "Row",
     "SeatTurn",
     "ShutTheBox",
     "SizeError",
     "Stage",
+    "Tile",
+    "Tokens",
     "Turn",
     "TurnGame",
     "Values",

@@ -6,11 +6,14 @@ adds non-negative numbers only, so the float version loses no digits, unlike the
 of Theorem 1.
 """
 
+from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import factorial, prod
+from random import Random
 
 import numpy as np
 
+from .board import Die, dice_of
 from .checks import at_least
 from .game import FloatArray
 
@@ -34,6 +37,11 @@ def sum_counts(dice: int, sides: int) -> list[int]:
                 longer[total + face] += count
         counts = longer
     return counts
+
+
+@lru_cache(maxsize=256)
+def _ways(dice: int, sides: int) -> tuple[int, ...]:
+    return tuple(sum_counts(dice, sides))
 
 
 def sum_laws(max_dice: int, sides: int) -> FloatArray:
@@ -78,3 +86,19 @@ def redundancy(combination: tuple[int, ...]) -> int:
     """
     repeats = (combination.count(face) for face in set(combination))
     return factorial(len(combination)) // prod(factorial(count) for count in repeats)
+
+
+def dice_with_sum(total: int, dice: int, sides: int, *told: int) -> tuple[Die, ...]:
+    """Choose what dice show whose sum is known; games know the sum alone.
+
+    All rolls with the sum are as likely as they are when dice are rolled; the same numbers ``told``
+    give the same one again.
+    """
+    choose, faces = Random(repr((total, dice, sides, told))), []  # noqa: S311  for the eye
+    for left in range(dice - 1, -1, -1):
+        ways = _ways(left, sides)
+        possible = [face for face in range(1, sides + 1) if 0 <= total - face < len(ways)]
+        weights = [ways[total - face] for face in possible]
+        faces += choose.choices(possible, weights)
+        total -= faces[-1]
+    return dice_of(faces)

@@ -13,7 +13,7 @@ That makes three games (``four_two_one_rounds``): a first player or a next playe
 utility pays, and a set of two players.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from itertools import combinations as subsets
 from math import log2
@@ -22,6 +22,7 @@ from typing import ClassVar, get_args
 import numpy as np
 
 from .arithmetic import Array
+from .board import Row, dice_of
 from .checks import at_least, one_of
 from .dice import combinations, redundancy
 from .errors import InputError
@@ -248,3 +249,29 @@ class FourTwoOne(TurnGame):
         """Say which dice are accumulated."""
         dice = " ".join(str(die + 1) for die in self.subsets[action])
         return f"take die {dice}" if dice else "take none"
+
+    # -------------------------------------------------------------- the table
+
+    @property
+    def title(self) -> str:
+        """What people call the game."""
+        return "421"
+
+    def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
+        """Show the dice cast, those put aside, and the result to beat."""
+        aside, cast = observation[: self.dice - 1], observation[self.dice - 1 : 2 * self.dice - 1]
+        made, *known = observation[2 * self.dice - 1 :].tolist()
+        casts = self.duration or (known[0] if known else 0) or self.casts
+        rows = [
+            Row(f"cast {made} of {casts}", dice_of(cast.tolist(), part=0), seat),
+            Row("put aside", dice_of(aside.tolist()[::-1]), seat),
+        ]
+        if known and known[0]:
+            assert self.ranks is not None
+            result = self.combinations[int(np.flatnonzero(self.ranks == known[1])[0])]
+            rows.append(Row("to beat", dice_of(result[::-1])))
+        return tuple(rows)
+
+    def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
+        """Take the dice that are put aside."""
+        return self.subsets[action]

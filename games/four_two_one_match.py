@@ -22,6 +22,7 @@ from typing import ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 
 from .arithmetic import FLOATS, Arithmetic, Array
+from .board import Row, Tokens
 from .checks import at_least, one_of
 from .dice import combinations
 from .four_two_one import FourTwoOne
@@ -458,6 +459,29 @@ class FourTwoOneMatch(Game):
         cast = [int(face) for face in observation[5:8] if face]
         taken = [cast[die] for die in self.phases[0].round.subsets[action] if die < len(cast)]
         return f"puts aside {_faces(taken) or 'nothing'}"
+
+    # -------------------------------------------------------------- the table
+
+    @property
+    def title(self) -> str:
+        """What people call the game."""
+        return "A match of 421"
+
+    def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
+        """Show the tokens of the pot and of both players, and the round."""
+        pot, own, other = (int(tokens) for tokens in observation[:3])
+        held = (own, other) if seat == 0 else (other, own)
+        tokens = [Row("pot", (Tokens(pot, self.tokens),))]
+        tokens += [
+            Row(name, (Tokens(held[player], self.tokens),), player)
+            for player, name in enumerate(names)
+        ]
+        phase = self.phases[0 if pot else 1]
+        return (*tokens, *phase.round.board(seat, observation[3:], names))
+
+    def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
+        """Take the dice that are put aside."""
+        return self.phases[0].round.parts(observation[3:], action)
 
 
 def _faces(faces: Sequence[int]) -> str:

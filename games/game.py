@@ -31,6 +31,7 @@ structure overrides them with something faster that must agree.
 """
 
 import inspect
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
@@ -42,6 +43,7 @@ import numpy.typing as npt
 
 from . import enumeration
 from .arithmetic import FLOATS, Arithmetic, Array, Values
+from .board import Die, Note, Row
 from .checks import Order, order_of, require_laws
 from .drawing import InverseLaws
 from .errors import GameError
@@ -231,6 +233,32 @@ class Game(ABC):
         """Put an action at an observation into words; here, those of the action."""
         return self.describe_action(action)
 
+    # -------------------------------------------------------------- the table
+
+    @property
+    def title(self) -> str:
+        """What people call the game."""
+        return re.sub("(?<=[a-z])(?=[A-Z])", " ", self.name)
+
+    def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
+        """Give what lies on the table where a player is to move; here, all that it sees.
+
+        Args:
+            seat: who is to move.
+            observation: shape (component,).
+            names: of the players, by seat.
+        """
+        seen = zip(self.observation_names, observation.tolist(), strict=True)
+        return tuple(Row(name, (Note(str(number)),)) for name, number in seen)
+
+    def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
+        """Give the numbers of the pieces on the table that an action takes; here, none."""
+        return ()
+
+    def shown(self, observation: IntArray, action: int, outcome: int) -> tuple[Die, ...]:
+        """Give dice of the outcome of a move that no later position shows; here, none."""
+        return ()
+
     @property
     def keywords(self) -> dict[str, Any]:
         """Arguments that build this game, in JSON's types."""
@@ -259,8 +287,11 @@ class Game(ABC):
         self, seats: IntArray, states: IntArray, actions: IntArray, rng: np.random.Generator
     ) -> Move:
         """Draw the outcome of each move with one uniform number a move, and apply the rules."""
-        rows = self.law(states, actions)
-        return self.advance(seats, states, actions, self._inverse_laws.draw(rows, rng))
+        return self.advance(seats, states, actions, self.draw(states, actions, rng))
+
+    def draw(self, states: IntArray, actions: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw the outcome of each move, shape (move,), with one uniform number a move."""
+        return self._inverse_laws.draw(self.law(states, actions), rng)
 
     def settled(
         self, seat: int, states: IntArray, player: int, arithmetic: Arithmetic = FLOATS

@@ -21,12 +21,14 @@ import numpy as np
 
 from . import greed_recursion
 from .arithmetic import FLOATS, Arithmetic, Array, Values
+from .board import Die, Gauge, Note, Row
 from .checks import at_least, one_of
-from .dice import sum_counts, sum_laws
+from .dice import dice_with_sum, sum_counts, sum_laws
 from .game import BoolArray, Decide, Game, IntArray, Move, Stage, frozen
 from .moves import Moves
 from .sizes import Cost, check_sizes
 
+SHOWN = 30  # dice that people are shown at most
 #: Half points for a tie by rule: of who takes the last turn, and of who stopped before.
 TIES = {"half": (1, 1), "lost": (0, 0), "stopper": (0, 2), "chaser": (2, 0)}
 
@@ -203,6 +205,25 @@ class Greed(Game):
         if action == 0:
             return "stop"
         return f"{action} {'die' if action == 1 else 'dice'}"
+
+    # -------------------------------------------------------------- the table
+
+    def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
+        """Show both scores on the way to the limit."""
+        own, other, last = (int(number) for number in observation)
+        points = (own, other) if seat == 0 else (other, own)
+        scores = [
+            Row(names[player], (Gauge(points[player], self.max_score),), player)
+            for player in range(2)
+        ]
+        stopped = [Row("last turn", (Note(f"{names[1 - seat]} has stopped"),))] if last else []
+        return (*scores, *stopped)
+
+    def shown(self, observation: IntArray, action: int, outcome: int) -> tuple[Die, ...]:
+        """Show the dice that were rolled, unless they are too many to look at."""
+        if action > SHOWN:
+            return ()
+        return dice_with_sum(outcome, action, self.sides, *observation.tolist())
 
     # ------------------------------------------------ expectation, both ways
 

@@ -13,13 +13,14 @@ Objectives:
 * "score": every player is paid minus its own total.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import log2
 from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from .board import Note, Row, dice_of
 from .checks import at_least, one_of
 from .dice import combinations, redundancy
 from .errors import InputError
@@ -223,6 +224,32 @@ class LowestScore(TurnGame):
     def describe_action(self, action: int) -> str:
         """Say how many dice are kept."""
         return f"keep {action + 1}"
+
+    # -------------------------------------------------------------- the table
+
+    @property
+    def title(self) -> str:
+        """What people call the game."""
+        return "The lowest score"
+
+    def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
+        """Show the dice, the total so far, what is to beat and who is to come."""
+        best, players_after = (int(observation[i]) for i in (1 + self.dice, -1))
+        known = []
+        if self.objective != "score" and self.players > 1:
+            nothing = best > self.max_score
+            known = [Row("to beat", (Note("nothing yet" if nothing else str(best)),))]
+            known.append(Row("still to come", (Note(str(players_after)),)))
+        return (*self.dice_on_table(seat, observation), *known)
+
+    def dice_on_table(self, seat: int, observation: IntArray) -> tuple[Row, Row]:
+        """Show the dice that were rolled, and the total of those kept before."""
+        dice = dice_of(observation[1 : 1 + self.dice].tolist(), part=0, special=self.zero_face)
+        return Row("rolled", dice, seat), Row("kept so far", (Note(f"{observation[0]}"),), seat)
+
+    def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
+        """Take the lowest dice."""
+        return tuple(range(action + 1))
 
 
 def cost_of_turns(

@@ -7,6 +7,7 @@ Turns are those of ``lowest_score``. Every round brings the match forward, so th
 it is a game of turns whose contexts hold the rounds won so far, too.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import groupby, islice
 from math import exp, log, sqrt
@@ -14,6 +15,7 @@ from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from .board import Note, Row, Tokens
 from .checks import at_least, one_of
 from .game import IntArray
 from .lowest_score import LowestScore, cost_of_turns
@@ -190,6 +192,30 @@ class LowestScoreMatch(TurnGame):
     def describe_action(self, action: int) -> str:
         """Say how many dice are kept."""
         return self.round.describe_action(action)
+
+    # -------------------------------------------------------------- the table
+
+    @property
+    def title(self) -> str:
+        """What people call the game."""
+        return f"The lowest score, first to {self.wins} rounds"
+
+    def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
+        """Show the rounds won, the dice, the total so far, what is to beat and who is to come."""
+        *_, best, holder, players_after, _ = (int(number) for number in observation)
+        wins = [int(won) for won in observation[1 + self.dice : 1 + self.dice + self.players]]
+        won = [
+            Row(name, (Tokens(wins[(player - seat) % self.players], self.wins),), player)
+            for player, name in enumerate(names)
+        ]
+        whose = names[(seat + holder) % self.players]
+        to_beat = "nothing yet" if best == self.nothing else f"{best} of {whose}"
+        known = Row("to beat", (Note(to_beat),)), Row("still to come", (Note(str(players_after)),))
+        return (*won, *self.round.dice_on_table(seat, observation), *known)
+
+    def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
+        """Take the lowest dice."""
+        return self.round.parts(observation, action)
 
 
 def _order(known: Standing) -> tuple[int, int, int]:

@@ -12,7 +12,7 @@ same. In the recursion the dice are two unless the open sum is at most 6.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import comb, log2
@@ -20,8 +20,9 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
+from .board import Note, Row, Tile
 from .checks import at_least, one_of
-from .dice import sum_counts
+from .dice import dice_with_sum, sum_counts
 from .errors import InputError
 from .game import IntArray
 from .sizes import Cost, check_sizes, turn_cost
@@ -197,6 +198,28 @@ class ShutTheBox(TurnGame):
     def describe_action(self, action: int) -> str:
         """Say which tiles are closed."""
         return "close " + (" ".join(map(str, self.sets[action])) or "none")
+
+    # -------------------------------------------------------------- the table
+
+    @property
+    def title(self) -> str:
+        """What people call the game."""
+        return "Shut the Box"
+
+    def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
+        """Show the tiles, the dice, the sum of the open tiles and what is to beat."""
+        *tiles, roll, target = (int(number) for number in observation)
+        box = tuple(Tile(i + 1, bool(flag), i) for i, flag in enumerate(tiles))
+        left = sum(tile.number for tile in box if tile.is_open)
+        dice = dice_with_sum(roll, self.num_dice(left), self.sides, *tiles)
+        known = [Row("still open", (Note(str(left)),), seat)]
+        if target <= self.max_score:
+            known.append(Row("to beat", (Note(str(target)),)))
+        return (Row("tiles", box, seat), Row("rolled", dice, seat), *known)
+
+    def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
+        """Take the tiles of the set."""
+        return tuple(tile - 1 for tile in self.sets[action])
 
 
 def _open_sums(tiles: int) -> IntArray:

@@ -12,8 +12,6 @@ from exactdice.games import Greed, LowestScore, ShutTheBox
 from gymnasium.utils.env_checker import check_env
 from stable_baselines3.common.preprocessing import preprocess_obs
 
-import exactdice
-
 NAMES = get_args(EncodingName)
 
 
@@ -93,10 +91,3 @@ def test_all_encodings_play_the_same_games(name):
 def test_an_unknown_encoding_is_named():
     with pytest.raises(ValueError, match="encoding must be one of 'integer', 'one_hot', "):
         gym.make("exactdice/Greed-v0", encoding="two_hot")
-
-
-def test_rendering_does_not_depend_on_the_encoding():
-    env = gym.make("exactdice/Greed-v0", encoding="scaled", render_mode="ansi")
-    env.reset(seed=0)
-    assert env.render() == "0 : 0"
-    assert exactdice.score("random", env).value < exactdice.solve(env).value

@@ -1,0 +1,138 @@
+"""Painters of pictures: as SVG, which needs nothing, and as pixels, which need pygame."""
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from .picture import HEIGHT, WIDTH, Disc, Shape, Text
+
+if TYPE_CHECKING:
+    import pygame
+
+#: Pixels are painted so many times as large and made small again, which rounds edges off.
+FINE = 3
+#: pygame measures letters from top to bottom, SVG by the line.
+LETTERS = 1.3
+FONTS = "'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
+
+
+def to_svg(picture: Iterable[Shape], label: str) -> str:
+    """Write a picture as SVG.
+
+    Args:
+        picture: back to front.
+        label: what it shows, for those who cannot see it.
+    """
+    shapes = "\n".join(map(_element, picture))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        f'width="{WIDTH}" height="{HEIGHT}" role="img" aria-label="{escape(label)}" '
+        f'font-family="{FONTS}">\n{shapes}\n</svg>\n'
+    )
+
+
+def _element(shape: Shape) -> str:
+    part = "" if shape.part is None else f' data-part="{shape.part}"'
+    if isinstance(shape, Text):
+        return (
+            f'<text x="{shape.x:g}" y="{shape.y:g}" font-size="{shape.size:g}" '
+            f'fill="{shape.fill}" text-anchor="{shape.anchor}" dominant-baseline="central"{part}>'
+            f"{escape(shape.words)}</text>"
+        )
+    if isinstance(shape, Disc):
+        line = f' stroke="{shape.line}" stroke-width="1.5"' if shape.line else ""
+        return (
+            f'<circle cx="{shape.x:g}" cy="{shape.y:g}" r="{shape.radius:g}" '
+            f'fill="{shape.fill}"{line}{part}/>'
+        )
+    line = f' stroke="{shape.line}" stroke-width="{shape.thick:g}"' if shape.line else ""
+    return (
+        f'<rect x="{shape.x:g}" y="{shape.y:g}" width="{shape.width:g}" '
+        f'height="{shape.height:g}" rx="{shape.radius:g}" fill="{shape.fill}"{line}{part}/>'
+    )
+
+
+def to_pixels(picture: Iterable[Shape]) -> npt.NDArray[np.uint8]:
+    """Paint a picture, uint8 of shape (400, 600, 3).
+
+    Raises:
+        ModuleNotFoundError: if pygame is not installed.
+    """
+    import pygame
+
+    pixels: npt.NDArray[np.uint8] = pygame.surfarray.array3d(_surface(picture))
+    return np.ascontiguousarray(pixels.swapaxes(0, 1))
+
+
+class Window:
+    """A window on the screen, which opens with the first picture.
+
+    Args:
+        frames: pictures a second.
+    """
+
+    def __init__(self, frames: int) -> None:
+        self._frames = frames
+        self._window: pygame.Surface | None = None
+
+    def show(self, picture: Iterable[Shape]) -> None:
+        """Show a picture for as long as one lasts."""
+        import pygame
+
+        if self._window is None:
+            pygame.display.init()
+            pygame.display.set_caption("exactdice")
+            self._window = pygame.display.set_mode((WIDTH, HEIGHT))
+            self._clock = pygame.time.Clock()
+        self._window.blit(_surface(picture), (0, 0))
+        pygame.event.pump()
+        pygame.display.update()
+        self._clock.tick(self._frames)
+
+    def close(self) -> None:
+        """Close it if it is open."""
+        import pygame
+
+        if self._window is not None:
+            pygame.display.quit()
+            self._window = None
+
+
+def _surface(picture: Iterable[Shape]) -> "pygame.Surface":
+    import pygame
+
+    pygame.font.init()
+    fonts = lru_cache(partial(pygame.font.Font, None))  # pygame's own, the same everywhere
+    large = pygame.Surface((WIDTH * FINE, HEIGHT * FINE))
+    for shape in picture:
+        _paint(large, shape, fonts)
+    return pygame.transform.smoothscale(large, (WIDTH, HEIGHT))
+
+
+def _paint(
+    surface: "pygame.Surface", shape: Shape, fonts: "Callable[[int], pygame.font.Font]"
+) -> None:
+    import pygame
+
+    if isinstance(shape, Text):
+        written = fonts(round(shape.size * FINE * LETTERS)).render(shape.words, True, shape.fill)
+        left = {"start": 0.0, "middle": 0.5, "end": 1.0}[shape.anchor] * written.get_width()
+        place = shape.x * FINE - left, shape.y * FINE - written.get_height() / 2
+        surface.blit(written, place)
+    elif isinstance(shape, Disc):
+        place = shape.x * FINE, shape.y * FINE
+        pygame.draw.circle(surface, shape.fill, place, shape.radius * FINE)
+        if shape.line:
+            pygame.draw.circle(surface, shape.line, place, shape.radius * FINE, round(1.5 * FINE))
+    else:
+        sides = shape.x, shape.y, shape.width, shape.height
+        corners = pygame.Rect(*(round(FINE * side) for side in sides))
+        radius = round(shape.radius * FINE)
+        pygame.draw.rect(surface, shape.fill, corners, border_radius=radius)
+        if shape.line:
+            thick = round(shape.thick * FINE)
+            pygame.draw.rect(surface, shape.line, corners, thick, border_radius=radius)

@@ -1,0 +1,244 @@
+"""What people see of a game: a text, a picture, a film, a window."""
+
+import sys
+import xml.etree.ElementTree as ET
+from itertools import pairwise
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from exactdice.baselines import make_task
+from exactdice.envs.lanes import Played
+from exactdice.envs.painting import to_pixels, to_svg
+from exactdice.envs.picture import HEIGHT, WIDTH, Box, Disc, Text, picture_of
+from exactdice.envs.scene import event_of, names_of, scene_at
+from exactdice.games import GAMES
+from exactdice.games.dice import dice_with_sum
+from gymnasium.wrappers import HumanRendering, RecordVideo
+from small_games import SMALL
+
+import exactdice
+
+GAMES_OF_OURS = sorted(SMALL)
+DEFAULT = pytest.mark.parametrize("name", GAMES_OF_OURS)
+SMALL_GAMES = [pytest.param(name, sizes) for name in GAMES_OF_OURS for sizes in SMALL[name]]
+
+
+@pytest.fixture(autouse=True)
+def _no_screen(monkeypatch):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+
+
+def make(name, **keywords):
+    players = GAMES[name]().num_players
+    opponents = {GAMES[name].opponent_keyword: "random"} if players > 1 else {}
+    return gym.make(f"exactdice/{name}-v0", **opponents, **keywords)
+
+
+def play(env, seed, steps=1000):
+    """Play at random from a seed; give what is rendered after each move, and how it ended."""
+    _, info = env.reset(seed=seed)
+    rng, shown, over = np.random.default_rng(seed), [env.render()], False
+    while not over and len(shown) <= steps:
+        action = rng.choice(np.flatnonzero(info["action_mask"]))
+        _, _, over, _, info = env.step(action)
+        shown.append(env.render())
+    return shown, info
+
+
+def frame(shape):
+    """Give the corners of a shape; words are about as wide as this."""
+    if isinstance(shape, Disc):
+        x, y, r = shape.x, shape.y, shape.radius
+        return x - r, y - r, x + r, y + r
+    if isinstance(shape, Box):
+        return shape.x, shape.y, shape.x + shape.width, shape.y + shape.height
+    width = 0.55 * shape.size * len(shape.words)
+    left = shape.x - {"start": 0, "middle": 0.5, "end": 1}[shape.anchor] * width
+    return left, shape.y - shape.size / 2, left + width, shape.y + shape.size / 2
+
+
+@DEFAULT
+def test_pixels_are_a_fresh_picture_of_600_by_400_that_moves_with_the_game(name):
+    env = make(name, render_mode="rgb_array")
+    shown, _ = play(env, 0, 4)
+    assert {picture.shape for picture in shown} == {(HEIGHT, WIDTH, 3)}
+    assert {picture.dtype for picture in shown} == {np.dtype(np.uint8)}
+    assert not any(np.array_equal(*pair) for pair in pairwise(shown))
+    env.render()[:] = 0
+    assert env.render().any()
+
+
+@DEFAULT
+def test_a_text_tells_every_move_and_then_where_the_game_stands(name):
+    for seed in range(5):
+        env = make(name, render_mode="ansi")
+        shown, info = play(env, seed)
+        lines = [text.split("\n") for text in shown]
+        assert all(text[-1].startswith("agent, ") for text in lines[:-1])
+        assert all(text[0].startswith("agent, ") for text in lines[1:])
+        ends = {0.0: "agent loses", 1.0: "agent wins"}
+        game = env.unwrapped.task.game
+        named = game.num_players > 1 and info["outcome"] in ends
+        end = ends[info["outcome"]] if named else f"agent gets {info['outcome']:g}"
+        assert lines[-1][-1] == f"game over: {end}"
+
+
+def test_moves_of_the_others_are_seen_and_in_their_order():
+    env = gym.make("exactdice/LowestScore-v0", seat=2, opponents="random", render_mode="ansi")
+    for seed in range(20):
+        env.reset(seed=seed)
+        who = [line.partition(",")[0] for line in env.render().split("\n")]
+        assert who == [*sorted(who[:-1]), "agent"]
+        assert set(who) == {"player 1", "player 2", "agent"}
+
+
+def test_an_illegal_move_is_named():
+    env = make("ShutTheBox", render_mode="ansi")
+    _, info = env.reset(seed=0)
+    env.step(int(np.flatnonzero(info["action_mask"] == 0)[0]))
+    assert env.render() == "game over: agent made an illegal move"
+
+
+def test_watched_games_are_of_the_same_law():
+    """The mean outcome of games that are watched is the value of random play."""
+    env = gym.make("exactdice/Greed-v0", max_score=8, render_mode="ansi")
+    value = exactdice.score("random", env).value
+    outcomes = [play(env, seed)[1]["outcome"] for seed in range(1500)]
+    assert np.mean(outcomes) == pytest.approx(value, abs=5 * 0.5 / 1500**0.5)
+
+
+@pytest.mark.parametrize(("name", "sizes"), SMALL_GAMES)
+def test_every_position_and_move_fits_the_page_and_both_painters(name, sizes):
+    game = GAMES[name](**sizes)
+    names = names_of(make_task(name, 0, **sizes))
+    for seat, states in game.stages():
+        for state in states[:: max(1, len(states) // 8)].tolist():
+            legal = np.flatnonzero(game.mask(np.array([state]))[0])
+            for action in legal[:3].tolist():
+                event = event_of(game, Played(seat, state, action, action), names)
+                scene = scene_at(game, seat, state, names, [event] * 3, action)
+                picture = picture_of(scene)
+                for shape in picture:
+                    left, top, right, bottom = frame(shape)
+                    assert min(left, top) >= 0, shape
+                    assert right <= WIDTH, shape
+                    assert bottom <= HEIGHT, shape
+            root = ET.fromstring(to_svg(picture, scene.words))
+            assert len(root) == len(picture)
+            written = {element.text for element in root if element.tag.endswith("text")}
+            assert written == {shape.words for shape in picture if isinstance(shape, Text)}
+    assert to_pixels(picture).shape == (HEIGHT, WIDTH, 3)
+
+
+@pytest.mark.parametrize(("name", "sizes"), SMALL_GAMES)
+def test_a_move_takes_pieces_that_are_on_the_table_and_no_two_take_the_same(name, sizes):
+    game = GAMES[name](**sizes)
+    for seat, states in game.stages():
+        for state in states.tolist():
+            seen = game.observe(np.array([state]), seat)[0]
+            rows = game.board(seat, seen, [f"player {i}" for i in range(game.num_players)])
+            parts = [
+                part
+                for row in rows
+                for piece in row.pieces
+                if (part := getattr(piece, "part", None)) is not None
+            ]
+            assert len(parts) == len(set(parts))
+            legal = np.flatnonzero(game.mask(np.array([state]))[0])
+            taken = [game.parts(seen, action) for action in legal.tolist()]
+            if parts:
+                assert all(set(some) <= set(parts) for some in taken)
+                assert len(set(taken)) == len(taken)
+
+
+@pytest.mark.parametrize(("dice", "sides"), [(1, 6), (2, 6), (5, 3), (12, 6)])
+def test_dice_show_the_sum_that_they_are_to_show(dice, sides):
+    for total in range(dice, dice * sides + 1):
+        shown = dice_with_sum(total, dice, sides, 1, 2)
+        faces = [die.face for die in shown]
+        assert (sum(faces), len(faces)) == (total, dice)
+        assert set(faces) <= set(range(1, sides + 1))
+        assert dice_with_sum(total, dice, sides, 1, 2) == shown
+
+
+def test_dice_with_a_sum_are_as_likely_as_when_they_are_rolled():
+    """Of 7 with two dice each first face is as likely; 5 standard deviations."""
+    first = [dice_with_sum(7, 2, 6, told)[0].face for told in range(3000)]
+    counts = np.bincount(first, minlength=7)[1:]
+    assert np.abs(counts - 500).max() < 5 * (3000 * 5 / 36) ** 0.5
+
+
+def test_a_film_is_recorded(tmp_path):
+    env = make("ShutTheBox", render_mode="rgb_array")
+    env = RecordVideo(env, str(tmp_path / "films"), episode_trigger=lambda _: True)
+    play(env, 0)
+    env.close()
+    (film,) = tmp_path.glob("films/*.mp4")
+    assert film.stat().st_size > 1000
+
+
+def test_stable_baselines3_records_a_film(tmp_path):
+    from stable_baselines3.common.vec_env import DummyVecEnv, VecVideoRecorder
+
+    games = DummyVecEnv([lambda: make("FourTwoOneMatch", render_mode="rgb_array")] * 2)
+    games = VecVideoRecorder(games, str(tmp_path), lambda step: step == 0, video_length=5)
+    games.reset()
+    for _ in range(6):
+        games.step([int(mask.argmax()) for mask in games.env_method("action_masks")])
+    games.close()
+    (film,) = tmp_path.glob("*.mp4")
+    assert film.stat().st_size > 1000
+
+
+def test_gymnasium_shows_pixels_to_people():
+    env = HumanRendering(make("Greed", render_mode="rgb_array"))
+    env.reset(seed=0)
+    env.step(3)
+    env.close()
+
+
+def test_a_window_shows_the_moves_of_the_others_one_by_one(monkeypatch):
+    from exactdice.envs import rendering
+
+    shown = []
+    monkeypatch.setattr(rendering.Window, "show", lambda self, picture: shown.append(picture))
+    env = gym.make("exactdice/LowestScore-v0", seat=2, opponents="random", render_mode="human")
+    env.reset(seed=0)
+    env.close()
+    text = gym.make("exactdice/LowestScore-v0", seat=2, opponents="random", render_mode="ansi")
+    text.reset(seed=0)
+    assert len(shown) == len(text.render().split("\n"))
+    assert env.render() is None
+
+
+def test_a_window_opens_and_closes():
+    env = make("Greed", render_mode="human")
+    env.unwrapped._renderer._window._frames = 1000
+    play(env, 0, 3)
+    env.close()
+    env.close()
+
+
+def test_render_before_reset_is_refused():
+    env = make("Greed", render_mode="rgb_array").unwrapped
+    with pytest.raises(RuntimeError, match="no game has begun: call reset before render"):
+        env.render()
+
+
+def test_without_pygame_pictures_are_refused_by_name(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pygame", None)
+    with pytest.raises(
+        gym.error.DependencyNotInstalled,
+        match=r"render_mode 'rgb_array' needs pygame: pip install 'exactdice\[board\]'",
+    ):
+        make("Greed", render_mode="rgb_array")
+
+
+def test_rendering_does_not_depend_on_the_encoding():
+    texts = []
+    for encoding in ("integer", "scaled", "one_hot_float"):
+        env = gym.make("exactdice/Greed-v0", encoding=encoding, render_mode="ansi")
+        env.reset(seed=0)
+        texts.append(env.render())
+    assert len(set(texts)) == 1
