@@ -1,0 +1,228 @@
+"""A game that somebody plays, move by move, with undo, advice and an account at the end.
+
+What a player gets is what the optimum would have got, less what the player's moves gave away, plus
+luck. With V* the value of optimal play, Q* that of a move and s_0, a_0, s_1, ... what was met and
+done, the payoff is
+
+    V* of the task + [V*(s_0) - V* of the task]
+                   + sum over k of [Q*(s_k, a_k) - V*(s_k)] + [V*(s_{k+1}) - Q*(s_k, a_k)],
+
+where V* after the end is the payoff. The first bracket of the sum is never above zero: what a move
+gave away. The others have mean zero: what dice and other players gave.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..baselines import Task, solve
+from ..envs.encoding import Encoding
+from ..envs.lanes import Played, RuleLanes
+from ..envs.scene import Event, Scene, ending, event_of, names_of, scene_at
+from ..games import InputError, IntArray
+
+ONLY = np.array([0])  # the lane
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A legal move.
+
+    Attributes:
+        action: its number.
+        words: what it does.
+        parts: numbers of the pieces on the table that it takes.
+    """
+
+    action: int
+    words: str
+    parts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What a legal move is worth.
+
+    Attributes:
+        choice: the move.
+        value: expected payoff if play is optimal afterwards.
+        cost: what it gives away, 0 if it is optimal.
+    """
+
+    choice: Choice
+    value: float
+    cost: float
+
+
+@dataclass(frozen=True)
+class Account:
+    """Where a payoff comes from: ``payoff = expected - given_away + luck`` (module docstring).
+
+    Attributes:
+        expected: of an optimal player, before anything was rolled.
+        given_away: by the player's moves, at least 0.
+        luck: what dice and other players gave.
+        payoff: of the game, or the value of optimal play from here on if it goes on.
+    """
+
+    expected: float
+    given_away: float
+    luck: float
+    payoff: float
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """What is known when the player is to move, or at the end."""
+
+    state: int
+    played: tuple[Played, ...]  # since the player's last move, that one included
+    chance: Mapping[str, Any]  # state of the generator
+    payoff: float | None  # None while the game goes on
+
+
+class Session:
+    """A game of one person against the policies of a task.
+
+    Whoever takes a move back and makes it again gets the same dice.
+
+    Args:
+        task: what the person faces.
+        seed: of all chance; the same moves with the same seed are the same game.
+        name: what the person is called.
+
+    Raises:
+        ValueError: if the seed is negative.
+    """
+
+    def __init__(self, task: Task, seed: int, name: str = "you") -> None:
+        if seed < 0:
+            raise InputError(f"seed must be at least 0, got {seed}")
+        self.task, self.seed = task, seed
+        self.names = names_of(task, name)
+        self.actions: list[int] = []
+        self._lanes = RuleLanes(task, 1, Encoding(task.game.observation_sizes, "integer"))
+        self._rng = np.random.default_rng(seed)
+        self._lanes.start(ONLY, self._rng)
+        self._moments = [self._moment(None)]
+
+    def _moment(self, payoff: float | None) -> _Moment:
+        state = int(self._lanes.states()[0])
+        return _Moment(state, tuple(self._lanes.played), self._rng.bit_generator.state, payoff)
+
+    @property
+    def payoff(self) -> float | None:
+        """The person's payoff, None while the game goes on."""
+        return self._moments[-1].payoff
+
+    @property
+    def observation(self) -> IntArray:
+        """What the person sees, shape (component,)."""
+        state = np.array([self._moments[-1].state])
+        seen: IntArray = self.task.game.observe(state, self.task.seat)[0]
+        return seen
+
+    @property
+    def choices(self) -> list[Choice]:
+        """The legal moves, none at the end."""
+        return self._choices(self._moments[-1].state) if self.payoff is None else []
+
+    def _choices(self, state: int) -> list[Choice]:
+        game, where = self.task.game, np.array([state])
+        seen, legal = game.observe(where, self.task.seat)[0], np.flatnonzero(game.mask(where)[0])
+        return [
+            Choice(action, game.describe_move(seen, action), game.parts(seen, action))
+            for action in legal.tolist()
+        ]
+
+    def move(self, action: int) -> None:
+        """Make a move; the others reply.
+
+        Raises:
+            ValueError: if the move is not legal, or the game is over.
+        """
+        legal = [choice.action for choice in self.choices]
+        if action not in legal:
+            each = ", ".join(map(str, legal))
+            allowed = f"one of {each}" if legal else "left, as the game is over"
+            raise InputError(f"action must be {allowed}, got {action}")
+        ends = self._lanes.move(ONLY, np.array([action]), self._rng)
+        self.actions.append(action)
+        self._moments.append(self._moment(float(ends.payoffs[0]) if ends.over[0] else None))
+
+    def undo(self) -> None:
+        """Take the last move back.
+
+        Raises:
+            ValueError: if there is none.
+        """
+        if not self.actions:
+            raise InputError("undo must follow a move, got none")
+        self.actions.pop()
+        self._moments.pop()
+        self._lanes.go_to(np.array([self._moments[-1].state]))
+        self._rng.bit_generator.state = self._moments[-1].chance
+
+    @property
+    def scene(self) -> Scene:
+        """What is to be seen now, with the moves since the person's last one."""
+        now, game, names = self._moments[-1], self.task.game, self.names
+        events = [event_of(game, move, names) for move in now.played]
+        if now.payoff is None:
+            return scene_at(game, self.task.seat, now.state, names, events)
+        last, ended = now.played[-1], ending(self.task, now.payoff, names)
+        return scene_at(game, last.seat, last.state, names, events, last.action, ended)
+
+    @property
+    def story(self) -> list[Event]:
+        """All moves from the beginning."""
+        played = [move for moment in self._moments for move in moment.played]
+        return [event_of(self.task.game, move, self.names) for move in played]
+
+    # ------------------------------------------------------------------- coach
+
+    def advice(self, before: int = 0) -> list[Advice]:
+        """Give what every legal move is worth, in the order of ``choices``.
+
+        Args:
+            before: how many moves ago; 1 is the choice that led here.
+        """
+        values = self._values(len(self._moments) - 1 - before)
+        return [
+            Advice(
+                choice, float(values[choice.action]), float(values.max() - values[choice.action])
+            )
+            for choice in self._choices(self._moments[-1 - before].state)
+        ]
+
+    @property
+    def account(self) -> Account:
+        """Where the payoff comes from, so far."""
+        solution = solve(self.task)
+        expected = float(solution.value)
+        given_away = 0.0
+        for number, action in enumerate(self.actions):
+            values = self._values(number)
+            given_away += float(values.max() - values[action])
+        now = self._moments[-1]
+        payoff = float(self._values(len(self.actions)).max()) if now.payoff is None else now.payoff
+        return Account(expected, given_away, payoff - expected + given_away, payoff)
+
+    def _values(self, number: int) -> Any:
+        """Give the values of all actions, (action,), before a move; illegal ones are -inf."""
+        state = np.array([self._moments[number].state])
+        return solve(self.task).action_values(self.task.game.observe(state, self.task.seat)[0])
+
+
+def replay(task: Task, seed: int, actions: Sequence[int], name: str = "you") -> Session:
+    """Play a game again that was played before.
+
+    Raises:
+        ValueError: if a move is not legal in it.
+    """
+    session = Session(task, seed, name)
+    for action in actions:
+        session.move(action)
+    return session
