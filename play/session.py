@@ -190,11 +190,11 @@ class Session:
             before: how many moves ago; 1 is the choice that led here.
         """
         values = self._values(len(self._moments) - 1 - before)
+        choices = self._choices(self._moments[-1 - before].state)
+        worth = [float(values[choice.action]) for choice in choices]
         return [
-            Advice(
-                choice, float(values[choice.action]), float(values.max() - values[choice.action])
-            )
-            for choice in self._choices(self._moments[-1 - before].state)
+            Advice(choice, value, max(worth) - value)
+            for choice, value in zip(choices, worth, strict=True)
         ]
 
     @property
