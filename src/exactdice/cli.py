@@ -1,4 +1,4 @@
-"""The command line: ``exactdice train | score | verify | solve | reproduce | benchmark | plot``.
+"""The command line: ``exactdice train | score | verify | solve | benchmark | plot | play | ...``.
 
 What a command needs is imported when it runs: most need gymnasium, numpy, tyro and rich alone.
 """
@@ -8,6 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +21,13 @@ from .games import InputError
 from .sources.reproduce import SOURCES, reproduce
 
 if TYPE_CHECKING:
-    from .options import ScoreConfig, SolveConfig, VerifyConfig
+    from .options import PlayConfig, ScoreConfig, SolveConfig, VerifyConfig
+    from .play.record import Record
 
 INTERRUPTED = 130  # the exit code of a command that was ended by Ctrl-C
 BROKEN_PIPE = 141  # and of one whose reader left
 #: The extra of the package that brings a library.
-EXTRAS = {"tyro": "cli", "rich": "cli"} | dict.fromkeys(
+EXTRAS = {"tyro": "cli", "rich": "cli", "flask": "web"} | dict.fromkeys(
     (
         "filelock",
         "joblib",
@@ -104,7 +106,7 @@ def _parse(words: list[str]) -> Any:
 
 def _run(command: Any) -> int:
     from .agents.runs.config import BenchmarkConfig, TrainConfig
-    from .options import PlotConfig, ScoreConfig, SolveConfig, VerifyConfig
+    from .options import PlayConfig, PlotConfig, ScoreConfig, SolveConfig, VerifyConfig
 
     if isinstance(command, TrainConfig):
         from .agents.runs.train import train
@@ -126,6 +128,8 @@ def _run(command: Any) -> int:
         plot_runs(command.runs, command.picture)
         print(f"drawn in {command.picture}")
         return 0
+    if isinstance(command, PlayConfig):
+        return _play(command)
     return reproduce(list(SOURCES) if command.source is None else [command.source])
 
 
@@ -224,3 +228,23 @@ def _solve(command: "SolveConfig") -> int:
     words = " or ".join(task.game.describe_move(likeliest, int(action)) for action in actions)
     print(f"at {task.game.describe(likeliest)}: {words}")
     return 0
+
+
+def _play(command: "PlayConfig") -> int:
+    record = _record(command)
+    if command.web:
+        raise InputError("web must be left out: this version has no page yet")
+    from .play.terminal import play
+
+    return 0 if play(record, command.resume or command.save) else INTERRUPTED
+
+
+def _record(command: "PlayConfig") -> "Record":
+    """Give the game that is to be played."""
+    from .play.record import Record, new_seed, read_record
+
+    if command.resume is not None:
+        saved = read_record(command.resume)
+        return replace(saved, coach=saved.coach or command.coach)
+    seed = new_seed() if command.seed is None else command.seed
+    return Record(command.game or "Greed", command.env, command.against, seed, command.coach)

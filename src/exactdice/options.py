@@ -108,6 +108,54 @@ class PlotConfig:
             raise InputError("runs must be one run folder at least, got none")
 
 
+@dataclass(frozen=True)
+class PlayConfig:
+    """Play a game against any policy, in the terminal or in the browser."""
+
+    game: tyro.conf.Positional[GameName | None] = None
+    """Game to play. Default: Greed."""
+
+    env: Keywords = field(default_factory=dict)
+    """Keyword arguments of the environment: --env max_score 50 seat 1, for moving second."""
+
+    against: str | None = None
+    """Policy of the other players: a name such as random, a run folder, a certificate or a saved
+    model; several with commas where the game has opponents. Default: the game's own."""
+
+    seed: int | None = None
+    """Seed of all dice: the same moves with the same seed are the same game. Default: a new one,
+    which is printed."""
+
+    coach: bool = False
+    """Say after each move what it was worth, which was the best and what it gave away; at the end,
+    what was skill and what was luck."""
+
+    save: Path | None = None
+    """File to save in when you leave; it must not exist. Default: exactdice-<game>.json here."""
+
+    resume: Path | None = None
+    """Saved game to go on with, with its own options."""
+
+    web: bool = False
+    """Play in the browser, served to this machine alone."""
+
+    port: int = 8421
+    """Port for the browser."""
+
+    def __post_init__(self) -> None:
+        """Check that the options go together."""
+        if self.resume is not None:
+            for name in ("game", "env", "against", "seed"):
+                if getattr(self, name) not in (None, {}):
+                    raise InputError(f"{name} must be left out, as a saved game has its own")
+        if self.save is not None and (self.save.exists() or self.save.is_symlink()):
+            raise InputError(f"save must be a file that does not exist, got {self.save}")
+        if self.web and self.save is not None:
+            raise InputError("save must be left out, as the browser keeps its games")
+        if not 0 < self.port < 2**16:
+            raise InputError(f"port must be from 1 to {2**16 - 1}, got {self.port}")
+
+
 Command = (
     Annotated[TrainConfig, tyro.conf.subcommand("train")]
     | Annotated[ScoreConfig, tyro.conf.subcommand("score")]
@@ -116,4 +164,5 @@ Command = (
     | Annotated[ReproduceConfig, tyro.conf.subcommand("reproduce")]
     | Annotated[BenchmarkConfig, tyro.conf.subcommand("benchmark")]
     | Annotated[PlotConfig, tyro.conf.subcommand("plot")]
+    | Annotated[PlayConfig, tyro.conf.subcommand("play")]
 )

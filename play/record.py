@@ -1,0 +1,145 @@
+"""A game as it is saved: options, seed and moves, from which it is played again."""
+
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from ..agents.runs.config import task_from_options
+from ..baselines import Task, is_policy_name
+from ..envs import find_game, full_place
+from ..games import InputError, at_least
+from .session import Session, replay
+
+KIND = "exactdice play"  # what a file must call itself
+LARGEST_SEED = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class Record:
+    """All that it takes to play a game again.
+
+    Attributes:
+        game: name or place of the game.
+        env: keyword arguments of its environment, as the command line gives them.
+        against: policy of the other players, several with commas; None for the game's own.
+        seed: of all chance.
+        coach: whether moves are judged.
+        actions: moves made so far.
+    """
+
+    game: str = "Greed"
+    env: Mapping[str, int | str] = field(default_factory=dict)
+    against: str | None = None
+    seed: int = 0
+    coach: bool = False
+    actions: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check the seed, and make places hold in any working directory.
+
+        Raises:
+            ValueError: if there is no such game or the seed is out of range.
+        """
+        find_game(self.game)
+        object.__setattr__(self, "game", full_place(self.game))
+        if at_least("seed", self.seed, 0) > LARGEST_SEED:
+            raise InputError(f"seed must be from 0 to {LARGEST_SEED}, got {self.seed}")
+
+    @cached_property
+    def task(self) -> Task:
+        """What the person faces.
+
+        Raises:
+            ValueError: if a keyword or a policy is not one of the game's.
+        """
+        keyword = find_game(self.game).opponent_keyword
+        if self.against is None:
+            return task_from_options(self.game, dict(self.env))
+        if keyword in self.env:
+            raise InputError(f"against must be left out, as env gives {keyword}")
+        return task_from_options(self.game, {**self.env, keyword: self.against})
+
+    def session(self) -> Session:
+        """Play the game up to where it is.
+
+        Raises:
+            ValueError: if a move is not legal in it.
+        """
+        return replay(self.task, self.seed, self.actions)
+
+    def after(self, session: Session) -> "Record":
+        """Give the record of a game of this task."""
+        return replace(self, seed=session.seed, actions=tuple(session.actions))
+
+    def write(self, path: Path) -> None:
+        """Save in one indivisible move: a reader finds the old file or the new one."""
+        content = {"kind": KIND, **asdict(self._anywhere()), "actions": list(self.actions)}
+        beside = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            beside.write_text(json.dumps(content) + "\n", encoding="utf-8")
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
+
+    def _anywhere(self) -> "Record":
+        """Give the same with the paths of policies so that they hold in any working directory."""
+        if self.against is None:
+            return self
+        game = self.task.game
+        several = game.opponent_keyword == "opponents"
+        given = self.against.split(",") if several else [self.against]
+        places = [
+            word
+            if is_policy_name(game, word) or not Path(word).exists()
+            else str(Path(word).resolve())
+            for word in given
+        ]
+        return replace(self, against=",".join(places))
+
+
+def new_seed() -> int:
+    """Draw a seed that is short enough to be typed."""
+    return secrets.randbelow(10**6)
+
+
+def read_record(path: Path) -> Record:
+    """Read a saved game.
+
+    Raises:
+        InputError: if it is none.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(content, dict) or content.pop("kind", None) != KIND:
+            raise InputError("something else")
+        known = Record(**{**content, "actions": tuple(content["actions"])})
+        _check_types(known)
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        said = " ".join(str(error).split())[:200]
+        raise InputError(f"{path} must be a game that exactdice play saved, got: {said}") from None
+    return known
+
+
+def _check_types(record: Record) -> None:
+    """See that a file has what the command line would have given."""
+    kinds: dict[str, Any] = {"env": dict, "against": (str, type(None)), "coach": bool}
+    wrong = [name for name, kind in kinds.items() if not isinstance(getattr(record, name), kind)]
+    if not all(type(action) is int for action in record.actions):
+        wrong.append("actions")
+    if not all(isinstance(value, int | str) for value in record.env.values()):
+        wrong.append("env")
+    if wrong:
+        raise InputError(f"{wrong[0]} of another type")
+
+
+def free_path(record: Record) -> Path:
+    """Give a file of the current folder that is not there yet, to save a game in."""
+    name = f"exactdice-{find_game(record.game).name}"
+    names = (f"{name}{'' if number == 1 else f'-{number}'}.json" for number in count(1))
+    return next(path for path in map(Path, names) if not path.exists())
