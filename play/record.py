@@ -3,6 +3,7 @@
 import json
 import os
 import secrets
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -12,6 +13,7 @@ from typing import Any
 
 from ..agents.runs.config import task_from_options
 from ..baselines import Task, is_policy_name
+from ..baselines.certificate import printable
 from ..envs import find_game, full_place
 from ..games import InputError, at_least
 from .session import Session, replay
@@ -69,9 +71,24 @@ class Record:
         """Play the game up to where it is.
 
         Raises:
-            ValueError: if a move is not legal in it.
+            ValueError: if a move is not legal in it, or an option is not one of the game's.
         """
-        return replay(self.task, self.seed, self.actions)
+        task = self.task
+        try:
+            return replay(task, self.seed, self.actions)
+        except InputError as error:
+            raise InputError(f"a saved game must have legal moves: {error}") from None
+
+    @property
+    def command(self) -> str:
+        """What begins the same game on the command line."""
+        words = ["exactdice", "play", self.game]
+        if self.env:
+            words += ["--env", *(str(word) for pair in self.env.items() for word in pair)]
+        if self.against is not None:
+            words += ["--against", self.against]
+        words += ["--seed", str(self.seed)]
+        return printable(shlex.join([*words, "--coach"] if self.coach else words))
 
     def after(self, session: Session) -> "Record":
         """Give the record of a game of this task."""
@@ -108,22 +125,30 @@ def new_seed() -> int:
     return secrets.randbelow(10**6)
 
 
-def read_record(path: Path) -> Record:
+def read_record(path: Path, *, coach: bool = False) -> Record:
     """Read a saved game.
+
+    Args:
+        path: of the file.
+        coach: whether moves are judged from now on, if they were not before.
 
     Raises:
         InputError: if it is none.
+        OSError: if it cannot be read.
     """
+    text = path.read_bytes()
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(text)
         if not isinstance(content, dict) or content.pop("kind", None) != KIND:
             raise InputError("something else")
         known = Record(**{**content, "actions": tuple(content["actions"])})
         _check_types(known)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        said = " ".join(str(error).split())[:200]
-        raise InputError(f"{path} must be a game that exactdice play saved, got: {said}") from None
-    return known
+        said = printable(" ".join(str(error).split()), 200)
+        raise InputError(
+            f"{printable(str(path))} must be a game that exactdice play saved, got: {said}"
+        ) from None
+    return replace(known, coach=known.coach or coach)
 
 
 def _check_types(record: Record) -> None:

@@ -1,44 +1,328 @@
-"""A game in the terminal."""
+"""A game in the terminal, or through a pipe."""
 
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
+from textwrap import wrap
+from threading import Timer
 
+from rich.columns import Columns
 from rich.console import Console
+from rich.text import Text
 
+from ..baselines import solve
+from ..baselines.certificate import printable
 from ..games import InputError
+from .coach import balance, ranked, unit_of, verdict
 from .record import Record, free_path
+from .replies import labels, possible, understand, written
+from .session import Session
+from .text import ASCII, UNICODE, board, told
+
+#: Gives the reply to a question; raises EOFError where there is nobody to answer.
+Ask = Callable[[str], str]
+
+LIST = 12  # moves that are listed in full, if they are numbers
+BEST = 5  # moves in a hint
+PATIENCE = 1.0  # seconds without a word
+COMMANDS = {
+    word: name
+    for name, words in {
+        "undo": ("u", "undo"),
+        "hint": ("h", "hint", "coach"),
+        "quit": ("q", "quit", "exit"),
+        "help": ("?", "help"),
+    }.items()
+    for word in words
+}
 
 
-def play(record: Record, path: Path | None) -> bool:
-    """Play until the end or until the person leaves; then an unfinished game is saved.
+def play(record: Record, path: Path | None = None, ask: Ask | None = None) -> bool:
+    """Play until the person has enough; an unfinished game is saved, whatever ends it.
 
     Args:
         record: the game to begin or to go on with.
-        path: where to save it; None for a new file of the current folder.
+        path: where to save; None for a new file of the current folder.
+        ask: how to ask for a move; by default on the terminal.
 
     Returns:
-        Whether nobody pressed Ctrl-C.
+        Whether the person left by other means than Ctrl-C.
+
+    Raises:
+        ValueError: if an option is not one of the game's.
+        OSError: if the game cannot be saved.
     """
-    console, session = Console(highlight=False), record.session()
-    console.print(f"{session.task.game.title}, seed {session.seed}")
+    console = Console(highlight=False, soft_wrap=False)
+    with _patience(console):
+        session = record.session()
+    table = Terminal(console, ask or _asking(console), record, session, path)
     try:
-        while True:
-            console.print(session.scene.words, markup=False)
-            if not session.choices:
-                return True
-            for choice in session.choices:
-                console.print(f"  {choice.action}  {choice.words}", markup=False)
-            try:
-                session.move(int(input("your move: ")))
-            except InputError as error:
-                console.print(str(error), markup=False)
-            except ValueError:
-                console.print("that is no number")
+        table.run()
     except EOFError:
         return True
     except KeyboardInterrupt:
         return False
     finally:
-        if session.actions and session.choices:
-            path = path or free_path(record)
-            record.after(session).write(path)
-            console.print(f"\nsaved: exactdice play --resume {path}", markup=False)
+        table.leave()
+    return True
+
+
+class Terminal:
+    """Somebody at a game.
+
+    Args:
+        console: where all is said.
+        ask: how to ask for a move.
+        record: the options of the game.
+        session: the game, begun or gone on with.
+        path: where to save; None for a new file of the current folder.
+    """
+
+    def __init__(
+        self, console: Console, ask: Ask, record: Record, session: Session, path: Path | None
+    ) -> None:
+        self._console, self._ask = console, ask
+        self._record, self._session, self._path = record, session, path
+        self._coached = record.coach
+        self._unit = unit_of(session.task.game)
+        self._signs = ASCII if console.options.ascii_only else UNICODE
+        self._left = False
+
+    # -------------------------------------------------------------- the game
+
+    def run(self) -> None:
+        """Play games until the person leaves."""
+        self._greet()
+        while not self._left:
+            self._show()
+            if self._session.choices:
+                self._turn()
+            else:
+                self._again()
+
+    def leave(self) -> None:
+        """Save an unfinished game, unless that was done; say how to come back."""
+        if self._left:
+            return
+        self._left = True
+        if self._session.actions and self._session.choices:
+            self._save()
+        elif self._session.choices:
+            self._draw(f"\nThe same game again:\n  {self._same_game()}")
+        else:
+            self._say("")
+
+    def _turn(self) -> None:
+        """Ask until a move is made, taken back, or the person leaves."""
+        while True:
+            only = self._session.choices[0] if len(self._session.choices) == 1 else None
+            reply = self._ask(f"your move{' (Enter will do)' if only else ''}: ")
+            command = COMMANDS.get(reply.strip().casefold())
+            if command == "quit":
+                return self._quit()
+            if command == "undo":
+                if self._undo():
+                    return None
+            elif command == "hint":
+                self._hint()
+            elif command == "help":
+                self._help()
+            elif not reply.strip():
+                if only is not None:
+                    return self._session.move(only.action)
+            elif self._move(reply):
+                return None
+
+    def _again(self) -> None:
+        """Ask what comes after the end."""
+        session = self._session
+        self._draw(f"The seed was {session.seed}: {self._same_game()}")
+        while True:
+            reply = self._ask("again? (y: new dice, s: the same dice, u: take back, n: no) ")
+            word = reply.strip().casefold()
+            command = COMMANDS.get(word)
+            if word in ("", "n", "no") or command == "quit":
+                self._left = True
+                return None
+            if word in ("y", "yes", "s", "same"):
+                seed = session.seed + (word[0] == "y")
+                self._session = Session(session.task, seed)
+                return self._say(f"\nA new game, seed {seed}.")
+            if command == "undo":
+                self._undo()
+                return None
+            self._say("Type y, s, u or n.")
+
+    def _move(self, reply: str) -> bool:
+        """Make a move if it is understood."""
+        session = self._session
+        on = written(session.scene.rows)
+        try:
+            choice = understand(reply, session.choices, on)
+        except InputError as error:
+            self._say(str(error))
+            return False
+        session.move(choice.action)
+        return True
+
+    def _undo(self) -> bool:
+        """Take a move back if there is one."""
+        try:
+            self._session.undo()
+        except InputError:
+            self._say("There is no move to take back.")
+            return False
+        self._say("Taken back. Whoever makes the same move gets the same dice.")
+        return True
+
+    def _quit(self) -> None:
+        """Leave, unless the game cannot be saved."""
+        try:
+            self.leave()
+        except OSError as error:
+            self._left = False
+            self._say(f"Not saved: {printable(str(error))}. The end of the input leaves as well.")
+
+    def _save(self) -> None:
+        path = self._path or free_path(self._record)
+        self._record.after(self._session).write(path)
+        self._path = path
+        self._draw(
+            f"\nSaved. To come back:\n  exactdice play --resume {printable(quote(str(path)))}"
+        )
+
+    def _same_game(self) -> str:
+        return self._record.after(self._session).command
+
+    # ------------------------------------------------------------- the words
+
+    def _greet(self) -> None:
+        session, task = self._session, self._session.task
+        self._say(f"{task.game.title}, seed {session.seed}", style="bold")
+        if task.labels:
+            others = " and ".join(dict.fromkeys(task.labels.values()))
+            place = f"player {task.seat + 1} of {task.game.num_players}"
+            self._say(f"You are {place}, against {printable(others)}.")
+        if self._coached:
+            self._say(f"The coach says what moves are worth: {self._unit.meaning}")
+        self._say("u takes a move back, h asks what is best, q saves and leaves, ? explains.")
+
+    def _show(self) -> None:
+        """Tell what has happened since the last move, and show the table or the end."""
+        session, scene = self._session, self._session.scene
+        self._say("")
+        own = bool(session.actions)  # then the first event is the person's move
+        for number, event in enumerate(scene.events):
+            mine = own and number == 0
+            self._say(told(event, scene, own=mine))
+            if mine and self._coached:
+                self._judge()
+        if not session.choices:
+            return self._end()
+        if scene.events:
+            self._say("")
+        for line in board(scene.rows, self._signs):
+            self._draw(line)
+        self._list(short=True)
+        return None
+
+    def _list(self, *, short: bool) -> None:
+        """List the legal moves."""
+        choices = self._session.choices
+        names = labels(choices)
+        lines = [f"  {name}  {one.words}" for name, one in zip(names, choices, strict=True)]
+        if short and len(lines) > LIST and not any(choice.parts for choice in choices):
+            lines = [*lines[: LIST - 2], "  ...", lines[-1]]
+        if len(lines) > LIST // 2:
+            self._console.print(Columns(map(_plain, lines), column_first=True, padding=(0, 2)))
+        else:
+            for line in lines:
+                self._draw(line)
+
+    def _end(self) -> None:
+        """Say how the game has ended, and where that came from."""
+        payoff = self._session.payoff
+        assert payoff is not None
+        if self._unit.after != "of a win":
+            how = f"You get {payoff:g} {self._unit.after}."
+        elif payoff in (0, 1):
+            how = "You win." if payoff else "You lose."
+        else:
+            how = f"A tie: you get {payoff:g} of a win."
+        self._say(f"\n{how}", style="bold")
+        if self._coached:
+            self._say(f"Coach: {balance(self._session, self._unit)}")
+
+    def _judge(self) -> None:
+        """Say what the last move was worth."""
+        with _patience(self._console):
+            solve(self._session.task)
+        words = verdict(self._session.advice(before=1), self._session.actions[-1], self._unit)
+        self._say(f"  coach: {words}", style="cyan")
+
+    def _hint(self) -> None:
+        """Say what the optimum would do, and what the next best moves are worth."""
+        with _patience(self._console):
+            solve(self._session.task)
+        advice = self._session.advice()
+        names = dict(
+            zip((one.choice for one in advice), labels(self._session.choices), strict=True)
+        )
+        self._say(f"Moves and their worth, {self._unit.meaning}")
+        best = ranked(advice, BEST)
+        width = max(len(one.choice.words) for one, _ in best)
+        for one, worth in best:
+            self._draw(f"  {names[one.choice]:>2}  {one.choice.words:<{width}}  {worth}")
+
+    def _help(self) -> None:
+        choices = self._session.choices
+        self._list(short=False)
+        self._say(f"For a move, {possible(choices, written(self._session.scene.rows))}.")
+        self._say("u takes the last move back: the same move again gets the same dice.")
+        self._say("h shows the best moves and what each is worth.")
+        self._say("q, or the end of the input, saves the game and leaves.")
+
+    def _say(self, words: str, style: str | None = None) -> None:
+        """Print a sentence; what does not fit into a line goes on below, indented."""
+        width = self._console.width
+        for line in wrap(words, width, subsequent_indent="    ") if words.strip() else [words]:
+            self._draw(line, style)
+
+    def _draw(self, line: str, style: str | None = None) -> None:
+        """Print a line as it is, however long: part of a board, or a command to copy."""
+        self._console.print(line, style=style, markup=False, emoji=False, soft_wrap=True)
+
+
+def _plain(line: str) -> Text:
+    return Text(line)
+
+
+def _asking(console: Console) -> Ask:
+    """Make what asks on the terminal, or reads a pipe and shows what it has read."""
+    if sys.stdin.isatty():
+        return input
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(errors="replace")
+
+    def read(prompt: str) -> str:
+        line = sys.stdin.readline()
+        if not line:
+            raise EOFError
+        console.print(prompt + printable(line.strip()), markup=False, emoji=False)
+        return line
+
+    return read
+
+
+@contextmanager
+def _patience(console: Console) -> Iterator[None]:
+    """Say what is going on if it takes longer than a moment."""
+    timer = Timer(PATIENCE, console.print, ["Solving the game, which is done once ..."])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

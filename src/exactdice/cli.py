@@ -8,7 +8,6 @@ import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -236,7 +235,7 @@ def _play(command: "PlayConfig") -> int:
         raise InputError("web must be left out: this version has no page yet")
     from .play.terminal import play
 
-    return 0 if play(record, command.resume or command.save) else INTERRUPTED
+    return 0 if play(record, command.save or command.resume) else INTERRUPTED
 
 
 def _record(command: "PlayConfig") -> "Record":
@@ -244,7 +243,6 @@ def _record(command: "PlayConfig") -> "Record":
     from .play.record import Record, new_seed, read_record
 
     if command.resume is not None:
-        saved = read_record(command.resume)
-        return replace(saved, coach=saved.coach or command.coach)
+        return read_record(command.resume, coach=command.coach)
     seed = new_seed() if command.seed is None else command.seed
     return Record(command.game or "Greed", command.env, command.against, seed, command.coach)

@@ -1,0 +1,96 @@
+"""What the coach says: what moves are worth, and where the payoff of a game comes from.
+
+Numbers are rounded to a fixed number of digits first and then taken from one another, so that what
+is printed adds up.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from ..games import Game
+from .session import Advice, Session
+
+DIGITS = Decimal("0.0001")
+TIE = 1e-9  # values that differ by less do so by rounding
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What values are counted in.
+
+    Attributes:
+        after: what follows a number.
+        meaning: what the worth of a move is.
+    """
+
+    after: str
+    meaning: str
+
+
+def unit_of(game: Game) -> Unit:
+    """Say what the payoffs of a game are counted in."""
+    wins = game.payoff_range == (0.0, 1.0)
+    if wins and game.num_players > 1:
+        return Unit(
+            "of a win",
+            "the chance to win, a tie counting in part, with perfect play from there on.",
+        )
+    if wins:
+        return Unit("of a success", "the chance to succeed, with perfect play from there on.")
+    return Unit("points", "the expected points, with perfect play from there on.")
+
+
+def rounded(number: float) -> Decimal:
+    """Round to the digits that are printed; there is no minus zero."""
+    return Decimal(number).quantize(DIGITS) + 0
+
+
+def given_away(advice: Sequence[Advice], action: int) -> Decimal:
+    """Give what a move cost, as the rounded values of it and of the best have it."""
+    best = max(rounded(one.value) for one in advice)
+    return best - rounded(_made(advice, action).value)
+
+
+def verdict(advice: Sequence[Advice], action: int, unit: Unit) -> str:
+    """Judge a move that was made."""
+    made, lost = _made(advice, action), given_away(advice, action)
+    worth = f"worth {rounded(made.value)} {unit.after}"
+    if made.cost < TIE:
+        return f"{worth}; no move is better."
+    best = min(advice, key=lambda one: one.cost)
+    return (
+        f"{worth}; gave away {lost or f'less than {DIGITS}'}, as the best is worth "
+        f"{rounded(best.value)}: {best.choice.words}."
+    )
+
+
+def _made(advice: Sequence[Advice], action: int) -> Advice:
+    return next(one for one in advice if one.choice.action == action)
+
+
+def ranked(advice: Sequence[Advice], number: int) -> list[tuple[Advice, str]]:
+    """Give the best moves first, each with its value and what it would give away, in words."""
+    best = max(rounded(one.value) for one in advice)
+    lines = []
+    for one in sorted(advice, key=lambda one: one.cost)[:number]:
+        lost = best - rounded(one.value)
+        cost = "the best" if one.cost < TIE else f"gives away {lost or f'less than {DIGITS}'}"
+        lines.append((one, f"{rounded(one.value)}  {cost}"))
+    return lines
+
+
+def balance(session: Session, unit: Unit) -> str:
+    """Say where a payoff comes from, in numbers that add up as they are printed.
+
+    What was given away is the sum of what was said of the moves; luck is the rest.
+    """
+    account, moves = session.account, enumerate(reversed(session.actions), start=1)
+    lost = sum((given_away(session.advice(before), action) for before, action in moves), rounded(0))
+    expected, payoff = rounded(account.expected), rounded(account.payoff)
+    luck = payoff - expected + lost
+    sign, kind = ("-", "bad luck") if luck < 0 else ("+", "luck")
+    return (
+        f"{expected} expected at the start - {lost} given away {sign} {abs(luck)} {kind} = "
+        f"{payoff} {unit.after}"
+    )

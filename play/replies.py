@@ -1,0 +1,92 @@
+"""What a person types for a move.
+
+Where moves take pieces, they have letters in the list, so that a number always means what is
+written on a piece: "1 8" closes these tiles. Elsewhere they have numbers: "3" rolls three dice.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import count, islice, product
+
+from ..baselines.certificate import printable
+from ..games import Die, InputError, Row, Tile
+from .session import Choice
+
+LETTERS = "abcdefgijklmnoprstvwxyz"  # without those of the commands: h, q and u
+LONGEST = 200  # letters of a reply that are read
+NOTHING = ("0", "-", "none", "nothing")
+
+
+def labels(choices: Sequence[Choice]) -> list[str]:
+    """Give each move what it is called in the list."""
+    if not _take_pieces(choices):
+        return [str(choice.action) for choice in choices]
+    words = ("".join(letters) for size in count(1) for letters in product(LETTERS, repeat=size))
+    return list(islice(words, len(choices)))
+
+
+def written(rows: Sequence[Row]) -> dict[int, int]:
+    """Give what is written on the pieces that moves take, by their numbers."""
+    pieces = [piece for row in rows for piece in row.pieces]
+    dice = {die.part: die.face for die in pieces if isinstance(die, Die)}
+    tiles = {tile.part: tile.number for tile in pieces if isinstance(tile, Tile)}
+    return {part: number for part, number in (dice | tiles).items() if part is not None}
+
+
+def understand(reply: str, choices: Sequence[Choice], on: Mapping[int, int]) -> Choice:
+    """Find the move that a person means.
+
+    Args:
+        reply: what was typed: a label, the move in words, or what is written on its pieces.
+        choices: the legal moves.
+        on: what is written on pieces, as ``written`` gives it.
+
+    Raises:
+        InputError: saying what can be typed, if there is no such move or more than one.
+    """
+    said = " ".join(reply[:LONGEST].casefold().split())
+    named = dict(zip(labels(choices), choices, strict=True))
+    named |= {choice.words.casefold(): choice for choice in choices}
+    if said in named:
+        return named[said]
+    if _take_pieces(choices):
+        found = _by_pieces(said, choices, on)
+        if len(found) == 1:
+            return found[0]
+        if found:
+            each = " or ".join(name for name, choice in named.items() if choice in found)
+            raise InputError(f"That can be {each}.")
+    raise InputError(f"There is no move {printable(reply.strip(), 40)}: {possible(choices, on)}.")
+
+
+def possible(choices: Sequence[Choice], on: Mapping[int, int]) -> str:
+    """Say what can be typed."""
+    names = labels(choices)
+    some = f"{names[0]} to {names[-1]}" if len(names) > 1 else names[0]
+    if not _take_pieces(choices):
+        return f"type a number of the list, {some}"
+    example = next((choice for choice in reversed(choices) if choice.parts), choices[-1])
+    numbers = " ".join(str(on[part]) for part in example.parts)
+    nothing = ", 0 for none" if any(not choice.parts for choice in choices) else ""
+    return f"type the numbers on the pieces, such as {numbers}{nothing}, or a letter, {some}"
+
+
+def _take_pieces(choices: Sequence[Choice]) -> bool:
+    return any(choice.parts for choice in choices)
+
+
+def _by_pieces(said: str, choices: Sequence[Choice], on: Mapping[int, int]) -> list[Choice]:
+    """Find the moves that take pieces with these numbers; "421" may be three of them."""
+    if said in NOTHING:
+        return [choice for choice in choices if not choice.parts]
+    if not re.fullmatch(r"[\d\s,+]+", said):
+        return []
+    together = re.findall(r"\d+", said)
+    for numbers in (together, re.findall(r"\d", said)):
+        wanted = sorted(map(int, numbers))
+        found = [
+            choice for choice in choices if sorted(on[part] for part in choice.parts) == wanted
+        ]
+        if found:
+            return found
+    return []

@@ -1,0 +1,107 @@
+"""A board in text, readable at 80 columns, without colour, and in ASCII where there is no more."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..envs.scene import Event, Scene
+from ..games import Die, Gauge, Piece, Row, Tile, Tokens
+
+BAR = 30  # characters of a gauge
+LABEL = 16  # characters of a label at most
+WIDTH = 80
+MANY = 40  # tokens that are drawn one by one
+
+
+@dataclass(frozen=True)
+class Signs:
+    """The characters of a drawing.
+
+    Attributes:
+        die: the box of a die: corners from top left to bottom right, edge, side.
+        special: the same of a die whose face has a worth of its own.
+        full: a part of a gauge that is reached.
+        empty: one that is not.
+        token: a token that is there.
+        place: the place of one that is not, or of a closed tile.
+    """
+
+    die: str
+    special: str
+    full: str
+    empty: str
+    token: str
+    place: str
+
+
+UNICODE = Signs("┌┐└┘─│", "╔╗╚╝═║", "█", "░", "●", "·")
+ASCII = Signs("++++-|", "####=#", "#", ".", "o", ".")
+
+
+def board(rows: Sequence[Row], signs: Signs = UNICODE) -> list[str]:
+    """Draw rows of pieces, as lines; rows with nothing in them are left out."""
+    rows = [row for row in rows if row.pieces]
+    width = min(LABEL, max((len(row.label) for row in rows), default=0)) + 2
+    lines = []
+    for row in rows:
+        drawn = _row(row.pieces, signs, WIDTH - width)
+        middle = 1 if isinstance(row.pieces[0], Die) else 0
+        for number, line in enumerate(drawn):
+            label = row.label if number == middle else ""
+            lines.append(f"{label:<{width}}{line}".rstrip())
+    return lines
+
+
+def _row(pieces: Sequence[Piece], signs: Signs, room: int) -> list[str]:
+    """Draw pieces side by side, broken into several lines where the room ends."""
+    blocks = [_piece(piece, signs) for piece in pieces]
+    height = max(map(len, blocks))
+    blocks = [block + [" " * len(block[0])] * (height - len(block)) for block in blocks]
+    lines: list[str] = []
+    while blocks:
+        fitting, used = 1, len(blocks[0][0])
+        while fitting < len(blocks) and used + 1 + len(blocks[fitting][0]) <= room:
+            used += 1 + len(blocks[fitting][0])
+            fitting += 1
+        lines += [" ".join(line) for line in zip(*blocks[:fitting], strict=True)]
+        blocks = blocks[fitting:]
+    return lines
+
+
+def _piece(piece: Piece, signs: Signs) -> list[str]:
+    """Draw a piece, as lines of one length."""
+    if isinstance(piece, Die):
+        return _die(piece, signs)
+    if isinstance(piece, Tile):
+        number = str(piece.number)
+        return [f"[{number}]" if piece.is_open else f" {signs.place * len(number)} "]
+    if isinstance(piece, Gauge):
+        full = min(BAR, round(BAR * piece.points / max(1, piece.limit)))
+        return [f"{signs.full * full}{signs.empty * (BAR - full)} {piece.points} of {piece.limit}"]
+    if isinstance(piece, Tokens):
+        if piece.limit > MANY:
+            return [f"{piece.count} of {piece.limit}"]
+        row = signs.token * piece.count + signs.place * (piece.limit - piece.count)
+        return [f"{row} {piece.count}"]
+    return [piece.words]
+
+
+def _die(die: Die, signs: Signs) -> list[str]:
+    """Draw a die as a box of three lines."""
+    box, face = signs.special if die.special else signs.die, f" {die.face} "
+    edges, side = box[4] * len(face), box[5]
+    return [f"{box[0]}{edges}{box[1]}", f"{side}{face}{side}", f"{box[2]}{edges}{box[3]}"]
+
+
+def told(event: Event, scene: Scene, *, own: bool) -> str:
+    """Tell a move in a line, with the dice that it rolled if they never lie on the board.
+
+    Args:
+        event: the move.
+        scene: any of the game, whose board tells whether dice lie on it.
+        own: whether it is the person's, who has seen the position.
+    """
+    seen = event.who if own else f"{event.who}, {event.position}"
+    on_board = any(isinstance(piece, Die) for row in scene.rows for piece in row.pieces)
+    rolled = " ".join(str(die.face) for die in event.dice)
+    dice = f" (dice {rolled})" if rolled and not on_board else ""
+    return f"{seen}: {event.words}{dice}"
