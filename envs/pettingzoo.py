@@ -62,6 +62,12 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         TypeError: if a keyword is not one of the game's or the render mode is unknown.
     """
 
+    metadata: dict[str, Any] = {  # noqa: RUF012  the base class declares it for instances
+        "render_modes": ["ansi", "human"],
+        "render_fps": 4,
+        "is_parallelizable": False,
+    }
+
     def __init__(
         self,
         game: str,
@@ -70,8 +76,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         **keywords: Any,
     ) -> None:
         super().__init__()
-        modes = ["ansi", "human"]
-        if render_mode not in (None, *modes):
+        if render_mode not in (None, *self.metadata["render_modes"]):
             raise TypeError(f"render_mode must be None, 'ansi' or 'human', got {render_mode!r}")
         name = find_game(game).name
         self.game = make_game(name, ("encoding", "render_mode"), **keywords)
@@ -80,12 +85,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
             raise InputError(f"game must be one of two players or more, got {self.game!r}{advice}")
         self.encoding = Encoding(self.game.observation_sizes, encoding)
         self.render_mode = render_mode
-        self.metadata = {
-            "name": f"{name}_v0",
-            "render_modes": modes,
-            "render_fps": 4,
-            "is_parallelizable": False,
-        }
+        self.metadata = {**self.metadata, "name": f"{name}_v0"}
         self.possible_agents = [f"player_{seat}" for seat in range(self.game.num_players)]
         self.agents: list[str] = []
         self.observation_spaces = {agent: self._space() for agent in self.possible_agents}

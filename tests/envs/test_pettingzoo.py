@@ -10,12 +10,16 @@ import warnings
 from functools import partial
 from pathlib import Path
 
+import gymnasium as gym
 import numpy as np
 import pettingzoo
 import pytest
+import torch
 from exactdice.baselines.conversion import convert
+from exactdice.envs.pettingzoo import register_games
 from exactdice.games import GAMES, InputError, KeywordError
-from pettingzoo.utils.wrappers import MultiEpisodeEnv
+from pettingzoo.utils.wrappers import BaseWrapper, MultiEpisodeEnv
+from sb3_contrib import MaskablePPO
 from small_games import SMALL
 
 import exactdice
@@ -110,6 +114,14 @@ def test_a_game_passes_the_performance_benchmark(name, keywords, monkeypatch, ca
 def test_pettingzoo_makes_a_game_by_its_id(name):
     env = pettingzoo.make("aec", f"exactdice/{name}-v0", **FOR_TWO.get(name, {}))
     assert (env.unwrapped.game.name, str(env)) == (name, f"{name}_v0")
+
+
+def test_pettingzoo_makes_games_of_ones_own_that_are_known(own_games):
+    game = own_games(PLAYED[-1][0])
+    register_games()
+    register_games()  # which would warn if it registered them again
+    assert pettingzoo.make("aec", f"exactdice/{game.name}-v0").unwrapped.game == game()
+    del pettingzoo.aec_registry[f"exactdice/{game.name}-v0"]
 
 
 # ---------------------------------------------------------------------- payoffs
@@ -357,3 +369,48 @@ def test_environments_of_others_are_refused():
     env.metadata = {"name": "chess_v6"}
     with pytest.raises(TypeError, match="env must be an exactdice environment, got chess_v6"):
         exactdice.solve(env)
+
+
+class EachInTurn(BaseWrapper, gym.Env):
+    """Shows one learner every position in turn, in the way of PettingZoo's tutorial for SB3."""
+
+    def __init__(self, inner):
+        super().__init__(inner)
+        self.observation_space = inner.observation_space("player_0")["observation"]
+        self.action_space = inner.action_space("player_0")
+
+    def reset(self, seed=None, options=None):
+        super().reset(seed=seed, options=options)
+        return self.env.last()[0]["observation"], {}
+
+    def step(self, action):
+        mover = self.agent_selection
+        super().step(action)
+        seen, got = self.env.last()[0], self.env.unwrapped._cumulative_rewards[mover]
+        return seen["observation"], got, self.terminations[mover], False, self.infos[mover]
+
+    def action_masks(self):
+        return self.env.last()[0]["action_mask"]
+
+
+def test_a_model_that_learns_in_the_way_of_the_tutorial_is_scored_as_it_plays():
+    """It takes the other's prospects for its own: it stops at once, worse than at random."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    env = make("Greed", max_score=10, sides=3, encoding="one_hot_float")
+    learner = MaskablePPO("MlpPolicy", EachInTurn(env), n_steps=512, seed=1, device="cpu")
+    learner.learn(2048)
+    torch.set_num_threads(threads)
+
+    def predicted(observations, masks):
+        shown = env.unwrapped.encoding.encode(observations)
+        return learner.predict(shown, action_masks=masks, deterministic=True)[0]
+
+    for line_up in ([learner, "random"], ["random", learner]):
+        asked = [predicted if player is learner else player for player in line_up]
+        assert exactdice.expected_payoffs(line_up, env) == exactdice.expected_payoffs(asked, env)
+    assert predicted(np.zeros((1, 3), dtype=np.int64), None) == 0
+    at_random = exactdice.expected_payoffs("random", env)
+    assert exactdice.expected_payoffs([learner, "random"], env)[0] < at_random[0]
+    with pytest.raises(InputError, match="the wrapper EachInTurn may change it"):
+        exactdice.expected_payoffs([learner, learner], EachInTurn(env))
