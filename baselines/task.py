@@ -159,14 +159,7 @@ def make_task(game: str, /, seat: int = 0, **keywords: Any) -> Task:
     """
     rules = GAMES[game]
     opponents = keywords.pop(rules.opponent_keyword, None)
-    known = inspect.signature(rules).parameters
-    unknown = next((name for name in keywords if name not in known), None)
-    if unknown is not None:
-        names = ", ".join(["seat", rules.opponent_keyword, *known])
-        raise KeywordError(
-            f"{game} takes the keywords {names}, got an unexpected keyword argument {unknown!r}"
-        )
-    played = _played(rules, keywords)
+    played = make_game(game, ("seat", rules.opponent_keyword), **keywords)
     if opponents is None:
         return Task(played, seat, rules.default_opponent)
     if played.num_players == 1:
@@ -176,6 +169,29 @@ def make_task(game: str, /, seat: int = 0, **keywords: Any) -> Task:
     if rules.opponent_keyword == "opponents" and isinstance(opponents, str) and "," in opponents:
         opponents = opponents.split(",")
     return Task(played, seat, opponents)
+
+
+def make_game(game: str, others: Sequence[str] = (), /, **keywords: Any) -> Game:
+    """Build a game from its keywords.
+
+    Args:
+        game: name of the game.
+        others: keywords that its environment takes besides, for the message.
+        keywords: those of the game.
+
+    Raises:
+        KeywordError: if a keyword is not one of the game's.
+        ValueError: if a value is out of range.
+    """
+    rules = GAMES[game]
+    known = inspect.signature(rules).parameters
+    unknown = next((name for name in keywords if name not in known), None)
+    if unknown is not None:
+        names = ", ".join([*others, *known])
+        raise KeywordError(
+            f"{game} takes the keywords {names}, got an unexpected keyword argument {unknown!r}"
+        )
+    return _played(rules, keywords)
 
 
 def _played(rules: type[Game], keywords: Mapping[str, Any]) -> Game:

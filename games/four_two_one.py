@@ -67,6 +67,7 @@ class FourTwoOne(TurnGame):
     """
 
     name: ClassVar[str] = "FourTwoOne"
+    made_for_two = 'utility="set"'
 
     def __init__(
         self,

@@ -94,6 +94,8 @@ class Game(ABC):
         name: what the game is called in ids.
         opponent_keyword: what environments call the other players' policies.
         default_opponent: what they play unless told otherwise.
+        made_for_two: the keyword that makes it a game of two, as one writes it, if another value
+            makes it one player's.
         num_players: number of seats; seat 0 moves first.
         num_states: states are 0, ..., num_states - 1, for every seat.
         num_actions: actions are 0, ..., num_actions - 1.
@@ -109,6 +111,7 @@ class Game(ABC):
     name: ClassVar[str]
     opponent_keyword: ClassVar[str] = "opponent"
     default_opponent: ClassVar[str] = "optimal"
+    made_for_two: ClassVar[str] = ""
     has_cycles: ClassVar[bool] = False
     num_players: int
     num_states: int

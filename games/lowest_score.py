@@ -57,6 +57,7 @@ class LowestScore(TurnGame):
     """
 
     name: ClassVar[str] = "LowestScore"
+    made_for_two = "players=2"
     opponent_keyword = "opponents"
     default_opponent = "notebook"
 

@@ -59,6 +59,7 @@ class ShutTheBox(TurnGame):
     """
 
     name: ClassVar[str] = "ShutTheBox"
+    made_for_two = 'objective="win"'
 
     def __init__(
         self,
