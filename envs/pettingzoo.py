@@ -23,7 +23,9 @@ from ..baselines import Sight, Task, make_game, register_environment
 from ..games import GAMES, BoolArray, FloatArray, InputError, InverseLaws
 from .encoding import Encoding, EncodingName, Features
 from .env import check_action
+from .lanes import Played
 from .registration import find_game
+from .rendering import FRAMES, MODES, Renderer
 
 #: Wrappers of PettingZoo that leave the game alone.
 HARMLESS = (
@@ -63,8 +65,8 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012  the base class declares it for instances
-        "render_modes": ["ansi", "human"],
-        "render_fps": 4,
+        "render_modes": list(MODES),
+        "render_fps": FRAMES,
         "is_parallelizable": False,
     }
 
@@ -76,8 +78,6 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         **keywords: Any,
     ) -> None:
         super().__init__()
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            raise TypeError(f"render_mode must be None, 'ansi' or 'human', got {render_mode!r}")
         name = find_game(game).name
         self.game = make_game(name, ("encoding", "render_mode"), **keywords)
         if self.game.num_players < 2:
@@ -88,6 +88,9 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         self.metadata = {**self.metadata, "name": f"{name}_v0"}
         self.possible_agents = [f"player_{seat}" for seat in range(self.game.num_players)]
         self.agents: list[str] = []
+        self._renderer = (
+            None if render_mode is None else Renderer(self.game, render_mode, self.possible_agents)
+        )
         self.observation_spaces = {agent: self._space() for agent in self.possible_agents}
         self.action_spaces = {
             agent: gym.spaces.Discrete(self.game.num_actions) for agent in self.possible_agents
@@ -124,8 +127,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         nothing = np.zeros(len(self.game.observation_sizes), dtype=np.int64)
         self._seen = {agent: self.encoding.encode(nothing[None])[0] for agent in self.agents}
         self._go_to(0, int(self._starts[self._start_law.draw(np.array([0]), self._rng)[0]]))
-        if self.render_mode is not None:
-            self._tell(self._describe())
+        self._watch([])
 
     def observe(self, agent: str) -> dict[str, Features]:
         """Give what an agent sees, in fresh memory."""
@@ -149,39 +151,43 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         chosen = check_action(action, self.game.num_actions)
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
-        seen = self._observation
+        played = []
         if self._mask[chosen]:
-            self._play(chosen)
+            played.append(self._play(chosen))
         else:
             self._forfeit(agent)
         self._accumulate_rewards()
-        if self.render_mode is not None:
-            self._tell(f"{agent}: {self.game.describe_move(seen, chosen)} -> {self._describe()}")
+        self._watch(played)
 
-    def render(self) -> str | None:
-        """Give the last event as a text if the mode is "ansi"."""
-        return self._story if self.render_mode == "ansi" else None
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
+        """Show the game and its last move, as ``render_mode`` says (see ``GameEnv``)."""
+        return None if self._renderer is None else self._renderer.render()
 
     def close(self) -> None:
-        """Do nothing: nothing is open."""
+        """Close the window, if there is one."""
+        if self._renderer is not None:
+            self._renderer.close()
 
     def _go_to(self, seat: int, state: int) -> None:
         """Have a player move in a state."""
         self._seat, self._state = seat, state
         self.agent_selection = self.possible_agents[seat]
         states = np.array([state])
-        self._observation = self.game.observe(states, seat)[0]
-        self._seen[self.agent_selection] = self.encoding.encode(self._observation[None])[0]
+        seen = self.encoding.encode(self.game.observe(states, seat))
+        self._seen[self.agent_selection] = seen[0]
         self._mask: npt.NDArray[np.int8] = self.game.mask(states)[0].astype(np.int8)
 
-    def _play(self, action: int) -> None:
+    def _play(self, action: int) -> Played:
         """Make a legal move."""
         assert self._rng is not None
         seats, states, actions = np.array([[self._seat], [self._state], [action]])
-        move = self.game.sample(seats, states, actions, self._rng)
+        outcomes = self.game.draw(states, actions, self._rng)
+        played = Played(self._seat, self._state, action, int(outcomes[0]))
+        move = self.game.advance(seats, states, actions, outcomes)
         self._settle(move.over[0], move.payoffs[0])
         if not self._settled.all():
             self._go_to(int(move.seats[0]), int(move.states[0]))
+        return played
 
     def _forfeit(self, agent: str) -> None:
         """End the game by an illegal move."""
@@ -201,19 +207,14 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
             self.terminations = dict.fromkeys(self.agents, True)
             self.agent_selection = self.agents[0]
 
-    # ------------------------------------------------------------------ words
-
-    def _describe(self) -> str:
-        """Put the position, or the result, into words."""
-        if self._settled.all():
-            results = (f"{agent} {info['outcome']:g}" for agent, info in self.infos.items())
-            return f"game over, payoffs: {', '.join(results)}"
-        return f"{self.agent_selection} is to move at {self.game.describe(self._observation)}"
-
-    def _tell(self, story: str) -> None:
-        self._story = story
-        if self.render_mode == "human":
-            print(story)  # noqa: T201  that is what this mode is for
+    def _watch(self, played: list[Played]) -> None:
+        """Let the renderer see the last move, and how the game has ended."""
+        if self._renderer is not None:
+            ended = ""
+            if self._settled.all():
+                paid = (f"{agent} {info['outcome']:g}" for agent, info in self.infos.items())
+                ended = ", ".join(paid)
+            self._renderer.watch(played, self._seat, self._state, ended)
 
 
 #: What the environments of PettingZoo itself call one without wrappers.

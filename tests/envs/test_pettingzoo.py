@@ -96,9 +96,8 @@ def test_a_game_passes_the_seed_test(name, keywords):
 
 
 @played
-def test_a_game_passes_the_render_test(name, keywords, capsys):
+def test_a_game_passes_the_render_test(name, keywords):
     render_test(partial(make, name, **keywords))
-    assert "is to move at" in capsys.readouterr().out
 
 
 @played
@@ -271,12 +270,12 @@ def test_a_copy_plays_on_alike(duplicate, maker):
 def test_the_text_says_who_did_what_and_how_it_ended():
     env = raw_env("Greed", max_score=5, render_mode="ansi")
     env.reset(seed=0)
-    assert env.render().startswith("player_0 is to move at ")
+    assert env.render().startswith("player_0, ")
     env.step(1)
-    assert env.render().startswith("player_0: ")
-    assert " -> player_1 is to move at " in env.render()
+    assert env.render().startswith("player_0, ")
+    assert "\nplayer_1, " in env.render()
     play(env, lambda agent, seen: int(np.flatnonzero(seen["action_mask"])[-1]))
-    assert " -> game over, payoffs: player_0 " in env.render()
+    assert "\ngame over: player_0 " in env.render()
 
 
 # ---------------------------------------------------------------------- refusals
@@ -307,7 +306,7 @@ def test_a_game_of_one_player_is_refused_with_the_keyword_that_makes_it_one_of_t
         ({"seat": 0}, KeywordError, "Greed takes the keywords encoding, render_mode, max_score"),
         ({"max_score": 0}, InputError, "max_score must be at least 1, got 0"),
         ({"encoding": "words"}, InputError, "encoding must be one of 'integer'"),
-        ({"render_mode": "svg"}, TypeError, "render_mode must be None, 'ansi' or 'human'"),
+        ({"render_mode": "svg"}, TypeError, "render_mode must be None or one of ansi, human"),
     ],
 )
 def test_a_wrong_keyword_is_refused_by_name(keywords, kind, message):
