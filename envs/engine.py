@@ -125,7 +125,16 @@ class Engine:
 
     def describe(self, lane: int) -> str:
         """Put what the agent sees in a lane into words."""
-        return self.game.describe(self.game.observe(self.states[[lane]], self.task.seat)[0])
+        return self.game.describe(self._observed(lane))
+
+    def describe_move(self, lane: int, action: int) -> str:
+        """Put a move that the agent is about to make in a lane into words."""
+        return self.game.describe_move(self._observed(lane), action)
+
+    def _observed(self, lane: int) -> IntArray:
+        """Give what the agent sees in a lane, in integers."""
+        seen: IntArray = self.game.observe(self.states[[lane]], self.task.seat)[0]
+        return seen
 
     def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
         """Give the observation and the action space of a lane."""

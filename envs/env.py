@@ -92,11 +92,12 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
         if self._over:
             raise RuntimeError("the game is over: call reset before step")
         chosen = check_action(action, self._num_actions)
+        words = self._engine.describe_move(0, chosen) if self.render_mode is not None else ""
         reward, over, payoff, illegal = self._engine.step_one(chosen, self.np_random)
         self._over = over
         if self.render_mode is not None:
             after = f"game over, payoff {payoff:g}" if over else self._engine.describe(0)
-            self._tell(f"{self.task.game.describe_action(chosen)} -> {after}")
+            self._tell(f"{words} -> {after}")
         info: dict[str, Any] = {"action_mask": self._engine.mask_of_one()}
         if over:
             info["outcome"] = payoff

@@ -221,15 +221,27 @@ class Game(ABC):
 
     @abstractmethod
     def describe(self, observation: IntArray) -> str:
-        """Put an observation into words, for people."""
+        """Put an observation into words that need no legend: "57 points to 63"."""
 
     @abstractmethod
     def describe_action(self, action: int) -> str:
-        """Put an action into words, for people."""
+        """Put an action into words that may follow the name of a player: "rolls 12 dice"."""
 
     def describe_move(self, observation: IntArray, action: int) -> str:
-        """Put an action at an observation into words; here, those of the action."""
+        """Put an action at an observation into such words; here, those of the action."""
         return self.describe_action(action)
+
+    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
+        """Put a whole move into words: what was done, and what came of it if no position shows it.
+
+        Here, what was done.
+
+        Args:
+            observation: what the player who moves sees.
+            action: legal there.
+            outcome: that chance answered, as ``advance`` takes it.
+        """
+        return self.describe_move(observation, action)
 
     @property
     def keywords(self) -> dict[str, Any]:

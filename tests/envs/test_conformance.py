@@ -505,7 +505,9 @@ def test_render_tells_the_last_event(name, capsys):
     over = False
     while not over:
         action = legal_action(env.unwrapped.action_masks(), np.random.default_rng(0))
+        game, seen = env.unwrapped.task.game, env.unwrapped._engine.observations()[0]
         _, _, over, _, info = env.step(action)
+        assert env.render().startswith(f"{game.describe_move(seen, action)} -> ")
     assert env.render().endswith(f"game over, payoff {info['outcome']:g}")
     assert not capsys.readouterr().out
     talking = make(name, render_mode="human")
