@@ -248,6 +248,17 @@ class Game(ABC):
         """Arguments that build this game, in JSON's types."""
         return {name: getattr(self, name) for name in _arguments(type(self))}
 
+    @property
+    def words(self) -> str:
+        """The name and, as the command line takes them, the arguments that are not the default."""
+        defaults = inspect.signature(type(self)).parameters
+        chosen = [
+            f", {name} {_as_typed(value)}"
+            for name, value in self.keywords.items()
+            if value != defaults[name].default
+        ]
+        return self.name + "".join(chosen)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the arguments and not the tables made from them: models carry their game along."""
         return rebuild, (type(self), self.keywords)
@@ -441,6 +452,13 @@ def _pieces(count: int) -> Iterator[slice]:
 def _arguments(rules: type[Game]) -> tuple[str, ...]:
     """Give the names of what a game is made from; every question about a game hashes them."""
     return tuple(inspect.signature(rules).parameters)
+
+
+def _as_typed(value: Any) -> str:
+    """Write an argument as one types it; what nobody types, such as a table, is only called so."""
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, str | int | float) else "as a table"
 
 
 def rebuild(rules: type[Game], keywords: dict[str, Any]) -> Game:
