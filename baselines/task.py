@@ -19,6 +19,7 @@ from ..games import (
     frozen,
 )
 from ..games.checks import require_attributes
+from ..games.words import listed, plural
 from .answers import remembered
 from .conversion import Sight, label, of_player, packages_of, read_player
 from .induction import sweep_forward
@@ -66,6 +67,22 @@ class Task:
 
     def __repr__(self) -> str:
         return f"Task({self.game!r}, seat={self.seat}, opponents={dict(self.labels)})"
+
+    @property
+    def words(self) -> str:
+        """All of it in words: "Greed, max_score 50, seat 0, against optimal"."""
+        if not self.opponents:
+            return self.game.words
+        seats: dict[str, list[str]] = {}  # by what is played there
+        for other, name in self.labels.items():
+            seats.setdefault(name, []).append(str(other))
+        against = list(seats)
+        if len(self.opponents) > 1:
+            against = [
+                f"{name} in {plural(len(where), 'seat')} {listed(where)}"
+                for name, where in seats.items()
+            ]
+        return f"{self.game.words}, seat {self.seat}, against {listed(against)}"
 
     @property
     def others(self) -> list[int]:
