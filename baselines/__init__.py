@@ -19,7 +19,7 @@ from .solver import (
     outcome_distribution,
     solve,
 )
-from .task import Task, as_task, look_at, make_task, register_environment
+from .task import Task, as_task, look_at, make_game, make_task, register_environment
 from .tournament import PayoffMatrix, payoff_matrix
 
 __all__ = [
@@ -50,6 +50,7 @@ __all__ = [
     "from_network",
     "is_policy_name",
     "look_at",
+    "make_game",
     "make_task",
     "occupancy",
     "outcome_distribution",

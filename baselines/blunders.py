@@ -120,10 +120,10 @@ def _in_words(
 ) -> str:
     seen = np.array(observation)
     does, best = (game.describe_move(seen, chosen) for chosen in (action, best_action))
-    met = f"met in {occupancy:.2%} of games"
+    met = f"in {occupancy:.2%} of games"
     if game.has_cycles:
-        met = f"met {occupancy:.4f} times a game"
+        met = f"{occupancy:.4f} times a game"
     return (
-        f"at {game.describe(seen)}: {does} ({value:.4f}), "
-        f"best {best} ({best_value:.4f}), {met}, costs {cost:.6f}"
+        f"{game.describe(seen)}: {does} for an expected payoff of {value:.4f}, "
+        f"optimal play {best} for {best_value:.4f}; met {met}, costs {cost:.6f} a game"
     )

@@ -262,4 +262,7 @@ def label(policy: Any) -> str:
         return policy.name or str(policy)
     if isinstance(policy, str):
         return policy
-    return str(getattr(policy, "__name__", type(policy).__name__))
+    if isinstance(policy, np.ndarray | list | tuple | Mapping):
+        return "a table"
+    name = str(getattr(policy, "__name__", type(policy).__name__))
+    return "a function" if name == "<lambda>" else name

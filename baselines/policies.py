@@ -72,12 +72,12 @@ class TablePolicy(Policy):
         rows: actions, shape (state,), or probabilities, shape (state, action); kept, and read-only
             from now on.
         num_actions: size of the action space.
-        name: what to call it, by default its class.
+        name: what to call it.
     """
 
     def __init__(self, rows: npt.NDArray[Any], num_actions: int, name: str = "") -> None:
         self._rows = frozen(rows if rows.flags.owndata else rows.copy())
-        self._name = name or type(self).__name__
+        self._name = name or "a table"
         self.shape = (len(rows), num_actions)
 
     @property

@@ -19,6 +19,7 @@ from ..games import (
     frozen,
 )
 from ..games.checks import require_attributes
+from ..games.words import listed, plural
 from .answers import remembered
 from .conversion import Sight, label, of_player, packages_of, read_player
 from .induction import sweep_forward
@@ -66,6 +67,22 @@ class Task:
 
     def __repr__(self) -> str:
         return f"Task({self.game!r}, seat={self.seat}, opponents={dict(self.labels)})"
+
+    @property
+    def words(self) -> str:
+        """All of it in words: "Greed, max_score 50, seat 0, against optimal"."""
+        if not self.opponents:
+            return self.game.words
+        seats: dict[str, list[str]] = {}  # by what is played there
+        for other, name in self.labels.items():
+            seats.setdefault(name, []).append(str(other))
+        against = list(seats)
+        if len(self.opponents) > 1:
+            against = [
+                f"{name} in {plural(len(where), 'seat')} {listed(where)}"
+                for name, where in seats.items()
+            ]
+        return f"{self.game.words}, seat {self.seat}, against {listed(against)}"
 
     @property
     def others(self) -> list[int]:
@@ -159,14 +176,7 @@ def make_task(game: str, /, seat: int = 0, **keywords: Any) -> Task:
     """
     rules = GAMES[game]
     opponents = keywords.pop(rules.opponent_keyword, None)
-    known = inspect.signature(rules).parameters
-    unknown = next((name for name in keywords if name not in known), None)
-    if unknown is not None:
-        names = ", ".join(["seat", rules.opponent_keyword, *known])
-        raise KeywordError(
-            f"{game} takes the keywords {names}, got an unexpected keyword argument {unknown!r}"
-        )
-    played = _played(rules, keywords)
+    played = make_game(game, ("seat", rules.opponent_keyword), **keywords)
     if opponents is None:
         return Task(played, seat, rules.default_opponent)
     if played.num_players == 1:
@@ -176,6 +186,29 @@ def make_task(game: str, /, seat: int = 0, **keywords: Any) -> Task:
     if rules.opponent_keyword == "opponents" and isinstance(opponents, str) and "," in opponents:
         opponents = opponents.split(",")
     return Task(played, seat, opponents)
+
+
+def make_game(game: str, others: Sequence[str] = (), /, **keywords: Any) -> Game:
+    """Build a game from its keywords.
+
+    Args:
+        game: name of the game.
+        others: keywords that its environment takes besides, for the message.
+        keywords: those of the game.
+
+    Raises:
+        KeywordError: if a keyword is not one of the game's.
+        ValueError: if a value is out of range.
+    """
+    rules = GAMES[game]
+    known = inspect.signature(rules).parameters
+    unknown = next((name for name in keywords if name not in known), None)
+    if unknown is not None:
+        names = ", ".join([*others, *known])
+        raise KeywordError(
+            f"{game} takes the keywords {names}, got an unexpected keyword argument {unknown!r}"
+        )
+    return _played(rules, keywords)
 
 
 def _played(rules: type[Game], keywords: Mapping[str, Any]) -> Game:

@@ -65,7 +65,7 @@ def time_scores(game: str, errors: tuple[float, ...]) -> None:
     inputs = env.task.game.observe(states, 0), env.task.game.mask(states)
     score = exactdice.score(model, env)
     exact = compare(
-        f"a network of two layers of 128 on {env.task.game!r}, one thread",
+        f"a network of two layers of 128 on {env.task.game.words}, one thread",
         {
             f"exact score, forward pass over {len(states):,} states included": (
                 lambda: exactdice.score(model, env)

@@ -14,6 +14,7 @@ from ..games import BoolArray, FloatArray, InputError
 from .encoding import EncodingName, Features
 from .engine import Engine, RewardMode
 from .rendering import FRAMES, MODES, Renderer
+from .scene import ending, names_of
 from .sparse import SparseLaw, sparse_law
 from .transitions import Transitions, tabulate_transitions
 
@@ -65,7 +66,10 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
     ) -> None:
         self.task = make_task(game, seat, **keywords)
         self.render_mode = render_mode
-        self._renderer = None if render_mode is None else Renderer(self.task, render_mode)
+        self._names = names_of(self.task)
+        self._renderer = (
+            None if render_mode is None else Renderer(self.task.game, render_mode, self._names)
+        )
         self._engine = Engine(self.task, 1, reward, encoding, tables=render_mode is None)
         self.observation_space, self.action_space = self._engine.spaces()
         self._num_actions = self.task.game.num_actions
@@ -93,7 +97,10 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
         chosen = check_action(action, self._num_actions)
         reward, over, payoff, illegal = self._engine.step_one(chosen, self.np_random)
         self._over = over
-        self._watch(payoff if over else None)
+        if self._renderer is not None and over:
+            self._watch("illegal move" if illegal else ending(self.task, payoff, self._names))
+        else:
+            self._watch()
         info: dict[str, Any] = {"action_mask": self._engine.mask_of_one()}
         if over:
             info["outcome"] = payoff
@@ -171,10 +178,11 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
         """Law of the agent's first state as ``P`` numbers them, the end last: shape (state,)."""
         return np.append(self.task.initial, 0.0)
 
-    def _watch(self, payoff: float | None = None) -> None:
-        """Let the renderer see the last moves, and the agent's payoff if the game is over."""
+    def _watch(self, ended: str = "") -> None:
+        """Let the renderer see the last moves, and how the game has ended."""
         if self._renderer is not None:
-            self._renderer.watch(self._engine.played, int(self._engine.states[0]), payoff)
+            state = int(self._engine.states[0])
+            self._renderer.watch(self._engine.played, self.task.seat, state, ended)
 
 
 def check_action(action: Any, num_actions: int) -> int:

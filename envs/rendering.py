@@ -1,67 +1,69 @@
 """What ``render`` gives: a text, pixels, or a window."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 from gymnasium.error import DependencyNotInstalled
 
-from ..baselines import Task
+from ..games import Game
 from .lanes import Played
 from .painting import Window, to_pixels
 from .picture import picture_of
-from .scene import Scene, ending, event_of, names_of, scene_at
+from .scene import Scene, event_of, scene_at
 
 MODES = ("ansi", "human", "rgb_array")
 FRAMES = 2  # a second
 
 
 class Renderer:
-    """Shows the game of one agent.
+    """Shows a game.
 
     Args:
-        task: what the agent faces.
-        mode: "ansi" (a text), "rgb_array" (pixels) or "human" (a window, in which the moves of
-            the others are shown one after the other).
+        game: what is played.
+        mode: "ansi" (a text), "rgb_array" (pixels) or "human" (a window, in which moves are shown
+            one after the other).
+        names: of the players, by seat.
 
     Raises:
         TypeError: if the mode is unknown.
         DependencyNotInstalled: if the mode needs pygame, which is not there.
     """
 
-    def __init__(self, task: Task, mode: str) -> None:
+    def __init__(self, game: Game, mode: str, names: Sequence[str]) -> None:
         if mode not in MODES:
             # TypeError, as stable-baselines3's make_vec_env then tries again without it.
             raise TypeError(f"render_mode must be None or one of {', '.join(MODES)}, got {mode!r}")
         if mode != "ansi":
             _require_pygame(mode)
-        self._task, self._mode, self._names = task, mode, names_of(task)
+        self._game, self._mode, self._names = game, mode, names
         self._scene: Scene | None = None
         self._window = Window(FRAMES) if mode == "human" else None
 
-    def watch(self, played: list[Played], state: int, payoff: float | None = None) -> None:
+    def watch(self, played: Sequence[Played], seat: int, state: int, ended: str = "") -> None:
         """Look at the game after some moves.
 
         Args:
-            played: the moves since the agent was last to move.
-            state: in which the agent is to move, or was last to.
-            payoff: of the agent, if the game is over.
+            played: the moves that are news.
+            seat: who is to move, or was last to.
+            state: in which that is.
+            ended: how the game has ended, empty while it goes on.
         """
-        game, names = self._task.game, self._names
-        events = [event_of(game, move, names) for move in played]
-        if payoff is None:
-            self._scene = scene_at(game, self._task.seat, state, names, events)
-        elif played:
-            last, ended = played[-1], ending(self._task, payoff, names)
-            made = last.seat, last.state
-            self._scene = scene_at(game, *made, names, events, last.action, ended)
-        else:
-            ended = f"{names[self._task.seat]} made an illegal move"
-            self._scene = scene_at(game, self._task.seat, state, names, ended=ended)
+        events = [event_of(self._game, move, self._names) for move in played]
+        made = [
+            scene_at(
+                self._game, move.seat, move.state, self._names, events[: number + 1], move.action
+            )
+            for number, move in enumerate(played)
+        ]
+        now = scene_at(self._game, seat, state, self._names, events)
+        if ended and made:
+            now = made.pop()
+        self._scene = replace(now, ended=ended)
         if self._window is not None:
-            for number, move in enumerate(played[:-1] if payoff is not None else played):
-                made = move.seat, move.state
-                scene = scene_at(game, *made, names, events[: number + 1], move.action)
+            for scene in [*made, self._scene]:
                 self._window.show(picture_of(scene))
-            self._window.show(picture_of(self._scene))
 
     @property
     def scene(self) -> Scene:

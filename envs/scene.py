@@ -95,7 +95,7 @@ def event_of(game: Game, move: Played, names: Sequence[str]) -> Event:
         own = [row.pieces for row in rows if row.seat == move.seat]
         rolled = ([piece for piece in pieces if isinstance(piece, Die)] for pieces in own)
         dice = tuple(next(filter(None, rolled), ()))
-    taken, words = game.parts(seen, move.action), game.describe_move(seen, move.action)
+    taken, words = game.parts(seen, move.action), game.tell(seen, move.action, move.outcome)
     return Event(names[move.seat], game.describe(seen), dice, taken, words)
 
 

@@ -97,11 +97,15 @@ class Pig(Game):
 
     def describe(self, observation: IntArray) -> str:
         """Put an observation into words."""
-        return "{} : {}, {} in this turn".format(*observation)
+        return "banked {} to {}, {} in this turn".format(*observation)
 
     def describe_action(self, action: int) -> str:
-        """Put an action into words."""
-        return ("hold", "roll")[action]
+        """Put an action into words, as a player's name may stand before them."""
+        return ("holds", "rolls")[action]
+
+    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
+        """Say the face, too: after a one no position shows it."""
+        return f"rolls: {outcome + 1}" if action == ROLL else "holds"
 
 
 def hold_at(game: Pig, points: str) -> IntArray:

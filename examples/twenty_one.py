@@ -82,11 +82,15 @@ class TwentyOne(Game):
     def describe(self, observation: IntArray) -> str:
         """Put an observation into words."""
         own, to_beat = observation
-        return f"{own}, " + (f"{to_beat} to beat" if to_beat <= self.limit else "to move first")
+        return f"{own} so far, {to_beat if to_beat <= self.limit else 'nothing'} to beat"
 
     def describe_action(self, action: int) -> str:
-        """Put an action into words."""
-        return ("hold", "roll")[action]
+        """Put an action into words, as a player's name may stand before them."""
+        return ("holds", "rolls")[action]
+
+    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
+        """Say the face, too: after a bust no position shows it."""
+        return f"rolls: {outcome + 1}" if action == ROLL else "holds"
 
 
 def hold_at(game: TwentyOne, points: str) -> IntArray:

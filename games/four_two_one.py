@@ -32,6 +32,7 @@ from .ranking import Combination, hierarchy
 from .sizes import Cost, check_sizes, choose, turn_cost
 from .turn import Turn
 from .turn_game import TurnGame
+from .words import listed, ordinal, plural, spelled
 
 MANY = 100  # dice, more than any limit allows
 
@@ -67,6 +68,7 @@ class FourTwoOne(TurnGame):
     """
 
     name: ClassVar[str] = "FourTwoOne"
+    made_for_two = 'utility="set"'
 
     def __init__(
         self,
@@ -233,22 +235,56 @@ class FourTwoOne(TurnGame):
     # ------------------------------------------------------------------ words
 
     def describe(self, observation: IntArray) -> str:
-        """Say what is accumulated and what was cast."""
-        numbers = [int(number) for number in observation]
-        held = "".join(str(face) for face in numbers[: self.dice - 1] if face) or "-"
-        cast = "".join(str(face) for face in numbers[self.dice - 1 : 2 * self.dice - 1] if face)
-        made, *known = numbers[2 * self.dice - 1 :]
-        to_beat = ""
-        if known and known[0]:
-            assert self.ranks is not None
-            result = self.combinations[int(np.flatnonzero(self.ranks == known[1])[0])]
-            to_beat = f" of {known[0]}, {''.join(map(str, reversed(result)))} to beat"
-        return f"{held} + {cast}, cast {made}{to_beat}"
+        """Say what was put aside and cast, how many casts there are, and what is to beat."""
+        aside, cast = self._faces(observation)
+        made, *known = (int(number) for number in observation[2 * self.dice - 1 :])
+        imposed = known[0] if known and known[0] else self.duration
+        which = f"{ordinal(made)} cast of {'at most ' if imposed is None else ''}"
+        which += spelled(imposed or self.casts)
+        if made == (imposed or self.casts):
+            which = f"{ordinal(made)} and last cast" if made > 1 else "only cast"
+        to_beat = f", {self.describe_rank(known[1])} to beat" if known and known[0] else ""
+        return f"{in_words(aside)} put aside, rolled {in_words(cast)} on the {which}{to_beat}"
 
     def describe_action(self, action: int) -> str:
-        """Say which dice are accumulated."""
-        dice = " ".join(str(die + 1) for die in self.subsets[action])
-        return f"take die {dice}" if dice else "take none"
+        """Say which dice are put aside."""
+        dice = [f"{ordinal(die + 1)} lowest" if die else "lowest" for die in self.subsets[action]]
+        if not dice:
+            return "puts aside nothing"
+        return f"puts aside the {listed(dice)} {plural(len(dice), 'die', 'dice')}"
+
+    def describe_move(self, observation: IntArray, action: int) -> str:
+        """Say which faces are put aside."""
+        return f"puts aside {in_words(self._taken(observation, action))}"
+
+    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
+        """Say the combination, too, and in how many casts it came, if no die is left."""
+        move = self.describe_move(observation, action)
+        result = [*self._faces(observation)[0], *self._taken(observation, action)]
+        if len(result) < self.dice:
+            return move
+        made = int(observation[2 * self.dice - 1])
+        return f"{move}: {in_words(result)} in {spelled(made)} {plural(made, 'cast')}"
+
+    def describe_rank(self, rank: int) -> str:
+        """Write the combination of a rank (54)."""
+        return in_words(self._combination(rank))
+
+    def _combination(self, rank: int) -> Combination:
+        """Give the combination of a rank (54)."""
+        assert self.ranks is not None
+        return self.combinations[int(np.flatnonzero(self.ranks == rank)[0])]
+
+    def _faces(self, observation: IntArray) -> tuple[list[int], list[int]]:
+        """Give the faces put aside and those cast."""
+        split, end = self.dice - 1, 2 * self.dice - 1
+        aside, cast = observation[:split], observation[split:end]
+        return [int(face) for face in aside if face], [int(face) for face in cast if face]
+
+    def _taken(self, observation: IntArray, action: int) -> list[int]:
+        """Give the faces that an action takes; an illegal one may mean dice that are not there."""
+        cast = self._faces(observation)[1]
+        return [cast[die] for die in self.subsets[action] if die < len(cast)]
 
     # -------------------------------------------------------------- the table
 
@@ -259,19 +295,22 @@ class FourTwoOne(TurnGame):
 
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
         """Show the dice cast, those put aside, and the result to beat."""
-        aside, cast = observation[: self.dice - 1], observation[self.dice - 1 : 2 * self.dice - 1]
+        aside, cast = self._faces(observation)
         made, *known = observation[2 * self.dice - 1 :].tolist()
         casts = self.duration or (known[0] if known else 0) or self.casts
         rows = [
-            Row(f"cast {made} of {casts}", dice_of(cast.tolist(), part=0), seat),
-            Row("put aside", dice_of(aside.tolist()[::-1]), seat),
+            Row(f"cast {made} of {casts}", dice_of(cast, part=0), seat),
+            Row("put aside", dice_of(aside[::-1]), seat),
         ]
         if known and known[0]:
-            assert self.ranks is not None
-            result = self.combinations[int(np.flatnonzero(self.ranks == known[1])[0])]
-            rows.append(Row("to beat", dice_of(result[::-1])))
+            rows.append(Row("to beat", dice_of(self._combination(known[1])[::-1])))
         return tuple(rows)
 
     def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
         """Take the dice that are put aside."""
         return self.subsets[action]
+
+
+def in_words(faces: Sequence[int]) -> str:
+    """Write faces as players name them, in falling order."""
+    return " ".join(map(str, sorted(faces, reverse=True))) or "nothing"

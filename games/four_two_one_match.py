@@ -25,17 +25,17 @@ from .arithmetic import FLOATS, Arithmetic, Array
 from .board import Row, Tokens
 from .checks import at_least, one_of
 from .dice import combinations
-from .four_two_one import FourTwoOne
+from .four_two_one import FourTwoOne, in_words
 from .four_two_one_match_blocks import MatchBlocks
 from .game import BoolArray, Game, IntArray, Move, frozen
 from .moves import SeatTurn
 from .ranking import tokens as worth_of
 from .sizes import Cost, check_sizes
+from .words import ordinal, plural, spelled
 
 Starter = Literal["loser", "winner", "alternate", "same"]
 MatchTie = Literal["last", "replay"]
 ShortPot = Literal["truncate", "spill"]
-CASTS = ("first", "second", "third")
 
 
 class Settlement(NamedTuple):
@@ -439,26 +439,24 @@ class FourTwoOneMatch(Game):
         aside, cast = [face for face in seen[:2] if face], [face for face in seen[2:5] if face]
         made, imposed, rank = seen[5:]
         phase = f"charge, {pot} in the pot" if pot else "discharge"
-        which = CASTS[made - 1] if made <= len(CASTS) else f"{made}th"
-        beside = _faces(aside) or "nothing"
+        cast_now = f"{ordinal(made)} cast: {in_words(cast)} beside {in_words(aside)}"
         to_beat = ""
         if imposed:
-            game = self.phases[0].round
-            assert game.ranks is not None
-            result = game.combinations[int(np.flatnonzero(game.ranks == rank)[0])]
-            to_beat = f", {_faces(result)} of {imposed} to beat"
-        cast_now = f"{which} cast: {_faces(cast)} beside {beside}"
-        return f"{phase}, {own} tokens to {other}, {cast_now}{to_beat}"
+            casts = f"{spelled(imposed)} {plural(imposed, 'cast')}"
+            to_beat = f", {self.phases[0].round.describe_rank(rank)} in {casts} to beat"
+        return f"{phase}, {own} {plural(own, 'token')} to {other}, {cast_now}{to_beat}"
 
     def describe_action(self, action: int) -> str:
-        """Say which dice are put aside, counted from the lowest."""
+        """Say which dice are put aside."""
         return self.phases[0].round.describe_action(action)
 
     def describe_move(self, observation: IntArray, action: int) -> str:
         """Say which faces are put aside."""
-        cast = [int(face) for face in observation[5:8] if face]
-        taken = [cast[die] for die in self.phases[0].round.subsets[action] if die < len(cast)]
-        return f"puts aside {_faces(taken) or 'nothing'}"
+        return self.phases[0].round.describe_move(observation[3:], action)
+
+    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
+        """Say the combination, too, and in how many casts it came, if no die is left."""
+        return self.phases[0].round.tell(observation[3:], action, outcome)
 
     # -------------------------------------------------------------- the table
 
@@ -482,7 +480,3 @@ class FourTwoOneMatch(Game):
     def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
         """Take the dice that are put aside."""
         return self.phases[0].round.parts(observation[3:], action)
-
-
-def _faces(faces: Sequence[int]) -> str:
-    return " ".join(map(str, sorted(faces, reverse=True)))

@@ -14,6 +14,7 @@ from .arithmetic import Arithmetic, Array, Values
 from .blocks import Block, Blocks
 from .game import Decide, IntArray, Stage
 from .turn import Piece
+from .words import plural
 
 if TYPE_CHECKING:
     from .four_two_one_match import FourTwoOneMatch
@@ -237,4 +238,5 @@ class MatchBlock(Block):
         """Name the player who begins, and the tokens."""
         beginner, place = divmod(point, len(self._tokens))
         pot, own, other = self._game.token_states[self._tokens[place]]
-        return f"player {beginner}, who begins with {own} tokens to {other}, {pot} in the pot"
+        tokens = f"{own} {plural(own, 'token')} to {other}"
+        return f"player {beginner}, who begins with {tokens}, {pot} in the pot"

@@ -94,6 +94,8 @@ class Game(ABC):
         name: what the game is called in ids.
         opponent_keyword: what environments call the other players' policies.
         default_opponent: what they play unless told otherwise.
+        made_for_two: the keyword that makes it a game of two, as one writes it, if another value
+            makes it one player's.
         num_players: number of seats; seat 0 moves first.
         num_states: states are 0, ..., num_states - 1, for every seat.
         num_actions: actions are 0, ..., num_actions - 1.
@@ -109,6 +111,7 @@ class Game(ABC):
     name: ClassVar[str]
     opponent_keyword: ClassVar[str] = "opponent"
     default_opponent: ClassVar[str] = "optimal"
+    made_for_two: ClassVar[str] = ""
     has_cycles: ClassVar[bool] = False
     num_players: int
     num_states: int
@@ -223,15 +226,27 @@ class Game(ABC):
 
     @abstractmethod
     def describe(self, observation: IntArray) -> str:
-        """Put an observation into words, for people."""
+        """Put an observation into words that need no legend: "57 points to 63"."""
 
     @abstractmethod
     def describe_action(self, action: int) -> str:
-        """Put an action into words, for people."""
+        """Put an action into words that may follow the name of a player: "rolls 12 dice"."""
 
     def describe_move(self, observation: IntArray, action: int) -> str:
-        """Put an action at an observation into words; here, those of the action."""
+        """Put an action at an observation into such words; here, those of the action."""
         return self.describe_action(action)
+
+    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
+        """Put a whole move into words: what was done, and what came of it if no position shows it.
+
+        Here, what was done.
+
+        Args:
+            observation: what the player who moves sees.
+            action: legal there.
+            outcome: that chance answered, as ``advance`` takes it.
+        """
+        return self.describe_move(observation, action)
 
     # -------------------------------------------------------------- the table
 
@@ -263,6 +278,17 @@ class Game(ABC):
     def keywords(self) -> dict[str, Any]:
         """Arguments that build this game, in JSON's types."""
         return {name: getattr(self, name) for name in _arguments(type(self))}
+
+    @property
+    def words(self) -> str:
+        """The name and, as the command line takes them, the arguments that are not the default."""
+        defaults = inspect.signature(type(self)).parameters
+        chosen = [
+            f", {name} {_as_typed(value)}"
+            for name, value in self.keywords.items()
+            if value != defaults[name].default
+        ]
+        return self.name + "".join(chosen)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the arguments and not the tables made from them: models carry their game along."""
@@ -460,6 +486,13 @@ def _pieces(count: int) -> Iterator[slice]:
 def _arguments(rules: type[Game]) -> tuple[str, ...]:
     """Give the names of what a game is made from; every question about a game hashes them."""
     return tuple(inspect.signature(rules).parameters)
+
+
+def _as_typed(value: Any) -> str:
+    """Write an argument as one types it; what nobody types, such as a table, is only called so."""
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, str | int | float) else "as a table"
 
 
 def rebuild(rules: type[Game], keywords: dict[str, Any]) -> Game:

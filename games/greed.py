@@ -27,6 +27,7 @@ from .dice import dice_with_sum, sum_counts, sum_laws
 from .game import BoolArray, Decide, Game, IntArray, Move, Stage, frozen
 from .moves import Moves
 from .sizes import Cost, check_sizes
+from .words import plural
 
 SHOWN = 30  # dice that people are shown at most
 #: Half points for a tie by rule: of who takes the last turn, and of who stopped before.
@@ -196,15 +197,22 @@ class Greed(Game):
         return window, (total - other) * self.num_scores + other
 
     def describe(self, observation: IntArray) -> str:
-        """Say the score."""
+        """Say the score, and that the turn is the last one if it is."""
         own, other, last = (int(number) for number in observation)
-        return f"{own} : {other}{', last turn' if last else ''}"
+        turn = ", the last turn as the other has stopped" if last else ""
+        return f"{own} {plural(own, 'point')} to {other}{turn}"
 
     def describe_action(self, action: int) -> str:
         """Say how many dice are rolled."""
+        return f"rolls {action} {plural(action, 'die', 'dice')}" if action else "stops"
+
+    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
+        """Say what the dice show together, too, and whether that is too much."""
         if action == 0:
-            return "stop"
-        return f"{action} {'die' if action == 1 else 'dice'}"
+            return self.describe_action(action)
+        total = int(observation[0]) + outcome
+        bust = f", bust with {total}" if total > self.max_score else ""
+        return f"{self.describe_action(action)}: {outcome}{bust}"
 
     # -------------------------------------------------------------- the table
 

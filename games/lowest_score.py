@@ -28,6 +28,7 @@ from .game import IntArray
 from .sizes import Cost, check_sizes, choose, turn_cost
 from .turn import Turn
 from .turn_game import Leg, TurnGame
+from .words import plural, spelled
 
 Objective = Literal["win", "share", "score"]
 MANY = 1000  # dice, more than any limit allows
@@ -57,6 +58,7 @@ class LowestScore(TurnGame):
     """
 
     name: ClassVar[str] = "LowestScore"
+    made_for_two = "players=2"
     opponent_keyword = "opponents"
     default_opponent = "notebook"
 
@@ -212,18 +214,46 @@ class LowestScore(TurnGame):
     # ------------------------------------------------------------------ words
 
     def describe(self, observation: IntArray) -> str:
-        """Say what is kept, what was rolled and what is to beat."""
-        total, *rest = (int(number) for number in observation)
-        rolled = " ".join(str(face) for face in rest[: self.dice] if face)
-        best, players_after = rest[self.dice], rest[-1]
-        to_beat = "none" if best > self.max_score else str(best)
-        if self.objective == "share" and rest[self.dice + 1]:
-            to_beat += f" (of {rest[self.dice + 1]})"
-        return f"{total} + {rolled}, best {to_beat}, {players_after} after"
+        """Say the total kept, what was rolled, what is to beat and who is still to come."""
+        turn = self.describe_turn(observation)
+        if self.players == 1:
+            return turn
+        best, *tied, after = (int(number) for number in observation[1 + self.dice :])
+        to_beat = "nothing to beat yet" if best > self.max_score else f"{best} to equal or beat"
+        if self.objective == "score":  # where nobody is beaten
+            to_beat = "no total yet" if best > self.max_score else f"{best} the lowest total so far"
+        if tied and tied[0]:
+            to_beat += f", which {spelled(tied[0])} {plural(tied[0], 'player has', 'players have')}"
+        return f"{turn}, {to_beat}, {to_come(after)}"
+
+    def describe_turn(self, observation: IntArray) -> str:
+        """Say the total kept and what was rolled."""
+        rolled = self._dice_of(observation)
+        worth = f" (a {self.zero_face} counts 0)" if self.zero_face in rolled else ""
+        return f"{observation[0]} so far, rolled {_faces(rolled)}{worth}"
 
     def describe_action(self, action: int) -> str:
         """Say how many dice are kept."""
-        return f"keep {action + 1}"
+        return f"keeps the {f'{spelled(action + 1)} lowest dice' if action else 'lowest die'}"
+
+    def describe_move(self, observation: IntArray, action: int) -> str:
+        """Say which dice are kept."""
+        rolled = self._dice_of(observation)
+        if action >= len(rolled):  # which is illegal
+            return self.describe_action(action)
+        return f"keeps {_faces(rolled[: action + 1])}"
+
+    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
+        """Say the total, too, if no die is left."""
+        move, rolled = self.describe_move(observation, action), self._dice_of(observation)
+        if action + 1 < len(rolled):
+            return move
+        total = int(observation[0]) + sum(self.worth[face - 1] for face in rolled)
+        return f"{move}: {total} in all"
+
+    def _dice_of(self, observation: IntArray) -> list[int]:
+        """Give the faces rolled, in order of worth."""
+        return [int(face) for face in observation[1 : 1 + self.dice] if face]
 
     # -------------------------------------------------------------- the table
 
@@ -250,6 +280,17 @@ class LowestScore(TurnGame):
     def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
         """Take the lowest dice."""
         return tuple(range(action + 1))
+
+
+def to_come(players_after: int) -> str:
+    """Say how many players are still to come, in words."""
+    if not players_after:
+        return "nobody to come"
+    return f"{spelled(players_after)} {plural(players_after, 'player')} to come"
+
+
+def _faces(faces: Sequence[int]) -> str:
+    return " ".join(map(str, faces))
 
 
 def cost_of_turns(

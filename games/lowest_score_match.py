@@ -18,9 +18,10 @@ import numpy as np
 from .board import Note, Row, Tokens
 from .checks import at_least, one_of
 from .game import IntArray
-from .lowest_score import LowestScore, cost_of_turns
+from .lowest_score import LowestScore, cost_of_turns, to_come
 from .sizes import Cost, check_sizes
 from .turn_game import Leg, TurnGame
+from .words import listed, plural
 
 Starter = Literal["winner", "next", "same"]
 Tie = Literal["first", "last"]
@@ -180,18 +181,30 @@ class LowestScoreMatch(TurnGame):
 
     def describe(self, observation: IntArray) -> str:
         """Say how the match stands, what is kept, what was rolled and what is to beat."""
-        total, *seen = (int(number) for number in observation)
-        rolled = " ".join(str(face) for face in seen[: self.dice] if face)
-        wins = " to ".join(str(won) for won in seen[self.dice : self.dice + self.players])
-        best, holder, after, _ = seen[self.dice + self.players :]
-        to_beat = "none" if best == self.nothing else str(best)
-        if best != self.nothing and self.players > 2:
-            to_beat += f" of player {holder} after"
-        return f"rounds {wins}, {total} + {rolled}, best {to_beat}, {after} after"
+        known = [int(number) for number in observation[1 + self.dice :]]
+        (own, *others), (best, holder, after, seat) = known[: self.players], known[self.players :]
+        named = [f" of seat {(seat + i) % self.players}" for i in range(self.players)]
+        if self.players == 2:  # there is one other player
+            named = ["", ""]
+        theirs = listed(f"{won}{whose}" for won, whose in zip(others, named[1:], strict=True))
+        to_beat = "nothing to beat yet"
+        if best != self.nothing:
+            beats = "equal or beat" if self.tie == "last" else "beat"
+            to_beat = f"{best}{named[holder]} to {beats}"
+        turn = self.round.describe_turn(observation)
+        return f"{own} {plural(own, 'round')} won to {theirs}, {turn}, {to_beat}, {to_come(after)}"
 
     def describe_action(self, action: int) -> str:
         """Say how many dice are kept."""
         return self.round.describe_action(action)
+
+    def describe_move(self, observation: IntArray, action: int) -> str:
+        """Say which dice are kept."""
+        return self.round.describe_move(observation, action)
+
+    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
+        """Say the total, too, if no die is left."""
+        return self.round.tell(observation, action, outcome)
 
     # -------------------------------------------------------------- the table
 

@@ -59,6 +59,7 @@ class ShutTheBox(TurnGame):
     """
 
     name: ClassVar[str] = "ShutTheBox"
+    made_for_two = 'objective="win"'
 
     def __init__(
         self,
@@ -192,12 +193,23 @@ class ShutTheBox(TurnGame):
         """Say what is open, what was rolled and what is to beat."""
         *tiles, roll, target = (int(number) for number in observation)
         is_open = " ".join(str(i + 1) for i, flag in enumerate(tiles) if flag)
-        to_beat = "" if target > self.max_score else f", {target} to beat"
-        return f"{is_open}, roll {roll}{to_beat}"
+        to_beat = "" if target > self.max_score else f", the other left {target} open"
+        return f"open {is_open}, rolled {roll}{to_beat}"
 
     def describe_action(self, action: int) -> str:
         """Say which tiles are closed."""
-        return "close " + (" ".join(map(str, self.sets[action])) or "none")
+        if not self.sets[action]:
+            return "closes nothing and ends the turn"
+        return f"closes {' '.join(map(str, self.sets[action]))}"
+
+    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
+        """Say what is left, too, if the turn ends."""
+        is_open = 1 + np.flatnonzero(observation[: self.tiles])
+        left = int(is_open.sum()) - sum(self.sets[action])
+        if self.sets[action] and left:
+            return self.describe_action(action)
+        result = f"a sum of {left} is left open" if left else "the box is shut"
+        return f"{self.describe_action(action)}: {result}"
 
     # -------------------------------------------------------------- the table
 

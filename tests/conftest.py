@@ -5,7 +5,7 @@ import sys
 import gymnasium as gym
 import pytest
 from exactdice.baselines import answers, names
-from exactdice.envs import find_game
+from exactdice.envs import find_game, rendering
 from exactdice.games import GAMES
 from hypothesis import settings
 
@@ -13,6 +13,12 @@ from hypothesis import settings
 # found again.
 settings.register_profile("exactdice", deadline=None, derandomize=True)
 settings.load_profile("exactdice")
+
+
+@pytest.fixture(autouse=True)
+def _windows_are_hidden_and_hasty(monkeypatch):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setattr(rendering, "FRAMES", 1000)
 
 
 @pytest.fixture

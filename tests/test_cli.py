@@ -148,25 +148,32 @@ def test_solve_prints_the_exact_fraction(run):
     code, said, _ = run("solve", *SMALL, "--exact")
     assert code == 0
     assert "14352595/28697814" in said
-    assert "at 0 : 0: 1 die" in said
+    assert "Greed, max_score 10, sides 3, seat 0, against optimal: optimal value 14352595/" in said
+    assert "likeliest first position: 0 points to 0; optimal play rolls 1 die\n" in said
     assert run("solve", "--env", "max_score", "4", "sides", "2", "seat", "1")[0] == 0
 
 
 def test_score_prints_policies_by_name(run):
     said = run("score", "if_else", *SMALL, "opponent", "random", "seat", "1")[1]
-    assert "if_else (deterministic, masked) in seat 1, against: random" in said
+    assert (
+        "if_else (deterministic, masked) in Greed, max_score 10, sides 3, seat 1, against random"
+        in said
+    )
     assert "no decision costs anything" in run("score", "optimal", *SMALL)[1]
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["score", "notebook", "--game", "LowestScore"], "notebook (deterministic, masked) in"),
+        (
+            ["score", "notebook", "--game", "LowestScore"],
+            "(deterministic, masked) in LowestScore, seat 0, against notebook in seats 1, 2 and 3 ",
+        ),
         (["score", "ratchet:421", "--game", "FourTwoOne"], "ratchet:421 (deterministic, masked)"),
         (["solve", "--game", "ShutTheBox", "--env", "shut_wins", "false"], "value 0.49804994214"),
         (
             ["solve", "--game", "LowestScore", "--env", "opponents", "only3s,random,notebook"],
-            "opponents={1: 'only3s', 2: 'random', 3: 'notebook'}",
+            "seat 0, against only3s in seat 1, random in seat 2 and notebook in seat 3: optimal",
         ),
         (
             ["solve", "--game", "FourTwoOne", "--env", "utility", "set", "seat", "1", "--exact"],
@@ -193,8 +200,8 @@ def test_a_certificate_is_verified_and_a_broken_one_named(run):
     code, said, complaint = run("verify", "mine/certificate.npz")
     assert (code, complaint) == (0, "")
     value = json.loads(Path("mine/score.json").read_text())["value"]
-    assert "holds. 'MaskablePPO' in Task(Greed(max_score=10" in said
-    assert f"value {value:.9f}" in said
+    assert ": MaskablePPO in Greed, max_score 10, sides 3, seat 0, against optimal\n" in said
+    assert f"mine/certificate.npz: holds, value {value:.9f}, " in said
     Path("cut.npz").write_bytes(Path("mine/certificate.npz").read_bytes()[:-9])
     code, said, complaint = run("verify", "cut.npz", "mine/certificate.npz")
     assert code == 1
@@ -208,7 +215,7 @@ def test_a_certificate_is_verified_and_a_broken_one_named(run):
 
 
 def test_no_name_in_a_certificate_forges_a_line(run):
-    name = "x\x1b[1A\nhonest.npz: holds"
+    name = "x\x1b[1A\nhonest.npz: holds, value 1"
     content = certificate(exactdice.score("random", Task(Greed(5, 3)), name=name))
     paths = ["a.npz", "b\nb.npz: holds.\x1b[2K\r", "c\udcff.npz"]
     for path in paths:
@@ -253,7 +260,10 @@ def test_a_run_is_scored_in_depth(run, monkeypatch):
     ):
         assert words in said
     said = run("score", "mine", "--model", "best", "--stochastic")[1]
-    assert "MaskablePPO (stochastic, masked) in seat 0, against: optimal" in said
+    assert (
+        "MaskablePPO (stochastic, masked) in Greed, max_score 10, sides 3, seat 0, against optimal"
+        in said
+    )
 
 
 @pytest.mark.parametrize(
@@ -448,7 +458,7 @@ def run_without(libraries, commands, cwd):
 def test_commands_without_training_need_the_light_extra_alone(tmp_path):
     works = [
         (["solve", *SMALL], "optimal value 0.5001"),
-        (["score", "if_else", *SMALL], "if_else (deterministic, masked) in seat 0"),
+        (["score", "if_else", *SMALL], "if_else (deterministic, masked) in Greed, max_score 10"),
         (["verify", "mine/certificate.npz"], "mine/certificate.npz: holds"),
         (["--help"], "Train an agent and score it exactly"),
         (["train", "--help"], "--eval-interval"),

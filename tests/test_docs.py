@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["docs/planners.md", "docs/scoring.md", "docs/clients.md", "CONTRIBUTING.md"]
+PAGES = [
+    "docs/planners.md",
+    "docs/scoring.md",
+    "docs/clients.md",
+    "docs/pettingzoo.md",
+    "CONTRIBUTING.md",
+]
 
 
 def blocks():

@@ -99,7 +99,7 @@ def test_every_command_takes_it_and_a_run_folder_finds_it_again(tmp_path):
     value = json.loads((folder / "score.json").read_text())["value"]
     assert f"{value:.6f}" in run("score", "run", cwd=tmp_path)
     holds = run("verify", folder / "certificate.npz", "--game", PLACE, cwd=tmp_path)
-    assert "holds. 'QLearning' in Task(TwentyOne(limit=5, sides=6), seat=0" in holds
+    assert ": QLearning in TwentyOne, limit 5, seat 0, against optimal\n" in holds
 
 
 def test_the_workers_of_a_benchmark_load_it(tmp_path):

@@ -74,7 +74,15 @@ def test_the_wheel_plays_and_solves(installed, tmp_path):
 
 
 def test_importing_the_package_does_not_import_the_heavy_libraries():
-    heavy = ["torch", "stable_baselines3", "sb3_contrib", "matplotlib", "rich", "tyro"]
+    heavy = [
+        "torch",
+        "stable_baselines3",
+        "sb3_contrib",
+        "matplotlib",
+        "pettingzoo",
+        "rich",
+        "tyro",
+    ]
     code = f"import sys, exactdice; print([name for name in {heavy} if name in sys.modules])"
     assert python("-c", code).strip() == "[]"
 

@@ -99,6 +99,8 @@ METHODS = [
     ("mask", lambda game, mask: mask & False, "mask must allow .* got none in state 0"),
     ("describe", lambda game, words: "one\ntwo", r"describe\(.*\) must be one printable line, got"),
     ("describe_action", lambda game, words: "", r"describe_action\(0\) must be one printable line"),
+    ("describe_move", lambda game, words: "", r"describe_move\(\[0 5\], 0\) must be one printable"),
+    ("tell", lambda game, words: f"{words}\n", r"tell\(\[0 5\], 0, 0\) must be one printable line"),
     ("law", lambda game, rows: rows + 1, r"law must give rows below 2, got"),
 ]
 

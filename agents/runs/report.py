@@ -4,27 +4,22 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from ...baselines import Score, Task
-
-
-def seated(task: Task) -> str:
-    """Say where an agent sits and against whom."""
-    against = f", against: {', '.join(task.labels.values())}" if task.labels else ""
-    return f"in seat {task.seat}{against}"
+from ...baselines import Score
+from ...baselines.certificate import printable
 
 
 def report(score: Score, console: Console) -> None:
     """Print the exact score and the costliest decisions."""
     kind = "deterministic" if score.deterministic else "stochastic"
     held = "masked" if score.masked else "not masked"
-    title = f"{score.policy} ({kind}, {held}) {seated(score.task)}"
+    title = f"{score.policy} ({kind}, {held}) in {score.task.words}"
+    console.print(printable(title), highlight=False, markup=False, soft_wrap=True)
     table = Table(
         "value",
         "optimum",
         "random",
         "regret",
         "normalised score",
-        title=title,
         box=box.SIMPLE_HEAD,
         pad_edge=False,
     )
@@ -38,7 +33,7 @@ def report(score: Score, console: Console) -> None:
         return
     console.print("costliest decisions:")
     for blunder in costly:
-        console.print(f"    {blunder.words}", highlight=False, soft_wrap=True)
+        console.print(f"    {blunder.words}", highlight=False, markup=False, soft_wrap=True)
 
 
 def _in_depth(score: Score) -> str:

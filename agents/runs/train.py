@@ -17,7 +17,7 @@ from ..learners.adapter import ModelPolicy
 from . import folders
 from .callback import ExactEvalCallback
 from .config import RunError, TrainConfig
-from .report import report, seated
+from .report import report
 from .run import Run
 
 GOOD = 0.99  # normalised score that is worth a word when it is reached
@@ -63,7 +63,7 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
     run = Run.create(config) if config.resume is None else Run.resume(config.resume)
     config = run.config
     console.print(
-        f"{config.algorithm} on {run.task.game!r} {seated(run.task)}\n"
+        f"{config.algorithm} plays {run.task.words}\n"
         f"{config.reward} reward, {config.total_steps:,} steps, saving in {run.folder}"
     )
     with _how_to_go_on(run.folder), _logged_by_wandb(run):

@@ -42,9 +42,9 @@ _agents.register()
 
 
 def __getattr__(name: str) -> ModuleType:
-    """Import ``exactdice.testing`` when it is first asked for."""
-    if name == "testing":
-        return import_module(".testing", __name__)
+    """Import ``exactdice.testing`` or ``exactdice.pettingzoo`` when it is first asked for."""
+    if name in ("pettingzoo", "testing"):
+        return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -207,10 +207,10 @@ def _verify(command: "VerifyConfig") -> int:
             print(f"error: {printable(str(error))}", file=sys.stderr)
         else:
             print(
-                f"{printable(str(path))}: holds. {printable(repr(score.policy))} in "
-                f"{printable(repr(score.task))}: value {score.value:.9f}, "
+                f"{printable(str(path))}: holds, value {score.value:.9f}, "
                 f"optimum {score.optimum:.9f}, regret {score.regret:.9f}, "
-                f"normalised score {score.normalized:.6f}"
+                f"normalised score {score.normalized:.6f}: "
+                f"{printable(score.policy)} in {printable(score.task.words)}"
             )
     return code
 
@@ -221,11 +221,11 @@ def _solve(command: "SolveConfig") -> int:
     task = task_from_options(command.game, command.env)
     solution = solve(task, exact=command.exact)
     within = f", right within {solution.error_bound:.1e}" if solution.error_bound else ""
-    print(f"{task!r}: optimal value {solution.value}{within}")
+    print(f"{task.words}: optimal value {solution.value}{within}")
     likeliest = task.game.observe(np.argmax(task.initial, keepdims=True), task.seat)[0]
     actions = solution.optimal_actions(likeliest)
-    words = " or ".join(task.game.describe_move(likeliest, int(action)) for action in actions)
-    print(f"at {task.game.describe(likeliest)}: {words}")
+    moves = " or ".join(task.game.describe_move(likeliest, int(action)) for action in actions)
+    print(f"likeliest first position: {task.game.describe(likeliest)}; optimal play {moves}")
     return 0
 
 

@@ -166,15 +166,57 @@ def test_bad_sizes_are_named(keywords, message):
         FourTwoOne(**keywords)
 
 
-def test_words():
+@pytest.mark.parametrize(
+    ("keywords", "seat", "seen", "words"),
+    [
+        (
+            {},
+            0,
+            [(), (1, 2, 3), 1],
+            "nothing put aside, rolled 3 2 1 on the first cast of at most three",
+        ),
+        ({}, 0, [(2, 4), (6,), 2], "4 2 put aside, rolled 6 on the second cast of at most three"),
+        ({}, 0, [(2, 4), (6,), 3], "4 2 put aside, rolled 6 on the third and last cast"),
+        ({"casts": 1}, 0, [(), (1, 2, 3), 1], "nothing put aside, rolled 3 2 1 on the only cast"),
+        (
+            {"utility": "sum", "duration": 2},
+            0,
+            [(), (1, 2, 3), 1],
+            "nothing put aside, rolled 3 2 1 on the first cast of two",
+        ),
+        (
+            {"utility": "set"},
+            1,
+            [(), (1, 2, 3), 1, 2, 55],
+            "nothing put aside, rolled 3 2 1 on the first cast of two, 4 2 1 to beat",
+        ),
+        (
+            {"utility": "set"},
+            1,
+            [(2, 4), (6,), 2, 2, 54],
+            "4 2 put aside, rolled 6 on the second and last cast, 1 1 1 to beat",
+        ),
+    ],
+)
+def test_a_position_reads_as_a_sentence(keywords, seat, seen, words):
+    game = FourTwoOne(**keywords)
+    assert game.describe(game.observe(np.array([state(game, *seen)]), seat)[0]) == words
+
+
+def test_moves_read_as_sentences():
     row = GAME.observe(np.array([state(GAME, (4,), (1, 2), 2)]), 0)[0]
-    assert GAME.describe(row) == "4 + 12, cast 2"
-    assert GAME.describe(GAME.observe(np.array([0]), 0)[0]) == "- + 111, cast 1"
-    assert GAME.describe_action(0) == "take none"
-    assert GAME.describe_action(5) == "take die 1 3"
-    game = FourTwoOne(utility="set")
-    row = game.observe(np.array([state(game, (), (1, 2, 3), 1, 2, 55)]), 1)[0]
-    assert game.describe(row) == "- + 123, cast 1 of 2, 421 to beat"
+    numbers = [GAME.subsets.index(dice) for dice in [(), (1,), (0, 1), (0, 1, 2)]]
+    assert [GAME.describe_action(number) for number in numbers] == [
+        "puts aside nothing",
+        "puts aside the second lowest die",
+        "puts aside the lowest and second lowest dice",
+        "puts aside the lowest, second lowest and third lowest dice",
+    ]
+    assert [GAME.tell(row, number, 0) for number in numbers[:3]] == [
+        "puts aside nothing", "puts aside 2", "puts aside 2 1: 4 2 1 in two casts"
+    ]  # fmt: skip
+    moves = [GAME.describe_move(row, number) for number in numbers[:3]]
+    assert moves == ["puts aside nothing", "puts aside 2", "puts aside 2 1"]
 
 
 @pytest.mark.parametrize(

@@ -226,7 +226,7 @@ def test_bad_keywords_are_refused_by_name(keyword, value, message):
 
 def test_a_position_reads_as_a_sentence():
     game = FourTwoOneMatch()
-    seen = np.array([0, 3, 8, 0, 0, 1, 4, 4, 2, 3, 20])
+    seen = np.array([0, 3, 8, 0, 0, 1, 4, 4, 2, 3, 55])
     state = game.encode(np.array([[0, 3, 8, 1, 0, 4, 4, 0, 2, 0, 56]]))
     assert state[0] >= 0
     assert game.describe(game.observe(state, 0)[0]) == (
@@ -235,6 +235,15 @@ def test_a_position_reads_as_a_sentence():
     assert (
         game.describe(np.array([11, 0, 0, 0, 0, 1, 2, 4, 1, 0, 56]))
     ) == "charge, 11 in the pot, 0 tokens to 0, first cast: 4 2 1 beside nothing"
-    assert game.describe(seen).endswith("of 3 to beat")
+    assert game.describe(seen).endswith(
+        "second cast: 4 4 1 beside nothing, 4 2 1 in three casts to beat"
+    )
+    last = np.array([0, 1, 10, 0, 0, 1, 4, 4, 1, 1, 54])
+    assert game.describe(last) == (
+        "discharge, 1 token to 10, first cast: 4 4 1 beside nothing, 1 1 1 in one cast to beat"
+    )
+    assert game.tell(last, len(game.phases[0].round.subsets) - 1, 0) == (
+        "puts aside 4 4 1: 4 4 1 in one cast"
+    )
     assert game.describe_move(seen, 0) == "puts aside nothing"
     assert game.describe_move(seen, len(game.phases[0].round.subsets) - 1) == "puts aside 4 4 1"

@@ -307,3 +307,18 @@ def test_equal_games_are_equal():
 def test_bad_arguments_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         Greed(**arguments)
+
+
+def test_positions_and_moves_read_as_sentences():
+    game = Greed()
+    assert game.describe(np.array([57, 63, 0])) == "57 points to 63"
+    assert game.describe(np.array([1, 0, 1])) == (
+        "1 point to 0, the last turn as the other has stopped"
+    )
+    assert [game.describe_action(dice) for dice in (0, 1, 12)] == [
+        "stops", "rolls 1 die", "rolls 12 dice"
+    ]  # fmt: skip
+    seen = np.array([57, 63, 0])
+    assert game.tell(seen, 0, 0) == "stops"
+    assert game.tell(seen, 12, 43) == "rolls 12 dice: 43"
+    assert game.tell(seen, 12, 44) == "rolls 12 dice: 44, bust with 101"

@@ -117,9 +117,43 @@ def test_bad_sizes_are_named(keywords, message):
         LowestScore(**keywords)
 
 
-def test_words():
-    observation = np.array([4, 3, 1, 6, 0, 0, NONE, 3])
-    assert GAME.describe(observation) == "4 + 3 1 6, best none, 3 after"
-    assert GAME.describe_action(1) == "keep 2"
-    shared = LowestScore(objective="share")
-    assert "best 7 (of 2)" in shared.describe(np.array([4, 3, 1, 6, 0, 0, 7, 2, 1]))
+@pytest.mark.parametrize(
+    ("keywords", "known", "words"),
+    [
+        ({}, [NONE, 3], ", nothing to beat yet, three players to come"),
+        ({}, [7, 1], ", 7 to equal or beat, one player to come"),
+        ({}, [0, 0], ", 0 to equal or beat, nobody to come"),
+        ({"players": 1}, [NONE, 0], ""),
+        ({"players": 8}, [30, 7], ", 30 to equal or beat, 7 players to come"),
+        (
+            {"objective": "share"},
+            [7, 2, 1],
+            ", 7 to equal or beat, which two players have, one player to come",
+        ),
+        (
+            {"objective": "share"},
+            [7, 1, 2],
+            ", 7 to equal or beat, which one player has, two players to come",
+        ),
+        ({"objective": "share"}, [NONE, 0, 3], ", nothing to beat yet, three players to come"),
+        ({"objective": "score"}, [NONE, 3], ", no total yet, three players to come"),
+        ({"objective": "score"}, [9, 2], ", 9 the lowest total so far, two players to come"),
+    ],
+)
+def test_a_position_reads_as_a_sentence(keywords, known, words):
+    game = LowestScore(**keywords)
+    assert game.describe(np.array([3, 1, 2, 0, 0, 0, *known])) == f"3 so far, rolled 1 2{words}"
+    seen = np.array([4, 3, 1, 6, 0, 0, *known])
+    assert game.describe(seen) == f"4 so far, rolled 3 1 6 (a 3 counts 0){words}"
+
+
+def test_moves_read_as_sentences():
+    seen = np.array([4, 3, 1, 6, 0, 0, NONE, 3])
+    actions = [GAME.describe_action(action) for action in range(3)]
+    assert actions == [
+        "keeps the lowest die", "keeps the two lowest dice", "keeps the three lowest dice"
+    ]  # fmt: skip
+    moves = [GAME.describe_move(seen, action) for action in range(4)]
+    assert moves == ["keeps 3", "keeps 3 1", "keeps 3 1 6", "keeps the four lowest dice"]
+    told = [GAME.tell(seen, action, 0) for action in range(3)]
+    assert told == ["keeps 3", "keeps 3 1", "keeps 3 1 6: 11 in all"]

@@ -79,11 +79,21 @@ def test_one_round_is_won_with_a_lower_total_or_a_tie_that_counts(tie):
         assert max(solution.action_values(np.array(seen))) == chance
 
 
-def test_words():
-    seen = [1, 3, 1, 0, 0, 0, 0, 2, 1, 5, 2, 1, 0]
-    words = GAME.describe(np.array(seen))
-    assert words == "rounds 0 to 2 to 1, 1 + 3 1, best 5 of player 2 after, 1 after"
-    assert GAME.describe_action(1) == "keep 2"
+def test_positions_and_moves_read_as_sentences():
+    seen = np.array([1, 3, 1, 0, 0, 0, 0, 2, 1, 5, 2, 1, 0])
+    begins = "0 rounds won to 2 of seat 1 and 1 of seat 2, 1 so far, rolled 3 1 (a 3 counts 0), "
+    assert GAME.describe(seen) == begins + "5 of seat 2 to equal or beat, one player to come"
+    first = LowestScoreMatch(players=3, tie="first")
+    assert first.describe(seen) == begins + "5 of seat 2 to beat, one player to come"
+    assert (GAME.describe_action(0), GAME.describe_move(seen, 0)) == (
+        "keeps the lowest die",
+        "keeps 3",
+    )
+    assert GAME.tell(seen, 1, 0) == "keeps 3 1: 2 in all"
+    two = LowestScoreMatch()
+    assert two.describe(np.array([0, 1, 1, 2, 5, 6, 1, 2, two.nothing, 0, 1, 1])) == (
+        "1 round won to 2, 0 so far, rolled 1 1 2 5 6, nothing to beat yet, one player to come"
+    )
 
 
 @pytest.mark.parametrize(

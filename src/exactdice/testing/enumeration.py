@@ -15,7 +15,7 @@ import numpy as np
 
 from ..games import Game, GameError, IntArray, Move
 from ..games.checks import order_of, require_later
-from .rules import CLOSE, words_of
+from .rules import CLOSE, require_words, words_of
 
 #: A player to move, and a state.
 Position: TypeAlias = tuple[int, int]
@@ -66,6 +66,9 @@ class Listing:
         rows, exact = self.game.law(states, actions), self.game.exact_laws()
         if rows.dtype.kind != "i" or not ((rows >= 0) & (rows < len(exact))).all():
             raise GameError(f"law must give rows below {len(exact)}, got {rows}")
+        seen = self.game.observe(states, seat)
+        for row, action in zip(seen, actions.tolist(), strict=True):
+            require_words(f"describe_move({row}, {action})", self.game.describe_move(row, action))
         for outcome in range(exact.shape[1]):
             drawn = exact[rows, outcome] > 0
             batch = (
@@ -80,9 +83,11 @@ class Listing:
             self._check_shapes(move, len(batch[0]))
             require_later(self._order, *batch[:3], move)
             self._compare(batch, move)
-            chances = exact[rows[drawn], outcome]
+            chances, observed = exact[rows[drawn], outcome], seen[drawn]
             columns = zip(*(column.tolist() for column in (*batch[1:3], chances)), strict=True)
             for index, (state, action, chance) in enumerate(columns):
+                told = self.game.tell(observed[index], action, outcome)
+                require_words(f"tell({observed[index]}, {action}, {outcome})", told)
                 way = Way(
                     Fraction(chance),
                     (int(move.seats[index]), int(move.states[index])),

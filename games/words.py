@@ -1,0 +1,30 @@
+"""Numbers and lists as a text has them: for the sentences that games say of positions and moves."""
+
+from collections.abc import Iterable
+
+NUMBERS = ["no", "one", "two", "three", "four", "five", "six"]
+ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth"]
+
+
+def spelled(count: int) -> str:
+    """Spell a number that counts things, up to six: "no" players, "three" players, "7" players."""
+    return NUMBERS[count] if count < len(NUMBERS) else str(count)
+
+
+def ordinal(place: int) -> str:
+    """Spell a place, counted from 1: "third", "11th", "22nd"."""
+    if place <= len(ORDINALS):
+        return ORDINALS[place - 1]
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+    return f"{place}{'th' if place % 100 in (11, 12, 13) else ending}"
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """Choose the form of a noun: "die" of 1, "dice" of any other number; an s is the default."""
+    return one if count == 1 else many or f"{one}s"
+
+
+def listed(things: Iterable[str]) -> str:
+    """List things: "1", "1 and 2", "1, 2 and 3"."""
+    *first, last = things
+    return f"{', '.join(first)} and {last}" if first else last

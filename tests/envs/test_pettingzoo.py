@@ -1,0 +1,415 @@
+"""The games as environments of PettingZoo: its own tests, and the exact payoffs of line-ups."""
+
+import copy
+import importlib
+import itertools
+import pickle
+import subprocess
+import sys
+import warnings
+from functools import partial
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pettingzoo
+import pytest
+import torch
+from exactdice.baselines.conversion import convert
+from exactdice.envs.pettingzoo import register_games
+from exactdice.games import GAMES, InputError, KeywordError
+from pettingzoo.utils.wrappers import BaseWrapper, MultiEpisodeEnv
+from sb3_contrib import MaskablePPO
+from small_games import SMALL
+
+import exactdice
+from exactdice.pettingzoo import env as make
+from exactdice.pettingzoo import raw_env
+
+with warnings.catch_warnings(
+    action="ignore"
+):  # it makes an environment in a way it advises against
+    from pettingzoo.test import api_test, performance_benchmark, render_test, seed_test
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+#: Keywords that make a game one of two, where its defaults do not.
+FOR_TWO = {"FourTwoOne": {"utility": "set"}}
+#: Games of this package, a game of one's own, and one that goes on for ever.
+PLAYED = [
+    *[(name, FOR_TWO.get(name, {})) for name in GAMES],
+    (f"{EXAMPLES / 'pig.py'}:Pig", {"target": 20}),
+    (f"{EXAMPLES / 'twenty_one.py'}:TwentyOne", {}),
+]
+#: What PettingZoo says of all environments but those that it lists, and of Greed at 0 to 0.
+SAID = [
+    "Observation is not a NumPy array",
+    "Observation space for each agent probably should be gymnasium.spaces.box",
+    "Observation numpy array is all zeros",
+]
+#: Policies by seat; with more players the last one plays all seats left.
+LINE_UPS = [("random", "optimal"), ("optimal", "random"), ("random", "random")]
+SMALL_FOR_TWO = [
+    pytest.param(name, sizes, line_up, id=f"{name}{number}-{'-'.join(line_up)}")
+    for name, every in SMALL.items()
+    for number, sizes in enumerate(every)
+    if GAMES[name](**sizes).num_players > 1
+    for line_up in LINE_UPS[: 1 if number else None]
+]
+
+pytestmark = pytest.mark.usefixtures("own_games")
+played = pytest.mark.parametrize(
+    ("name", "keywords"), PLAYED, ids=[name.rpartition(":")[2] for name, _ in PLAYED]
+)
+
+
+def play(env, choose):
+    """Play a game; give the moves, (agent, what it saw, action), and what each agent got."""
+    moves, got = [], {}
+    for agent in env.agent_iter():
+        seen, reward, over, cut_off, _ = env.last()
+        assert not cut_off
+        if over:
+            got[agent] = reward
+        else:
+            moves.append((agent, seen, choose(agent, seen)))
+        env.step(None if over else moves[-1][2])
+    return moves, got
+
+
+def first_legal(_agent, seen):
+    return int(seen["action_mask"].argmax())
+
+
+# ---------------------------------------------------------------------- PettingZoo's own tests
+
+
+@played
+@pytest.mark.parametrize("encoding", ["integer", "one_hot_float"])
+def test_a_game_passes_the_api_test(name, keywords, encoding, recwarn):
+    api_test(make(name, encoding=encoding, **keywords), num_cycles=100)
+    assert [str(w.message) for w in recwarn if not str(w.message).startswith(tuple(SAID))] == []
+
+
+@played
+def test_a_game_passes_the_seed_test(name, keywords):
+    seed_test(partial(make, name, **keywords))
+
+
+@played
+def test_a_game_passes_the_render_test(name, keywords):
+    render_test(partial(make, name, **keywords))
+
+
+@played
+def test_a_game_passes_the_performance_benchmark(name, keywords, monkeypatch, capsys):
+    module = importlib.import_module(performance_benchmark.__module__)
+    clock = itertools.count(step=0.05)
+    monkeypatch.setattr(module.time, "time", lambda: next(clock))
+    performance_benchmark(make(name, **keywords))
+    assert "turns per second" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", list(GAMES))
+def test_pettingzoo_makes_a_game_by_its_id(name):
+    env = pettingzoo.make("aec", f"exactdice/{name}-v0", **FOR_TWO.get(name, {}))
+    assert (env.unwrapped.game.name, str(env)) == (name, f"{name}_v0")
+
+
+def test_pettingzoo_makes_games_of_ones_own_that_are_known(own_games):
+    game = own_games(PLAYED[-1][0])
+    register_games()
+    register_games()  # which would warn if it registered them again
+    assert pettingzoo.make("aec", f"exactdice/{game.name}-v0").unwrapped.game == game()
+    del pettingzoo.aec_registry[f"exactdice/{game.name}-v0"]
+
+
+# ---------------------------------------------------------------------- payoffs
+
+
+@pytest.mark.parametrize(("name", "sizes", "line_up"), SMALL_FOR_TWO)
+def test_games_pay_on_average_what_is_computed(name, sizes, line_up):
+    """Within five standard errors: by chance one of a million such figures is not."""
+    env = raw_env(name, **sizes)
+    game, number = env.game, 300
+    names = [line_up[min(seat, 1)] for seat in range(game.num_players)]
+    policies = {f"player_{seat}": convert(known, game, seat) for seat, known in enumerate(names)}
+    rng = np.random.default_rng(7)
+
+    def choose(agent, seen):
+        states = game.encode(seen["observation"][None])
+        return int(policies[agent].sample(states, rng)[0])
+
+    env.reset(seed=5)
+    payoffs = np.empty((number, game.num_players))
+    for row in payoffs:
+        _, got = play(env, choose)
+        row[:] = [got[agent] for agent in env.possible_agents]
+        env.reset()
+    exact = exactdice.expected_payoffs(names, env)
+    error = payoffs.std(axis=0) / np.sqrt(number)
+    assert (np.abs(payoffs.mean(axis=0) - exact) <= 5 * error).all()
+
+
+def test_a_player_who_is_beaten_is_paid_at_once_and_stays_to_the_end():
+    env = raw_env("LowestScore", dice=1, faces=2, zero_face=1, players=3, objective="share")
+    settled_early = 0
+    for seed in range(30):
+        env.reset(seed=seed)
+        env.step(0)
+        while not env.infos["player_0"] and not env.terminations["player_0"]:
+            env.step(0)
+        settled_early += not env.terminations["player_0"]
+        assert env.rewards["player_0"] == env.infos["player_0"]["outcome"]
+        assert env.agents == env.possible_agents
+        got = play(env, first_legal)[1]
+        assert got.keys() == set(env.possible_agents)
+        assert sum(got.values()) == pytest.approx(1)
+    assert 0 < settled_early < 30
+
+
+def test_every_agent_is_paid_once():
+    env = raw_env("LowestScore", dice=2, faces=3, players=4, objective="share")
+    for seed in range(20):
+        env.reset(seed=seed)
+        paid = dict.fromkeys(env.agents, 0)
+        while env.agents:
+            over = env.terminations[env.agent_selection]
+            env.step(None if over else first_legal("", env.observe(env.agent_selection)))
+            for agent, reward in env.rewards.items():
+                paid[agent] += reward
+        assert sum(paid.values()) == pytest.approx(1)
+
+
+def test_an_illegal_action_loses_and_the_others_win():
+    env = raw_env("ShutTheBox")
+    env.reset(seed=1)
+    seen = env.observe("player_0")
+    env.step(int(seen["action_mask"].argmin()))
+    assert env.terminations == {"player_0": True, "player_1": True}
+    assert env.rewards == {"player_0": 0, "player_1": 1}
+    assert env.infos["player_0"] == {"illegal_action": True, "outcome": 0}
+    assert env.infos["player_1"] == {"outcome": 1}
+    assert play(env, first_legal)[1] == {"player_0": 0, "player_1": 1}
+
+
+# ---------------------------------------------------------------------- what agents see
+
+
+@played
+def test_what_agents_see_is_in_their_spaces(name, keywords):
+    env = make(name, **keywords)
+    for seed in range(5):
+        env.reset(seed=seed)
+        assert env.observation_space("player_0") is not env.observation_space("player_1")
+        for agent, seen, action in play(env, first_legal)[0]:
+            assert env.observation_space(agent).contains(seen)
+            assert seen["action_mask"].dtype == np.int8
+            assert seen["action_mask"][action] == 1
+
+
+def test_who_is_not_to_move_sees_its_last_move_and_no_legal_action():
+    env = raw_env("Greed", max_score=20)
+    env.reset(seed=3)
+    assert not env.observe("player_1")["observation"].any()
+    before = env.observe("player_0")
+    env.step(2)
+    assert env.agent_selection == "player_1"
+    np.testing.assert_array_equal(env.observe("player_0")["observation"], before["observation"])
+    assert not env.observe("player_0")["action_mask"].any()
+    assert env.observe("player_1")["action_mask"].any()
+
+
+def test_observations_share_no_memory():
+    env = raw_env("Greed", max_score=20)
+    env.reset(seed=3)
+    seen = env.observe("player_0")
+    for part in seen.values():
+        part += 1
+    assert not env.observe("player_0")["observation"].any()
+    assert env.observe("player_0")["action_mask"].max() == 1
+
+
+def test_encodings_show_the_same_game():
+    games = []
+    for encoding in ("integer", "one_hot"):
+        env = raw_env("Greed", max_score=20, encoding=encoding)
+        env.reset(seed=11)
+        moves, got = play(env, first_legal)
+        seen = np.array([seen["observation"] for _, seen, _ in moves])
+        games.append((env.encoding.decode(seen).tolist(), got))
+    assert games[0] == games[1]
+
+
+# ---------------------------------------------------------------------- seeds and copies
+
+
+def test_a_seed_gives_a_game_and_without_one_the_generator_goes_on():
+    env = raw_env("LowestScore")
+    env.reset(seed=1)
+    first = play(env, first_legal)
+    env.reset()
+    second = play(env, first_legal)
+    env.reset(seed=1)
+    again = play(env, first_legal)
+    assert str(first) == str(again) != str(second)
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+@pytest.mark.parametrize("maker", [make, raw_env])
+def test_a_copy_plays_on_alike(duplicate, maker):
+    env = maker("ShutTheBox", tiles=5)
+    env.reset(seed=4)
+    env.step(first_legal("", env.observe("player_0")))
+    other = duplicate(env)
+    assert str(play(env, first_legal)) == str(play(other, first_legal))
+
+
+# ---------------------------------------------------------------------- words
+
+
+def test_the_text_says_who_did_what_and_how_it_ended():
+    env = raw_env("Greed", max_score=5, render_mode="ansi")
+    env.reset(seed=0)
+    assert env.render().startswith("player_0, ")
+    env.step(1)
+    assert env.render().startswith("player_0, ")
+    assert "\nplayer_1, " in env.render()
+    play(env, lambda agent, seen: int(np.flatnonzero(seen["action_mask"])[-1]))
+    assert "\ngame over: player_0 " in env.render()
+
+
+# ---------------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize(
+    ("name", "keywords", "keyword"),
+    [
+        ("FourTwoOne", {}, 'utility="set"'),
+        ("ShutTheBox", {"objective": "sum"}, 'objective="win"'),
+        ("LowestScore", {"players": 1}, "players=2"),
+    ],
+)
+def test_a_game_of_one_player_is_refused_with_the_keyword_that_makes_it_one_of_two(
+    name, keywords, keyword
+):
+    with pytest.raises(InputError, match="game must be one of two players or more") as raised:
+        make(name, **keywords)
+    assert str(raised.value).endswith(f": {keyword} makes it one")
+    key, _, value = keyword.partition("=")
+    assert make(name, **keywords | {key: eval(value)}).possible_agents == ["player_0", "player_1"]
+
+
+@pytest.mark.parametrize(
+    ("keywords", "kind", "message"),
+    [
+        ({"opponent": "random"}, KeywordError, "unexpected keyword argument 'opponent'"),
+        ({"seat": 0}, KeywordError, "Greed takes the keywords encoding, render_mode, max_score"),
+        ({"max_score": 0}, InputError, "max_score must be at least 1, got 0"),
+        ({"encoding": "words"}, InputError, "encoding must be one of 'integer'"),
+        ({"render_mode": "svg"}, TypeError, "render_mode must be None or one of ansi, human"),
+    ],
+)
+def test_a_wrong_keyword_is_refused_by_name(keywords, kind, message):
+    with pytest.raises(kind, match=message):
+        make("Greed", **keywords)
+
+
+def test_an_unknown_game_is_refused():
+    with pytest.raises(InputError, match="game must be one of Greed, "):
+        make("Gread")
+
+
+@pytest.mark.parametrize("action", [None, 1.5, True, 99])
+def test_what_is_no_action_is_refused_and_the_game_goes_on(action):
+    env = make("Greed", max_score=20)
+    env.reset(seed=1)
+    with pytest.raises(InputError, match="action must be"):
+        env.step(action)
+    assert env.agents == ["player_0", "player_1"]
+    env.step(1)
+
+
+def test_a_step_without_a_game_is_refused():
+    env = raw_env("Greed", max_score=5)
+    with pytest.raises(RuntimeError, match="call reset before step"):
+        env.step(1)
+
+
+def test_without_pettingzoo_one_line_says_what_to_install():
+    code = (
+        "import sys; sys.modules['pettingzoo'] = None\n"
+        "import exactdice\n"
+        "try: exactdice.pettingzoo\n"
+        "except ModuleNotFoundError as error: print(error)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    wanted = "exactdice.pettingzoo needs more libraries: pip install 'exactdice[pettingzoo]'"
+    assert said.stdout.strip() == wanted
+
+
+# ---------------------------------------------------------------------- exact computation
+
+
+def test_exact_functions_look_at_the_game_through_harmless_wrappers():
+    env = make("Greed", max_score=10, sides=3)
+    game = exactdice.as_task(env).game
+    assert exactdice.as_task(env.unwrapped) == exactdice.Task(game)
+    assert exactdice.payoff_matrix({"a": "random", "b": "optimal"}, env).ranking == ["b", "a"]
+
+
+def test_what_changes_the_game_is_refused_by_name():
+    env = MultiEpisodeEnv(make("Greed", max_score=10, sides=3), num_episodes=2)
+    with pytest.raises(InputError, match="the wrapper MultiEpisodeEnv may change it"):
+        exactdice.solve(env)
+
+
+def test_environments_of_others_are_refused():
+    env = pettingzoo.AECEnv()
+    env.metadata = {"name": "chess_v6"}
+    with pytest.raises(TypeError, match="env must be an exactdice environment, got chess_v6"):
+        exactdice.solve(env)
+
+
+class EachInTurn(BaseWrapper, gym.Env):
+    """Shows one learner every position in turn, in the way of PettingZoo's tutorial for SB3."""
+
+    def __init__(self, inner):
+        super().__init__(inner)
+        self.observation_space = inner.observation_space("player_0")["observation"]
+        self.action_space = inner.action_space("player_0")
+
+    def reset(self, seed=None, options=None):
+        super().reset(seed=seed, options=options)
+        return self.env.last()[0]["observation"], {}
+
+    def step(self, action):
+        mover = self.agent_selection
+        super().step(action)
+        seen, got = self.env.last()[0], self.env.unwrapped._cumulative_rewards[mover]
+        return seen["observation"], got, self.terminations[mover], False, self.infos[mover]
+
+    def action_masks(self):
+        return self.env.last()[0]["action_mask"]
+
+
+def test_a_model_that_learns_in_the_way_of_the_tutorial_is_scored_as_it_plays():
+    """It takes the other's prospects for its own: it stops at once, worse than at random."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    env = make("Greed", max_score=10, sides=3, encoding="one_hot_float")
+    learner = MaskablePPO("MlpPolicy", EachInTurn(env), n_steps=512, seed=1, device="cpu")
+    learner.learn(2048)
+    torch.set_num_threads(threads)
+
+    def predicted(observations, masks):
+        shown = env.unwrapped.encoding.encode(observations)
+        return learner.predict(shown, action_masks=masks, deterministic=True)[0]
+
+    for line_up in ([learner, "random"], ["random", learner]):
+        asked = [predicted if player is learner else player for player in line_up]
+        assert exactdice.expected_payoffs(line_up, env) == exactdice.expected_payoffs(asked, env)
+    assert predicted(np.zeros((1, 3), dtype=np.int64), None) == 0
+    at_random = exactdice.expected_payoffs("random", env)
+    assert exactdice.expected_payoffs([learner, "random"], env)[0] < at_random[0]
+    with pytest.raises(InputError, match="the wrapper EachInTurn may change it"):
+        exactdice.expected_payoffs([learner, learner], EachInTurn(env))

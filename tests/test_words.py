@@ -1,0 +1,74 @@
+"""What is said of positions, moves, blunders and tasks holds no Python."""
+
+import re
+from itertools import chain
+
+import numpy as np
+import pytest
+from exactdice.baselines import Task
+from exactdice.games import GAMES
+from exactdice.games.words import listed, ordinal, plural, spelled
+from small_games import SMALL
+
+import exactdice
+
+SIZES = [(name, size) for name, sizes in SMALL.items() for size in [{}, *sizes]]
+#: Tuples, lists, quotes, keywords and names of types, as ``repr`` writes them.
+PYTHON = re.compile(r"""\([^()]*,|[\[\]{}'"]|\w=|<\w|array|None|True|False""")
+
+
+@pytest.mark.parametrize(("name", "size"), SIZES)
+def test_no_sentence_is_python_and_each_move_has_its_own(name, size):
+    game = GAMES[name](**size)
+    rng = np.random.default_rng(0)
+    for seat in range(game.num_players):
+        own = game.states_of(seat)
+        states = own if len(own) < 200 else rng.choice(own, 200, replace=False)
+        for state, seen, legal in zip(
+            states, game.observe(states, seat), game.mask(states), strict=True
+        ):
+            actions = np.flatnonzero(legal).tolist()
+            moves = [game.describe_move(seen, action) for action in actions]
+            assert len(set(moves)) == len(actions)
+            rows = game.law(np.full(len(actions), state), np.array(actions))
+            told = [
+                game.tell(seen, action, int(outcome))
+                for action, row in zip(actions, rows, strict=True)
+                for outcome in np.flatnonzero(game.laws[row])[[0, -1]]
+            ]
+            for sentence in chain([game.describe(seen)], moves, told):
+                assert sentence.isprintable()
+                assert not PYTHON.search(sentence)
+    for action in range(game.num_actions):  # illegal ones, too, as environments may be given them
+        assert game.describe_move(seen, action).isprintable()
+    actions = [game.describe_action(action) for action in range(game.num_actions)]
+    assert len(set(actions)) == len(actions)
+    assert not any(PYTHON.search(words) for words in actions)
+
+
+@pytest.mark.parametrize(("name", "size"), [entry for entry in SIZES if entry[1]])
+def test_no_blunder_task_or_score_is_told_in_python(name, size):
+    game = GAMES[name](**size)
+    for seat in range(game.num_players):
+        task = Task(game, seat, "random") if game.num_players > 1 else Task(game)
+        score = exactdice.score("random", task)
+        assert PYTHON.search(repr(task))
+        assert not PYTHON.search(task.words)
+        for blunder in score.blunders(None):
+            seen = np.array(blunder.observation)
+            does, best = (
+                game.describe_move(seen, action) for action in (blunder.action, blunder.best_action)
+            )
+            assert blunder.words.startswith(f"{game.describe(seen)}: {does} for an expected payoff")
+            assert f", optimal play {best} for " in blunder.words
+            assert not PYTHON.search(blunder.words)
+
+
+def test_numbers_and_lists_are_spelled_as_in_a_text():
+    assert [spelled(count) for count in (0, 1, 6, 7)] == ["no", "one", "six", "7"]
+    assert [ordinal(place) for place in (1, 6, 7, 11, 12, 13, 21, 22, 23, 111)] == [
+        "first", "sixth", "7th", "11th", "12th", "13th", "21st", "22nd", "23rd", "111th"
+    ]  # fmt: skip
+    assert [plural(count, "cast") for count in (0, 1, 2)] == ["casts", "cast", "casts"]
+    assert [plural(count, "die", "dice") for count in (1, 2)] == ["die", "dice"]
+    assert [listed("abc"[:end]) for end in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
