@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 from ..agents.runs.config import task_from_options
 from ..baselines import Task, is_policy_name
@@ -153,12 +152,14 @@ def read_record(path: Path, *, coach: bool = False) -> Record:
 
 def _check_types(record: Record) -> None:
     """See that a file has what the command line would have given."""
-    kinds: dict[str, Any] = {"env": dict, "against": (str, type(None)), "coach": bool}
-    wrong = [name for name, kind in kinds.items() if not isinstance(getattr(record, name), kind)]
-    if not all(type(action) is int for action in record.actions):
-        wrong.append("actions")
-    if not all(isinstance(value, int | str) for value in record.env.values()):
-        wrong.append("env")
+    right = {
+        "env": isinstance(record.env, dict)
+        and all(isinstance(value, int | str) for value in record.env.values()),
+        "against": isinstance(record.against, str | None),
+        "coach": isinstance(record.coach, bool),
+        "actions": all(type(action) is int for action in record.actions),
+    }
+    wrong = [name for name, holds in right.items() if not holds]
     if wrong:
         raise InputError(f"{wrong[0]} of another type")
 

@@ -62,7 +62,9 @@ def understand(reply: str, choices: Sequence[Choice], on: Mapping[int, int]) -> 
 def possible(choices: Sequence[Choice], on: Mapping[int, int]) -> str:
     """Say what can be typed."""
     names = labels(choices)
-    some = f"{names[0]} to {names[-1]}" if len(names) > 1 else names[0]
+    if len(names) == 1:
+        return f"there is one, {choices[0].words}; type {names[0]}"
+    some = f"{names[0]} to {names[-1]}"
     if not _take_pieces(choices):
         return f"type a number of the list, {some}"
     example = next((choice for choice in reversed(choices) if choice.parts), choices[-1])

@@ -1,12 +1,8 @@
 """A game in the terminal, or through a pipe."""
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
 from textwrap import wrap
-from threading import Timer
 
 from rich.columns import Columns
 from rich.console import Console
@@ -15,18 +11,16 @@ from rich.text import Text
 from ..baselines import solve
 from ..baselines.certificate import printable
 from ..games import InputError
+from .asking import Ask, asking, patience
 from .coach import balance, ranked, unit_of, verdict
 from .record import Record, free_path
 from .replies import labels, possible, understand, written
+from .rules import rules
 from .session import Session
 from .text import ASCII, UNICODE, board, told
 
-#: Gives the reply to a question; raises EOFError where there is nobody to answer.
-Ask = Callable[[str], str]
-
 LIST = 12  # moves that are listed in full, if they are numbers
 BEST = 5  # moves in a hint
-PATIENCE = 1.0  # seconds without a word
 COMMANDS = {
     word: name
     for name, words in {
@@ -55,9 +49,9 @@ def play(record: Record, path: Path | None = None, ask: Ask | None = None) -> bo
         OSError: if the game cannot be saved.
     """
     console = Console(highlight=False, soft_wrap=False)
-    with _patience(console):
+    with patience(console):
         session = record.session()
-    table = Terminal(console, ask or _asking(console), record, session, path)
+    table = Terminal(console, ask or asking(console), record, session, path)
     try:
         table.run()
     except EOFError:
@@ -257,20 +251,20 @@ class Terminal:
 
     def _judge(self) -> None:
         """Say what the last move was worth."""
-        with _patience(self._console):
+        with patience(self._console):
             solve(self._session.task)
         words = verdict(self._session.advice(before=1), self._session.actions[-1], self._unit)
         self._say(f"  coach: {words}", style="cyan")
 
     def _hint(self) -> None:
         """Say what the optimum would do, and what the next best moves are worth."""
-        with _patience(self._console):
+        with patience(self._console):
             solve(self._session.task)
         advice = self._session.advice()
         names = dict(
             zip((one.choice for one in advice), labels(self._session.choices), strict=True)
         )
-        self._say(f"Moves and their worth, {self._unit.meaning}")
+        self._say(f"What moves are worth: {self._unit.meaning}")
         best = ranked(advice, BEST)
         width = max(len(one.choice.words) for one, _ in best)
         for one, worth in best:
@@ -278,8 +272,10 @@ class Terminal:
 
     def _help(self) -> None:
         choices = self._session.choices
+        self._say(rules(self._session.task.game))
+        self._say("Your moves:")
         self._list(short=False)
-        self._say(f"For a move, {possible(choices, written(self._session.scene.rows))}.")
+        self._say(f"To move, {possible(choices, written(self._session.scene.rows))}.")
         self._say("u takes the last move back: the same move again gets the same dice.")
         self._say("h shows the best moves and what each is worth.")
         self._say("q, or the end of the input, saves the game and leaves.")
@@ -297,32 +293,3 @@ class Terminal:
 
 def _plain(line: str) -> Text:
     return Text(line)
-
-
-def _asking(console: Console) -> Ask:
-    """Make what asks on the terminal, or reads a pipe and shows what it has read."""
-    if sys.stdin.isatty():
-        return input
-    if hasattr(sys.stdin, "reconfigure"):
-        sys.stdin.reconfigure(errors="replace")
-
-    def read(prompt: str) -> str:
-        line = sys.stdin.readline()
-        if not line:
-            raise EOFError
-        console.print(prompt + printable(line.strip()), markup=False, emoji=False)
-        return line
-
-    return read
-
-
-@contextmanager
-def _patience(console: Console) -> Iterator[None]:
-    """Say what is going on if it takes longer than a moment."""
-    timer = Timer(PATIENCE, console.print, ["Solving the game, which is done once ..."])
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()

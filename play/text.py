@@ -93,15 +93,17 @@ def _die(die: Die, signs: Signs) -> list[str]:
 
 
 def told(event: Event, scene: Scene, *, own: bool) -> str:
-    """Tell a move in a line, with the dice that it rolled if they never lie on the board.
+    """Tell a move, and what was rolled: before it where dice lie on the board, else by it.
 
     Args:
         event: the move.
         scene: any of the game, whose board tells whether dice lie on it.
         own: whether it is the person's, who has seen the position.
     """
-    seen = event.who if own else f"{event.who}, {event.position}"
     on_board = any(isinstance(piece, Die) for row in scene.rows for piece in row.pieces)
     rolled = " ".join(str(die.face) for die in event.dice)
-    dice = f" (dice {rolled})" if rolled and not on_board else ""
-    return f"{seen}: {event.words}{dice}"
+    if rolled and not on_board:
+        return f"{event.who}: {event.words} (rolled {rolled})"
+    if own:
+        return f"{event.who}: {event.words}"
+    return f"{event.who}, {f'rolled {rolled}' if rolled else event.position}: {event.words}"

@@ -1,0 +1,44 @@
+"""How a person is asked: on the terminal or through a pipe, and told why there is nothing yet."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Timer
+
+from rich.console import Console
+
+from ..baselines.certificate import printable
+
+#: Gives the reply to a question; raises EOFError where there is nobody to answer.
+Ask = Callable[[str], str]
+
+PATIENCE = 1.0  # seconds without a word
+
+
+def asking(console: Console) -> Ask:
+    """Make what asks on the terminal, or reads a pipe and shows what it has read."""
+    if sys.stdin.isatty():
+        return input
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(errors="replace")
+
+    def read(prompt: str) -> str:
+        line = sys.stdin.readline()
+        if not line:
+            raise EOFError
+        console.print(prompt + printable(line.strip()), markup=False, emoji=False, soft_wrap=True)
+        return line
+
+    return read
+
+
+@contextmanager
+def patience(console: Console) -> Iterator[None]:
+    """Say what is going on if it takes longer than a moment."""
+    timer = Timer(PATIENCE, console.print, ["Solving the game, which is done once ..."])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -1,0 +1,458 @@
+"""Games in the terminal and through a pipe: whole, saved, judged, and told in plain text."""
+
+import io
+import json
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from exactdice.baselines import make_task
+from exactdice.envs.scene import Event, Scene
+from exactdice.games import Die, Gauge, Note, Row, Tile, Tokens
+from exactdice.play.coach import unit_of
+from exactdice.play.record import Record, read_record
+from exactdice.play.replies import labels, understand, written
+from exactdice.play.rules import rules
+from exactdice.play.session import Choice, Session
+from exactdice.play.terminal import play
+from exactdice.play.text import ASCII, UNICODE, board, told
+from small_games import SMALL
+
+from exactdice.cli import main
+
+COMMAND = [str(Path(sys.executable).with_name("exactdice")), "play"]
+NUMBER = r"-?\d+\.\d{4}"
+SIZES = [pytest.param(name, size) for name in sorted(SMALL) for size in SMALL[name]]
+DEFAULTS = [*sorted(SMALL), "examples/pig.py:Pig"]
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, tmp_path):
+    """Call ``exactdice play`` in an empty folder with an input: (exit code, output, errors)."""
+    monkeypatch.chdir(tmp_path)
+    threads = torch.get_num_threads()
+
+    def call(replies, *arguments):
+        monkeypatch.setattr("sys.stdin", io.StringIO(replies))
+        with pytest.raises(SystemExit) as end:
+            main(["play", *map(str, arguments)])
+        return end.value.code, *capsys.readouterr()
+
+    yield call
+    torch.set_num_threads(threads)
+
+
+def words(size):
+    return [str(word) for pair in size.items() for word in pair]
+
+
+def chooser(seed):
+    """Answer with any legal move, as a number or letter of the list or by its pieces."""
+    rng = np.random.default_rng(seed)
+
+    def choose(session):
+        choices, on = session.choices, written(session.scene.rows)
+        number = int(rng.integers(len(choices)))
+        pieces = " ".join(str(on[part]) for part in choices[number].parts)
+        return pieces if pieces and rng.random() < 0.5 else labels(choices)[number]
+
+    return choose
+
+
+def replies_of(record):
+    """Give the replies of a whole game."""
+    choose, session, replies = chooser(record.seed), Session(record.task, record.seed), []
+    while session.choices:
+        replies.append(choose(session))
+        on = written(session.scene.rows)
+        session.move(understand(replies[-1], session.choices, on).action)
+    return replies, session
+
+
+def lines_of(*replies):
+    return "".join(f"{reply}\n" for reply in replies)
+
+
+# -------------------------------------------------------------------- whole games
+
+
+@pytest.mark.parametrize(("name", "size"), SIZES)
+def test_a_game_is_played_to_its_end_and_its_account_adds_up_as_printed(run, name, size):
+    for seed in range(5):
+        replies, session = replies_of(Record(name, size, seed=seed))
+        code, said, complaint = run(
+            lines_of(*replies, "n"), name, "--env", *words(size), "--seed", seed, "--coach"
+        )
+        assert (code, complaint) == (0, "")
+        assert said.isascii() or set(re.findall(r"[^\x00-\x7f]", said)) <= set("┌┐└┘─│╔╗╚╝═║█░●·")
+        assert "\x1b" not in said
+        text = " ".join(said.split())
+        judged = re.findall(rf"coach: worth ({NUMBER})", text)
+        assert len(judged) == len(session.actions)
+        given = [
+            (Decimal(best) - Decimal(value), Decimal(0 if lost.startswith("less") else lost))
+            for value, lost, best in re.findall(
+                rf"worth ({NUMBER}) [a-z ]+; gave away (less than {NUMBER}|{NUMBER}), as the best "
+                rf"is worth ({NUMBER})",
+                text,
+            )
+        ]
+        assert all(difference == lost for difference, lost in given)
+        expected, lost, sign, luck, kind, payoff = re.search(
+            rf"({NUMBER}) expected at the start - ({NUMBER}) given away ([+-]) ({NUMBER}) "
+            rf"((?:bad )?luck) = ({NUMBER})",
+            text,
+        ).groups()
+        assert kind == {"+": "luck", "-": "bad luck"}[sign]
+        total = Decimal(expected) - Decimal(lost) + Decimal(f"{sign}{luck}")
+        assert total == Decimal(payoff) == Decimal(session.payoff).quantize(Decimal("0.0001"))
+        assert Decimal(lost) == sum(lost for _, lost in given)
+        account = session.account
+        assert float(expected) == pytest.approx(account.expected, abs=1e-4)
+        assert float(lost) == pytest.approx(account.given_away, abs=1e-4 * len(session.actions))
+        assert not list(Path().iterdir())  # nothing to save
+
+
+@pytest.mark.usefixtures("own_games")
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_a_game_of_default_size_fits_into_80_columns(run, name):
+    game = str(ROOT / name) if ":" in name else name
+    env = {"target": 20} if ":" in name else {}
+    replies, _ = replies_of(Record(game, env, seed=3))
+    options = ["--env", *words(env)] if env else []
+    code, said, complaint = run(lines_of(*replies, "n"), game, "--seed", 3, *options)
+    assert (code, complaint) == (0, "")
+    boards = [line for line in said.splitlines() if "exactdice play" not in line]
+    assert max(map(len, boards)) <= 80
+    assert said.count("your move") == len(replies)
+
+
+@pytest.mark.parametrize("name", ["Greed", "ShutTheBox"])
+def test_a_process_plays_through_a_pipe(name, tmp_path):
+    replies, _ = replies_of(Record(name, SMALL[name][0], seed=1))
+    command = [*COMMAND, name, "--env", *words(SMALL[name][0]), "--seed", "1", "--coach"]
+    result = subprocess.run(
+        command, input=lines_of(*replies).encode(), capture_output=True, cwd=tmp_path
+    )
+    assert (result.returncode, result.stderr) == (0, b"")
+    said = result.stdout.decode()
+    assert "expected at the start" in said
+    assert said.count("your move") == len(replies)
+    assert "\x1b" not in said
+
+
+def test_a_pipe_that_knows_ascii_only_gets_ascii(tmp_path):
+    result = subprocess.run(
+        [*COMMAND, "ShutTheBox", "--seed", "1"],
+        input=b"7\n",
+        capture_output=True,
+        cwd=tmp_path,
+        env={"PYTHONIOENCODING": "ascii", "PATH": ""},
+    )
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert result.stdout.isascii()
+    assert b"| 2 |" in result.stdout
+
+
+# -------------------------------------------------------------------- coming back
+
+
+@pytest.mark.parametrize("name", sorted(SMALL))
+def test_who_quits_and_comes_back_plays_the_same_game(run, name):
+    size = SMALL[name][0]
+    record = next(
+        record
+        for record in (Record(name, size, seed=seed) for seed in range(99))
+        if len(replies_of(record)[0]) > 1
+    )
+    replies, session = replies_of(record)
+    options = [name, "--env", *words(size), "--seed", record.seed, "--coach"]
+    whole = run(lines_of(*replies), *options)[1]
+    for leave in ("q\n", ""):  # the end of the input leaves too
+        code, said, complaint = run(lines_of(replies[0]) + leave, *options)
+        assert (code, complaint) == (0, "")
+        back = shlex.split(said.strip().splitlines()[-1])
+        assert back[:3] == ["exactdice", "play", "--resume"]
+        assert read_record(Path(back[3])).actions == tuple(session.actions[:1])
+        code, said, complaint = run(lines_of(*replies[1:]), *back[2:])
+        assert (code, complaint) == (0, "")
+        assert said.split("\n\n")[-1] == whole.split("\n\n")[-1]
+
+
+def test_a_move_taken_back_is_forgotten(run):
+    options = ["Greed", "--seed", 1, "--coach"]
+    straight = run(lines_of("20", "3", "0"), *options)[1]
+    code, said, complaint = run(lines_of("u", "29", "u", "20", "4", "undo", "3", "0"), *options)
+    assert (code, complaint) == (0, "")
+    assert "no move to take back" in said
+    assert said.split("\n\n")[-1] == straight.split("\n\n")[-1]
+
+
+def test_after_the_end_there_are_other_games_and_the_same(run):
+    code, said, complaint = run(
+        lines_of("29", "x", "s", "29", "y", "29", "0", "u"), "Greed", "--seed", 1
+    )
+    assert (code, complaint) == (0, "")
+    assert "Type y, s, u or n." in said
+    assert re.findall(r"A new game, seed (\d+)", said) == ["1", "2"]
+    assert said.count("The seed was 1: exactdice play Greed --seed 1\n") == 2
+    assert "The seed was 2: exactdice play Greed --seed 2\n" in said
+    assert read_record(Path("exactdice-Greed.json")).actions == (29,)
+
+
+def test_a_seed_is_drawn_and_printed(run):
+    first, second = (run("", "Greed")[1] for _ in range(2))
+    assert first != second
+    seed = re.match(r"Greed, seed (\d+)\n", first)[1]
+    assert run("", "Greed", "--seed", seed)[1] == first
+
+
+def test_ctrl_c_saves(tmp_path):
+    command = [*COMMAND, "Greed", "--seed", "1"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=tmp_path, text=True, **pipes) as running:
+        running.stdin.write("20\n")
+        running.stdin.flush()
+        while not (line := running.stdout.readline()).startswith("you: "):
+            assert line
+        running.send_signal(signal.SIGINT)
+        said, complaint = running.communicate()
+    assert (running.returncode, complaint) == (130, "")
+    assert "exactdice play --resume exactdice-Greed.json" in said
+    assert read_record(tmp_path / "exactdice-Greed.json").actions == (20,)
+
+
+def test_nothing_that_was_saved_is_lost(run):
+    run(lines_of("20"), "Greed", "--seed", 1)
+    run(lines_of("21"), "Greed", "--seed", 1)
+    saved = {path.name: path.read_bytes() for path in Path().iterdir()}
+    assert sorted(saved) == ["exactdice-Greed-2.json", "exactdice-Greed.json"]
+    code, said, complaint = run(lines_of("20"), "Greed", "--save", "exactdice-Greed.json")
+    assert (code, said) == (2, "")
+    assert complaint == "error: save must be a file that does not exist, got exactdice-Greed.json\n"
+    code, _, complaint = run(lines_of("20", "q"), "Greed", "--save", "none/mine.json")
+    assert code == 2
+    assert len(complaint.splitlines()) == 1
+    assert {path.name: path.read_bytes() for path in Path().iterdir()} == saved
+    run(lines_of("1"), "--resume", "exactdice-Greed.json")
+    assert read_record(Path("exactdice-Greed.json")).actions == (20, 1)
+    run(lines_of("u"), "--resume", "exactdice-Greed.json", "--save", "mine.json")
+    assert read_record(Path("mine.json")).actions == (20,)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        b"",
+        b"{",
+        b"[" * 100_000,
+        b"\xff\xfe",
+        b"[]",
+        b'{"kind": "other"}',
+        {"kind": None},
+        {"game": "Chess"},
+        {"game": 3},
+        {"env": []},
+        {"env": {"max_score": [1]}},
+        {"env": {"max_score": -1}},
+        {"against": "nobody"},
+        {"against": 7},
+        {"seed": "x"},
+        {"seed": -1},
+        {"coach": "yes"},
+        {"actions": [99]},
+        {"actions": ["20"]},
+        {"actions": [True]},
+        {"actions": None},
+        {"more": 1},
+    ],
+)
+def test_a_file_that_is_no_saved_game_is_one_line(run, change):
+    path = Path("mine.json")
+    record = Record("Greed", seed=1, actions=(20,))
+    record.write(path)
+    if isinstance(change, dict):
+        content = json.loads(path.read_text()) | change
+        change = json.dumps(content).encode()
+    path.write_bytes(change)
+    code, said, complaint = run("", "--resume", path)
+    assert (code, said) == (2, "")
+    assert complaint.startswith("error: ")
+    assert len(complaint.splitlines()) == 1
+    assert path.read_bytes() == change
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["Chess"], "game must be one of Greed"),
+        (["Greed", "--env", "colour", "red"], "takes the keywords seat, opponent, max_score"),
+        (["Greed", "--env", "seat", "2"], "seat must be from 0 to 1, got 2"),
+        (["Greed", "--against", "nobody"], "opponent or policy must be 'optimal'"),
+        (["Greed", "--against", "best_response"], "which only the agent"),
+        (["Greed", "--against", "random", "--env", "opponent", "random"], "against must be left"),
+        (["FourTwoOne", "--against", "random"], "opponent must be left out, as there is one pl"),
+        (["LowestScore", "--against", "random,random"], "must be one or 3, got 2"),
+        (["Greed", "--seed", "-1"], "seed must be at least 0, got -1"),
+        (["Greed", "--seed", str(2**32)], "seed must be from 0 to 4294967295, got 4294967296"),
+        (["--resume", "x.json", "--seed", "1"], "seed must be left out, as a saved game has its"),
+        (["Greed", "--resume", "x.json"], "game must be left out, as a saved game has its own"),
+        (["--resume", "x.json"], "No such file or directory: 'x.json'"),
+        (["--port", "0", "--web"], "port must be from 1 to 65535, got 0"),
+        (["--web", "--save", "x.json"], "save must be left out"),
+    ],
+)
+def test_a_mistake_is_one_line(run, arguments, message):
+    code, said, complaint = run("1\n", *arguments)
+    assert (code, said) == (2, "")
+    assert complaint.startswith("error: ")
+    assert message in complaint
+    assert len(complaint.splitlines()) == 1
+    assert not list(Path().iterdir())
+
+
+# -------------------------------------------------------------------- opponents
+
+
+def test_a_trained_run_is_an_opponent_and_comes_back_from_anywhere(run, tmp_path, monkeypatch):
+    size = ["--env", "max_score", "10", "sides", "3"]
+    quick = ["--steps", "1000", "--num-envs", "128", "--eval-interval", "1000"]
+    with pytest.raises(SystemExit) as end:
+        main(["train", *size, *quick, "--run-folder", "mine"])
+    assert end.value.code == 0
+    for policy in ("mine", "mine/certificate.npz", "mine/final_model.zip"):
+        code, said, complaint = run(lines_of("1"), "Greed", *size, "--against", policy, "--seed", 1)
+        assert (code, complaint) == (0, "")
+        assert said.splitlines()[-2] == "Saved. To come back:"
+    saved = sorted(tmp_path.glob("exactdice-Greed*.json"))
+    assert len(saved) == 3
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    for path in saved:
+        code, said, complaint = run(lines_of("h"), "--resume", path)
+        assert (code, complaint) == (0, "")
+        assert "gives away" in said
+    code, _, complaint = run("", "Greed", "--against", "../mine")
+    assert code == 2
+    assert len(complaint.splitlines()) == 1
+
+
+def test_the_seat_and_several_opponents_are_said(run):
+    said = run("", "LowestScore", "--env", "seat", 1, "--against", "only3s,random,notebook")[1]
+    assert "You are player 2 of 4, against only3s and random and notebook." in said
+    assert "player 1, rolled" in said
+
+
+# -------------------------------------------------------------------- words and replies
+
+
+def test_wrong_input_is_asked_again_and_loses_nothing(run):
+    wrong = ["", "  ", "foo", "1 1 1", "9" * 5000, "[bold]", "\x1b[2J", "½", "²", "1.5", "-3", "zz"]
+    straight = run(lines_of("7", "q"), "ShutTheBox", "--seed", 1)[1]
+    code, said, complaint = run(lines_of(*wrong, "7", "q"), "ShutTheBox", "--seed", 1)
+    assert (code, complaint) == (0, "")
+    assert said.count("There is no move") == len(wrong) - 2
+    assert "\x1b" not in said
+    assert "[bold]" in said
+    assert straight.split("\n\n")[-2] == said.split("\n\n")[-2]
+
+
+@pytest.mark.parametrize("name", sorted(SMALL))
+def test_help_and_hints_are_given_in_every_game(run, name):
+    code, said, complaint = run(lines_of("?", "h"), name, "--env", *words(SMALL[name][0]))
+    assert (code, complaint) == (0, "")
+    task = make_task(name, 0, **SMALL[name][0])
+    text = " ".join(said.split())
+    assert rules(task.game) in text
+    assert unit_of(task.game).meaning in text
+    assert "the best" in said
+
+
+def test_every_size_of_every_game_has_rules():
+    for name, sizes in SMALL.items():
+        for size in sizes:
+            told_rules = rules(make_task(name, 0, **size).game)
+            assert told_rules.endswith(".")
+            assert "{" not in told_rules
+
+
+def choice(action, words, *parts):
+    return Choice(action, words, parts)
+
+
+def test_pieces_words_letters_and_numbers_are_understood():
+    tiles = tuple(Tile(number, True, number - 1) for number in range(1, 13))
+    on = written((Row("tiles", tiles), Row("rolled", (Die(6), Die(6)))))
+    sets = [choice(5, "closes 12", 11), choice(7, "closes 1 11", 0, 10), choice(9, "x", 0, 1, 8)]
+    cases = {"12": 0, "a": 0, "B": 1, "11 1": 1, "1,11": 1, "1 + 11": 1, "Closes  12": 0, "129": 2}
+    for reply, number in cases.items():
+        assert understand(reply, sets, on) is sets[number]
+    aside = [choice(0, "none of them"), choice(1, "the first 4", 0), choice(3, "both", 0, 1)]
+    faces = written((Row("cast", (Die(4, 0), Die(4, 1))),))
+    for reply, number in {"0": 0, "none": 0, "4": 1, "44": 2, "4 4": 2, "c": 2}.items():
+        assert understand(reply, aside, faces) is aside[number]
+    rolls = [choice(0, "stops"), choice(3, "rolls 3 dice")]
+    for reply, number in {"3": 1, " stops ": 0, "0": 0}.items():
+        assert understand(reply, rolls, {}) is rolls[number]
+    with pytest.raises(ValueError, match=r"There is no move 1: type a number of the list, 0 to 3"):
+        understand("1", rolls, {})
+    twins = [choice(1, "the first 4", 0), choice(2, "the other 4", 1)]
+    with pytest.raises(ValueError, match=r"That can be a or b or the first 4 or the other 4"):
+        understand("4", twins, faces)
+
+
+def test_letters_are_never_commands():
+    names = labels([choice(number, str(number), number) for number in range(600)])
+    assert len(set(names)) == 600
+    assert not {"h", "q", "u", "?", "quit", "undo", "help", "hint"} & set(names)
+
+
+def test_every_piece_is_drawn_in_unicode_and_in_ascii():
+    rows = (
+        Row("tiles", (Tile(1, True, 0), Tile(12, False, 1))),
+        Row("nothing", ()),
+        Row("dice", (Die(3, 0, special=True), Die(10))),
+        Row("score", (Gauge(50, 100),)),
+        Row("over", (Gauge(120, 100),)),
+        Row("pot", (Tokens(2, 3),)),
+        Row("many", (Tokens(50, 1000),)),
+        Row("note", (Note("seven"),)),
+    )
+    for signs in (UNICODE, ASCII):
+        lines = board(rows, signs)
+        text = "\n".join(lines)
+        for shown in ("[1]", " 3 ", " 10 ", "50 of 100", "120 of 100", "50 of 1000", "seven"):
+            assert shown in text
+        assert "nothing" not in text
+        assert signs.full * 15 + signs.empty * 15 in text
+        assert signs.token * 2 + signs.place in text
+        assert {line.index("50 of") for line in lines if "50 of 1000" in line} == {7}
+    many = board((Row("rolled", tuple(Die(6) for _ in range(40))),))
+    assert max(map(len, many)) <= 80
+    assert "\n".join(many).count(" 6 ") == 40
+
+
+def test_dice_that_never_lie_on_the_board_are_told_with_the_move():
+    event = Event("opponent", "3 to 4", (Die(5), Die(6)), (), "rolls 2 dice")
+    bare = Scene("", (), "you", 0)
+    with_dice = Scene("", (Row("rolled", (Die(1),)),), "you", 0)
+    assert told(event, bare, own=False) == "opponent: rolls 2 dice (rolled 5 6)"
+    assert told(event, with_dice, own=False) == "opponent, rolled 5 6: rolls 2 dice"
+    assert told(event, with_dice, own=True) == "opponent: rolls 2 dice"
+    still = Event("opponent", "3 to 4", (), (), "stops")
+    assert told(still, bare, own=False) == "opponent, 3 to 4: stops"
+
+
+def test_slow_solving_is_announced(monkeypatch, capsys):
+    monkeypatch.setattr("exactdice.play.asking.PATIENCE", 0.0)
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert play(Record("LowestScore", {"opponents": "optimal", "dice": 4}, seed=1))
+    assert "Solving the game, which is done once" in capsys.readouterr().out
