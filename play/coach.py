@@ -22,10 +22,12 @@ class Unit:
     Attributes:
         after: what follows a number.
         meaning: what the worth of a move is.
+        is_win: whether the payoff 1 is a game won against others.
     """
 
     after: str
     meaning: str
+    is_win: bool = False
 
 
 def unit_of(game: Game) -> Unit:
@@ -35,6 +37,7 @@ def unit_of(game: Game) -> Unit:
         return Unit(
             "of a win",
             "the chance to win, a tie counting in part, with perfect play from there on.",
+            True,
         )
     if wins:
         return Unit("of a success", "the chance to succeed, with perfect play from there on.")

@@ -1,5 +1,6 @@
 """A game as it is saved: options, seed and moves, from which it is played again."""
 
+import inspect
 import json
 import os
 import secrets
@@ -9,6 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from ..agents.runs.config import task_from_options
 from ..baselines import Task, is_policy_name
@@ -35,7 +37,7 @@ class Record:
     """
 
     game: str = "Greed"
-    env: Mapping[str, int | str] = field(default_factory=dict)
+    env: Mapping[str, Any] = field(default_factory=dict)
     against: str | None = None
     seed: int = 0
     coach: bool = False
@@ -154,7 +156,7 @@ def _check_types(record: Record) -> None:
     """See that a file has what the command line would have given."""
     right = {
         "env": isinstance(record.env, dict)
-        and all(isinstance(value, int | str) for value in record.env.values()),
+        and all(isinstance(value, int | float | str | None) for value in record.env.values()),
         "against": isinstance(record.against, str | None),
         "coach": isinstance(record.coach, bool),
         "actions": all(type(action) is int for action in record.actions),
@@ -162,6 +164,20 @@ def _check_types(record: Record) -> None:
     wrong = [name for name, holds in right.items() if not holds]
     if wrong:
         raise InputError(f"{wrong[0]} of another type")
+
+
+def options_of_run(folder: Path) -> tuple[str, dict[str, Any]]:
+    """Give the game of a training run and the sizes at which it was played.
+
+    Raises:
+        InputError: if the folder holds no run.
+    """
+    from ..agents.runs.folders import read_config  # comes with training
+
+    config = read_config(folder)
+    sizes = inspect.signature(find_game(config.game)).parameters
+    given = config.hyperparameters.env_kwargs.items()
+    return config.game, {name: value for name, value in given if name in sizes}
 
 
 def free_path(record: Record) -> Path:

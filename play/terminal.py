@@ -139,14 +139,16 @@ class Terminal:
             command = COMMANDS.get(word)
             if word in ("", "n", "no") or command == "quit":
                 self._left = True
-                return None
+                return
             if word in ("y", "yes", "s", "same"):
                 seed = session.seed + (word[0] == "y")
                 self._session = Session(session.task, seed)
-                return self._say(f"\nA new game, seed {seed}.")
+                self._say("")
+                self._say(f"A new game, seed {seed}.")
+                return
             if command == "undo":
                 self._undo()
-                return None
+                return
             self._say("Type y, s, u or n.")
 
     def _move(self, reply: str) -> bool:
@@ -201,7 +203,9 @@ class Terminal:
             self._say(f"You are {place}, against {printable(others)}.")
         if self._coached:
             self._say(f"The coach says what moves are worth: {self._unit.meaning}")
-        self._say("u takes a move back, h asks what is best, q saves and leaves, ? explains.")
+        self._say(
+            "u takes a move back, h says what is best, q saves and leaves, ? tells the rules."
+        )
 
     def _show(self) -> None:
         """Tell what has happened since the last move, and show the table or the end."""
@@ -239,13 +243,14 @@ class Terminal:
         """Say how the game has ended, and where that came from."""
         payoff = self._session.payoff
         assert payoff is not None
-        if self._unit.after != "of a win":
-            how = f"You get {payoff:g} {self._unit.after}."
+        if not self._unit.is_win:
+            how = f"You get {payoff:g} {'point' if payoff == 1 else 'points'}."
         elif payoff in (0, 1):
             how = "You win." if payoff else "You lose."
         else:
             how = f"A tie: you get {payoff:g} of a win."
-        self._say(f"\n{how}", style="bold")
+        self._say("")
+        self._say(how, style="bold")
         if self._coached:
             self._say(f"Coach: {balance(self._session, self._unit)}")
 

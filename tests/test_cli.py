@@ -463,6 +463,7 @@ def test_commands_without_training_need_the_light_extra_alone(tmp_path):
         (["--help"], "Train an agent and score it exactly"),
         (["train", "--help"], "--eval-interval"),
         (["benchmark", "--help"], "--backend"),
+        (["play", "--coach", "--against", "if_else", *SMALL], "The same game again"),
     ]
     fails = [
         ["train"],
@@ -470,6 +471,7 @@ def test_commands_without_training_need_the_light_extra_alone(tmp_path):
         ["score", "mine"],
         ["plot", "mine"],
         ["benchmark"],
+        ["play", "--against", "mine"],
     ]
     commands = [*(words for words, _ in works), *fails]
     ends = run_without(HEAVY, commands, tmp_path)

@@ -240,9 +240,13 @@ def _play(command: "PlayConfig") -> int:
 
 def _record(command: "PlayConfig") -> "Record":
     """Give the game that is to be played."""
-    from .play.record import Record, new_seed, read_record
+    from .play.record import Record, new_seed, options_of_run, read_record
 
     if command.resume is not None:
         return read_record(command.resume, coach=command.coach)
     seed = new_seed() if command.seed is None else command.seed
-    return Record(command.game or "Greed", command.env, command.against, seed, command.coach)
+    game, env = command.game or "Greed", command.env
+    if command.game is None and command.against and Path(command.against).is_dir():
+        game, sizes = options_of_run(Path(command.against))
+        env = sizes | env
+    return Record(game, env, command.against, seed, command.coach)

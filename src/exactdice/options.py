@@ -113,7 +113,7 @@ class PlayConfig:
     """Play a game against any policy, in the terminal or in the browser."""
 
     game: tyro.conf.Positional[GameName | None] = None
-    """Game to play. Default: Greed."""
+    """Game to play. Default: that of the run to play against, else Greed."""
 
     env: Keywords = field(default_factory=dict)
     """Keyword arguments of the environment: --env max_score 50 seat 1, for moving second."""

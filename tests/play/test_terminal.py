@@ -306,6 +306,7 @@ def test_a_file_that_is_no_saved_game_is_one_line(run, change):
         (["--resume", "x.json", "--seed", "1"], "seed must be left out, as a saved game has its"),
         (["Greed", "--resume", "x.json"], "game must be left out, as a saved game has its own"),
         (["--resume", "x.json"], "No such file or directory: 'x.json'"),
+        (["--against", "."], "run folder must hold a config.json, got ."),
         (["--port", "0", "--web"], "port must be from 1 to 65535, got 0"),
         (["--web", "--save", "x.json"], "save must be left out"),
     ],
@@ -340,6 +341,8 @@ def test_a_trained_run_is_an_opponent_and_comes_back_from_anywhere(run, tmp_path
         code, said, complaint = run(lines_of("h"), "--resume", path)
         assert (code, complaint) == (0, "")
         assert "gives away" in said
+    assert " 0 of 10\n" in run("", "--against", "../mine")[1]  # of the run's own size
+    assert "You are player 2" in run("", "--against", "../mine", "--env", "seat", "1")[1]
     code, _, complaint = run("", "Greed", "--against", "../mine")
     assert code == 2
     assert len(complaint.splitlines()) == 1
