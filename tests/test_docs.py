@@ -1,25 +1,129 @@
-"""The code in the documentation, run as it stands."""
+"""The code in the README and the documentation, run as it stands."""
 
 import re
+import shlex
+import shutil
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
+from exactdice.cli import _parse, main
+
 ROOT = Path(__file__).parent.parent
-PAGES = ["docs/planners.md", "docs/scoring.md", "docs/clients.md", "CONTRIBUTING.md"]
+FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [path.relative_to(ROOT).as_posix() for path in FILES]
+#: Python that is only compiled, by its first line, and why.
+NOT_IMPORTED = {
+    "from quantecon.markov import DiscreteDP, backward_induction": "another project's planner",
+    "from mdptoolbox.mdp import ValueIteration": "another project's planner",
+    "from bettermdptools.algorithms.planner import Planner": "another project's planner",
+}
+#: Commands that are not run, by how they begin, and why. The options of ours are parsed still.
+NOT_RUN = {
+    "cd": "the shell's own",
+    "exactdice benchmark": "trains for hours; tests/agents/board runs small ones",
+    "exactdice solve --game FourTwoOneMatch --exact": "takes minutes; a slow test solves it",
+    "git clone": "needs a network",
+    "make": "makes .venv, or runs this suite",
+    "python -c 'from rl_zoo3.plots import plot_train; plot_train()'": "another project's program, in an installation of its own",
+    "python -m rl_zoo3.enjoy": "another project's program, in an installation of its own",
+    "python -m rl_zoo3.train": "another project's program, in an installation of its own",
+    "ray": "starts servers on several machines",
+    "source": "the shell's own",
+}
+TRAINING = ("exactdice train", "python train.py")  # cut short
 
 
-def blocks():
+def blocks(*languages):
+    """List the fenced blocks of all pages: page, language, code."""
     for page in PAGES:
-        found = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S)
-        assert found
-        for number, code in enumerate(found):
-            yield pytest.param(code, id=f"{page} {number + 1}")
+        text = (ROOT / page).read_text(encoding="utf-8")
+        for language, code in re.findall(r"^```([^\n]*)\n(.*?)^```$", text, re.M | re.S):
+            if not languages or language in languages:
+                yield page, language, code
 
 
-@pytest.mark.usefixtures("own_games")
-@pytest.mark.parametrize("code", list(blocks()))
-def test_a_block_runs(code, tmp_path, monkeypatch):
+def commands(code):
+    """Give the commands of a block as words, without comments and variables set for one of them."""
+    for line in code.replace("\\\n", " ").splitlines():
+        words = shlex.split(line, comments=True)
+        while words and re.match(r"[A-Z_]+=", words[0]):
+            del words[0]
+        if words:
+            yield words
+
+
+def matching(words, table):
+    text = shlex.join(words)
+    return [begin for begin in table if text == begin or text.startswith(begin + " ")]
+
+
+def promised(code):
+    """List the decimals that comments say are printed."""
+    return re.findall(r"# (\d+\.\d{3,})", code)
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """Work in a folder that has of the checkout what the pages name."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(ROOT / "examples")
-    exec(compile(code, "documentation", "exec"), {})
+    shutil.copytree(ROOT / "examples", "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "agents/hyperparams/ppo.yml", "mine.yml")
+
+
+PYTHON = [
+    pytest.param(code, id=f"{page} {code.count(chr(10))} lines {number}")
+    for number, (page, _, code) in enumerate(blocks("python"))
+]
+
+
+@pytest.mark.usefixtures("own_games", "checkout")
+@pytest.mark.parametrize("code", PYTHON)
+def test_a_block_of_python_runs_and_prints_what_it_says(code, capsys):
+    program = compile(code, "documentation", "exec")
+    if code.splitlines()[0] not in NOT_IMPORTED:
+        exec(program, {})
+        printed = capsys.readouterr().out
+        assert [number for number in promised(code) if number not in printed] == []
+
+
+@pytest.mark.usefixtures("own_games", "checkout")
+@pytest.mark.parametrize("page", dict.fromkeys(page for page, *_ in blocks("sh")))
+def test_the_commands_of_a_page_run_one_after_the_other(page, capsys):
+    for _, _, code in (found for found in blocks("sh") if found[0] == page):
+        for words in commands(code):
+            ours = words[1:] if words[0] == "exactdice" else ["train", *words[2:]]
+            if matching(words, NOT_RUN):
+                if words[0] == "exactdice":
+                    _parse(ours)
+                continue
+            assert words[0] == "exactdice" or words[:2] == ["python", "train.py"], words
+            cut = ["--steps", "1"] if matching(words, TRAINING) and "--steps" not in words else []
+            with pytest.raises(SystemExit) as end:
+                main([*ours, *cut])
+            assert end.value.code == 0, (words, capsys.readouterr().err)
+        if not any(matching(words, NOT_RUN) for words in commands(code)):
+            printed = capsys.readouterr().out
+            assert [number for number in promised(code) if number not in printed] == []
+
+
+def test_every_exception_is_one_still():
+    first = {code.splitlines()[0] for _, _, code in blocks("python")}
+    assert set(NOT_IMPORTED) <= first
+    typed = [words for _, _, code in blocks("sh") for words in commands(code)]
+    assert {begin for words in typed for begin in matching(words, NOT_RUN)} == set(NOT_RUN)
+
+
+def test_every_block_says_its_language_and_no_command_hides_as_text():
+    assert {language for _, language, _ in blocks()} <= {"python", "sh", "text", "bibtex"}
+    for page, _, code in blocks("text", "bibtex"):
+        assert not re.search(r"^(exactdice|python|make|pip) ", code, re.M), page
+
+
+def test_every_name_of_the_package_that_a_page_has_is_there():
+    for page in PAGES:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        for name in set(re.findall(r"(?<![\w./-])exactdice(?:\.[A-Za-z_]\w*)+", text)):
+            assert resolve_name(name) is not None, page
