@@ -19,6 +19,7 @@ NOT_IMPORTED = {
     "from mdptoolbox.mdp import ValueIteration": "another project's planner",
     "from bettermdptools.algorithms.planner import Planner": "another project's planner",
 }
+FOREIGN = "another project's program, in an installation of its own"
 #: Commands that are not run, by how they begin, and why. The options of ours are parsed still.
 NOT_RUN = {
     "cd": "the shell's own",
@@ -26,9 +27,9 @@ NOT_RUN = {
     "exactdice solve --game FourTwoOneMatch --exact": "takes minutes; a slow test solves it",
     "git clone": "needs a network",
     "make": "makes .venv, or runs this suite",
-    "python -c 'from rl_zoo3.plots import plot_train; plot_train()'": "another project's program, in an installation of its own",
-    "python -m rl_zoo3.enjoy": "another project's program, in an installation of its own",
-    "python -m rl_zoo3.train": "another project's program, in an installation of its own",
+    "python -c 'from rl_zoo3.plots import plot_train; plot_train()'": FOREIGN,
+    "python -m rl_zoo3.enjoy": FOREIGN,
+    "python -m rl_zoo3.train": FOREIGN,
     "ray": "starts servers on several machines",
     "source": "the shell's own",
 }
