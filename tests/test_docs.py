@@ -61,8 +61,8 @@ def matching(words, table):
 
 
 def promised(code):
-    """List the decimals that comments say are printed."""
-    return re.findall(r"# (\d+\.\d{3,})", code)
+    """List the decimals and fractions that comments say are printed."""
+    return re.findall(r"# (\d+\.\d{3,}|\d+/\d+$)", code, re.M)
 
 
 @pytest.fixture
