@@ -128,3 +128,20 @@ def test_every_name_of_the_package_that_a_page_has_is_there():
         text = (ROOT / page).read_text(encoding="utf-8")
         for name in set(re.findall(r"(?<![\w./-])exactdice(?:\.[A-Za-z_]\w*)+", text)):
             assert resolve_name(name) is not None, page
+
+
+def test_every_figure_of_the_story_of_the_sources_is_one_that_reproduce_prints():
+    """As `docs/reproduction.md` has it; the counts of the table are sums of those there."""
+    story = (ROOT / "docs/what-the-sources-got-wrong.md").read_text(encoding="utf-8")
+    printed = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
+    figures = set(re.findall(r"(?<![\w./])(?:\d+/\d+|\d+\.\d+)(?![\w/])", story)) - {"2.3", "1.0"}
+    assert len(figures) > 50
+    known = set(re.findall(r"\d+/\d+|\d+\.\d+", printed))
+    assert figures - known == set()
+    rows = re.findall(r"^\| [^|]+ \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", story, re.M)
+    counts = re.findall(r"^(\d+) claims: (.*); 0 not as recorded", printed, re.M)
+    assert len(rows) == len(counts) == 5
+    for row, (claims, verdicts) in zip(rows, counts, strict=True):
+        of = {name: int(count) for count, name in re.findall(r"(\d+) ([a-z ]+)", verdicts)}
+        agree = sum(count for name, count in of.items() if name.startswith("agrees"))
+        assert [*map(int, row)] == [int(claims), agree, of.get("garbled", 0), of["wrong"]]
