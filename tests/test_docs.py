@@ -60,6 +60,14 @@ def matching(words, table):
     return [begin for begin in table if text == begin or text.startswith(begin + " ")]
 
 
+def arguments(words):
+    """Give what a command says to the package's command line."""
+    if words[:2] == ["python", "train.py"]:
+        return ["train", *words[2:]]
+    assert words[0] == "exactdice", words
+    return words[1:]
+
+
 def promised(code):
     """List the decimals and fractions that comments say are printed."""
     return re.findall(r"# (\d+\.\d{3,}|\d+/\d+$)", code, re.M)
@@ -95,19 +103,31 @@ def test_a_block_of_python_runs_and_prints_what_it_says(code, capsys):
 def test_the_commands_of_a_page_run_one_after_the_other(page, capsys):
     for _, _, code in (found for found in blocks("sh") if found[0] == page):
         for words in commands(code):
-            ours = words[1:] if words[0] == "exactdice" else ["train", *words[2:]]
             if matching(words, NOT_RUN):
                 if words[0] == "exactdice":
-                    _parse(ours)
+                    _parse(arguments(words))
                 continue
-            assert words[0] == "exactdice" or words[:2] == ["python", "train.py"], words
             cut = ["--steps", "1"] if matching(words, TRAINING) and "--steps" not in words else []
             with pytest.raises(SystemExit) as end:
-                main([*ours, *cut])
+                main([*arguments(words), *cut])
             assert end.value.code == 0, (words, capsys.readouterr().err)
         if not any(matching(words, NOT_RUN) for words in commands(code)):
             printed = capsys.readouterr().out
             assert [number for number in promised(code) if number not in printed] == []
+
+
+@pytest.mark.usefixtures("own_games", "checkout")
+def test_the_commands_within_sentences_have_options_that_there_are():
+    """Those without a place for one's own words, which are in capitals."""
+    parsed = 0
+    for file in FILES:
+        text = re.sub(r"^```.*?^```$", "", file.read_text(encoding="utf-8"), flags=re.M | re.S)
+        for command in re.findall(r"`((?:exactdice|python train\.py) [^`]*)`", text):
+            words = shlex.split(command)
+            if not any(re.fullmatch(r"[A-Z]+|\.\.\.|--help", word) for word in words):
+                _parse(arguments(words))
+                parsed += 1
+    assert parsed > 10
 
 
 def test_every_exception_is_one_still():
