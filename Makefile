@@ -3,11 +3,12 @@
 # make test     lint, types, layers, tests
 # make slow     the tests that train networks
 # make bench    timings, as ratios within one run
+# make site     the documentation as web pages, in build/site
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup train test slow bench lint
+.PHONY: setup train test slow bench site lint
 
 setup: .venv/installed
 
@@ -47,3 +48,6 @@ bench: setup
 	$(BIN)/python benchmarks/room.py
 	$(BIN)/python benchmarks/scoring.py
 	$(BIN)/python benchmarks/stepping.py
+
+site: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir build/site

@@ -160,7 +160,7 @@ def _die(die: Die, x: float, y: float, side: float, taken: bool) -> Iterator[Sha
     for right, down in PIPS[die.face]:
         place = middle[0] + right * side / 4, middle[1] + down * side / 4
         yield Disc(*place, side / 10, pip, part=die.part)
-    if die.special and side > 30:  # its worth, for those who do not see the colour
+    if die.special and side > 20:  # its worth, for those who do not see the colour
         yield Box(x + side - 13, y - 5, 18, 16, SPECIAL, radius=8)
         yield Text(x + side - 4, y + 3, "0", 12, "#ffffff", "middle")
 

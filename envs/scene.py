@@ -7,7 +7,10 @@ import numpy as np
 
 from ..baselines import Task
 from ..games import Die, Game, IntArray, Row
+from ..games.words import to_you
 from .lanes import Played
+
+YOU = "you"  # what a person is called who looks at its own game
 
 
 @dataclass(frozen=True)
@@ -95,8 +98,9 @@ def event_of(game: Game, move: Played, names: Sequence[str]) -> Event:
         own = [row.pieces for row in rows if row.seat == move.seat]
         rolled = ([piece for piece in pieces if isinstance(piece, Die)] for pieces in own)
         dice = tuple(next(filter(None, rolled), ()))
-    taken, words = game.parts(seen, move.action), game.tell(seen, move.action, move.outcome)
-    return Event(names[move.seat], game.describe(seen), dice, taken, words)
+    taken, who = game.parts(seen, move.action), names[move.seat]
+    words = _said_of(who, game.tell(seen, move.action, move.outcome))
+    return Event(who, game.describe(seen), dice, taken, words)
 
 
 def ending(task: Task, payoff: float, names: Sequence[str]) -> str:
@@ -104,10 +108,14 @@ def ending(task: Task, payoff: float, names: Sequence[str]) -> str:
     agent, game = names[task.seat], task.game
     if game.num_players > 1 and game.payoff_range == (0.0, 1.0):
         if payoff == 1:
-            return f"{agent} wins"
+            return f"{agent} {_said_of(agent, 'wins')}"
         if payoff == 0:
-            return f"{agent} loses"
-    return f"{agent} gets {payoff:g}"
+            return f"{agent} {_said_of(agent, 'loses')}"
+    return f"{agent} {_said_of(agent, 'gets')} {payoff:g}"
+
+
+def _said_of(who: str, does: str) -> str:
+    return to_you(does) if who == YOU else does
 
 
 def _seen(game: Game, seat: int, state: int) -> IntArray:

@@ -1,5 +1,6 @@
 """Numbers and lists as a text has them: for the sentences that games say of positions and moves."""
 
+import re
 from collections.abc import Iterable
 
 NUMBERS = ["no", "one", "two", "three", "four", "five", "six"]
@@ -28,3 +29,13 @@ def listed(things: Iterable[str]) -> str:
     """List things: "1", "1 and 2", "1, 2 and 3"."""
     *first, last = things
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def to_you(words: str) -> str:
+    """Turn what somebody does, "closes nothing and ends the turn", into what you do."""
+
+    def verb(found: re.Match[str]) -> str:
+        stem = found[2]
+        return found[1] + (stem[:-1] if re.search("(ss|sh|ch|x|zz)e$", stem) else stem)
+
+    return re.sub("(^|, | and )([a-z]+)s\\b", verb, words)

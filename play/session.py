@@ -20,8 +20,9 @@ import numpy as np
 from ..baselines import Task, solve
 from ..envs.encoding import Encoding
 from ..envs.lanes import Played, RuleLanes
-from ..envs.scene import Event, Scene, ending, event_of, names_of, scene_at
+from ..envs.scene import YOU, Event, Scene, ending, event_of, names_of, scene_at
 from ..games import InputError, IntArray
+from ..games.words import to_you
 
 ONLY = np.array([0])  # the lane
 
@@ -91,17 +92,16 @@ class Session:
     Args:
         task: what the person faces.
         seed: of all chance; the same moves with the same seed are the same game.
-        name: what the person is called.
 
     Raises:
         ValueError: if the seed is negative.
     """
 
-    def __init__(self, task: Task, seed: int, name: str = "you") -> None:
+    def __init__(self, task: Task, seed: int) -> None:
         if seed < 0:
             raise InputError(f"seed must be at least 0, got {seed}")
         self.task, self.seed = task, seed
-        self.names = names_of(task, name)
+        self.names = names_of(task, YOU)
         self.actions: list[int] = []
         self._lanes = RuleLanes(task, 1, Encoding(task.game.observation_sizes, "integer"))
         self._rng = np.random.default_rng(seed)
@@ -133,7 +133,7 @@ class Session:
         game, where = self.task.game, np.array([state])
         seen, legal = game.observe(where, self.task.seat)[0], np.flatnonzero(game.mask(where)[0])
         return [
-            Choice(action, game.describe_move(seen, action), game.parts(seen, action))
+            Choice(action, to_you(game.describe_move(seen, action)), game.parts(seen, action))
             for action in legal.tolist()
         ]
 
@@ -216,13 +216,13 @@ class Session:
         return solve(self.task).action_values(self.task.game.observe(state, self.task.seat)[0])
 
 
-def replay(task: Task, seed: int, actions: Sequence[int], name: str = "you") -> Session:
+def replay(task: Task, seed: int, actions: Sequence[int]) -> Session:
     """Play a game again that was played before.
 
     Raises:
         ValueError: if a move is not legal in it.
     """
-    session = Session(task, seed, name)
+    session = Session(task, seed)
     for action in actions:
         session.move(action)
     return session

@@ -21,6 +21,14 @@ def _windows_are_hidden_and_hasty(monkeypatch):
     monkeypatch.setattr(rendering, "FRAMES", 1000)
 
 
+def pytest_collection_modifyitems(items):
+    """Skip on Windows what its signals cannot do."""
+    if sys.platform == "win32":
+        for item in items:
+            if item.get_closest_marker("posix"):
+                item.add_marker(pytest.mark.skip(reason="needs the signals of POSIX systems"))
+
+
 @pytest.fixture
 def own_games():
     """Load a game from its place; forget afterwards what a test has registered."""

@@ -85,6 +85,7 @@ def test_the_main_job_trains_scores_and_saves(run):
     assert "run_folder must not exist, got mine" in complaint
 
 
+@pytest.mark.posix
 def test_ctrl_c_saves_and_says_how_to_resume(run):
     slow = [*SMALL, "--steps", "10000", "--num-envs", "64", "--eval-interval", "500"]
     command = [*JOB, *slow, "--run-folder", "mine"]
@@ -187,6 +188,7 @@ def test_every_game_has_its_policies_and_keywords(run, arguments, words):
     assert words in " ".join(said.split())
 
 
+@pytest.mark.posix
 def test_a_reader_who_stops_reading_is_no_error():
     command = [*COMMAND, "solve", *SMALL]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:

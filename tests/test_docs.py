@@ -1,31 +1,177 @@
-"""The code in the documentation, run as it stands."""
+"""The code in the README and the documentation, run as it stands."""
 
 import re
+import shlex
+import shutil
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
+from exactdice.cli import _parse, main
+
 ROOT = Path(__file__).parent.parent
-PAGES = [
-    "docs/planners.md",
-    "docs/scoring.md",
-    "docs/clients.md",
-    "docs/pettingzoo.md",
-    "CONTRIBUTING.md",
+FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [path.relative_to(ROOT).as_posix() for path in FILES]
+#: Python that is only compiled, by its first line, and why.
+NOT_IMPORTED = {
+    "from quantecon.markov import DiscreteDP, backward_induction": "another project's planner",
+    "from mdptoolbox.mdp import ValueIteration": "another project's planner",
+    "from bettermdptools.algorithms.planner import Planner": "another project's planner",
+}
+FOREIGN = "another project's program, in an installation of its own"
+#: Commands that are not run, by how they begin, and why. The options of ours are parsed still.
+NOT_RUN = {
+    "cd": "the shell's own",
+    "exactdice benchmark": "trains for hours; tests/agents/board runs small ones",
+    "exactdice solve --game FourTwoOneMatch --exact": "takes minutes; a slow test solves it",
+    "git clone": "needs a network",
+    "make": "makes .venv, or runs this suite",
+    "python -c 'from rl_zoo3.plots import plot_train; plot_train()'": FOREIGN,
+    "python -m rl_zoo3.enjoy": FOREIGN,
+    "python -m rl_zoo3.train": FOREIGN,
+    "ray": "starts servers on several machines",
+    "source": "the shell's own",
+}
+TRAINING = ("exactdice train", "python train.py")  # cut short
+
+
+def blocks(*languages):
+    """List the fenced blocks of all pages: page, language, code."""
+    for page in PAGES:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        for language, code in re.findall(r"^```([^\n]*)\n(.*?)^```$", text, re.M | re.S):
+            if not languages or language in languages:
+                yield page, language, code
+
+
+def commands(code):
+    """Give the commands of a block as words, without comments and variables set for one of them."""
+    for line in code.replace("\\\n", " ").splitlines():
+        words = shlex.split(line, comments=True)
+        while words and re.match(r"[A-Z_]+=", words[0]):
+            del words[0]
+        if words:
+            yield words
+
+
+def matching(words, table):
+    text = shlex.join(words)
+    return [begin for begin in table if text == begin or text.startswith(begin + " ")]
+
+
+def arguments(words):
+    """Give what a command says to the package's command line."""
+    if words[:2] == ["python", "train.py"]:
+        return ["train", *words[2:]]
+    assert words[0] == "exactdice", words
+    return words[1:]
+
+
+def promised(code):
+    """List the decimals and fractions that comments say are printed."""
+    return re.findall(r"# (\d+\.\d{3,}|\d+/\d+$)", code, re.M)
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """Work in a folder that has of the checkout what the pages name."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    shutil.copytree(ROOT / "examples", "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "agents/hyperparams/ppo.yml", "mine.yml")
+
+
+PYTHON = [
+    pytest.param(code, id=f"{page} {code.count(chr(10))} lines {number}")
+    for number, (page, _, code) in enumerate(blocks("python"))
 ]
 
 
-def blocks():
+@pytest.mark.usefixtures("own_games", "checkout")
+@pytest.mark.parametrize("code", PYTHON)
+def test_a_block_of_python_runs_and_prints_what_it_says(code, capsys):
+    program = compile(code, "documentation", "exec")
+    if code.splitlines()[0] not in NOT_IMPORTED:
+        exec(program, {})
+        printed = capsys.readouterr().out
+        assert [number for number in promised(code) if number not in printed] == []
+
+
+@pytest.mark.usefixtures("own_games", "checkout")
+@pytest.mark.parametrize("page", dict.fromkeys(page for page, *_ in blocks("sh")))
+def test_the_commands_of_a_page_run_one_after_the_other(page, capsys):
+    for _, _, code in (found for found in blocks("sh") if found[0] == page):
+        for words in commands(code):
+            if matching(words, NOT_RUN):
+                if words[0] == "exactdice":
+                    _parse(arguments(words))
+                continue
+            cut = ["--steps", "1"] if matching(words, TRAINING) and "--steps" not in words else []
+            with pytest.raises(SystemExit) as end:
+                main([*arguments(words), *cut])
+            assert end.value.code == 0, (words, capsys.readouterr().err)
+        if not any(matching(words, NOT_RUN) for words in commands(code)):
+            printed = capsys.readouterr().out
+            assert [number for number in promised(code) if number not in printed] == []
+
+
+@pytest.mark.usefixtures("own_games", "checkout")
+def test_the_commands_within_sentences_have_options_that_there_are():
+    """Those without a place for one's own words, which are in capitals."""
+    parsed = 0
+    for file in FILES:
+        text = re.sub(r"^```.*?^```$", "", file.read_text(encoding="utf-8"), flags=re.M | re.S)
+        for command in re.findall(r"`((?:exactdice|python train\.py) [^`]*)`", text):
+            words = shlex.split(command)
+            if not any(re.fullmatch(r"[A-Z]+|\.\.\.|--help", word) for word in words):
+                _parse(arguments(words))
+                parsed += 1
+    assert parsed > 10
+
+
+def test_every_exception_is_one_still():
+    first = {code.splitlines()[0] for _, _, code in blocks("python")}
+    assert set(NOT_IMPORTED) <= first
+    typed = [words for _, _, code in blocks("sh") for words in commands(code)]
+    assert {begin for words in typed for begin in matching(words, NOT_RUN)} == set(NOT_RUN)
+
+
+def test_every_block_says_its_language_and_no_command_hides_as_text():
+    assert {language for _, language, _ in blocks()} <= {"python", "sh", "text", "bibtex"}
+    for page, _, code in blocks("text", "bibtex"):
+        assert not re.search(r"^(exactdice|python|make|pip) ", code, re.M), page
+
+
+def test_every_name_of_the_package_that_a_page_has_is_there():
     for page in PAGES:
-        found = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S)
-        assert found
-        for number, code in enumerate(found):
-            yield pytest.param(code, id=f"{page} {number + 1}")
+        text = (ROOT / page).read_text(encoding="utf-8")
+        for name in set(re.findall(r"(?<![\w./-])exactdice(?:\.[A-Za-z_]\w*)+", text)):
+            assert resolve_name(name) is not None, page
 
 
-@pytest.mark.usefixtures("own_games")
-@pytest.mark.parametrize("code", list(blocks()))
-def test_a_block_runs(code, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(ROOT / "examples")
-    exec(compile(code, "documentation", "exec"), {})
+def test_every_figure_of_the_story_of_the_sources_is_one_that_reproduce_prints():
+    """As `docs/reproduction.md` has it; the counts of the table are sums of those there."""
+    story = (ROOT / "docs/what-the-sources-got-wrong.md").read_text(encoding="utf-8")
+    printed = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
+    figures = set(re.findall(r"(?<![\w./])(?:\d+/\d+|\d+\.\d+)(?![\w/])", story)) - {"2.3", "1.0"}
+    assert len(figures) > 50
+    known = set(re.findall(r"\d+/\d+|\d+\.\d+", printed))
+    assert figures - known == set()
+    rows = re.findall(r"^\| [^|]+ \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", story, re.M)
+    counts = re.findall(r"^(\d+) claims: (.*); 0 not as recorded", printed, re.M)
+    assert len(rows) == len(counts) == 5
+    for row, (claims, verdicts) in zip(rows, counts, strict=True):
+        of = {name: int(count) for count, name in re.findall(r"(\d+) ([a-z ]+)", verdicts)}
+        agree = sum(count for name, count in of.items() if name.startswith("agrees"))
+        assert [*map(int, row)] == [int(claims), agree, of.get("garbled", 0), of["wrong"]]
+
+
+def test_the_boards_are_those_that_their_program_draws(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    import boards
+
+    assert {path.stem for path in (ROOT / "docs/boards").iterdir()} == set(boards.BOARDS)
+    for name in boards.BOARDS:
+        drawn = (ROOT / "docs/boards" / f"{name}.svg").read_text(encoding="utf-8")
+        assert drawn == boards.draw(name), name

@@ -1,27 +1,37 @@
-"""The built wheel, rather than the checkout, and what importing it costs."""
+"""The built packages, rather than the checkout, and what importing and installing them costs."""
 
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("agents", "baselines", "envs", "games", "look", "play", "sources")
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    """Build a wheel from a copy of the sources and install it into an empty folder."""
-    copy, target = tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("site")
+def built(tmp_path_factory):
+    """Build an sdist from a copy of the sources, and a wheel from that sdist alone."""
+    copy = tmp_path_factory.mktemp("copy")
     for name in (*FOLDERS, "src"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("*.egg-info"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
-    python("-m", "build", "--wheel", "--no-isolation", "--outdir", copy / "dist", copy)
-    (wheel,) = (copy / "dist").iterdir()
+    python("-m", "build", "--no-isolation", "--outdir", copy / "dist", copy)
+    return copy / "dist"
+
+
+@pytest.fixture(scope="module")
+def installed(built, tmp_path_factory):
+    """Install the wheel into an empty folder."""
+    target = tmp_path_factory.mktemp("site")
+    (wheel,) = built.glob("*.whl")
     python("-m", "pip", "install", "--no-deps", "--no-index", "--quiet", "--target", target, wheel)
     return target
 
@@ -32,6 +42,32 @@ def python(*arguments, path=None, cwd=None):
     result = subprocess.run(command, capture_output=True, text=True, env=env, cwd=cwd)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
+
+
+def link(project, folder):
+    """Put links to an installed project and to all that it needs into a folder."""
+    found = distribution(project)
+    for name in {file.parts[0] for file in found.files or ()} - {"..", "__pycache__"}:
+        if not (name.endswith(".dist-info") or (folder / name).exists()):
+            (folder / name).symlink_to(found.locate_file(name))
+    for need in map(Requirement, found.requires or ()):
+        if need.marker is None or need.marker.evaluate({"extra": ""}):
+            link(need.name, folder)
+
+
+@pytest.fixture(scope="module")
+def without_extras(installed, tmp_path_factory):
+    """Run Python where there are only the wheel and what it requires, or some more projects."""
+
+    def run(code, *more):
+        folder = tmp_path_factory.mktemp("light")
+        for project in ("gymnasium", "numpy", *more):
+            link(project, folder)
+        code = f"import sys; sys.path += [{str(installed)!r}, {str(folder)!r}]\n{code}"
+        command = [sys.executable, "-I", "-S", "-c", code]  # neither PYTHONPATH nor site-packages
+        return subprocess.run(command, capture_output=True, text=True, cwd=folder)
+
+    return run
 
 
 def modules():
@@ -71,6 +107,61 @@ def test_the_wheel_plays_and_solves(installed, tmp_path):
     value, file = python("-c", code, path=installed, cwd=tmp_path).split()
     assert value == "14352595/28697814"
     assert Path(file).is_relative_to(installed)
+
+
+def test_the_sdist_has_all_that_the_wheel_is_made_of(built):
+    (sdist,) = built.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    sources = {"pyproject.toml", "README.md", "LICENSE", "agents/hyperparams/ppo.yml"}
+    sources |= {"envs/reference.json", "sources/four_two_one/charts.csv", "src/exactdice/py.typed"}
+    assert names >= sources
+
+
+def test_without_extras_environments_are_made_solved_and_scored(without_extras):
+    done = without_extras(
+        "import gymnasium as gym, exactdice\n"
+        "env = gym.make('exactdice/Greed-v0', max_score=10, sides=3)\n"
+        "env.action_space.sample(mask=env.reset(seed=0)[1]['action_mask'])\n"
+        "gym.make_vec('exactdice/ShutTheBox-v0', num_envs=2).reset(seed=0)\n"
+        "print(exactdice.solve(env).value, exactdice.score('if_else', env).normalized)\n"
+        "print(sorted({'rich', 'scipy', 'torch', 'tyro'} & sys.modules.keys()))"
+    )
+    assert done.stderr == ""
+    figures, heavy = done.stdout.splitlines()
+    value, normalized = map(float, figures.split())
+    assert value == pytest.approx(14352595 / 28697814)
+    assert 0 < normalized < 1
+    assert heavy == "[]"
+
+
+@pytest.mark.parametrize(
+    ("command", "installed_too", "missing"),
+    [
+        ("solve", (), "the command line needs more libraries: pip install 'exactdice[cli]'"),
+        ("", (), "the command line needs more libraries: pip install 'exactdice[cli]'"),
+        ("train", ("rich", "tyro"), "train needs more libraries: pip install 'exactdice[agents]'"),
+    ],
+)
+def test_a_command_without_its_extra_names_it_in_a_line(
+    without_extras, command, installed_too, missing
+):
+    code = f"from exactdice.cli import main; main({command.split()})"
+    done = without_extras(code, *installed_too)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {missing}\n")
+
+
+def test_the_light_extra_is_enough_to_solve_and_to_score(without_extras):
+    code = (
+        "from exactdice.cli import main\n"
+        "for words in ('solve', 'score if_else'):\n"
+        "    try: main([*words.split(), '--env', 'max_score', '10', 'sides', '3'])\n"
+        "    except SystemExit as end: assert end.code == 0"
+    )
+    done = without_extras(code, "rich", "tyro")
+    assert done.stderr == ""
+    assert "0.5001285115" in done.stdout
+    assert "costliest decisions" in done.stdout
 
 
 def test_importing_the_package_does_not_import_the_heavy_libraries():

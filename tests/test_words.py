@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from exactdice.baselines import Task
 from exactdice.games import GAMES
-from exactdice.games.words import listed, ordinal, plural, spelled
+from exactdice.games.words import listed, ordinal, plural, spelled, to_you
 from small_games import SMALL
 
 import exactdice
@@ -72,3 +72,22 @@ def test_numbers_and_lists_are_spelled_as_in_a_text():
     assert [plural(count, "cast") for count in (0, 1, 2)] == ["casts", "cast", "casts"]
     assert [plural(count, "die", "dice") for count in (1, 2)] == ["die", "dice"]
     assert [listed("abc"[:end]) for end in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
+
+
+@pytest.mark.parametrize(
+    ("does", "you_do"),
+    [
+        ("keeps 1 2", "keep 1 2"),
+        (
+            "closes nothing and ends the turn: a sum is open",
+            "close nothing and end the turn: a sum is open",
+        ),
+        (
+            "puts aside the lowest and third lowest dice",
+            "put aside the lowest and third lowest dice",
+        ),
+        ("passes, catches and fixes", "pass, catch and fix"),
+    ],
+)
+def test_what_somebody_does_becomes_what_you_do(does, you_do):
+    assert to_you(does) == you_do

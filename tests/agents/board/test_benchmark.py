@@ -257,6 +257,7 @@ def test_a_run_with_a_model_can_be_gone_on_with_whenever_it_was_killed(tiny, mon
     assert values(tiny) == values(calm)
 
 
+@pytest.mark.posix
 def test_workers_end_soon_after_their_parent_was_killed(tiny):
     long = replace(tiny, seeds=3, steps=20_000_000, jobs=2)
     with started(long, begun=2) as process:
@@ -269,6 +270,7 @@ def test_workers_end_soon_after_their_parent_was_killed(tiny):
     assert not list(long.folder.glob("*/score.json"))
 
 
+@pytest.mark.posix
 def test_a_worker_that_is_killed_fails_its_cell_alone(tiny):
     config = replace(tiny, steps=1_000_000, jobs=2)
     with started(config, begun=1) as process:
@@ -284,6 +286,7 @@ def test_a_worker_that_is_killed_fails_its_cell_alone(tiny):
     assert grid.benchmark(replace(config, jobs=1)) == []
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_saves_what_runs_and_begins_nothing_else(tiny, jobs):
     config = replace(tiny, seeds=3, steps=20_000_000, jobs=jobs)

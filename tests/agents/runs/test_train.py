@@ -6,7 +6,6 @@ import json
 import os
 import pickle
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -278,6 +277,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
 @contextmanager
 def no_file_above(size):
     """Have the system refuse larger files, as a full disk does."""
+    resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:
@@ -289,6 +289,7 @@ def no_file_above(size):
 @pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
 def test_a_disk_that_fills_up_loses_nothing(small, monkeypatch, algorithm):
     """The run names the file and how to go on, and ends as if there had been room all the time."""
+    resource = pytest.importorskip("resource")
     whole = train.train(small(algorithm=algorithm, run_folder=Path("whole")))
     evaluate = ExactEvalCallback.evaluate
     saved = {}

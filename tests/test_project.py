@@ -1,0 +1,72 @@
+"""What surrounds the code: citation, workflows, templates."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
+TEMPLATES = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
+
+
+def read(path):
+    """Read YAML, whose word `on` is a truth value to the parser."""
+    return yaml.safe_load(path.read_text())
+
+
+def test_the_citation_is_of_this_version_and_complete():
+    cited = read(ROOT / "CITATION.cff")
+    assert cited["cff-version"] == "1.2.0"
+    assert {"message", "title", "authors", "version"} <= cited.keys()  # what the format requires
+    assert cited["version"] == PROJECT["version"]
+    assert cited["license"] == PROJECT["license"]
+    assert [author["name"] for author in cited["authors"]] == ["The exactdice developers"]
+    assert [author["name"] for author in PROJECT["authors"]] == ["The exactdice developers"]
+    assert cited["repository-code"] == PROJECT["urls"]["Source"]
+    assert f"version = {{{PROJECT['version']}}}" in (ROOT / "README.md").read_text()
+    assert str(cited["title"]) in " ".join((ROOT / "README.md").read_text().split())
+
+
+def test_the_site_is_where_the_project_says():
+    address = re.search(r"^site_url: (.*)$", (ROOT / "mkdocs.yml").read_text(), re.M)[1]
+    assert address == PROJECT["urls"]["Documentation"] == read(ROOT / "CITATION.cff")["url"]
+
+
+def test_the_workflows_are_three_and_pin_what_they_use():
+    assert [path.stem for path in WORKFLOWS] == ["release", "site", "test"]
+    for path in WORKFLOWS:
+        workflow = read(path)
+        assert {"name", True, "permissions", "jobs"} <= workflow.keys()  # True is `on`
+        for job in workflow["jobs"].values():
+            for step in job["steps"]:
+                assert ("uses" in step) != ("run" in step), step
+                assert re.fullmatch(r"[\w-]+/[\w-]+@(release/)?v\d+", step.get("uses", "a/b@v1"))
+
+
+def test_every_python_that_the_package_claims_is_tested():
+    matrix = read(ROOT / ".github/workflows/test.yml")["jobs"]["test"]["strategy"]["matrix"]
+    claimed = [
+        name.rpartition(" ")[2]
+        for name in PROJECT["classifiers"]
+        if name.startswith("Programming Language :: Python :: 3.")
+    ]
+    assert matrix["python"] == claimed
+    assert PROJECT["requires-python"] == f">={claimed[0]}"
+    assert len(matrix["os"]) == 3
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
+def test_a_template_asks_for_something(path):
+    form = read(path)
+    if path.stem == "config":
+        assert form["contact_links"][0]["url"] == PROJECT["urls"]["Documentation"]
+        return
+    assert {"name", "description", "labels", "body"} <= form.keys()
+    asked = [item for item in form["body"] if item["type"] != "markdown"]
+    assert len({item["id"] for item in asked}) == len(asked) >= 3
+    assert any(item.get("validations", {}).get("required") for item in asked)
+    assert all(item["attributes"]["label"] for item in asked)

@@ -1,0 +1,115 @@
+"""The documentation's site: it builds without a warning, holds together, and asks nobody else."""
+
+import os
+import re
+import subprocess
+import sys
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+import exactdice
+
+ROOT = Path(__file__).parent.parent
+#: What is read on GitHub, by paths from the root.
+TEXTS = [
+    *sorted(path.name for path in ROOT.glob("*.md")),
+    *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")),
+]
+
+
+class Page(HTMLParser):
+    """What a page refers to, what it loads by itself, and the anchors it has."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.loads, self.anchors = [], [], {""}
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.anchors |= {found[key] for key in ("id", "name") if key in found}
+        if tag == "a" and "href" in found:
+            self.links.append(found["href"])
+        elif tag == "link" and not {"canonical", "prev", "next"} & set(found["rel"].split()):
+            self.loads.append(found["href"])
+        elif "src" in found:
+            self.loads.append(found["src"])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Build the site as `make site` does."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    env = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=env)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "WARNING" not in result.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    """Read every page, but the one that any missing address gets: its links are from the root."""
+    found = {path: Page(path.read_text()) for path in site.rglob("*.html")}
+    found.pop(site / "404.html")
+    assert len(found) > 15
+    return found
+
+
+def test_every_link_leads_to_a_page_and_an_anchor_that_are_there(pages):
+    for path, page in pages.items():
+        for link in page.links + page.loads:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            target = target / "index.html" if target.is_dir() else target
+            assert target.is_file(), f"{path.name}: {link}"
+            if target in pages:
+                assert unquote(parts.fragment) in pages[target].anchors, f"{path.name}: {link}"
+
+
+def test_no_page_loads_anything_from_another_server(site, pages):
+    for path, page in pages.items():
+        elsewhere = [load for load in page.loads if urlsplit(load).netloc]
+        assert not elsewhere, path.name
+    for style in site.rglob("*.css"):
+        assert not re.search(r"(url\(|@import)\s*[\"']?(https?:)?//", style.read_text()), style.name
+
+
+def test_the_reference_has_every_public_name(pages):
+    """By the module that defines it, as some functions are called like a module."""
+    anchors = set().union(
+        *(page.anchors for path, page in pages.items() if "reference" in path.parts)
+    )
+    public = [getattr(exactdice, name) for name in exactdice.__all__ if name != "REFERENCE"]
+    places = {f"{thing.__module__}.{thing.__qualname__}" for thing in public}
+    assert places - anchors == set()
+
+
+@cache
+def anchors_on_github(path):
+    """Give the anchors of a text: of each heading, small, without its marks and with hyphens."""
+    text = re.sub(r"^```.*?^```", "", path.read_text(), flags=re.M | re.S)
+    headings = re.findall(r"^#+ (.*)$", text, flags=re.M)
+    plain = [re.sub(r"[^\w\- ]", "", heading.lower()).strip() for heading in headings]
+    return {heading.replace(" ", "-") for heading in plain}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_link_of_a_text_holds_on_github(name):
+    text = re.sub(r"^```.*?^```", "", (ROOT / name).read_text(), flags=re.M | re.S)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        parts = urlsplit(link)
+        if parts.scheme:
+            assert parts.scheme == "https"
+            continue
+        target = (ROOT / name).parent / unquote(parts.path) if parts.path else ROOT / name
+        assert target.exists(), link
+        if parts.fragment and target.suffix == ".md":
+            assert parts.fragment in anchors_on_github(target.resolve()), link
