@@ -4,20 +4,19 @@ from pathlib import Path
 from shlex import quote
 from textwrap import wrap
 
-from rich.columns import Columns
 from rich.console import Console
-from rich.text import Text
 
 from ..baselines import solve
 from ..baselines.certificate import printable
 from ..games import InputError
+from ..games.words import listed
 from .asking import Ask, asking, patience
 from .coach import balance, ranked, unit_of, verdict
 from .record import Record, free_path
 from .replies import labels, possible, understand, written
 from .rules import rules
 from .session import Session
-from .text import ASCII, UNICODE, board, told
+from .text import ASCII, UNICODE, board, columns, told
 
 LIST = 12  # moves that are listed in full, if they are numbers
 BEST = 5  # moves in a hint
@@ -198,7 +197,7 @@ class Terminal:
         session, task = self._session, self._session.task
         self._say(f"{task.game.title}, seed {session.seed}", style="bold")
         if task.labels:
-            others = " and ".join(dict.fromkeys(task.labels.values()))
+            others = listed(dict.fromkeys(task.labels.values()))
             place = f"player {task.seat + 1} of {task.game.num_players}"
             self._say(f"You are {place}, against {printable(others)}.")
         if self._coached:
@@ -233,11 +232,8 @@ class Terminal:
         lines = [f"  {name}  {one.words}" for name, one in zip(names, choices, strict=True)]
         if short and len(lines) > LIST and not any(choice.parts for choice in choices):
             lines = [*lines[: LIST - 2], "  ...", lines[-1]]
-        if len(lines) > LIST // 2:
-            self._console.print(Columns(map(_plain, lines), column_first=True, padding=(0, 2)))
-        else:
-            for line in lines:
-                self._draw(line)
+        for line in columns(lines) if len(lines) > LIST // 2 else lines:
+            self._draw(line)
 
     def _end(self) -> None:
         """Say how the game has ended, and where that came from."""
@@ -294,7 +290,3 @@ class Terminal:
     def _draw(self, line: str, style: str | None = None) -> None:
         """Print a line as it is, however long: part of a board, or a command to copy."""
         self._console.print(line, style=style, markup=False, emoji=False, soft_wrap=True)
-
-
-def _plain(line: str) -> Text:
-    return Text(line)

@@ -92,6 +92,20 @@ def _die(die: Die, signs: Signs) -> list[str]:
     return [f"{box[0]}{edges}{box[1]}", f"{side}{face}{side}", f"{box[2]}{edges}{box[3]}"]
 
 
+def columns(lines: Sequence[str], gap: int = 2) -> list[str]:
+    """Put lines side by side, read from top to bottom, as many as fit."""
+    for height in range(1, len(lines) + 1):
+        each = [lines[start : start + height] for start in range(0, len(lines), height)]
+        widths = [max(map(len, column)) + gap for column in each]
+        if sum(widths) - gap <= WIDTH or height == len(lines):
+            break
+    padded = [
+        [f"{line:<{width}}" for line in [*column, *[""] * (height - len(column))]]
+        for column, width in zip(each, widths, strict=True)
+    ]
+    return ["".join(row).rstrip() for row in zip(*padded, strict=True)]
+
+
 def told(event: Event, scene: Scene, *, own: bool) -> str:
     """Tell a move, and what was rolled: before it where dice lie on the board, else by it.
 
@@ -102,8 +116,8 @@ def told(event: Event, scene: Scene, *, own: bool) -> str:
     """
     on_board = any(isinstance(piece, Die) for row in scene.rows for piece in row.pieces)
     rolled = " ".join(str(die.face) for die in event.dice)
-    if rolled and not on_board:
-        return f"{event.who}: {event.words} (rolled {rolled})"
+    by_it = f" (rolled {rolled})" if rolled and not on_board else ""
     if own:
-        return f"{event.who}: {event.words}"
-    return f"{event.who}, {f'rolled {rolled}' if rolled else event.position}: {event.words}"
+        return f"{event.who.capitalize()} {event.words}{by_it}"
+    seen = f", rolled {rolled}" if rolled else f", {event.position}"
+    return f"{event.who}{'' if by_it else seen}: {event.words}{by_it}"

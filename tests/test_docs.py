@@ -1,5 +1,6 @@
 """The code in the README and the documentation, run as it stands."""
 
+import io
 import re
 import shlex
 import shutil
@@ -78,6 +79,7 @@ def checkout(tmp_path, monkeypatch):
     """Work in a folder that has of the checkout what the pages name."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(ROOT / "examples")
+    monkeypatch.setattr("sys.stdin", io.StringIO())  # nobody is there to play
     shutil.copytree(ROOT / "examples", "examples", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "agents/hyperparams/ppo.yml", "mine.yml")
 

@@ -22,7 +22,7 @@ from exactdice.play.replies import labels, understand, written
 from exactdice.play.rules import rules
 from exactdice.play.session import Choice, Session
 from exactdice.play.terminal import play
-from exactdice.play.text import ASCII, UNICODE, board, told
+from exactdice.play.text import ASCII, UNICODE, board, columns, told
 from small_games import SMALL
 
 from exactdice.cli import main
@@ -221,7 +221,7 @@ def test_ctrl_c_saves(tmp_path):
     with subprocess.Popen(command, cwd=tmp_path, text=True, **pipes) as running:
         running.stdin.write("20\n")
         running.stdin.flush()
-        while not (line := running.stdout.readline()).startswith("you: "):
+        while not (line := running.stdout.readline()).startswith("You roll"):
             assert line
         running.send_signal(signal.SIGINT)
         said, complaint = running.communicate()
@@ -350,7 +350,7 @@ def test_a_trained_run_is_an_opponent_and_comes_back_from_anywhere(run, tmp_path
 
 def test_the_seat_and_several_opponents_are_said(run):
     said = run("", "LowestScore", "--env", "seat", 1, "--against", "only3s,random,notebook")[1]
-    assert "You are player 2 of 4, against only3s and random and notebook." in said
+    assert "You are player 2 of 4, against only3s, random and notebook." in said
     assert "player 1, rolled" in said
 
 
@@ -449,9 +449,35 @@ def test_dice_that_never_lie_on_the_board_are_told_with_the_move():
     with_dice = Scene("", (Row("rolled", (Die(1),)),), "you", 0)
     assert told(event, bare, own=False) == "opponent: rolls 2 dice (rolled 5 6)"
     assert told(event, with_dice, own=False) == "opponent, rolled 5 6: rolls 2 dice"
-    assert told(event, with_dice, own=True) == "opponent: rolls 2 dice"
+    own = Event("you", "3 to 4", (Die(5), Die(6)), (), "roll 2 dice")
+    assert told(own, bare, own=True) == "You roll 2 dice (rolled 5 6)"
+    assert told(own, with_dice, own=True) == "You roll 2 dice"
     still = Event("opponent", "3 to 4", (), (), "stops")
     assert told(still, bare, own=False) == "opponent, 3 to 4: stops"
+
+
+def test_lines_side_by_side_are_all_there_and_fit():
+    for number in (1, 2, 7, 60, 500):
+        lines = [f"  {place}  rolls {place} dice" for place in range(number)]
+        shown = columns(lines)
+        assert max(map(len, shown)) <= 80
+        assert sorted(re.findall(r"\d+  rolls \d+ dice", "\n".join(shown))) == sorted(
+            line.strip() for line in lines
+        )
+    assert columns(["x" * 100] * 3) == ["x" * 100] * 3
+
+
+def test_the_session_of_the_page_is_what_its_command_prints(run):
+    """In its numbers, so that words may change."""
+    page = (ROOT / "docs" / "play.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^```text\n\$ (.*?)\n(.*?)^```$", page, re.M | re.S)
+    assert shown
+    for command, printed in shown:
+        typed, _, line = command.partition(" | ")
+        begin, *replies = shlex.split(typed)[1:]
+        assert begin == r"%s\n"
+        said = run(lines_of(*replies), *shlex.split(line)[2:])[1]
+        assert re.findall(r"[\d.]*\d", said) == re.findall(r"[\d.]*\d", printed)
 
 
 def test_slow_solving_is_announced(monkeypatch, capsys):
