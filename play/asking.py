@@ -17,10 +17,11 @@ PATIENCE = 1.0  # seconds without a word
 
 def asking(console: Console) -> Ask:
     """Make what asks on the terminal, or reads a pipe and shows what it has read."""
+    for stream in (sys.stdin, sys.stdout):
+        if hasattr(stream, "reconfigure"):  # what is typed may be in no encoding, or in another
+            stream.reconfigure(errors="backslashreplace")
     if sys.stdin.isatty():
         return input
-    if hasattr(sys.stdin, "reconfigure"):
-        sys.stdin.reconfigure(errors="replace")
 
     def read(prompt: str) -> str:
         line = sys.stdin.readline()

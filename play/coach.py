@@ -22,26 +22,40 @@ class Unit:
     Attributes:
         after: what follows a number.
         meaning: what the worth of a move is.
-        is_win: whether the payoff 1 is a game won against others.
+        ends: what is said of a game that pays 0, and of one that pays 1, if words are better.
     """
 
     after: str
     meaning: str
-    is_win: bool = False
+    ends: tuple[str, ...] = ()
+
+    def ending(self, payoff: float) -> str:
+        """Say how a game has ended."""
+        if self.ends and payoff in (0, 1):
+            return self.ends[int(payoff)]
+        if self.ends:
+            return f"A tie: you get {payoff:g} {self.after}."
+        return f"You get {payoff:g} {'point' if payoff == 1 else self.after}."
+
+
+WINS = Unit(
+    "of a win",
+    "the chance to win, a tie counting in part, with perfect play from there on.",
+    ("You lose.", "You win."),
+)
+SUCCEEDS = Unit(
+    "of a success",
+    "the chance to succeed, with perfect play from there on.",
+    ("You do not succeed.", "You succeed."),
+)
+POINTS = Unit("points", "the expected points, with perfect play from there on.")
 
 
 def unit_of(game: Game) -> Unit:
     """Say what the payoffs of a game are counted in."""
-    wins = game.payoff_range == (0.0, 1.0)
-    if wins and game.num_players > 1:
-        return Unit(
-            "of a win",
-            "the chance to win, a tie counting in part, with perfect play from there on.",
-            True,
-        )
-    if wins:
-        return Unit("of a success", "the chance to succeed, with perfect play from there on.")
-    return Unit("points", "the expected points, with perfect play from there on.")
+    if game.payoff_range != (0.0, 1.0):
+        return POINTS
+    return WINS if game.num_players > 1 else SUCCEEDS
 
 
 def rounded(number: float) -> Decimal:

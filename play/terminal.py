@@ -239,14 +239,8 @@ class Terminal:
         """Say how the game has ended, and where that came from."""
         payoff = self._session.payoff
         assert payoff is not None
-        if not self._unit.is_win:
-            how = f"You get {payoff:g} {'point' if payoff == 1 else 'points'}."
-        elif payoff in (0, 1):
-            how = "You win." if payoff else "You lose."
-        else:
-            how = f"A tie: you get {payoff:g} of a win."
         self._say("")
-        self._say(how, style="bold")
+        self._say(self._unit.ending(payoff), style="bold")
         if self._coached:
             self._say(f"Coach: {balance(self._session, self._unit)}")
 

@@ -150,6 +150,8 @@ class PlayConfig:
                     raise InputError(f"{name} must be left out, as a saved game has its own")
         if self.save is not None and (self.save.exists() or self.save.is_symlink()):
             raise InputError(f"save must be a file that does not exist, got {self.save}")
+        if self.save is not None and not self.save.parent.is_dir():
+            raise InputError(f"save must be in a folder that exists, got {self.save}")
         if self.web and self.save is not None:
             raise InputError("save must be left out, as the browser keeps its games")
         if not 0 < self.port < 2**16:

@@ -152,7 +152,7 @@ def test_a_process_plays_through_a_pipe(name, tmp_path):
 def test_a_pipe_that_knows_ascii_only_gets_ascii(tmp_path):
     result = subprocess.run(
         [*COMMAND, "ShutTheBox", "--seed", "1"],
-        input=b"7\n",
+        input="½ 日本\n7\n".encode() + b"\xff\n",
         capture_output=True,
         cwd=tmp_path,
         env={"PYTHONIOENCODING": "ascii", "PATH": ""},
@@ -238,14 +238,27 @@ def test_nothing_that_was_saved_is_lost(run):
     code, said, complaint = run(lines_of("20"), "Greed", "--save", "exactdice-Greed.json")
     assert (code, said) == (2, "")
     assert complaint == "error: save must be a file that does not exist, got exactdice-Greed.json\n"
-    code, _, complaint = run(lines_of("20", "q"), "Greed", "--save", "none/mine.json")
-    assert code == 2
-    assert len(complaint.splitlines()) == 1
+    code, said, complaint = run(lines_of("20", "q"), "Greed", "--save", "none/mine.json")
+    assert (code, said) == (2, "")
+    assert complaint == "error: save must be in a folder that exists, got none/mine.json\n"
     assert {path.name: path.read_bytes() for path in Path().iterdir()} == saved
     run(lines_of("1"), "--resume", "exactdice-Greed.json")
     assert read_record(Path("exactdice-Greed.json")).actions == (20, 1)
     run(lines_of("u"), "--resume", "exactdice-Greed.json", "--save", "mine.json")
     assert read_record(Path("mine.json")).actions == (20,)
+
+
+def test_who_cannot_save_goes_on_playing(run, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Record, "write", full)
+    code, said, complaint = run(lines_of("20", "q", "0"), "Greed", "--seed", 1)
+    assert (code, complaint) == (0, "")
+    assert "Not saved: [Errno 28] No space left on device." in said
+    assert "You lose." in said
+    code, said, complaint = run(lines_of("20", "q"), "Greed", "--seed", 1)
+    assert (code, complaint) == (2, "error: [Errno 28] No space left on device\n")
 
 
 @pytest.mark.parametrize(
@@ -410,6 +423,20 @@ def test_pieces_words_letters_and_numbers_are_understood():
     twins = [choice(1, "the first 4", 0), choice(2, "the other 4", 1)]
     with pytest.raises(ValueError, match=r"That can be a or b or the first 4 or the other 4"):
         understand("4", twins, faces)
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "payoff", "ends"),
+    [
+        ("Greed", {}, 1, "You win."),
+        ("Greed", {}, 0.5, "A tie: you get 0.5 of a win."),
+        ("FourTwoOne", {"utility": "goal:421"}, 0, "You do not succeed."),
+        ("FourTwoOne", {}, 1, "You get 1 point."),
+        ("LowestScore", {"objective": "score"}, -7, "You get -7 points."),
+    ],
+)
+def test_the_end_is_told_in_the_words_of_the_game(name, size, payoff, ends):
+    assert unit_of(make_task(name, 0, **size).game).ending(payoff) == ends
 
 
 def test_letters_are_never_commands():
