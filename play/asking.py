@@ -36,7 +36,7 @@ def asking(console: Console) -> Ask:
 @contextmanager
 def patience(console: Console) -> Iterator[None]:
     """Say what is going on if it takes longer than a moment."""
-    timer = Timer(PATIENCE, console.print, ["Solving the game, which is done once ..."])
+    timer = Timer(PATIENCE, console.print, ["One moment, only once ..."])
     timer.daemon = True
     timer.start()
     try:

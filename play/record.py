@@ -109,7 +109,7 @@ class Record:
         """Give the same with the paths of policies so that they hold in any working directory."""
         if self.against is None:
             return self
-        game = self.task.game
+        game: Any = find_game(self.game)
         several = game.opponent_keyword == "opponents"
         given = self.against.split(",") if several else [self.against]
         places = [

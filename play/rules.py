@@ -69,9 +69,13 @@ def _lowest_score_match(game: Any) -> str:
 
 
 def _shut_the_box(game: Any) -> str:
+    limit = game.one_die.removeprefix("sum<=")
+    one = "" if limit == "never" else f" One die is rolled when at most {limit} is open."
+    first = game.objective == "win" and game.shut_wins
+    shut = " A first player who closes all has won." if first else ""
     return (
-        "Roll, and close open tiles that add up to the roll, as long as that is possible. "
-        f"{OPEN[game.objective]}"
+        f"Roll {game.dice} dice, and close open tiles that add up to the roll, as long as that is "
+        f"possible.{one} {OPEN[game.objective]}{shut}"
     )
 
 

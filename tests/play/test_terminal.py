@@ -248,6 +248,15 @@ def test_nothing_that_was_saved_is_lost(run):
     assert read_record(Path("mine.json")).actions == (20,)
 
 
+def test_saving_needs_nothing_but_the_record_and_keeps_places_from_anywhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("gone").mkdir()  # what was in it is not needed
+    Record("LowestScore", against="random,gone,notebook").write(Path("mine.json"))
+    saved = json.loads(Path("mine.json").read_text())
+    assert saved["against"] == f"random,{(tmp_path / 'gone').resolve()},notebook"
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["mine.json"]
+
+
 def test_who_cannot_save_goes_on_playing(run, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
@@ -511,4 +520,4 @@ def test_slow_solving_is_announced(monkeypatch, capsys):
     monkeypatch.setattr("exactdice.play.asking.PATIENCE", 0.0)
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     assert play(Record("LowestScore", {"opponents": "optimal", "dice": 4}, seed=1))
-    assert "Solving the game, which is done once" in capsys.readouterr().out
+    assert "One moment, only once" in capsys.readouterr().out
