@@ -12,7 +12,7 @@ from ..games import InputError
 from ..games.words import listed
 from .asking import Ask, asking, patience
 from .coach import balance, ranked, unit_of, verdict
-from .record import Record, free_path
+from .record import LARGEST_SEED, Record, free_path
 from .replies import labels, possible, understand, written
 from .rules import rules
 from .session import Session
@@ -47,7 +47,7 @@ def play(record: Record, path: Path | None = None, ask: Ask | None = None) -> bo
         ValueError: if an option is not one of the game's.
         OSError: if the game cannot be saved.
     """
-    console = Console(highlight=False, soft_wrap=False)
+    console = Console(highlight=False)
     with patience(console):
         session = record.session()
     table = Terminal(console, ask or asking(console), record, session, path)
@@ -140,7 +140,7 @@ class Terminal:
                 self._left = True
                 return
             if word in ("y", "yes", "s", "same"):
-                seed = session.seed + (word[0] == "y")
+                seed = (session.seed + (word[0] == "y")) % (LARGEST_SEED + 1)
                 self._session = Session(session.task, seed)
                 self._say("")
                 self._say(f"A new game, seed {seed}.")

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import tyro
 
 from .agents.runs.config import BenchmarkConfig, GameName, Keywords, TrainConfig
-from .games import InputError
+from .games import GAMES, InputError
 from .sources.reproduce import SOURCES
 
 
@@ -108,11 +108,18 @@ class PlotConfig:
             raise InputError("runs must be one run folder at least, got none")
 
 
+#: As ``GameName``, of which None is left to be found out.
+GameToPlay = Annotated[
+    str | None,
+    tyro.conf.arg(metavar="{" + ",".join([*GAMES, "FILE.py:CLASS", "MODULE:CLASS"]) + "}"),
+]
+
+
 @dataclass(frozen=True)
 class PlayConfig:
     """Play a game against any policy, in the terminal or in the browser."""
 
-    game: tyro.conf.Positional[GameName | None] = None
+    game: tyro.conf.Positional[GameToPlay] = None
     """Game to play. Default: that of the run to play against, else Greed."""
 
     env: Keywords = field(default_factory=dict)

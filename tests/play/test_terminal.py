@@ -208,6 +208,15 @@ def test_after_the_end_there_are_other_games_and_the_same(run):
     assert read_record(Path("exactdice-Greed.json")).actions == (29,)
 
 
+def test_after_the_last_seed_comes_the_first(run):
+    last = 2**32 - 1
+    replies = lines_of("29", "0", "y", "1", "q")
+    code, said, complaint = run(replies, "Greed", "--seed", last)
+    assert (code, complaint) == (0, "")
+    assert "A new game, seed 0." in said
+    assert read_record(Path("exactdice-Greed.json")).seed == 0
+
+
 def test_a_seed_is_drawn_and_printed(run):
     first, second = (run("", "Greed")[1] for _ in range(2))
     assert first != second
