@@ -90,6 +90,19 @@ class Score:
         return MappingProxyType({float(payoff): float(law[payoff]) for payoff in law})
 
     @cached_property
+    def occupancy(self) -> FloatArray:
+        """How often on average a game meets each state, shape (state,); see ``occupancy``."""
+        return frozen(self._met[self.task.seat])
+
+    @cached_property
+    def costs(self) -> FloatArray:
+        """What the agent gives away in each state, shape (state,); they sum to the regret."""
+        wrong = self._mistakes
+        costs = np.zeros(self.task.game.num_states)
+        np.add.at(costs, wrong.states, wrong.costs(solution(self.task, FLOATS)))
+        return frozen(costs)
+
+    @cached_property
     def optimal_share(self) -> float:
         """Share of the agent's decisions that are optimal, each counted as often as it is met."""
         met = self._met[self.task.seat].sum()
@@ -134,7 +147,7 @@ class Score:
 
     @cached_property
     def _mistakes(self) -> Mistakes:
-        return mistakes(self.agent, solution(self.task, FLOATS), self._met[self.task.seat])
+        return mistakes(self.agent, solution(self.task, FLOATS), self.occupancy)
 
     @cached_property
     def _met(self) -> FloatArray:
