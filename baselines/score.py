@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..games import FLOATS, FloatArray, Stage, frozen
+from ..games import FLOATS, FloatArray, IntArray, Stage, frozen
 from .answers import remembered
 from .blunders import Blunder, Mistakes, mistakes
 from .conversion import Reading, label
@@ -101,6 +101,15 @@ class Score:
         costs = np.zeros(self.task.game.num_states)
         np.add.at(costs, wrong.states, wrong.costs(solution(self.task, FLOATS)))
         return frozen(costs)
+
+    @cached_property
+    def costliest_actions(self) -> IntArray:
+        """What the agent does that costs most in each state, shape (state,); -1 if nothing does."""
+        wrong = self._mistakes
+        order = np.argsort(wrong.costs(solution(self.task, FLOATS)), kind="stable")
+        actions = np.full(self.task.game.num_states, -1)
+        actions[wrong.states[order]] = wrong.actions[order]  # of several the last one stays
+        return frozen(actions)
 
     @cached_property
     def optimal_share(self) -> float:

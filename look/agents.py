@@ -123,7 +123,7 @@ def mistakes(scored: Score) -> Picture:
 def _worst(scored: Score) -> str:
     """Say where most is lost, if anything is."""
     state = int(scored.costs.argmax())
-    lost = scored.costs[state]
+    lost = float(scored.costs[state])
     return f" Most, {lost:.6f}, is lost at {decision(scored, state)}." if lost > 0 else ""
 
 
@@ -177,16 +177,18 @@ def _words(scored: Score, view: View, costs: FloatArray, costliest: IntArray) ->
 
 
 def decision(scored: Score, state: int) -> str:
-    """Say what an agent does in a state, and what is best."""
+    """Say what an agent does in a state, or which of what it does costs most, and what is best."""
     game, seat = scored.task.game, scored.task.seat
     seen = game.observe(np.array([state]), seat)[0]
-    done = int(scored.agent.probabilities(np.array([state]))[0].argmax())
-    best = int(solve(scored.task).policy.actions[state])
-    does = game.describe_move(seen, done) if done < game.num_actions else "an illegal move"
-    where = game.describe(seen)
-    if done == best:
-        return f"{where}: mostly {does}, which is best"
-    return f"{where}: {does}, best {game.describe_move(seen, best)}"
+    law = scored.agent.probabilities(np.array([state]))[0]
+    wrong, best = (
+        int(scored.costliest_actions[state]),
+        int(solve(scored.task).policy.actions[state]),
+    )
+    done = int(law.argmax()) if wrong < 0 else wrong
+    often = "" if law[done] == 1 else f" with probability {law[done]:.2g}"
+    said = f"{game.describe(seen)}: {game.describe_move(seen, done)}{often}"
+    return said if wrong < 0 else f"{said}, best {game.describe_move(seen, best)}"
 
 
 def _bars(scored: Score) -> Bars:

@@ -83,7 +83,7 @@ def section(picture: Picture, name: str) -> str:
         paragraph(picture.says),
         f'<div class="{beside}">{panels}</div>',
     ]
-    return "\n".join([*parts, *([paragraph(f"{', '.join(keys)}.")] if keys else [])])
+    return "\n".join([*parts, *([paragraph(f"Cells: {'; '.join(keys)}.")] if keys else [])])
 
 
 def _keys(panel: Panel) -> Iterator[str]:
@@ -103,11 +103,11 @@ def _keys(panel: Panel) -> Iterator[str]:
 def _panel(panel: Panel, name: str, titled: bool) -> str:
     layout: dict[str, Any] = {
         "template": "plotly_white",
-        "margin": {"l": 60, "r": 20, "t": 50 if titled else 20, "b": 60},
+        "margin": {"l": 60, "r": 20, "t": 50 if any(_titles(panel, titled)) else 20, "b": 60},
         "xaxis_title": panel.x_label,
         "colorway": COLOURS,
         "legend": {"orientation": "h", "y": -0.2},
-        "title": panel.title if titled else None,
+        "title": ": ".join(_titles(panel, titled)) or None,
     }
     if isinstance(panel, Map):
         figure = _map(panel)
@@ -127,11 +127,17 @@ def _panel(panel: Panel, name: str, titled: bool) -> str:
     return part
 
 
+def _titles(panel: Panel, titled: bool) -> list[str]:
+    """Say above a panel what it is, beside others, and what its colours are."""
+    colours = [panel.value_label] if isinstance(panel, Map) else []
+    return [panel.title, *colours] if titled else colours
+
+
 def _map(chart: Map) -> Any:
     rows, columns = chart.values.shape
     low, high = chart.span
     numbers = chart.values
-    bar: dict[str, Any] = {"title": {"text": chart.value_label, "side": "right"}}
+    bar: dict[str, Any] = {}
     if chart.log:
         numbers = np.where(chart.faint, np.nan, np.log10(np.maximum(numbers, low)))
         powers = np.arange(np.ceil(np.log10(low)), np.floor(np.log10(high)) + 1)

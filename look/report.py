@@ -1,5 +1,6 @@
 """One web page about an agent: its score, where it errs, and how it learned."""
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,7 +35,8 @@ def _parts(asked: Asked, score: Score) -> Iterator[str]:
     kind = "deterministic" if score.deterministic else "stochastic"
     yield page.paragraph(
         f"{score.policy} ({kind}) {seated(score.task)}. Everything here is computed over every "
-        "state of the game; nothing is an estimate from sample games."
+        "state of the game; nothing is an estimate from sample games. The command is: "
+        f"{_command(asked)}"
     )
     yield page.table(*_numbers(score))
     yield page.section(agents.mistakes(score), "mistakes")
@@ -42,6 +44,17 @@ def _parts(asked: Asked, score: Score) -> Iterator[str]:
     yield page.section(agents.outcomes(score), "outcomes")
     if asked.is_run:
         yield from _of_run(asked)
+
+
+def _command(asked: Asked) -> str:
+    """Give the command that writes the page."""
+    words = ["exactdice", "report", asked.policy]
+    words += ["--game", asked.game] if asked.game else []
+    words += ["--env", *(str(word) for pair in asked.env.items() for word in pair)] * bool(
+        asked.env
+    )
+    words += ["--model", asked.model] if asked.model else []
+    return shlex.join([*words, *(["--stochastic"] if asked.stochastic else [])])
 
 
 def _numbers(score: Score) -> tuple[list[str], list[list[str]]]:

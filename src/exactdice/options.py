@@ -50,6 +50,8 @@ class SolveConfig:
     """Print the value as a fraction, computed with integers."""
 
 
+#: Words that say what to draw.
+What = Annotated[tuple[str, ...], tyro.conf.arg(metavar="[WHAT ...]")]
 #: A name in ``SOURCES``, shown as a choice.
 SourceName = Annotated[str | None, tyro.conf.arg(metavar="{" + ",".join(SOURCES) + "}")]
 
@@ -99,7 +101,7 @@ class PlotConfig:
     An unknown name gets a list of all charts.
     """
 
-    what: tyro.conf.Positional[tuple[str, ...]]
+    what: tyro.conf.Positional[What]
     """Run folders, whose exact learning curves are drawn; or the name of a chart, such as
     greed-policy, and what it is of: mistakes RUN, mistakes POLICY, outcomes POLICY, critic RUN,
     leaderboard FOLDER; or gallery, which draws everything, and what is in folders that follow."""

@@ -175,6 +175,15 @@ def test_costs_by_state_are_those_of_the_blunders():
     np.testing.assert_allclose(scored.costs, expected, atol=1e-15)
 
 
+def test_of_what_an_agent_draws_the_words_name_what_costs_most():
+    scored = score("random", make_task("Greed", **SMALL["Greed"]))
+    words = agents.decision(scored, 0)
+    start = [blunder for blunder in scored.blunders(None) if blunder.observation == (0, 0, 0)]
+    costliest = scored.task.game.describe_action(max(start, key=lambda b: b.cost).action)
+    assert f": {costliest} with probability " in words
+    assert words.endswith("best 1 die")
+
+
 def test_a_game_of_ones_own_gets_bars(own_games, tmp_path):
     root = Path(__file__).parent.parent.parent
     own_games(f"{root / 'examples' / 'pig.py'}:Pig")

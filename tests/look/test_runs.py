@@ -155,6 +155,7 @@ def test_the_page_of_a_policy_opens_in_a_browser(run, browser, policy, game):
     page, wrong = opened(browser, Path("page.html"))
     assert page.locator(".js-plotly-plot").count() >= 2
     assert policy in page.title()
+    assert f"exactdice report {policy} --game {game[1]}" in page.locator("p").first.text_content()
     assert not wrong
 
 
