@@ -5,7 +5,6 @@ To read runs takes stable-baselines3 and PyTorch.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -91,8 +90,8 @@ def critic(folder: Path, which: str = "final") -> Picture:
     """
     config = read_config(folder)
     model, env = load_model(folder, which)
-    rate: Any = model  # all that learn here have a gamma
-    gamma, reward = float(rate.gamma), str(config.reward)
+    gamma = float(getattr(model, "gamma", 1.0))  # a table counts what comes later in full
+    reward = str(config.reward)
     if config.self_play or not (gamma == 1 or (gamma == 0 and reward == "regret")):
         raise RunError(
             "critic needs a run without self-play with gamma 1, or gamma 0 and the reward regret, "

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exactdice.agents.runs.config import RunError
+from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.folders import load_model
+from exactdice.agents.runs.train import train
 from exactdice.baselines import score
 from exactdice.look import gallery
 from exactdice.look import runs as charts
@@ -49,6 +50,22 @@ def test_a_critic_of_single_regrets_stands_beside_what_moves_give_away(runs):
     model, env = load_model(runs["regret"])
     stochastic = score(model, env, deterministic=False)
     assert (panel.x * panel.weights).sum() == pytest.approx(-stochastic.regret, rel=1e-6)
+
+
+@pytest.mark.parametrize("algorithm", ["dqn", "qlearning"])
+def test_action_values_are_a_critic_in_payoffs_of_the_game(algorithm, tmp_path):
+    """DQN learns from scaled payoffs, here of -12 to 0, which its critic must not show."""
+    game = {"dice": 2, "objective": "score", "players": 1}
+    options = {"steps": 3000, "num_envs": 16, "eval_interval": 1500, "algorithm": algorithm}
+    if algorithm == "dqn":
+        options["hyperparams"] = {"buffer_size": "2000", "learning_starts": "200"}
+    config = TrainConfig(game="LowestScore", env=game, run_folder=tmp_path / "run", **options)
+    train(config)
+    (panel,) = charts.critic(tmp_path / "run").panels
+    assert panel.x.min() == -12
+    assert panel.y.min() < -3  # scaled payoffs are not below -1
+    if algorithm == "qlearning":  # whose table is nearly right by then
+        assert np.average(np.abs(panel.y - panel.x), weights=panel.weights) < 0.3
 
 
 def test_a_critic_of_discounted_rewards_is_refused(runs, tmp_path):
