@@ -61,11 +61,17 @@ class Mistakes:
         nth = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
         return places, self.actions[self._order[first[places] + nth]]
 
+    def costs(self, solution: Solution) -> FloatArray:
+        """Give what each one takes from the expected payoff, shape (mistake,)."""
+        best = solution.found.at(solution.task.seat, self.states)
+        costs: FloatArray = self.occupancy * (best - self.values)
+        return costs
+
     def costliest(self, solution: Solution, count: int | None) -> list[Blunder]:
         """List the costliest as blunders, costliest first."""
         game, seat = solution.task.game, solution.task.seat
         best = solution.found.at(seat, self.states)
-        costs = self.occupancy * (best - self.values)
+        costs = self.costs(solution)
         order = np.lexsort((self.actions, self.states, -costs))[:count]
         rows = zip(
             map(tuple, game.observe(self.states[order], seat).tolist()),

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..games import FLOATS, FloatArray, Stage, frozen
+from ..games import FLOATS, FloatArray, IntArray, Stage, frozen
 from .answers import remembered
 from .blunders import Blunder, Mistakes, mistakes
 from .conversion import Reading, label
@@ -90,6 +90,28 @@ class Score:
         return MappingProxyType({float(payoff): float(law[payoff]) for payoff in law})
 
     @cached_property
+    def occupancy(self) -> FloatArray:
+        """How often on average a game meets each state, shape (state,); see ``occupancy``."""
+        return frozen(self._met[self.task.seat])
+
+    @cached_property
+    def costs(self) -> FloatArray:
+        """What the agent gives away in each state, shape (state,); they sum to the regret."""
+        wrong = self._mistakes
+        costs = np.zeros(self.task.game.num_states)
+        np.add.at(costs, wrong.states, wrong.costs(solution(self.task, FLOATS)))
+        return frozen(costs)
+
+    @cached_property
+    def costliest_actions(self) -> IntArray:
+        """What the agent does that costs most in each state, shape (state,); -1 if nothing does."""
+        wrong = self._mistakes
+        order = np.argsort(wrong.costs(solution(self.task, FLOATS)), kind="stable")
+        actions = np.full(self.task.game.num_states, -1)
+        actions[wrong.states[order]] = wrong.actions[order]  # of several the last one stays
+        return frozen(actions)
+
+    @cached_property
     def optimal_share(self) -> float:
         """Share of the agent's decisions that are optimal, each counted as often as it is met."""
         met = self._met[self.task.seat].sum()
@@ -134,7 +156,7 @@ class Score:
 
     @cached_property
     def _mistakes(self) -> Mistakes:
-        return mistakes(self.agent, solution(self.task, FLOATS), self._met[self.task.seat])
+        return mistakes(self.agent, solution(self.task, FLOATS), self.occupancy)
 
     @cached_property
     def _met(self) -> FloatArray:

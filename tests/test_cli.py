@@ -388,7 +388,7 @@ def test_reproduce_ends_well(run, monkeypatch, arguments, shown):
         (["score", "goal:2,0", "--game", "FourTwoOne"], "goal must be followed by h,s, both 0 or"),
         (["solve", "--game", "FourTwoOne", "--env", "opponent", "random"], "must be left out, as"),
         (["solve", "--game", "LowestScore", "--env", "opponents", "random,random"], "one or 3"),
-        (["plot"], "runs must be one run folder at least, got none"),
+        (["plot"], "what must be run folders, gallery or the name of a chart, got none"),
         (["plot", "."], "error: run folder must hold a config.json, got ."),
         (["verify"], "certificates must be one file at least, got none"),
         (["score", "random", "--ceiling"], "ceiling must be left out"),
@@ -484,6 +484,20 @@ def test_commands_without_training_need_the_light_extra_alone(tmp_path):
         need = f"error: {command} needs more libraries: pip install 'exactdice[agents]'\n"
         assert (code, said, complaint) == (2, "", need)
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_charts_of_games_need_the_extra_of_pictures_alone(tmp_path):
+    commands = [["plot", "greed-policy", *SMALL], ["report", "random", *SMALL]]
+    training = HEAVY.replace("matplotlib,", "")
+    for command, (code, said, complaint) in zip(
+        commands, run_without(training, commands, tmp_path), strict=True
+    ):
+        assert (code, complaint) == (0, ""), command
+        assert said
+    ends = run_without(f"{HEAVY},plotly", commands, tmp_path)
+    for (command, *_), (code, said, complaint) in zip(commands, ends, strict=True):
+        need = f"error: {command} needs more libraries: pip install 'exactdice[look]'\n"
+        assert (code, said, complaint) == (2, "", need)
 
 
 def test_without_tyro_the_command_line_says_what_to_install(tmp_path):

@@ -16,6 +16,7 @@ FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 PAGES = [path.relative_to(ROOT).as_posix() for path in FILES]
 #: Python that is only compiled, by its first line, and why.
 NOT_IMPORTED = {
+    "# film.py": "another project's program, in an installation of its own",
     "from quantecon.markov import DiscreteDP, backward_induction": "another project's planner",
     "from mdptoolbox.mdp import ValueIteration": "another project's planner",
     "from bettermdptools.algorithms.planner import Planner": "another project's planner",
@@ -29,6 +30,7 @@ NOT_RUN = {
     "git clone": "needs a network",
     "make": "makes .venv, or runs this suite",
     "python -c 'from rl_zoo3.plots import plot_train; plot_train()'": FOREIGN,
+    "python film.py": FOREIGN,
     "python -m rl_zoo3.enjoy": FOREIGN,
     "python -m rl_zoo3.train": FOREIGN,
     "ray": "starts servers on several machines",

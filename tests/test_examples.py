@@ -177,16 +177,6 @@ def test_an_agent_learns_pig_and_is_scored_exactly(tmp_path):
     assert "holds" in run("verify", folder / "certificate.npz", "--game", PIG, cwd=tmp_path)
 
 
-def test_the_values_of_a_match_are_drawn(tmp_path):
-    command = [sys.executable, FOLDER / "match_picture.py", tmp_path / "values.svg", "tokens=2"]
-    said = subprocess.run([*command, "charge_casts=1"], check=True, capture_output=True, text=True)
-    assert said.stdout.splitlines() == [
-        "who begins wins 0.507683",
-        "a lower result is better in 0 of 4 token states, some lost round than some won one in 0",
-    ]
-    assert "<svg" in (tmp_path / "values.svg").read_text()
-
-
 def test_the_loop_in_one_file_learns_and_logs_its_exact_regret():
     options = ["--env-id", "exactdice/FourTwoOne-OneHot-v0", "--total-timesteps", "40000"]
     command = [sys.executable, FOLDER / "cleanrl_style_dqn.py", *options]

@@ -24,7 +24,7 @@ from stable_baselines3.dqn.policies import DQNPolicy
 
 from ...baselines import Reading, Sight, Task, choose
 from ...envs import encoding_of, sight_in_training
-from ...games import BoolArray, Game, InputError, IntArray
+from ...games import BoolArray, FloatArray, Game, InputError, IntArray
 from .q_learning import QTable
 from .vec_env import GameVecEnv
 
@@ -145,6 +145,24 @@ class ModelPolicy:
         return _network(
             self.policy, th.as_tensor(self._features(observations), device=self.policy.device)
         )
+
+    def critic(self, observations: IntArray, masks: BoolArray) -> FloatArray:
+        """Give what its network takes states to be worth, shape (observation,), in its rewards.
+
+        Raises:
+            ValueError: if the network rates no states and no actions.
+        """
+        features = self._features(observations)
+        if isinstance(self.policy, ARSPolicy):
+            raise InputError(f"model must rate what it sees, got {self.__name__}, which does not")
+        if isinstance(self.policy, GREEDY):
+            rated = np.concatenate(list(self._in_batches(features)))
+            best: FloatArray = np.where(masks, rated, -np.inf).max(axis=1)
+            return best
+        with th.no_grad():
+            values = self.policy.predict_values(th.as_tensor(features, device=self.policy.device))
+        found: FloatArray = values.double().cpu().numpy().reshape(-1)
+        return found
 
     def with_policy(self, policy: Any) -> "ModelPolicy":
         """Give the same with another network of the same kind."""

@@ -1,4 +1,4 @@
-"""The command line: ``exactdice train | score | verify | solve | benchmark | plot | play | ...``.
+"""The command line: ``exactdice train | score | verify | solve | reproduce | benchmark | ...``.
 
 What a command needs is imported when it runs: most need gymnasium, numpy, tyro and rich alone.
 """
@@ -13,24 +13,36 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .baselines import CertificateError, is_policy_name, policy_names, solve, verify
+from .baselines import CertificateError, solve, verify
 from .baselines.certificate import printable
 from .envs import find_game
 from .games import InputError
 from .sources.reproduce import SOURCES, reproduce
 
 if TYPE_CHECKING:
-    from .options import PlayConfig, ScoreConfig, SolveConfig, VerifyConfig
+    from .options import (
+        PlayConfig,
+        PlotConfig,
+        ReportConfig,
+        ScoreConfig,
+        SolveConfig,
+        VerifyConfig,
+    )
     from .play.record import Record
 
 INTERRUPTED = 130  # the exit code of a command that was ended by Ctrl-C
 BROKEN_PIPE = 141  # and of one whose reader left
 #: The extra of the package that brings a library.
-EXTRAS = {"tyro": "cli", "rich": "cli", "flask": "web"} | dict.fromkeys(
+EXTRAS = {
+    "flask": "web",
+    "matplotlib": "look",
+    "plotly": "look",
+    "rich": "cli",
+    "tyro": "cli",
+} | dict.fromkeys(
     (
         "filelock",
         "joblib",
-        "matplotlib",
         "pydantic",
         "sb3_contrib",
         "scipy",
@@ -105,7 +117,14 @@ def _parse(words: list[str]) -> Any:
 
 def _run(command: Any) -> int:
     from .agents.runs.config import BenchmarkConfig, TrainConfig
-    from .options import PlayConfig, PlotConfig, ScoreConfig, SolveConfig, VerifyConfig
+    from .options import (
+        PlayConfig,
+        PlotConfig,
+        ReportConfig,
+        ScoreConfig,
+        SolveConfig,
+        VerifyConfig,
+    )
 
     if isinstance(command, TrainConfig):
         from .agents.runs.train import train
@@ -122,36 +141,30 @@ def _run(command: Any) -> int:
 
         return 1 if benchmark(command) else 0
     if isinstance(command, PlotConfig):
-        from .agents.board.plot import plot_runs
-
-        plot_runs(command.runs, command.picture)
-        print(f"drawn in {command.picture}")
-        return 0
+        return _plot(command)
+    if isinstance(command, ReportConfig):
+        return _report(command)
     if isinstance(command, PlayConfig):
         return _play(command)
     return reproduce(list(SOURCES) if command.source is None else [command.source])
 
 
 def _score(command: "ScoreConfig") -> int:
-    return _score_run(command) if Path(command.policy).is_dir() else _score_policy(command)
-
-
-def _score_run(command: "ScoreConfig") -> int:
-    """Score a model of a run folder."""
-    _refuse(command, "a policy by name", ("game", "env"))
-    import torch
+    """Score a model of a run folder, or a policy by its name or from a file."""
     from rich.console import Console
 
-    from . import score
-    from .agents.runs.folders import load_model
+    from .agents.runs.asked import Asked
     from .agents.runs.report import report
 
-    torch.set_num_threads(1)  # small networks only lose time with more
-    model, env = load_model(Path(command.policy), command.model or "final")
-    report(score(model, env, deterministic=not command.stochastic), Console())
+    asked = Asked(command.policy, command.game, command.env, command.model, command.stochastic)
+    if not asked.is_run:
+        asked.refuse("a run folder", ceiling=command.ceiling)
+    report(asked.score(), Console())
     if command.ceiling:
         from .agents.learners.ceiling import ceiling
+        from .agents.runs.folders import load_model
 
+        model, env = load_model(Path(command.policy), command.model or "final")
         highest = ceiling(model, env.task)
         print(
             "the ceiling, the same network fitted to the optimal policy: "
@@ -160,35 +173,40 @@ def _score_run(command: "ScoreConfig") -> int:
     return 0
 
 
-def _score_policy(command: "ScoreConfig") -> int:
-    """Score a policy of a game by its name, or from a certificate or a saved model."""
-    from rich.console import Console
+def _plot(command: "PlotConfig") -> int:
+    """Draw one picture, or the gallery."""
+    from .look.charts import format_of
+    from .look.names import NAMES, picture
 
-    from . import score
-    from .agents.runs.config import task_from_options
-    from .agents.runs.report import report
+    name, *others = command.what
+    if name == "gallery":
+        from .look.gallery import write_gallery
 
-    task = task_from_options(command.game or "Greed", command.env)
-    named = is_policy_name(task.game, command.policy)
-    if not named and not Path(command.policy).is_file():
-        known = ", ".join(policy_names(task.game))
-        raise InputError(
-            "policy must be a run folder, a certificate, a saved model or one of "
-            f"{known}, got {command.policy!r}"
-        )
-    _refuse(command, "a run folder", ("model", "ceiling"))
-    if named:
-        _refuse(command, "a model", ("stochastic",))
-    policy = command.policy if named else Path(command.policy)
-    report(score(policy, task, deterministic=not command.stochastic), Console())
+        folder = command.folder or Path("gallery")
+        print(f"{len(write_gallery(folder, others))} pictures drawn in {folder}")
+        return 0
+    path = command.picture or Path(f"{name if name in NAMES else 'learning'}.png")
+    format_of(path)  # before anything is computed
+    shown = picture(command.what, command.game, command.env)
+    from .look.drawing import draw
+
+    draw(shown, path)
+    print(f"{shown.says}\ndrawn in {path}")
     return 0
 
 
-def _refuse(command: "ScoreConfig", what: str, options: Sequence[str]) -> None:
-    """Refuse options that would change nothing."""
-    for option in options:
-        if getattr(command, option):
-            raise InputError(f"{option} must be left out, as it is for {what}")
+def _report(command: "ReportConfig") -> int:
+    """Write the page of an agent."""
+    from .agents.runs.asked import Asked
+    from .look.report import write_report
+
+    asked = Asked(command.policy, command.game, command.env, command.model, command.stochastic)
+    score = write_report(asked, command.page)
+    print(
+        f"{score.policy}: normalised score {score.normalized:.6f}, regret {score.regret:.6f}\n"
+        f"written in {command.page}; open it in a browser"
+    )
+    return 0
 
 
 def _verify(command: "VerifyConfig") -> int:
@@ -246,7 +264,7 @@ def _record(command: "PlayConfig") -> "Record":
         return read_record(command.resume, coach=command.coach)
     seed = new_seed() if command.seed is None else command.seed
     game, env = command.game or "Greed", command.env
-    if command.game is None and command.against and Path(command.against).is_dir():
+    if command.game is None and command.against and Path(command.against, "config.json").is_file():
         game, sizes = options_of_run(Path(command.against))
         env = sizes | env
     return Record(game, env, command.against, seed, command.coach)

@@ -50,6 +50,8 @@ class SolveConfig:
     """Print the value as a fraction, computed with integers."""
 
 
+#: Words that say what to draw.
+What = Annotated[tuple[str, ...], tyro.conf.arg(metavar="[WHAT ...]")]
 #: A name in ``SOURCES``, shown as a choice.
 SourceName = Annotated[str | None, tyro.conf.arg(metavar="{" + ",".join(SOURCES) + "}")]
 
@@ -94,18 +96,64 @@ class VerifyConfig:
 
 @dataclass(frozen=True)
 class PlotConfig:
-    """Draw the exact learning curves of runs into one picture."""
+    """Draw a chart of a game, of an agent or of training runs into a picture.
 
-    runs: tyro.conf.Positional[tuple[Path, ...]]
-    """Run folders."""
+    An unknown name gets a list of all charts.
+    """
 
-    picture: Path = Path("learning.png")
-    """File to write; its ending says the format, such as .png or .svg."""
+    what: tyro.conf.Positional[What]
+    """Run folders, whose exact learning curves are drawn; or the name of a chart, such as
+    greed-policy, and what it is of: mistakes RUN, mistakes POLICY, outcomes POLICY, critic RUN,
+    leaderboard FOLDER; or gallery, which draws everything, and what is in folders that follow."""
+
+    picture: Path | None = None
+    """File to write; its ending says the format, such as .png or .svg. Default: learning.png, or
+    the name of the chart."""
+
+    game: GameName | None = None
+    """Game of an agent that is no run. Default: Greed."""
+
+    env: Keywords = field(default_factory=dict)
+    """Keyword arguments of the game: --env max_score 50."""
+
+    folder: Path | None = None
+    """Folder for the pictures of the gallery; beside it comes a page that shows them. Default:
+    gallery."""
 
     def __post_init__(self) -> None:
-        """Check that there is something to draw."""
-        if not self.runs:
-            raise InputError("runs must be one run folder at least, got none")
+        """Check that there is something to draw, and where."""
+        if not self.what:
+            raise InputError("what must be run folders, gallery or the name of a chart, got none")
+        gallery = self.what[0] == "gallery"
+        useless = ("picture", "game", "env") if gallery else ("folder",)
+        for option in useless:
+            if getattr(self, option):
+                kind = "the gallery" if gallery else "a single picture"
+                raise InputError(f"{option} must be left out, as it is not for {kind}")
+
+
+@dataclass(frozen=True)
+class ReportConfig:
+    """Write a web page about an agent that needs nothing else: score, mistakes, learning curve."""
+
+    policy: tyro.conf.Positional[str]
+    """Run folder; or, for --game, the name of a policy such as random, a certificate, or a model
+    that stable-baselines3 saved."""
+
+    game: GameName | None = None
+    """Game of a policy that is no run. Default: Greed."""
+
+    env: Keywords = field(default_factory=dict)
+    """Keyword arguments of the environment for a policy that is no run: --env max_score 50."""
+
+    model: Literal["final", "best"] | None = None
+    """Which model of a run. Default: final."""
+
+    stochastic: bool = False
+    """Let a model draw from its law rather than take its likeliest action."""
+
+    page: Path = Path("report.html")
+    """File to write, which ends in .html."""
 
 
 #: As ``GameName``, of which None is left to be found out.
@@ -173,5 +221,6 @@ Command = (
     | Annotated[ReproduceConfig, tyro.conf.subcommand("reproduce")]
     | Annotated[BenchmarkConfig, tyro.conf.subcommand("benchmark")]
     | Annotated[PlotConfig, tyro.conf.subcommand("plot")]
+    | Annotated[ReportConfig, tyro.conf.subcommand("report")]
     | Annotated[PlayConfig, tyro.conf.subcommand("play")]
 )

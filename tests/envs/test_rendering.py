@@ -14,6 +14,7 @@ from exactdice.envs.picture import HEIGHT, WIDTH, Box, Disc, Text, picture_of
 from exactdice.envs.scene import event_of, names_of, scene_at
 from exactdice.games import GAMES
 from exactdice.games.dice import dice_with_sum
+from gymnasium.utils.play import PlayableGame
 from gymnasium.wrappers import HumanRendering, RecordVideo
 from small_games import SMALL
 
@@ -236,3 +237,11 @@ def test_rendering_does_not_depend_on_the_encoding():
         env.reset(seed=0)
         texts.append(env.render())
     assert len(set(texts)) == 1
+
+
+def test_gymnasium_lets_people_play():
+    env = make("Greed", render_mode="rgb_array")
+    env.reset(seed=0)
+    game = PlayableGame(env, {(key,): key - ord("0") for key in map(ord, "0123456789")})
+    assert game.video_size == (WIDTH, HEIGHT)
+    assert sorted(game.relevant_keys) == list(map(ord, "0123456789"))

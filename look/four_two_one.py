@@ -1,0 +1,112 @@
+"""Charts of 421: the paper's tables, the laws of results, and the match."""
+
+import numpy as np
+
+from ..baselines import Task
+from ..games import FourTwoOneMatch
+from ..sources.claim import printed_table
+from ..sources.four_two_one.charts import law
+from ..sources.four_two_one.match import OptimalMatch, order_words
+from ..sources.four_two_one.tables import UTILITIES, ratio
+from .charts import Bars, Map, Picture
+
+CASTS = 3
+
+
+def tables(_task: Task) -> Picture:
+    """Draw tables 1 to 4, exactly and as printed."""
+    rows = [row for row in printed_table("four_two_one", "tables") if row["player"]]
+    panels = [
+        Bars(
+            title=f"{name}: {utility}",
+            x_label="value, as a share of the first player's optimum",
+            labels=[f"{row['policy']}, {row['player']}" for row in rows],
+            values=np.array(
+                [float(ratio(utility, row["policy"], row["player"] == "first")) for row in rows]
+            ),
+            name="exact",
+            others=np.array([_printed(row[name]) for row in rows]),
+            others_name="as printed, truncated",
+        )
+        for name, utility in UTILITIES.items()
+    ]
+    return Picture(
+        title="421: what the paper's policies are worth",
+        says="Tables 1 to 4 of the paper, exact values beside the printed ones: policies of "
+        "horizon h and serendipity s (goal:h,s) and the optimum, for first and next players. "
+        "Two printed cells of table 4 are lost.",
+        panels=panels,
+    )
+
+
+def _printed(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
+def laws(_task: Task) -> Picture:
+    """Draw how likely each result is with each goal in mind."""
+    goals = list(law("111", CASTS, True))
+    chances = np.array(
+        [[float(sum(law(goal, CASTS, True)[end])) for end in goals] for goal in goals]
+    )
+    names = [goal[::-1] for goal in goals]
+    panel = Map(
+        title="421: what comes of a goal",
+        x_label="result",
+        y_label="goal",
+        values=chances,
+        value_label="probability after three casts",
+        columns=names,
+        rows=names,
+        words=lambda row, column: (
+            f"goal {names[row]}: {names[column]} with probability {chances[row, column]:.6f}"
+        ),
+        log=True,
+    )
+    return Picture(
+        title=panel.title,
+        says="How likely a first player with a goal in mind ends with each result, within three "
+        "casts: the goal itself on the diagonal, and beside it what is left of the plan.",
+        panels=[panel],
+    )
+
+
+def match(task: Task) -> Picture:
+    """Draw the chance to win of who begins a round, in every state of the tokens."""
+    game = task.game
+    assert isinstance(game, FourTwoOneMatch)
+    solved = OptimalMatch(game)
+    size = game.tokens
+    chances = np.full((size, size), np.nan)  # (other's tokens, own tokens)
+    texts = np.full((size, size), "", dtype="U8")
+    pot, own, other = game.token_states.T
+    chances[other, own] = solved.values
+    texts[other, own] = [f"{value:.3f}".removeprefix("0") for value in solved.values]
+    empty = np.zeros((size, size), dtype=bool)
+    empty[other, own] = pot == 0
+    panel = Map(
+        title="421: the chance to win of who begins a round",
+        x_label="tokens of who begins the round",
+        y_label="tokens of the other player",
+        values=chances,
+        value_label="chance to win, both playing optimally",
+        texts=texts,
+        missing_label="more tokens than there are",
+        marked=empty,
+        marked_label="the pot is empty",
+        words=lambda row, column: (
+            f"{size - row - column} in the pot, own {column}, other's {row}: "
+            f"{chances[row, column]:.6f}"
+        ),
+        colours="diverging",
+        limits=(0.0, 1.0),
+    )
+    return Picture(
+        title=panel.title,
+        says=f"The chance to win of who begins a round, by the tokens of both; what they do not "
+        f"have is in the pot. Who begins the match wins {solved.value:.6f}; {order_words(solved)}.",
+        panels=[panel],
+    )

@@ -1,0 +1,138 @@
+"""Charts of training runs: learning curves, critics, and the leaderboard with its intervals.
+
+To read runs takes stable-baselines3 and PyTorch.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ..agents.board.leaderboard import agent_name, read_cells, summarise
+from ..agents.learners.adapter import ModelPolicy
+from ..agents.runs.config import RunError
+from ..agents.runs.folders import load_model, read_config, read_log
+from ..baselines import Score, evaluate, score, solve
+from ..games import FloatArray, IntArray
+from .agents import decision
+from .charts import Bars, Lines, Picture, Points, Series
+
+FLOOR = 1e-4  # of the span between random and optimal play: what is nearer is drawn here
+POINTS = 4000  # states that are shown
+
+
+def learning(folders: Sequence[Path]) -> Picture:
+    """Draw the exact learning curves of runs: what is missing to the optimum, over steps.
+
+    Raises:
+        RunError: if a folder has no scores.
+    """
+    series = []
+    for folder in folders:
+        config, log = read_config(folder), read_log(folder)
+        series.append(
+            Series(
+                name=f"{config.game_name}: {agent_name(config)}",
+                x=log["timesteps"] / 1e6,
+                y=np.maximum(1 - log["normalized"], FLOOR),
+            )
+        )
+    panel = Lines(
+        title="Exact distance to the optimum",
+        x_label="agent's moves, million",
+        y_label="1 - normalised score (random play: 1)",
+        series=series,
+        log_y=True,
+    )
+    return Picture(
+        title=panel.title,
+        says="What training runs still miss of the optimum, over the agent's moves. No point is an "
+        f"estimate; below {FLOOR:g} all is drawn at {FLOOR:g}.",
+        panels=[panel],
+    )
+
+
+def leaderboard(folder: Path) -> Picture:
+    """Draw the mean of every agent in every game, with its interval.
+
+    Raises:
+        RunError: if the folder has no finished runs.
+    """
+    rows = summarise(list(read_cells(folder)))
+    if not rows:
+        raise RunError(f"folder must hold finished runs, got {folder}")
+    distances = 1 - np.array([[row.mean, row.high, row.low] for row in rows])
+    middle, low, high = np.maximum(distances, FLOOR / 10).T
+    panel = Bars(
+        title="Exact distance to the optimum, by game and agent",
+        x_label="1 - normalised score: mean and 95 % interval",
+        labels=[f"{row.game}: {row.agent}" for row in rows],
+        values=middle,
+        low=low,
+        high=high,
+        log=True,
+        words=[f"{row.seeds} seeds, mean normalised score {row.mean:.6f}" for row in rows],
+    )
+    return Picture(
+        title=panel.title,
+        says="What the agents of the leaderboard miss of the optimum on average over seeds, with "
+        "the interval that comes from resampling the seeds. Further left is better, random play "
+        f"would be at 1, and what is below {FLOOR / 10:g} is drawn there.",
+        panels=[panel],
+    )
+
+
+def critic(folder: Path, which: str = "final") -> Picture:
+    """Draw what the critic of a run takes states to be worth, beside the exact values.
+
+    Raises:
+        RunError: if the run learned from rewards whose values are not computed here.
+    """
+    config = read_config(folder)
+    model, env = load_model(folder, which)
+    gamma = float(getattr(model, "gamma", 1.0))  # a table counts what comes later in full
+    reward = str(config.reward)
+    if config.self_play or not (gamma == 1 or (gamma == 0 and reward == "regret")):
+        raise RunError(
+            "critic needs a run without self-play with gamma 1, or gamma 0 and the reward regret, "
+            f"got {folder}, of gamma {gamma:g} and the reward {reward}"
+        )
+    learned = score(model, env, deterministic=config.algorithm in ("dqn", "qrdqn", "qlearning"))
+    task = learned.task
+    states = np.argsort(-learned.occupancy, kind="stable")[:POINTS]
+    states = states[learned.occupancy[states] > 0]
+    masks = task.game.mask(states)
+    seen = task.game.observe(states, task.seat)
+    believed = ModelPolicy(model, task.game).critic(seen, masks) / env.reward_scale
+    exact, name = _worth(learned, states, reward, gamma)
+    panel = Points(
+        title=f"What the critic of {folder.name} believes",
+        x_label=f"exactly: {name}",
+        y_label="what the critic says",
+        x=exact,
+        y=believed,
+        weights=learned.occupancy[states],
+        words=lambda point: (
+            f"{decision(learned, int(states[point]))}<br>exactly {exact[point]:.4f}, the critic "
+            f"says {believed[point]:.4f}"
+        ),
+    )
+    off = float(np.average(np.abs(believed - exact), weights=learned.occupancy[states]))
+    return Picture(
+        title=panel.title,
+        says=f"What the critic takes each of the {len(states)} likeliest states to be worth, over "
+        "what the agent's policy really makes of it; larger points are met more often, and a "
+        f"perfect critic is on the line. It is off by {off:.4f} on average.",
+        panels=[panel],
+    )
+
+
+def _worth(learned: Score, states: IntArray, reward: str, gamma: float) -> tuple[FloatArray, str]:
+    """Give what the agent can expect of its rewards in states, and what to call it."""
+    task = learned.task
+    if gamma == 0:
+        return -learned.costs[states] / learned.occupancy[states], "regret of the move, negative"
+    worth = evaluate(learned.agent, task).found.at(task.seat, states)
+    if reward == "outcome":
+        return worth, "expected payoff of the agent's policy"
+    return worth - solve(task).found.at(task.seat, states), "payoff less the optimal one"

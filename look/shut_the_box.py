@@ -1,0 +1,126 @@
+"""Charts of Shut the Box: what a score is worth, and which tiles to close first."""
+
+from itertools import groupby
+
+import numpy as np
+
+from ..baselines import Solution, Task, solve
+from ..games import FloatArray, InputError, IntArray, ShutTheBox
+from .charts import Lines, Map, Picture, Series
+
+
+def _two_players(task: Task) -> ShutTheBox:
+    game = task.game
+    assert isinstance(game, ShutTheBox)
+    if game.num_players < 2:
+        raise InputError(f"objective must be win for this chart, got {game.objective}")
+    return game
+
+
+def _first_rolls(game: ShutTheBox) -> tuple[IntArray, FloatArray]:
+    """Give the rolls of a full box that can be, and their probabilities."""
+    states, law = game.initial_law()
+    return game.observe(states, 0)[:, game.tiles], law.astype(np.float64)
+
+
+def _targets(game: ShutTheBox) -> IntArray:
+    """Give the scores that may be to beat; a shut box is not if it wins at once."""
+    return np.arange(int(game.shut_wins), game.max_score + 1)
+
+
+def _at_full_box(game: ShutTheBox, rolls: IntArray, targets: IntArray) -> IntArray:
+    """Give the states before the first move of a turn, shape (target, roll)."""
+    seen = np.ones((len(targets), len(rolls), game.tiles + 2), dtype=np.int64)
+    seen[..., game.tiles], seen[..., game.tiles + 1] = rolls, targets[:, None]
+    return game.encode(seen)
+
+
+def chance(task: Task) -> Picture:
+    """Draw what the second player can expect, by the score to beat."""
+    game = _two_players(task)
+    targets = _targets(game)
+    rolls, law = _first_rolls(game)
+    states = _at_full_box(game, rolls, targets)
+    solution = solve(Task(game, 1))
+    values = (solution.found.at(1, states.ravel()).reshape(states.shape) * law).sum(axis=1)
+    panel = Lines(
+        title="What a score is worth",
+        x_label="score to beat: the open sum that the first player leaves",
+        y_label="second player's chance to win, ties counted half",
+        series=[Series(name="", x=targets.astype(np.float64), y=values)],
+        level=0.5,
+        points=True,
+    )
+    even = int(targets[values >= 1 / 2][0])
+    return Picture(
+        title=panel.title,
+        says="The second player's chance to win before its first roll, ties counted half, by the "
+        f"score to beat, in optimal play: from {even} on the second player is the favourite.",
+        panels=[panel],
+    )
+
+
+def best_sets(task: Task) -> Picture:
+    """Draw which tiles to close first, by roll and score to beat."""
+    game = _two_players(task)
+    rolls, _ = _first_rolls(game)
+    none = np.array([game.max_score + 1])
+    targets = _targets(game)
+    first, second = solve(Task(game, 0)), solve(Task(game, 1))
+    states = [_at_full_box(game, rolls, none), _at_full_box(game, rolls, targets)]
+    found = [(first, states[0][0], "none")]
+    found += [
+        (second, alike[0][1], _span([int(target) for target, _ in alike]))
+        for alike in _alike(second, targets, states[1])
+    ]
+    chosen = np.array([solution.policy.actions[row] for solution, row, _ in found])
+    sets = np.array([[" ".join(map(str, game.sets[action])) for action in row] for row in chosen])
+    several = [solution.optimal[row].sum(axis=-1) > 1 for solution, row, _ in found]
+
+    def words(row: int, column: int) -> str:
+        solution, at, _ = found[row]
+        seen = game.observe(at[column : column + 1], solution.task.seat)[0]
+        value = solution.found.at(solution.task.seat, at[column : column + 1])[0]
+        return f"{game.describe(seen)}: {game.describe_action(chosen[row, column])} ({value:.4f})"
+
+    panel = Map(
+        title="Which tiles to close first",
+        x_label="roll",
+        y_label="score to beat",
+        values=np.vectorize(lambda action: len(game.sets[action]))(chosen).astype(np.float64),
+        value_label="tiles closed",
+        columns=[str(roll) for roll in rolls],
+        rows=[name for _, _, name in found],
+        texts=sets,
+        marked=np.array(several),
+        marked_label="several sets are equally good",
+        words=words,
+        whole=True,
+    )
+    return Picture(
+        title=panel.title,
+        says="The best set of tiles to close with the first roll, by the score to beat (none for "
+        "the first player); scores that call for the same sets share a row.",
+        panels=[panel],
+    )
+
+
+def _alike(
+    solution: Solution, targets: IntArray, states: IntArray
+) -> list[list[tuple[int, IntArray]]]:
+    """Put neighbouring targets that call for the same sets together: (target, states)."""
+    rows = list(zip(targets.tolist(), states, strict=True))
+    return [
+        list(group)
+        for _, group in groupby(
+            rows,
+            key=lambda row: (
+                solution.policy.actions[row[1]].tobytes(),
+                solution.optimal[row[1]].tobytes(),
+            ),
+        )
+    ]
+
+
+def _span(targets: list[int]) -> str:
+    return str(targets[0]) if len(targets) == 1 else f"{targets[0]} to {targets[-1]}"

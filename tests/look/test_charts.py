@@ -1,0 +1,235 @@
+"""Charts are of the exact numbers, and say so in words."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from exactdice.baselines import Task, make_task, score
+from exactdice.games import GAMES, InputError
+from exactdice.look import agents, greed
+from exactdice.look.charts import FORMATS
+from exactdice.look.drawing import draw
+from exactdice.look.names import GAME_CHARTS, picture
+from exactdice.sources.claim import printed_table
+
+import exactdice
+
+#: Keywords that make the game of a chart small.
+SMALL = {
+    "Greed": {"max_score": 10, "sides": 3},
+    "LowestScore": {"dice": 3, "faces": 4, "players": 2},
+    "LowestScoreMatch": {"dice": 2, "faces": 3, "wins": 2},
+    "ShutTheBox": {"tiles": 5},
+    "FourTwoOne": {"faces": 4, "utility": "sum"},
+    "FourTwoOneMatch": {"tokens": 2},
+}
+
+
+def small(name):
+    chart = GAME_CHARTS[name]
+    return picture([name], env={} if chart.fixed else SMALL[chart.game])
+
+
+@pytest.mark.parametrize("name", GAME_CHARTS)
+def test_every_chart_of_a_game_is_drawn_and_its_cells_say_something(name, tmp_path):
+    shown = small(name)
+    assert shown.says.endswith(".")
+    for panel in shown.panels:
+        words = getattr(panel, "words", None)
+        if callable(words):
+            row, column = np.argwhere(np.isfinite(panel.values))[-1].tolist()
+            assert len(words(row, column)) > 5
+    for ending in ("png", "svg"):
+        path = tmp_path / f"picture.{ending}"
+        draw(shown, path)
+        assert path.stat().st_size > 3000
+    assert shown.says in path.read_text().replace("&gt;", ">")
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_every_format_is_written(ending, tmp_path):
+    path = tmp_path / "folder" / f"picture.{ending.upper()}"
+    draw(small("greed-figure-4"), path)
+    assert path.stat().st_size > 1000
+
+
+def test_the_same_picture_is_the_same_file(tmp_path):
+    files = [tmp_path / name for name in ("one.svg", "two.svg")]
+    for file in files:
+        draw(small("greed-policy"), file)
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_large_maps_are_pixels_in_an_svg(tmp_path):
+    draw(picture(["greed-value"], env={"max_score": 50}), tmp_path / "value.svg")
+    text = (tmp_path / "value.svg").read_text()
+    assert text.count("<image") >= 2
+    assert text.count("<path") < 500
+
+
+def test_greeds_maps_are_the_solution():
+    task = make_task("Greed", **SMALL["Greed"])
+    solution = exactdice.solve(task)
+    normal, last = greed.policy(task).panels
+    assert normal.values[3, 5] == solution.policy.actions[task.game.encode(np.array([5, 3, 0]))]
+    assert np.isnan(normal.values[0, 5])  # nobody is at 5 : 0 without a last turn
+    assert np.isfinite(normal.values[0, 0])
+    assert np.isfinite(last.values[0, 5])
+    worth, _ = greed.value(task).panels
+    assert worth.values[3, 5] == pytest.approx(
+        solution.values[0][task.game.encode(np.array([5, 3, 0]))]
+    )
+
+
+def test_what_is_set_apart_is_what_optimal_players_never_meet():
+    task = make_task("Greed", max_score=30, sides=6)
+    normal, _ = greed.policy(task).panels
+    first = int(exactdice.solve(task).policy.actions[0])
+    assert first > 1
+    assert normal.apart[1:first, 0].all()  # less than the first roll shows
+    assert not normal.apart[first, 0]
+    assert not normal.apart[0, 0]
+
+
+def test_ties_are_hatched_where_several_numbers_are_best():
+    task = make_task("Greed", **SMALL["Greed"])
+    _, last = greed.policy(task).panels
+    for own, other in ((9, 0), (0, 9)):
+        several = len(exactdice.solve(task).optimal_actions([own, other, 1])) > 1
+        assert last.marked[other, own] == several
+
+
+def test_the_papers_search_misses_21_labels():
+    left, right = picture(["greed-figure-3"]).panels
+    assert left.marked.sum() == 21
+    assert (left.texts != right.texts)[left.marked].all()
+
+
+def test_the_beginning_is_worth_what_each_game_says():
+    series = {
+        line.name: line
+        for line in picture(["greed-beginning"], env={"max_score": 12}).panels[0].series
+    }
+    line = series["s = 3"]
+    assert line.x[9] == 10
+    assert line.y[9] == pytest.approx(14352595 / 28697814, abs=1e-12)
+    worst = series["s = 12"]
+    assert worst.y[6] == pytest.approx(5 / 12, abs=1e-12)
+
+
+def test_a_score_is_worth_what_the_second_player_can_expect():
+    shown = picture(["shut-the-box-chance"])
+    (line,) = shown.panels[0].series
+    assert list(line.x[:2]) == [1, 2]  # a shut box wins at once, so that 0 is never to beat
+    assert np.all(np.diff(line.y) > -1e-12)
+    assert line.y[-1] == pytest.approx(1, abs=1e-2)
+    with_draws = picture(["shut-the-box-chance"], env={"shut_wins": "false"}).panels[0].series[0]
+    assert with_draws.x[0] == 0
+
+
+def test_bars_of_the_tables_stand_beside_what_is_printed():
+    for panel in picture(["421-tables"]).panels:
+        printed = np.isfinite(panel.others)
+        assert np.all(panel.values[printed] >= panel.others[printed] - 1e-12)  # truncated
+        assert np.all(panel.values[printed] - panel.others[printed] < 1e-5 + 1e-12)
+    assert np.isnan(panel.others).sum() == 2
+
+
+def test_cut_cells_of_the_notebook_are_hatched():
+    (panel,) = picture(["lowest-score-survival"]).panels
+    rows = printed_table("lowest_score", "survival")
+    cut = sum("cut" in cell for row in rows for cell in row.values())
+    assert panel.marked.sum() == cut
+
+
+def test_the_match_says_what_it_is_worth_and_whether_higher_is_better():
+    shown = picture(["421-match"], env={"tokens": 2, "charge_casts": 1})
+    assert "wins 0.507683; a lower result is better in 0 of 4 token states" in shown.says
+    (panel,) = shown.panels
+    assert np.isfinite(panel.values).sum() == 4
+    assert panel.values[0, 0] == pytest.approx(0.507683, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("seat", [0, 1])
+def test_maps_of_mistakes_hold_the_whole_regret(name, seat):
+    game = GAMES[name](**SMALL[name])
+    if seat >= game.num_players:
+        pytest.skip("a game for one")
+    scored = score("random", Task(game, seat))
+    shown = agents.mistakes(scored)
+    total = sum(np.nansum(panel.values) for panel in shown.panels)
+    assert total == pytest.approx(scored.regret, abs=1e-10)
+    assert scored.costs.sum() == pytest.approx(scored.regret, abs=1e-10)
+    row, column = np.unravel_index(
+        np.nanargmax(shown.panels[0].values), shown.panels[0].values.shape
+    )
+    assert "best" in shown.panels[0].words(int(row), int(column))
+
+
+def test_costs_by_state_are_those_of_the_blunders():
+    scored = score("if_else", make_task("Greed", **SMALL["Greed"]))
+    expected = np.zeros(scored.task.game.num_states)
+    for blunder in scored.blunders(None):
+        expected[scored.task.game.encode(np.array(blunder.observation))] += blunder.cost
+    np.testing.assert_allclose(scored.costs, expected, atol=1e-15)
+
+
+def test_of_what_an_agent_draws_the_words_name_what_costs_most():
+    scored = score("random", make_task("Greed", **SMALL["Greed"]))
+    words = agents.decision(scored, 0)
+    start = [blunder for blunder in scored.blunders(None) if blunder.observation == (0, 0, 0)]
+    costliest = scored.task.game.describe_action(max(start, key=lambda b: b.cost).action)
+    assert f": {costliest} with probability " in words
+    assert words.endswith("best rolls 1 die")
+
+
+def test_a_game_of_ones_own_gets_bars(own_games, tmp_path):
+    root = Path(__file__).parent.parent.parent
+    own_games(f"{root / 'examples' / 'pig.py'}:Pig")
+    scored = score("hold:4", make_task("Pig", target=10, sides=4))
+    shown = agents.mistakes(scored)
+    assert len(shown.panels[0].labels) > 1
+    assert np.all(np.diff(shown.panels[0].values) <= 0)
+    draw(shown, tmp_path / "pig.png")
+
+
+def test_optimal_play_errs_nowhere(tmp_path):
+    scored = score("optimal", make_task("Greed", **SMALL["Greed"]))
+    shown = agents.mistakes(scored)
+    assert all(np.nanmax(panel.values) == 0 for panel in shown.panels)
+    draw(shown, tmp_path / "nowhere.svg")
+
+
+def test_outcomes_stand_beside_those_of_optimal_play():
+    scored = score("random", make_task("Greed", **SMALL["Greed"]))
+    (panel,) = agents.outcomes(scored).panels
+    for chances in (panel.values, panel.others):
+        assert chances.sum() == pytest.approx(1)
+    payoffs = np.array([1, 0.5, 0])
+    assert (panel.values * payoffs).sum() == pytest.approx(scored.value)
+    assert (panel.others * payoffs).sum() == pytest.approx(scored.optimum)
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "message"),
+    [
+        (["greed-policy", "x"], {}, "greed-policy must stand alone, got 'x'"),
+        (["greed-policy"], {"game": "ShutTheBox"}, "game must be Greed for greed-policy"),
+        (["421-tables"], {"env": {"faces": 4}}, "env must be left out"),
+        (["greed-figure-3"], {"env": {"max_score": 30}}, "greed-figure-3 needs"),
+        (["greed-figure-4"], {"env": {"max_score": 30}}, "max_score must be at most 20 here"),
+        (["lowest-score-keep"], {"env": {"dice": 1}}, "dice must be at least 2 here"),
+        (["shut-the-box-sets"], {"env": {"objective": "sum"}}, "objective must be win"),
+        (["mistakes"], {}, "mistakes must be followed by a run folder or a policy, got nothing"),
+        (["mistakes", "nobody"], {}, "policy must be a run folder, a certificate"),
+        (["learning"], {}, "learning must be followed by run folders, got none"),
+        (["critic", "nowhere"], {}, "critic must be followed by a folder, got nowhere"),
+        (["leaderboard", "."], {}, "folder must hold finished runs, got ."),
+        (["greed"], {}, "what must be run folders, gallery or one of greed-policy, greed-value"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(words, options, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=message):
+        picture(words, **options)

@@ -1,0 +1,206 @@
+"""Charts of runs, and the page about one, opened in a browser."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from exactdice.agents.runs.config import RunError, TrainConfig
+from exactdice.agents.runs.folders import load_model
+from exactdice.agents.runs.train import train
+from exactdice.baselines import score
+from exactdice.look import gallery
+from exactdice.look import runs as charts
+from exactdice.look.names import GAME_CHARTS
+
+ROOT = Path(__file__).parent.parent.parent
+GREED = ["--env", "max_score", "10", "sides", "3"]
+
+
+@pytest.fixture
+def browser():
+    """Open the system's Chromium, which asks for nothing from elsewhere."""
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.skip("there is no chromium here")
+    from playwright.sync_api import sync_playwright
+
+    options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=program, args=options)
+        yield opened
+        opened.close()
+
+
+def test_a_critic_of_outcomes_stands_beside_the_value_of_its_policy(runs):
+    (panel,) = charts.critic(runs["outcome"]).panels
+    model, env = load_model(runs["outcome"])
+    stochastic = score(model, env, deterministic=False)
+    start = int(np.argmax(panel.weights))
+    assert panel.weights[start] == pytest.approx(1)  # every game begins there
+    assert panel.x[start] == pytest.approx(stochastic.value)
+    assert np.all((panel.y > -0.5) & (panel.y < 1.5))
+    assert "the critic says" in panel.words(start)
+
+
+def test_a_critic_of_single_regrets_stands_beside_what_moves_give_away(runs):
+    (panel,) = charts.critic(runs["regret"]).panels
+    model, env = load_model(runs["regret"])
+    stochastic = score(model, env, deterministic=False)
+    assert (panel.x * panel.weights).sum() == pytest.approx(-stochastic.regret, rel=1e-6)
+
+
+@pytest.mark.parametrize("algorithm", ["dqn", "qlearning"])
+def test_action_values_are_a_critic_in_payoffs_of_the_game(algorithm, tmp_path):
+    """DQN learns from scaled payoffs, here of -12 to 0, which its critic must not show."""
+    game = {"dice": 2, "objective": "score", "players": 1}
+    options = {"steps": 3000, "num_envs": 16, "eval_interval": 1500, "algorithm": algorithm}
+    if algorithm == "dqn":
+        options["hyperparams"] = {"buffer_size": "2000", "learning_starts": "200"}
+    config = TrainConfig(game="LowestScore", env=game, run_folder=tmp_path / "run", **options)
+    train(config)
+    (panel,) = charts.critic(tmp_path / "run").panels
+    assert panel.x.min() == -12
+    assert panel.y.min() < -3  # scaled payoffs are not below -1
+    if algorithm == "qlearning":  # whose table is nearly right by then
+        assert np.average(np.abs(panel.y - panel.x), weights=panel.weights) < 0.3
+
+
+def test_a_critic_of_discounted_rewards_is_refused(runs, tmp_path):
+    folder = Path(shutil.copytree(runs["outcome"], tmp_path / "run"))
+    path = folder / "hyperparameters.yml"
+    path.write_text(re.sub(r"gamma: [\d.]+", "gamma: 0.9", path.read_text()))
+    with pytest.raises(RunError, match="critic needs a run without self-play with gamma 1"):
+        charts.critic(folder)
+
+
+def test_the_curve_of_a_run_ends_at_its_score(runs):
+    (line,) = charts.learning([runs["outcome"]]).panels[0].series
+    found = json.loads((runs["outcome"] / "score.json").read_text())
+    assert line.y[-1] == pytest.approx(1 - found["normalized"])
+    assert line.name == "Greed: PPO"
+
+
+def test_the_leaderboard_has_an_interval_around_every_mean():
+    (panel,) = charts.leaderboard(ROOT / "benchmarks" / "leaderboard").panels
+    assert len(panel.labels) > 15
+    assert np.all(panel.low <= panel.values)
+    assert np.all(panel.values <= panel.high)
+
+
+def test_plot_draws_by_name_and_says_what_it_shows(run, runs):
+    code, said, complaint = run("plot", "greed-policy", *GREED)
+    assert (code, complaint) == (0, "")
+    assert said.endswith("drawn in greed-policy.png\n")
+    assert Path("greed-policy.png").stat().st_size > 1000
+    assert run("plot", "mistakes", "if_else", *GREED, "--picture", "a.svg")[0] == 0
+    assert "Where if_else errs" in Path("a.svg").read_text()
+    assert run("plot", "mistakes", runs["outcome"], "--picture", "b.svg")[0] == 0
+    assert run("plot", "critic", runs["outcome"], "--picture", "c.svg")[0] == 0
+    assert run("plot", "learning", runs["outcome"], runs["regret"], "--picture", "d.svg")[0] == 0
+    assert "PPO, regret reward" in Path("d.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["plot", "gred"], "what must be run folders, gallery or one of greed-policy, "),
+        (["plot", "greed-policy", "--picture", "x.gif"], "picture must end in one of png, svg"),
+        (["plot", "greed-policy", "--env", "tiles", "3"], "Greed takes the keywords seat, "),
+        (["plot", ".", "--env", "max_score", "10"], "env must be left out, as it is for a pict"),
+        (["plot", "greed-policy", "--folder", "x"], "folder must be left out, as it is not for a"),
+        (["plot", "gallery", "--picture", "x.png"], "picture must be left out, as it is not for"),
+        (["plot", "gallery", "nowhere"], "gallery must be followed by folders of runs, got 'now"),
+        (["report", "nobody"], "policy must be a run folder, a certificate, a saved model or o"),
+        (["report", "."], "run folder must hold a config.json, got ."),
+        (["report", "random", "--page", "x.pdf"], "page must end in .html, got x.pdf"),
+        (["report", "random", "--model", "best"], "model must be left out, as it is for a run"),
+    ],
+)
+def test_a_mistake_gets_one_line(run, arguments, message):
+    code, _, complaint = run(*arguments)
+    assert code == 2
+    assert complaint.startswith(f"error: {message}")
+    assert len(complaint.splitlines()) == 1
+    assert not list(Path().iterdir())
+
+
+def opened(browser, path):
+    """Open a page; give it, and what went wrong or was asked for from elsewhere."""
+    page, wrong = browser.new_page(), []
+    page.on("console", lambda message: wrong.append(message.text))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("request", lambda request: wrong.append(request.url))
+    page.goto(path.resolve().as_uri())
+    page.wait_for_selector(".js-plotly-plot .main-svg")
+    page.wait_for_function("document.readyState === 'complete'")
+    assert wrong.pop(0).startswith("file:")
+    return page, wrong
+
+
+def test_the_page_of_a_run_opens_in_a_browser(run, runs, browser):
+    code, said, complaint = run("report", runs["outcome"])
+    assert (code, complaint) == (0, "")
+    assert "normalised score" in said
+    page, wrong = opened(browser, Path("report.html"))
+    assert page.locator(".js-plotly-plot").count() == 5  # two maps, outcomes, learning, critic
+    assert page.locator("h2").count() == 5
+    assert page.locator("table").nth(1).locator("tr").count() > 5
+    page.locator("#mistakes-0").scroll_into_view_if_needed()
+    place = page.locator("#mistakes-0 .nsewdrag").bounding_box()
+    page.mouse.move(place["x"], place["y"])
+    page.mouse.move(place["x"] + place["width"] / 22, place["y"] + place["height"] * 21 / 22)
+    page.wait_for_selector("#mistakes-0 .hoverlayer .hovertext")
+    assert "own score 0, other's score 0" in page.locator("#mistakes-0 .hoverlayer").text_content()
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("policy", "game"),
+    [
+        ("random", ["--game", "ShutTheBox", "--env", "tiles", "4"]),
+        ("ratchet:421", ["--game", "FourTwoOne"]),
+        ("transfer", ["--game", "FourTwoOneMatch", "--env", "tokens", "2"]),
+        ("only3s", ["--game", "LowestScore", "--env", "dice", "3"]),
+        ("optimal", ["--game", "Greed", *GREED]),
+    ],
+)
+def test_the_page_of_a_policy_opens_in_a_browser(run, browser, policy, game):
+    assert run("report", policy, *game, "--page", "page.html")[0] == 0
+    page, wrong = opened(browser, Path("page.html"))
+    assert page.locator(".js-plotly-plot").count() >= 2
+    assert policy in page.title()
+    assert f"exactdice report {policy} --game {game[1]}" in page.locator("p").first.text_content()
+    assert not wrong
+
+
+def test_the_page_says_why_there_is_no_critic(run, runs, tmp_path):
+    folder = Path(shutil.copytree(runs["outcome"], tmp_path / "run"))
+    path = folder / "hyperparameters.yml"
+    path.write_text(re.sub(r"gamma: [\d.]+", "gamma: 0.9", path.read_text()))
+    assert run("report", "run")[0] == 0
+    assert "No picture of a critic: critic needs" in Path("report.html").read_text()
+
+
+def test_the_gallery_shows_each_picture_with_its_command(run, runs, monkeypatch):
+    names = ("greed-figure-2", "greed-figure-4")
+    monkeypatch.setattr(gallery, "GAME_CHARTS", {name: GAME_CHARTS[name] for name in names})
+    monkeypatch.setattr(gallery, "AGENTS", {"errs": ("mistakes", "if_else", "Greed")})
+    code, said, _ = run("plot", "gallery", runs["outcome"], "--folder", "docs/gallery")
+    assert (code, said) == (0, "5 pictures drawn in docs/gallery\n")
+    text = Path("docs/gallery.md").read_text()
+    drawn = sorted(path.name for path in Path("docs/gallery").iterdir())
+    shown = sorted(re.findall(r"\]\(gallery/(.*?)\)", text))
+    assert drawn == shown
+    assert "`exactdice plot mistakes if_else --game Greed --picture errs.png`" in text
+
+
+def test_the_gallery_in_the_documentation_is_whole():
+    text = (ROOT / "docs" / "gallery.md").read_text()
+    shown = re.findall(r"\]\((gallery/.*?)\)", text)
+    assert {f"gallery/{name}.png" for name in GAME_CHARTS} <= set(shown)
+    assert len(shown) >= len(GAME_CHARTS) + 5
+    for name in shown:
+        assert (ROOT / "docs" / name).stat().st_size < 150_000
