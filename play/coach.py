@@ -97,17 +97,32 @@ def ranked(advice: Sequence[Advice], number: int) -> list[tuple[Advice, str]]:
     return lines
 
 
-def balance(session: Session, unit: Unit) -> str:
-    """Say where a payoff comes from, in numbers that add up as they are printed.
+@dataclass(frozen=True)
+class Split:
+    """Where a payoff comes from, rounded: ``payoff = expected - given_away + luck`` to the digit.
 
     What was given away is the sum of what was said of the moves; luck is the rest.
     """
+
+    expected: Decimal
+    given_away: Decimal
+    luck: Decimal
+    payoff: Decimal
+
+
+def split(session: Session) -> Split:
+    """Say where a payoff comes from, in numbers that add up as they are printed."""
     account, moves = session.account, enumerate(reversed(session.actions), start=1)
     lost = sum((given_away(session.advice(before), action) for before, action in moves), rounded(0))
     expected, payoff = rounded(account.expected), rounded(account.payoff)
-    luck = payoff - expected + lost
-    sign, kind = ("-", "bad luck") if luck < 0 else ("+", "luck")
+    return Split(expected, lost, payoff - expected + lost, payoff)
+
+
+def balance(session: Session, unit: Unit) -> str:
+    """Say where a payoff comes from, in a line."""
+    parts = split(session)
+    sign, kind = ("-", "bad luck") if parts.luck < 0 else ("+", "luck")
     return (
-        f"{expected} expected at the start - {lost} given away {sign} {abs(luck)} {kind} = "
-        f"{payoff} {unit.after}"
+        f"{parts.expected} expected at the start - {parts.given_away} given away {sign} "
+        f"{abs(parts.luck)} {kind} = {parts.payoff} {unit.after}"
     )

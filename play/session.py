@@ -176,6 +176,17 @@ class Session:
         return scene_at(game, last.seat, last.state, names, events, last.action, ended)
 
     @property
+    def film(self) -> list[Scene]:
+        """What was to be seen at each move since the person's last one, then what is now."""
+        now, game, names = self._moments[-1], self.task.game, self.names
+        events = [event_of(game, move, names) for move in now.played]
+        made = [
+            scene_at(game, move.seat, move.state, names, events[: number + 1], move.action)
+            for number, move in enumerate(now.played)
+        ]
+        return [*(made if now.payoff is None else made[:-1]), self.scene]
+
+    @property
     def story(self) -> list[Event]:
         """All moves from the beginning."""
         played = [move for moment in self._moments for move in moment.played]

@@ -1,0 +1,52 @@
+// The coach: what moves are worth as bars, and where the result comes from.
+
+import { element } from "./element.js";
+
+export function adviceTable(advice, onHover) {
+  const rows = advice.moves.map((move) => {
+    const made = move.action === advice.made;
+    const bar = element("span", { class: "bar" });
+    bar.style.width = `${100 * move.share}%`;
+    const cost = move.best ? "best" : `−${move.cost}`;
+    const row = element(
+      "tr",
+      { class: `${move.best ? "best" : ""} ${made ? "made" : ""}`, "data-action": move.action },
+      element("th", { scope: "row" }, move.words, made ? element("b", {}, " · your move") : ""),
+      element("td", { class: "value" }, element("span", { class: "track" }, bar), move.value),
+      element("td", { class: "cost" }, cost),
+    );
+    row.addEventListener("pointerenter", () => onHover(move.parts));
+    row.addEventListener("pointerleave", () => onHover([]));
+    return row;
+  });
+  const head = ["move", "worth", "gives away"].map((word) => element("th", { scope: "col" }, word));
+  const table = element("table", {}, element("thead", {}, element("tr", {}, ...head)),
+    element("tbody", {}, ...rows));
+  const box = element("div", { class: "scroll", tabindex: 0, "aria-label": "What moves are worth" }, table);
+  return element("div", {}, box, element("p", { class: "small" }, `Worth is ${advice.meaning}`));
+}
+
+// Bars that begin where the one before ends.
+export function accountPicture(account) {
+  const [expected, lost, luck, payoff] = ["expected", "given_away", "luck", "payoff"]
+    .map((name) => Number(account[name]));
+  const steps = [
+    ["expected at the start", 0, expected, account.expected, "expected"],
+    ["your moves gave away", expected, expected - lost, `−${account.given_away}`, "lost"],
+    [luck < 0 ? "bad luck" : "luck", expected - lost, payoff,
+      luck < 0 ? account.luck.replace("-", "−") : `+${account.luck}`, luck < 0 ? "bad" : "luck"],
+    ["your result", 0, payoff, `= ${account.payoff.replace("-", "−")}`, "result"],
+  ];
+  const ends = steps.flatMap(([, from, to]) => [from, to]);
+  const [low, high] = [Math.min(...ends), Math.max(...ends)];
+  const place = (value) => (high > low ? (100 * (value - low)) / (high - low) : 0);
+  const lines = steps.map(([words, from, to, number, kind]) => {
+    const bar = element("span", { class: `bar ${kind}` });
+    bar.style.left = `${place(Math.min(from, to))}%`;
+    bar.style.width = `${Math.abs(place(to) - place(from))}%`;
+    return element("div", { class: "step" }, element("span", {}, words),
+      element("span", { class: "track" }, bar), element("b", {}, number));
+  });
+  const words = `Where your result comes from, in ${account.unit.replace("of a ", "parts of a ")}`;
+  return element("div", { class: "steps" }, element("h2", {}, words), ...lines);
+}

@@ -1,0 +1,311 @@
+// The game in the browser. The server knows the rules and draws the board; this shows it, says which
+// pieces were clicked, and sends moves.
+
+import { accountPicture, adviceTable } from "./coach.js";
+import { by, element } from "./element.js";
+import { exactMove, fitting, withoutPiece, withPiece } from "./pieces.js";
+import { fillSetup } from "./setup.js";
+
+const PAUSE = 900; // milliseconds that a move of somebody else is looked at, if they are few
+const LONGEST = 4000; // and all of them
+const MANY = 6; // moves without pieces, from which on there is a slider
+
+let id = ""; // of the game, a secret of this page and the server
+let begun = {}; // what the game was begun with
+let state = null;
+let chosen = new Set(); // numbers of pieces
+let verdicts = []; // of the moves made, by their number
+let hurry = null; // ends a pause
+
+// ------------------------------------------------------------------ the server
+
+async function ask(path, body) {
+  const options = body === undefined ? {} : {
+    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
+  };
+  const waiting = setTimeout(() => { by("busy").hidden = false; }, 250);
+  try {
+    const answer = await fetch(path, options);
+    const said = await answer.json();
+    if (!answer.ok) throw Object.assign(new Error(said.error), { status: answer.status });
+    return said;
+  } catch (error) {
+    throw error instanceof TypeError
+      ? new Error("The server does not answer. Is exactdice play --web still running?") : error;
+  } finally {
+    clearTimeout(waiting);
+    by("busy").hidden = true;
+  }
+}
+
+const inGame = (path, body) => ask(`/api/games/${id}${path}`, body);
+
+// Do one thing at a time; what goes wrong is told on the page.
+let working = false;
+async function work(task) {
+  if (working) {
+    hurry?.();
+    return;
+  }
+  working = true;
+  document.body.setAttribute("aria-busy", "true");
+  tell("");
+  try {
+    await task();
+  } catch (error) {
+    tell(error.message);
+  } finally {
+    working = false;
+    document.body.removeAttribute("aria-busy");
+  }
+}
+
+function tell(words) {
+  by("message").textContent = words;
+  by("message").hidden = !words;
+}
+
+// -------------------------------------------------------------------- the game
+
+async function begin(wish) {
+  const answer = await ask("/api/games", wish);
+  ({ id } = answer);
+  begun = wish;
+  if (answer.coach) by("coach").checked = true;
+  history.replaceState(null, "", `#${id}`);
+  verdicts = [];
+  await show(answer, true);
+}
+
+async function move(action) {
+  light([]);
+  const answer = await inGame("/moves", { action, made: state.made });
+  clearAdvice();
+  await show(answer, true);
+  if (by("coach").checked) await judge();
+}
+
+async function undo() {
+  const answer = await inGame("/undo", {});
+  verdicts.length = answer.made;
+  clearAdvice();
+  await show(answer, false);
+}
+
+async function judge() {
+  const advice = await inGame("/advice/1");
+  verdicts[state.made - 1] = advice.verdict;
+  by("verdict").textContent = `Your move is ${advice.verdict}`;
+  showAdvice(advice);
+  showLog(state.log.length);
+}
+
+async function optimum() {
+  const open = by("ask").getAttribute("aria-expanded") === "true";
+  clearAdvice();
+  if (open) return;
+  const advice = await inGame("/advice/0");
+  const best = advice.moves.filter((one) => one.best).map((one) => one.words);
+  by("verdict").textContent = `The optimum: ${best.join(", or ")}.`;
+  by("ask").setAttribute("aria-expanded", "true");
+  showAdvice(advice);
+}
+
+// ------------------------------------------------------------------- to be seen
+
+async function show(answer, watched) {
+  state = answer;
+  chosen = new Set();
+  by("rules").textContent = state.rules;
+  by("seed").replaceChildren(`Seed ${state.seed}. The same game again: `,
+    element("code", {}, state.command));
+  document.title = `${state.title} – exactdice`;
+  by("moves").hidden = by("end").hidden = true;
+  if (watched) await watch();
+  by("board").innerHTML = state.film.at(-1);
+  showLog(state.log.length);
+  if (state.ended) await showEnd();
+  else showMoves();
+}
+
+// Show the moves since the last own one, one after the other; a click or a key goes on.
+async function watch() {
+  const before = state.log.length - state.news;
+  const hasty = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const pause = hasty ? 0 : Math.min(PAUSE, LONGEST / state.film.length);
+  const own = state.made ? 1 : 0; // one has just seen one's own move
+  for (let number = own; number < state.film.length - 1; number += 1) {
+    by("board").innerHTML = state.film[number];
+    showLog(before + number + 1);
+    if (pause) {
+      await new Promise((resolve) => { hurry = resolve; setTimeout(resolve, pause); });
+    }
+  }
+  hurry = null;
+}
+
+function showLog(count) {
+  let own = 0;
+  const lines = state.log.slice(0, count).map((event) => {
+    const mine = event.seat === state.seat;
+    const line = element("li", { class: mine ? "mine" : "", "data-seat": event.seat % 6 },
+      element("b", {}, event.who), ` ${event.words}`);
+    const said = mine ? verdicts[own] : "";
+    if (mine) own += 1;
+    if (said) line.append(element("span", { class: "said" }, said));
+    return line;
+  });
+  by("log").replaceChildren(...lines);
+  by("log").scrollTop = by("log").scrollHeight;
+}
+
+function showMoves() {
+  const { choices } = state;
+  const plain = choices.every((choice) => !choice.parts.length) && choices.length > MANY;
+  by("moves").hidden = false;
+  by("undo").disabled = !state.made;
+  by("ask").setAttribute("aria-expanded", "false");
+  by("slide").hidden = !plain;
+  by("choices").className = plain ? "numbers" : "words";
+  by("choices").replaceChildren(...choices.map((choice) => {
+    const words = plain ? String(choice.action) : choice.words;
+    const button = element("button",
+      { type: "button", "data-action": choice.action, title: choice.words, "aria-label": choice.words }, words);
+    button.addEventListener("click", () => work(() => move(choice.action)));
+    for (const name of ["pointerenter", "focus"]) {
+      button.addEventListener(name, () => light(choice.parts));
+    }
+    for (const name of ["pointerleave", "blur"]) button.addEventListener(name, () => light([]));
+    return button;
+  }));
+  if (plain) {
+    by("slider").max = choices.length - 1;
+    by("slider").value = 0;
+  }
+  by("hint").textContent = plain ? "" : hintFor(choices);
+  makeClickable();
+  showChosen();
+  by(plain ? "slider" : "play").focus({ preventScroll: true });
+}
+
+function hintFor(choices) {
+  const pieces = choices.some((choice) => choice.parts.length);
+  if (choices.length === 1) return "There is only one move.";
+  return pieces ? "Click what you want to take on the board, or choose:" : "";
+}
+
+function makeClickable() {
+  const taken = new Set(state.choices.flatMap((choice) => choice.parts));
+  const faces = new Set([...taken].map((part) => state.pieces[part]));
+  for (const shape of by("board").querySelectorAll("[data-part]")) {
+    const part = Number(shape.dataset.part);
+    if (!faces.has(state.pieces[part])) continue;
+    shape.classList.add("open");
+    shape.addEventListener("click", () => choose(part));
+    if (shape.tagName !== "rect") continue;
+    shape.setAttribute("tabindex", "0");
+    shape.setAttribute("role", "button");
+    shape.setAttribute("aria-label", `take ${state.pieces[part]}`);
+    shape.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      choose(part);
+    });
+  }
+}
+
+function choose(part) {
+  if (working) return;
+  const change = chosen.has(part) ? withoutPiece : withPiece;
+  chosen = change(part, chosen, state.choices, state.pieces);
+  showChosen();
+}
+
+// The move that the main button makes.
+function ready() {
+  if (!by("slide").hidden) return state.choices[Number(by("slider").value)];
+  if (state.choices.length === 1) return state.choices[0];
+  return exactMove(chosen, state.choices, state.pieces);
+}
+
+function showChosen() {
+  for (const shape of by("board").querySelectorAll("rect[data-part].open")) {
+    const on = chosen.has(Number(shape.dataset.part));
+    shape.classList.toggle("chosen", on);
+    shape.setAttribute("aria-pressed", on);
+  }
+  const now = ready();
+  by("play").textContent = now ? now.words : chosen.size ? "choose more" : "choose a move";
+  by("play").disabled = !now;
+  const fit = new Set(fitting(chosen, state.choices, state.pieces).map((choice) => choice.action));
+  for (const button of by("choices").children) {
+    const action = Number(button.dataset.action);
+    button.classList.toggle("fits", chosen.size > 0 && fit.has(action));
+    button.classList.toggle("off", chosen.size > 0 && !fit.has(action));
+    button.classList.toggle("now", !by("slide").hidden && action === now?.action);
+  }
+}
+
+function light(parts) {
+  for (const shape of by("board").querySelectorAll("rect[data-part]")) {
+    shape.classList.toggle("lit", parts.includes(Number(shape.dataset.part)));
+  }
+}
+
+function showAdvice(advice) {
+  by("advice").replaceChildren(adviceTable(advice, advice.made === null ? light : () => {}));
+  const best = by("advice").querySelector(".best");
+  const box = by("advice").querySelector(".scroll");
+  box.scrollTop = best.offsetTop - box.clientHeight / 2;
+}
+
+function clearAdvice() {
+  by("advice").replaceChildren();
+  by("verdict").textContent = "";
+  by("ask").setAttribute("aria-expanded", "false");
+}
+
+async function showEnd() {
+  by("end").hidden = false;
+  by("ending").textContent = state.ended;
+  by("account").replaceChildren();
+  by("again").focus({ preventScroll: true });
+  by("account").replaceChildren(accountPicture(await inGame("/account")));
+}
+
+// ------------------------------------------------------------------- beginnings
+
+by("slider").addEventListener("input", showChosen);
+by("slider").addEventListener("keydown", (event) => {
+  if (event.key === "Enter") by("play").click();
+});
+by("play").addEventListener("click", () => work(() => move(ready().action)));
+by("undo").addEventListener("click", () => work(undo));
+by("back").addEventListener("click", () => work(undo));
+by("ask").addEventListener("click", () => work(optimum));
+by("again").addEventListener("click", () => work(async () => {
+  clearAdvice();
+  await begin({ ...begun, seed: (state.seed + 1) % 2 ** 32 });
+}));
+by("same").addEventListener("click", () => work(async () => {
+  clearAdvice();
+  await begin({ ...begun, seed: state.seed });
+}));
+by("board").addEventListener("click", () => hurry?.());
+document.addEventListener("keydown", () => hurry?.());
+
+await work(async () => {
+  fillSetup(await ask("/api/setup"), (wish) => work(async () => {
+    clearAdvice();
+    await begin(wish);
+  }));
+  id = location.hash.slice(1);
+  if (!id) return begin({});
+  try {
+    await show(await inGame(""), false);
+  } catch (error) {
+    if (error.status !== 404) throw error;
+    await begin({});
+    tell(error.message.replace("Begin a new one.", "This is a new one."));
+  }
+});

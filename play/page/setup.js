@@ -1,0 +1,65 @@
+// The form above the game: which game, against whom, in which seat, with which dice.
+
+import { by, element } from "./element.js";
+
+const form = by("setup");
+const SEATS = ["first", "second", "third", "fourth", "fifth", "sixth"];
+let games = [];
+
+export function fillSetup(setup, onWish) {
+  games = setup.games;
+  form.elements.game.replaceChildren(
+    ...games.map((game) => element("option", { value: game.name }, game.title)));
+  form.elements.game.value = setup.first;
+  form.elements.game.addEventListener("change", showGame);
+  by("keywords").addEventListener("input", showSeats);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    onWish(wish());
+  });
+  showGame();
+}
+
+const chosen = () => games.find((game) => game.name === form.elements.game.value);
+
+function showGame() {
+  const game = chosen();
+  form.elements.against.replaceChildren(
+    ...game.opponents.map((name) => element("option", { value: name }, name)));
+  by("keywords").replaceChildren(...game.keywords.map((keyword) => {
+    const input = element("input", {
+      name: `env ${keyword.name}`, placeholder: keyword.default ?? "none", size: 9, autocomplete: "off",
+    });
+    input.value = keyword.given ?? "";
+    return element("label", {}, keyword.name.replaceAll("_", " "), input);
+  }));
+  showSeats();
+  form.elements.seat.value = game.seat;
+}
+
+const typed = () => [...by("keywords").querySelectorAll("input")]
+  .map((input) => [input.name.slice(4), input.value.trim()]).filter(([, value]) => value);
+
+function showSeats() {
+  const game = chosen();
+  const sizes = Object.fromEntries(typed());
+  // Other rules may bring a second player; whether they do, the server knows.
+  const least = Object.keys(sizes).length ? Math.max(game.players, 2) : game.players;
+  const players = Math.min(Number(sizes.players) || least, 30);
+  const before = form.elements.seat.value;
+  form.elements.seat.replaceChildren(...Array.from({ length: players }, (_, seat) =>
+    element("option", { value: seat }, players === 1 ? "alone" : SEATS[seat] ?? `as number ${seat + 1}`)));
+  if (before && Number(before) < players) form.elements.seat.value = before;
+  form.elements.against.disabled = form.elements.seat.disabled = players === 1;
+}
+
+// What is asked of the server, with a seed of one's own or a new one.
+export function wish() {
+  const { game, against, seat, seed } = form.elements;
+  const asked = { game: game.value, env: Object.fromEntries(typed()), seat: Number(seat.value) };
+  if (!against.disabled) asked.against = against.value;
+  if (seed.value.trim()) {
+    asked.seed = /^\d{1,10}$/.test(seed.value.trim()) ? Number(seed.value) : seed.value.trim();
+  }
+  return asked;
+}

@@ -1,0 +1,124 @@
+"""What the page in the browser is told of games, in JSON's types; the board as SVG."""
+
+import inspect
+from typing import Any
+
+from ..baselines import policy_names
+from ..envs import find_game
+from ..envs.painting import to_svg
+from ..envs.picture import picture_of
+from ..envs.scene import Scene
+from ..games import GAMES, Die, Game, Tile
+from .coach import TIE, Split, given_away, rounded, split, unit_of, verdict
+from .record import Record
+from .rules import rules
+from .session import Choice, Session
+
+JSON = dict[str, Any]
+
+
+def setup_view(first: Record) -> JSON:
+    """Say which games there are, and which one is to be begun with."""
+    own = find_game(first.game)
+    return {"games": [game_view(game, first) for game in GAMES.values()], "first": own.name}
+
+
+def game_view(kind: type[Game], first: Record) -> JSON:
+    """Say what can be chosen before a game begins; what ``first`` gives its own game stands."""
+    game: Any = kind
+    is_first = find_game(first.game) is kind
+    given = dict(first.env) if is_first else {}
+    seat = given.pop("seat", 0)
+    default = kind()
+    named = [name for name in policy_names(game) if "<" not in name]
+    against = (first.against if is_first else None) or kind.default_opponent
+    keywords = inspect.signature(kind).parameters.values()
+    return {
+        "name": kind.name,
+        "title": default.title,
+        "players": default.num_players,
+        "opponents": list(dict.fromkeys([against, *named])),
+        "seat": seat,
+        "keywords": [
+            {"name": one.name, "default": _plain(one.default), "given": given.get(one.name)}
+            for one in keywords
+        ],
+    }
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, int | float | str | None) else str(value)
+
+
+def session_view(session: Session, record: Record) -> JSON:
+    """Tell how a game stands, and what has happened."""
+    film, task = session.film, session.task
+    unit = unit_of(task.game)
+    pieces = [piece for row in film[-1].rows for piece in row.pieces]
+    return {
+        "title": task.game.title,
+        "rules": rules(task.game),
+        "names": session.names,
+        "seat": task.seat,
+        "against": {session.names[seat]: name for seat, name in task.labels.items()},
+        "seed": session.seed,
+        "command": record.after(session).command,
+        "made": len(session.actions),
+        "film": [drawing(scene) for scene in film],
+        "position": film[-1].position,
+        "pieces": {
+            piece.part: piece.face if isinstance(piece, Die) else piece.number
+            for piece in pieces
+            if isinstance(piece, Die | Tile) and piece.part is not None
+        },
+        "choices": [choice_view(choice) for choice in session.choices],
+        "log": [
+            {"who": event.who, "seat": session.names.index(event.who), "words": event.words}
+            for event in session.story
+        ],
+        "news": len(film[-1].events),
+        "ended": "" if session.payoff is None else unit.ending(session.payoff),
+    }
+
+
+def drawing(scene: Scene) -> str:
+    """Draw a scene as SVG."""
+    return to_svg(picture_of(scene), scene.words)
+
+
+def choice_view(choice: Choice) -> JSON:
+    """Tell a move that can be made."""
+    return {"action": choice.action, "words": choice.words, "parts": list(choice.parts)}
+
+
+def advice_view(session: Session, before: int) -> JSON:
+    """Tell what moves are worth: those there are now, or those of ``before`` moves ago."""
+    advice, unit = session.advice(before), unit_of(session.task.game)
+    made = session.actions[-before] if before else None
+    values = [one.value for one in advice]
+    low, high = min(0.0, *values), max(0.0, *values)
+    return {
+        "meaning": unit.meaning,
+        "verdict": "" if made is None else verdict(advice, made, unit),
+        "made": made,
+        "moves": [
+            {
+                **choice_view(one.choice),
+                "value": str(rounded(one.value)),
+                "cost": str(given_away(advice, one.choice.action)),
+                "best": one.cost < TIE,
+                "share": (one.value - low) / (high - low) if high > low else 0.0,
+            }
+            for one in advice
+        ],
+    }
+
+
+def account_view(session: Session) -> JSON:
+    """Tell where the payoff comes from, in numbers that add up as they are printed."""
+    parts: Split = split(session)
+    return {
+        "unit": unit_of(session.task.game).after,
+        "ended": session.payoff is not None,
+        **{name: str(number) for name, number in vars(parts).items()},
+    }

@@ -1,0 +1,290 @@
+"""Games in the browser: a page and a small server, for this machine alone.
+
+No other web page can play along: the server listens on 127.0.0.1, answers to that name only, takes
+nothing but JSON, which browsers do not send to other sites unasked, and each game has a random
+number that only its own page knows.
+"""
+
+import os
+import re
+import secrets
+import socket
+import sys
+import webbrowser
+from collections import OrderedDict
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from flask import Flask, Response, abort, request, send_from_directory
+from werkzeug.exceptions import HTTPException
+from werkzeug.serving import WSGIRequestHandler, make_server
+
+from ..baselines import is_policy_name
+from ..envs import find_game
+from ..games import GAMES, InputError
+from .record import Record, new_seed
+from .session import Session
+from .views import JSON, account_view, advice_view, session_view, setup_view
+
+HOST = "127.0.0.1"
+NAMES = (HOST, "localhost")
+KEPT = 50  # games
+LARGEST_BODY = 10_000  # bytes
+PAGE = Path(__file__).parent / "page"
+TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+}
+
+
+class Table:
+    """A game that somebody plays in a browser, one request at a time."""
+
+    def __init__(self, record: Record) -> None:
+        self.record, self.lock = record, Lock()
+        self.session: Session = record.session()
+
+
+class Tables:
+    """The games that are kept, by their random numbers; who was not asked for longest goes first.
+
+    Args:
+        first: the game to begin with, from the command line.
+    """
+
+    def __init__(self, first: Record) -> None:
+        self._first, self._lock = first, Lock()
+        self._kept: OrderedDict[str, Table] = OrderedDict()
+
+    def begin(self, wish: JSON) -> tuple[str, Table]:
+        """Begin a game; of an empty wish, that of the command line.
+
+        Raises:
+            ValueError: if the wish cannot be granted.
+        """
+        table = Table(self._record(wish) if wish else self._first)
+        name = secrets.token_urlsafe(16)
+        with self._lock:
+            self._kept[name] = table
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        return name, table
+
+    def find(self, name: str) -> Table:
+        """Give a game, or answer 404 if it is not kept."""
+        with self._lock:
+            if name not in self._kept:
+                abort(
+                    404, f"This game is not kept here: only the last {KEPT} are. Begin a new one."
+                )
+            self._kept.move_to_end(name)
+            return self._kept[name]
+
+    def _record(self, wish: JSON) -> Record:
+        """Read what somebody wants to play; files of policies are named on the command line."""
+        known = {"game": str, "against": str, "seat": int, "seed": int | None, "env": dict}
+        for key, value in wish.items():
+            if key not in known:
+                raise InputError(f"a game takes {', '.join(known)}, got {str(key)[:50]!r}")
+            if not isinstance(value, known[key]) or isinstance(value, bool):
+                raise InputError(f"{key} must be of another type, got {str(value)[:50]!r}")
+        name, env = wish.get("game", ""), wish.get("env", {})
+        if name not in GAMES:
+            raise InputError(f"game must be one of {', '.join(GAMES)}, got {name[:50]!r}")
+        game: Any = GAMES[name]
+        own = find_game(self._first.game) is game
+        against = wish.get("against", game.default_opponent)
+        if not (is_policy_name(game, against) or (own and against == self._first.against)):
+            raise InputError(f"against must be the name of a policy, got {against[:50]!r}")
+        if {"seat", game.opponent_keyword} & set(env):
+            raise InputError(f"env must be without seat and {game.opponent_keyword}")
+        if not all(isinstance(value, int | str | None) for value in env.values()):
+            raise InputError("env must have numbers, words, true, false or null")
+        seed = wish.get("seed")
+        return Record(
+            self._first.game if own else name,
+            {**{key: _number(value) for key, value in env.items()}, "seat": wish.get("seat", 0)},
+            None if against == game.default_opponent else against,
+            new_seed() if seed is None else seed,
+        )
+
+
+def make_app(first: Record) -> Flask:
+    """Make the server's application.
+
+    Args:
+        first: the game to begin with.
+    """
+    app = Flask("exactdice", static_folder=None)
+    app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
+    tables = Tables(first)
+
+    @app.before_request
+    def only_by_our_name() -> None:
+        """Refuse other sites whose name leads to this machine."""
+        if request.host.rpartition(":")[0] not in NAMES and request.host not in NAMES:
+            abort(403, f"This server answers to {' and '.join(NAMES)} only.")
+
+    @app.after_request
+    def with_headers(response: Response) -> Response:
+        response.headers.update(HEADERS)
+        return response
+
+    app.register_error_handler(HTTPException, _refusal)
+    app.register_error_handler(InputError, lambda error: ({"error": str(error)}, 400))
+    _serve_page(app)
+
+    @app.get("/api/setup")
+    def setup() -> JSON:
+        return setup_view(first)
+
+    @app.post("/api/games")
+    def begin() -> JSON:
+        name, table = tables.begin(_body())
+        return {"id": name, "coach": first.coach, **session_view(table.session, table.record)}
+
+    _serve_games(app, tables)
+    return app
+
+
+def _serve_page(app: Flask) -> None:
+    @app.get("/")
+    def page() -> Response:
+        return send_from_directory(PAGE, "index.html", mimetype=TYPES[".html"])
+
+    @app.get("/page/<name>")
+    def part(name: str) -> Response:
+        kind = TYPES.get(Path(name).suffix)
+        if kind is None:
+            abort(404)
+        return send_from_directory(PAGE, name, mimetype=kind)
+
+
+def _serve_games(app: Flask, tables: Tables) -> None:
+    @app.get("/api/games/<name>")
+    def look(name: str) -> JSON:
+        table = tables.find(name)
+        with table.lock:
+            return session_view(table.session, table.record)
+
+    @app.post("/api/games/<name>/moves")
+    def move(name: str) -> JSON:
+        table, body = tables.find(name), _body()
+        action, made = (_whole(body, key) for key in ("action", "made"))
+        with table.lock:
+            if made != len(table.session.actions):  # of another tab, or clicked twice
+                abort(409, f"This game has gone on: {len(table.session.actions)} moves are made.")
+            table.session.move(action)
+            return session_view(table.session, table.record)
+
+    @app.post("/api/games/<name>/undo")
+    def undo(name: str) -> JSON:
+        table = tables.find(name)
+        _body()
+        with table.lock:
+            table.session.undo()
+            return session_view(table.session, table.record)
+
+    @app.get("/api/games/<name>/advice/<int:before>")
+    def advice(name: str, before: int) -> JSON:
+        table = tables.find(name)
+        with table.lock:
+            session = table.session
+            if before > len(session.actions) or (before == 0 and not session.choices):
+                abort(404, "There is no such choice in this game.")
+            return advice_view(session, before)
+
+    @app.get("/api/games/<name>/account")
+    def account(name: str) -> JSON:
+        table = tables.find(name)
+        with table.lock:
+            return account_view(table.session)
+
+
+def _refusal(error: HTTPException) -> tuple[JSON, int]:
+    return {"error": error.description or error.name}, error.code or 500
+
+
+def _body() -> JSON:
+    """Give the JSON of a request, which must be an object."""
+    try:
+        body = request.get_json()
+    except RecursionError:  # of brackets in brackets
+        abort(400, "The request must be JSON that is less deep.")
+    if not isinstance(body, dict):
+        abort(400, "The request must be a JSON object.")
+    return body
+
+
+def _number(value: Any) -> Any:
+    """Read what was typed, as the command line does."""
+    typed = isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,30}", value)
+    return int(value) if typed else value
+
+
+def _whole(body: JSON, key: str) -> int:
+    value = body.get(key)
+    if type(value) is not int:
+        raise InputError(f"{key} must be a whole number, got {str(value)[:50]!r}")
+    return value
+
+
+class _Silent(WSGIRequestHandler):
+    """Answers without a line for each request."""
+
+    def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002
+        if type == "error":
+            super().log(type, message, *args)
+
+
+def serve(first: Record, port: int) -> None:
+    """Serve the page until Ctrl-C; a browser opens if there is a screen, or BROWSER names one.
+
+    Args:
+        first: the game to begin with.
+        port: on this machine.
+
+    Raises:
+        ValueError: if the port is taken, or the game cannot be begun.
+    """
+    first.task  # noqa: B018 - what is wrong with it is said here and not in the browser
+    with _listening(port) as door:
+        server = make_server(
+            HOST, port, make_app(first), threaded=True, request_handler=_Silent, fd=door.fileno()
+        )
+        address = f"http://{HOST}:{port}/"
+        sys.stdout.write(f"Play at {address} (Ctrl-C ends it)\n")
+        sys.stdout.flush()
+        if sys.platform in ("win32", "darwin") or _SCREENS & os.environ.keys():
+            webbrowser.open(address)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            sys.stdout.write("\n")
+        finally:
+            server.server_close()
+
+
+_SCREENS = {"BROWSER", "DISPLAY", "WAYLAND_DISPLAY"}
+
+
+def _listening(port: int) -> socket.socket:
+    door = socket.socket()
+    if sys.platform != "win32":  # where it would let two servers share a port
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        door.bind((HOST, port))
+        door.listen()
+    except OSError as error:
+        door.close()
+        raise InputError(
+            f"port must be one that is free, got {port} ({error.strerror}): name another by --port"
+        ) from None
+    return door
