@@ -31,7 +31,8 @@ def game_view(kind: type[Game], first: Record) -> JSON:
     seat = given.pop("seat", 0)
     default = kind()
     named = [name for name in policy_names(game) if "<" not in name]
-    against = (first.against if is_first else None) or kind.default_opponent
+    given.pop(kind.opponent_keyword, None)
+    against = (against_of(first) if is_first else None) or kind.default_opponent
     keywords = inspect.signature(kind).parameters.values()
     return {
         "name": kind.name,
@@ -44,6 +45,11 @@ def game_view(kind: type[Game], first: Record) -> JSON:
             for one in keywords
         ],
     }
+
+
+def against_of(record: Record) -> Any:
+    """Give what a record has for the other players, whichever option said it; None if nothing."""
+    return record.against or record.env.get(find_game(record.game).opponent_keyword)
 
 
 def _plain(value: Any) -> Any:

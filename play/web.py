@@ -6,30 +6,23 @@ number that only its own page knows.
 """
 
 import os
-import re
-import secrets
 import socket
 import sys
 import webbrowser
-from collections import OrderedDict
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
-from flask import Flask, Response, abort, request, send_from_directory
+from flask import Flask, Response, abort, request
 from werkzeug.exceptions import HTTPException
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-from ..baselines import is_policy_name
-from ..envs import find_game
-from ..games import GAMES, InputError
-from .record import Record, new_seed
-from .session import Session
+from ..games import InputError
+from .record import Record
+from .tables import NotKeptError, Tables
 from .views import JSON, account_view, advice_view, session_view, setup_view
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")
-KEPT = 50  # games
 LARGEST_BODY = 10_000  # bytes
 PAGE = Path(__file__).parent / "page"
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
@@ -42,78 +35,6 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
-
-
-class Table:
-    """A game that somebody plays in a browser, one request at a time."""
-
-    def __init__(self, record: Record) -> None:
-        self.record, self.lock = record, Lock()
-        self.session: Session = record.session()
-
-
-class Tables:
-    """The games that are kept, by their random numbers; who was not asked for longest goes first.
-
-    Args:
-        first: the game to begin with, from the command line.
-    """
-
-    def __init__(self, first: Record) -> None:
-        self._first, self._lock = first, Lock()
-        self._kept: OrderedDict[str, Table] = OrderedDict()
-
-    def begin(self, wish: JSON) -> tuple[str, Table]:
-        """Begin a game; of an empty wish, that of the command line.
-
-        Raises:
-            ValueError: if the wish cannot be granted.
-        """
-        table = Table(self._record(wish) if wish else self._first)
-        name = secrets.token_urlsafe(16)
-        with self._lock:
-            self._kept[name] = table
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
-        return name, table
-
-    def find(self, name: str) -> Table:
-        """Give a game, or answer 404 if it is not kept."""
-        with self._lock:
-            if name not in self._kept:
-                abort(
-                    404, f"This game is not kept here: only the last {KEPT} are. Begin a new one."
-                )
-            self._kept.move_to_end(name)
-            return self._kept[name]
-
-    def _record(self, wish: JSON) -> Record:
-        """Read what somebody wants to play; files of policies are named on the command line."""
-        known = {"game": str, "against": str, "seat": int, "seed": int | None, "env": dict}
-        for key, value in wish.items():
-            if key not in known:
-                raise InputError(f"a game takes {', '.join(known)}, got {str(key)[:50]!r}")
-            if not isinstance(value, known[key]) or isinstance(value, bool):
-                raise InputError(f"{key} must be of another type, got {str(value)[:50]!r}")
-        name, env = wish.get("game", ""), wish.get("env", {})
-        if name not in GAMES:
-            raise InputError(f"game must be one of {', '.join(GAMES)}, got {name[:50]!r}")
-        game: Any = GAMES[name]
-        own = find_game(self._first.game) is game
-        against = wish.get("against", game.default_opponent)
-        if not (is_policy_name(game, against) or (own and against == self._first.against)):
-            raise InputError(f"against must be the name of a policy, got {against[:50]!r}")
-        if {"seat", game.opponent_keyword} & set(env):
-            raise InputError(f"env must be without seat and {game.opponent_keyword}")
-        if not all(isinstance(value, int | str | None) for value in env.values()):
-            raise InputError("env must have numbers, words, true, false or null")
-        seed = wish.get("seed")
-        return Record(
-            self._first.game if own else name,
-            {**{key: _number(value) for key, value in env.items()}, "seat": wish.get("seat", 0)},
-            None if against == game.default_opponent else against,
-            new_seed() if seed is None else seed,
-        )
 
 
 def make_app(first: Record) -> Flask:
@@ -139,6 +60,7 @@ def make_app(first: Record) -> Flask:
 
     app.register_error_handler(HTTPException, _refusal)
     app.register_error_handler(InputError, lambda error: ({"error": str(error)}, 400))
+    app.register_error_handler(NotKeptError, lambda error: ({"error": str(error)}, 404))
     _serve_page(app)
 
     @app.get("/api/setup")
@@ -155,16 +77,17 @@ def make_app(first: Record) -> Flask:
 
 
 def _serve_page(app: Flask) -> None:
+    files = {file.name: file for file in PAGE.iterdir() if file.suffix in TYPES}
+
     @app.get("/")
     def page() -> Response:
-        return send_from_directory(PAGE, "index.html", mimetype=TYPES[".html"])
+        return part("index.html")
 
     @app.get("/page/<name>")
     def part(name: str) -> Response:
-        kind = TYPES.get(Path(name).suffix)
-        if kind is None:
+        if name not in files:
             abort(404)
-        return send_from_directory(PAGE, name, mimetype=kind)
+        return Response(files[name].read_bytes(), mimetype=TYPES[files[name].suffix])
 
 
 def _serve_games(app: Flask, tables: Tables) -> None:
@@ -221,12 +144,6 @@ def _body() -> JSON:
     if not isinstance(body, dict):
         abort(400, "The request must be a JSON object.")
     return body
-
-
-def _number(value: Any) -> Any:
-    """Read what was typed, as the command line does."""
-    typed = isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,30}", value)
-    return int(value) if typed else value
 
 
 def _whole(body: JSON, key: str) -> int:

@@ -11,7 +11,7 @@ export function adviceTable(advice, onHover) {
     const row = element(
       "tr",
       { class: `${move.best ? "best" : ""} ${made ? "made" : ""}`, "data-action": move.action },
-      element("th", { scope: "row" }, move.words, made ? element("b", {}, " · your move") : ""),
+      element("th", { scope: "row" }, move.words, made ? element("b", {}, " (yours)") : ""),
       element("td", { class: "value" }, element("span", { class: "track" }, bar), move.value),
       element("td", { class: "cost" }, cost),
     );
@@ -31,8 +31,8 @@ export function accountPicture(account) {
   const [expected, lost, luck, payoff] = ["expected", "given_away", "luck", "payoff"]
     .map((name) => Number(account[name]));
   const steps = [
-    ["expected at the start", 0, expected, account.expected, "expected"],
-    ["your moves gave away", expected, expected - lost, `−${account.given_away}`, "lost"],
+    ["expected", 0, expected, account.expected, "expected"],
+    ["given away", expected, expected - lost, `−${account.given_away}`, "lost"],
     [luck < 0 ? "bad luck" : "luck", expected - lost, payoff,
       luck < 0 ? account.luck.replace("-", "−") : `+${account.luck}`, luck < 0 ? "bad" : "luck"],
     ["your result", 0, payoff, `= ${account.payoff.replace("-", "−")}`, "result"],
@@ -47,6 +47,6 @@ export function accountPicture(account) {
     return element("div", { class: "step" }, element("span", {}, words),
       element("span", { class: "track" }, bar), element("b", {}, number));
   });
-  const words = `Where your result comes from, in ${account.unit.replace("of a ", "parts of a ")}`;
+  const words = `Skill and luck, in ${account.unit.replace("of a ", "parts of a ")}`;
   return element("div", { class: "steps" }, element("h2", {}, words), ...lines);
 }

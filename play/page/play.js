@@ -11,7 +11,6 @@ const LONGEST = 4000; // and all of them
 const MANY = 6; // moves without pieces, from which on there is a slider
 
 let id = ""; // of the game, a secret of this page and the server
-let begun = {}; // what the game was begun with
 let state = null;
 let chosen = new Set(); // numbers of pieces
 let verdicts = []; // of the moves made, by their number
@@ -67,11 +66,17 @@ function tell(words) {
 
 // -------------------------------------------------------------------- the game
 
+function openSetup(open) { // which is folded on small screens
+  by("open").ariaExpanded = open;
+  document.querySelector("header").classList.toggle("unfolded", open);
+}
+
 async function begin(wish) {
   const answer = await ask("/api/games", wish);
   ({ id } = answer);
-  begun = wish;
-  if (answer.coach) by("coach").checked = true;
+  if (answer.coach && !Object.keys(wish).length) by("coach").checked = true;
+  by("idle").hidden = by("coach").checked;
+  openSetup(false);
   history.replaceState(null, "", `#${id}`);
   verdicts = [];
   await show(answer, true);
@@ -180,7 +185,7 @@ function showMoves() {
   }));
   if (plain) {
     by("slider").max = choices.length - 1;
-    by("slider").value = 0;
+    by("slider").value = 1; // so that Enter alone ends nothing
   }
   by("hint").textContent = plain ? "" : hintFor(choices);
   makeClickable();
@@ -197,12 +202,11 @@ function hintFor(choices) {
 function makeClickable() {
   const taken = new Set(state.choices.flatMap((choice) => choice.parts));
   const faces = new Set([...taken].map((part) => state.pieces[part]));
-  for (const shape of by("board").querySelectorAll("[data-part]")) {
+  for (const shape of by("board").querySelectorAll("rect[data-part]")) {
     const part = Number(shape.dataset.part);
     if (!faces.has(state.pieces[part])) continue;
     shape.classList.add("open");
     shape.addEventListener("click", () => choose(part));
-    if (shape.tagName !== "rect") continue;
     shape.setAttribute("tabindex", "0");
     shape.setAttribute("role", "button");
     shape.setAttribute("aria-label", `take ${state.pieces[part]}`);
@@ -229,7 +233,7 @@ function ready() {
 }
 
 function showChosen() {
-  for (const shape of by("board").querySelectorAll("rect[data-part].open")) {
+  for (const shape of by("board").querySelectorAll("rect.open")) {
     const on = chosen.has(Number(shape.dataset.part));
     shape.classList.toggle("chosen", on);
     shape.setAttribute("aria-pressed", on);
@@ -275,6 +279,8 @@ async function showEnd() {
 
 // ------------------------------------------------------------------- beginnings
 
+by("open").addEventListener("click", () => openSetup(by("open").ariaExpanded !== "true"));
+by("coach").addEventListener("change", () => { by("idle").hidden = by("coach").checked; });
 by("slider").addEventListener("input", showChosen);
 by("slider").addEventListener("keydown", (event) => {
   if (event.key === "Enter") by("play").click();
@@ -285,11 +291,11 @@ by("back").addEventListener("click", () => work(undo));
 by("ask").addEventListener("click", () => work(optimum));
 by("again").addEventListener("click", () => work(async () => {
   clearAdvice();
-  await begin({ ...begun, seed: (state.seed + 1) % 2 ** 32 });
+  await begin({ again: id, seed: (state.seed + 1) % 2 ** 32 });
 }));
 by("same").addEventListener("click", () => work(async () => {
   clearAdvice();
-  await begin({ ...begun, seed: state.seed });
+  await begin({ again: id, seed: state.seed });
 }));
 by("board").addEventListener("click", () => hurry?.());
 document.addEventListener("keydown", () => hurry?.());

@@ -1,0 +1,280 @@
+"""The server of the page: all that it answers, and that nonsense is refused politely."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+from exactdice.envs import find_game
+from exactdice.games import GAMES
+from exactdice.play import tables
+from exactdice.play.record import Record
+from exactdice.play.web import PAGE, make_app, serve
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_games import SMALL
+
+TWENTY_ONE = f"{Path(__file__).parents[2] / 'examples/twenty_one.py'}:TwentyOne"
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=6,
+)
+
+
+def client(record=None):
+    return make_app(record or Record("Greed", {"max_score": 10, "sides": 3}, None, 1)).test_client()
+
+
+def begin(web, **wish):
+    answer = web.post("/api/games", json=wish)
+    assert answer.status_code == 200, answer.json
+    return answer.json
+
+
+def small(name):
+    return {"game": name, "env": SMALL[name][0], "seed": 3}
+
+
+def move(web, game, action):
+    wish = {"action": action, "made": game["made"]}
+    answer = web.post(f"/api/games/{game['id']}/moves", json=wish)
+    return {**answer.json, "id": game["id"]}
+
+
+@pytest.mark.parametrize("name", sorted(SMALL))
+def test_every_game_is_played_to_an_end_whose_account_adds_up(name):
+    web = client()
+    game = begin(web, **small(name))
+    costs = 0
+    while game["choices"]:
+        assert not game["ended"]
+        parts = {str(part) for choice in game["choices"] for part in choice["parts"]}
+        assert parts <= set(game["pieces"])
+        now = web.get(f"/api/games/{game['id']}/advice/0").json
+        assert [one["action"] for one in now["moves"]] == [one["action"] for one in game["choices"]]
+        game = move(web, game, game["choices"][-1]["action"])
+        then = web.get(f"/api/games/{game['id']}/advice/1").json
+        assert then["moves"] == now["moves"]
+        assert then["verdict"].startswith("worth ")
+        made = next(one for one in then["moves"] if one["action"] == then["made"])
+        costs += round(10_000 * float(made["cost"]))
+    assert game["ended"]
+    account = web.get(f"/api/games/{game['id']}/account").json
+    parts = [account[name] for name in ("expected", "given_away", "luck", "payoff")]
+    expected, given_away, luck, payoff = (round(10_000 * float(part)) for part in parts)
+    assert given_away == costs
+    assert expected - given_away + luck == payoff
+    assert web.get(f"/api/games/{game['id']}/advice/0").status_code == 404
+
+
+def test_the_film_shows_each_move_of_the_others_and_ends_with_the_board():
+    web = client()
+    game = begin(web, game="LowestScore", against="random", seat=2, seed=1)
+    assert len(game["film"]) == game["news"] + 1 == len(game["log"]) + 1
+    assert {event["who"] for event in game["log"]} == {"player 1", "player 2"}
+    assert all(picture.startswith("<svg") for picture in game["film"])
+
+
+def test_only_pieces_that_can_be_taken_now_are_marked_on_the_board():
+    """The dice of the moves that are told below it are not."""
+    web = client()
+    game = begin(web, game="LowestScore", against="random", seed=1)
+    game = move(web, game, 0)
+    marked = re.findall(r'<rect[^>]*data-part="(\d+)"', game["film"][-1])
+    assert sorted(marked) == sorted(game["pieces"])
+
+
+def test_a_move_is_taken_back_and_made_again_with_the_same_dice():
+    web = client()
+    first = begin(web, **small("ShutTheBox"))
+    action = first["choices"][0]["action"]
+    second = move(web, first, action)
+    back = web.post(f"/api/games/{first['id']}/undo", json={}).json
+    assert back == {key: first[key] for key in back}
+    assert move(web, first, action) == second
+
+
+def test_two_games_do_not_know_of_each_other_and_the_oldest_goes_first(monkeypatch):
+    monkeypatch.setattr(tables, "KEPT", 2)
+    web = client()
+    one, two = begin(web, **small("Greed")), begin(web, **small("Greed"))
+    assert one["id"] != two["id"]
+    move(web, one, 1)
+    assert web.get(f"/api/games/{two['id']}").json["made"] == 0
+    three = begin(web, again=two["id"], seed=9)
+    assert (three["seed"], three["names"]) == (9, two["names"])
+    gone = web.get(f"/api/games/{one['id']}")
+    assert gone.status_code == 404
+    assert "only the last" in gone.json["error"]
+
+
+def test_the_game_of_the_command_line_comes_first_with_its_moves_and_policies():
+    env = {"max_score": 10, "sides": 3, "opponent": "if_else"}
+    web = client(Record("Greed", env, None, 1, True, (2, 1)))
+    game = begin(web)
+    assert (game["coach"], game["made"], game["seed"]) == (True, 2, 1)
+    offered = web.get("/api/setup").json
+    greed = next(one for one in offered["games"] if one["name"] == offered["first"])
+    assert greed["opponents"][0] == "if_else"
+    assert {one["name"]: one["given"] for one in greed["keywords"]}["max_score"] == 10
+    assert {one["name"] for one in offered["games"]} == set(GAMES)
+
+
+def test_a_game_of_ones_own_is_played_too(own_games):
+    own_games(TWENTY_ONE)
+    web = client(Record(TWENTY_ONE, {}, None, 5))
+    game = begin(web)
+    assert game["choices"]
+    again = begin(web, game=find_game(TWENTY_ONE).name, seed=5)
+    assert again["film"] == game["film"]
+    assert "twenty_one.py" in again["command"]
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        ({"game": "Chess"}, "game must be one of Greed"),
+        ({"game": TWENTY_ONE}, "game must be one of Greed"),
+        ({"seed": 1}, "game must be one of Greed"),
+        ({"game": "Greed", "against": "/etc/passwd"}, "against must be the name of a policy"),
+        ({"game": "Greed", "against": "transfer"}, "against must be the name of a policy"),
+        ({"game": "Greed", "env": {"opponent": "x.zip"}}, "env must be without seat and opponent"),
+        ({"game": "Greed", "env": {"max_score": [1]}}, "env must have numbers"),
+        ({"game": "Greed", "env": {"max_score": 10**7}}, "max_score must be at most"),
+        ({"game": "Greed", "env": {"max_score": "9" * 25}}, "max_score must be at most"),
+        ({"game": "Greed", "env": {"max_score": "-3"}}, "max_score must be at least"),
+        ({"game": "Greed", "env": {"pips": 2}}, "unexpected keyword argument 'pips'"),
+        ({"game": "Greed", "seat": 2}, "seat must be from 0 to 1, got 2"),
+        ({"game": "Greed", "seat": True}, "seat must be of type int"),
+        ({"game": "Greed", "seed": -1}, "seed must be"),
+        ({"game": "Greed", "seed": 2**40}, "seed must be from 0 to"),
+        ({"game": "Greed", "seed": "x"}, "seed must be of type int, got 'x'"),
+        ({"game": ["Greed"]}, "game must be of type str"),
+        ({"colour": 1}, "a game takes game, against, seat, seed, env, got 'colour'"),
+    ],
+)
+def test_what_cannot_be_played_is_refused_in_a_line(wish, said):
+    answer = client().post("/api/games", json=wish)
+    assert answer.status_code == 400
+    assert said in answer.json["error"]
+    assert "\n" not in answer.json["error"]
+
+
+def test_requests_that_are_none_of_ours_are_refused_with_a_message():
+    web = client()
+    game = begin(web)
+    here, asked = f"/api/games/{game['id']}", "/api/games"
+    kind = {"content_type": "application/json"}
+    answers = {
+        web.get("/nowhere"): 404,
+        web.get("/page/web.py"): 404,
+        web.get("/page/..%2fweb.py"): 404,
+        web.get(asked): 405,
+        web.get("/api/games/x"): 404,
+        web.post("/api/games/x/moves", json={"action": 1, "made": 0}): 404,
+        web.post(asked, json={"again": "x"}): 404,
+        web.post(asked, data="{}"): 415,
+        web.post(asked, data={"game": "Greed"}): 415,
+        web.post(asked, data="{", **kind): 400,
+        web.post(asked, data=b"\xff", **kind): 400,
+        web.post(asked, data="[]", **kind): 400,
+        web.post(asked, data="[" * 9000, **kind): 400,
+        web.post(asked, data="1" * 9000, **kind): 400,
+        web.post(asked, data=" " * 100_000, **kind): 413,
+        web.post(f"{here}/moves", json={"action": 99, "made": 0}): 400,
+        web.post(f"{here}/moves", json={"action": True, "made": 0}): 400,
+        web.post(f"{here}/moves", json={"action": 1}): 400,
+        web.post(f"{here}/moves", json={"action": 1, "made": 7}): 409,
+        web.post(f"{here}/undo", json={}): 400,
+        web.post(f"{here}/undo"): 415,
+        web.get(f"{here}/advice/1"): 404,
+        web.get(f"{here}/advice/{10**30}"): 404,
+        web.get(f"{here}/advice/-1"): 404,
+    }
+    for answer, code in answers.items():
+        assert answer.status_code == code, answer.json
+        assert answer.json["error"]
+    assert web.get(here).json["made"] == 0
+
+
+@settings(max_examples=40)
+@given(wish=JSON_VALUES, name=st.sampled_from(sorted(SMALL)), value=JSON_VALUES, data=st.data())
+def test_no_nonsense_is_an_error_of_ours(wish, name, value, data):
+    web = client()
+    keyword = data.draw(st.sampled_from(list(GAMES[name]().keywords)))
+    key = data.draw(st.sampled_from(["game", "against", "seat", "seed", "env", "again", "x"]))
+    wishes = [wish, {"game": name, "env": {**SMALL[name][0], keyword: value}}]
+    wishes.append({**small(name), key: value})
+    for asked in wishes:
+        body = json.dumps(asked)
+        answer = web.post("/api/games", data=body, content_type="application/json")
+        assert answer.status_code in (200, 400, 404)
+    game = begin(web)
+    for path in ("moves", "undo"):
+        answer = web.post(f"/api/games/{game['id']}/{path}", json={"action": value, "made": wish})
+        assert answer.status_code in (200, 400, 409)
+
+
+def test_other_sites_cannot_come_in_by_a_name_of_theirs():
+    web = client()
+    for host in ("evil.example", "evil.example:8421", "127.0.0.1.evil.example:80", "[::1]:80"):
+        answer = web.get("/api/setup", headers={"Host": host})
+        assert answer.status_code == 403
+    for host in ("127.0.0.1:8421", "localhost:8421", "localhost"):
+        answer = web.get("/api/setup", headers={"Host": host})
+        assert answer.status_code == 200
+    assert "Access-Control-Allow-Origin" not in answer.headers
+    assert answer.headers["Content-Security-Policy"].startswith("default-src 'self'")
+
+
+def test_the_page_asks_for_nothing_from_elsewhere():
+    web = client()
+    assert "<!doctype html>" in web.get("/").text
+    files = sorted(PAGE.iterdir())
+    assert {file.suffix for file in files} == {".html", ".js", ".css"}
+    for file in files:
+        text = file.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+        assert "//" not in re.sub(r"(^|\s)// .*", "", text, flags=re.MULTILINE), file.name
+        assert web.get(f"/page/{file.name}").text == file.read_text(encoding="utf-8")
+    kinds = {"play.js": "text/javascript", "play.css": "text/css"}
+    for name, kind in kinds.items():
+        assert web.get(f"/page/{name}").mimetype == kind
+
+
+def test_a_port_that_is_taken_is_named():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(ValueError, match=f"port must be one that is free, got {port}"):
+            serve(Record("Greed", {"max_score": 5, "sides": 3}), port)
+
+
+@pytest.mark.posix
+def test_the_command_serves_on_this_machine_alone_until_ctrl_c():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    call = "from exactdice.cli import main; main()"
+    words = ["play", "Greed", "--web", "--port", str(port), "--seed", "1"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", call, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "BROWSER": "true"},
+    )
+    line = process.stdout.readline()
+    assert f"http://127.0.0.1:{port}/" in line
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=10) as page:
+        assert b"exactdice" in page.read()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out.strip(), err) == (0, "", "")
