@@ -20,6 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_games import SMALL
 
+from exactdice.cli import main
+
 TWENTY_ONE = f"{Path(__file__).parents[2] / 'examples/twenty_one.py'}:TwentyOne"
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
@@ -278,3 +280,12 @@ def test_the_command_serves_on_this_machine_alone_until_ctrl_c():
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert (process.returncode, out.strip(), err) == (0, "", "")
+
+
+def test_without_flask_the_extra_is_named(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "flask", None)
+    monkeypatch.delitem(sys.modules, "exactdice.play.web")
+    with pytest.raises(SystemExit) as end:
+        main(["play", "Greed", "--web"])
+    assert end.value.code == 2
+    assert "pip install 'exactdice[web]'" in capsys.readouterr().err

@@ -1,0 +1,72 @@
+"""Photograph the page of ``exactdice play --web``: ``python docs/screens.py`` writes ``docs/play``.
+
+Needs Chromium, and the extras ``web`` and ``dev``. Each picture is a moment of a game from a seed,
+with the coach.
+"""
+
+import shutil
+import threading
+from pathlib import Path
+from typing import Any
+
+from exactdice.play.record import Record
+from exactdice.play.web import make_app
+from playwright.sync_api import Page, sync_playwright
+from werkzeug.serving import make_server
+
+FOLDER = Path(__file__).parent / "play"
+SIZE = {"width": 1000, "height": 740}
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
+#: By the file: the game, the seed, and which of the moves in the list are made.
+SCREENS: dict[str, tuple[str, int, tuple[int, ...]]] = {
+    "greed": ("Greed", 3, (24, 1)),
+    "lowest-score": ("LowestScore", 7, (1,)),
+    "lowest-score-match": ("LowestScoreMatch", 2, (1, 0, 0, 1)),
+    "shut-the-box": ("ShutTheBox", 4, (5, 1)),
+    "421": ("FourTwoOne", 6, (1,)),
+    "421-match": ("FourTwoOneMatch", 13, (1, 1, 1)),
+}
+
+
+def main() -> None:
+    """Photograph all games."""
+    program = shutil.which("chromium")
+    if program is None:
+        raise SystemExit("there is no chromium here")
+    FOLDER.mkdir(exist_ok=True)
+    server = make_server("127.0.0.1", 0, make_app(Record(coach=True)), threaded=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        for name, moment in SCREENS.items():
+            size: Any = SIZE
+            page = browser.new_page(viewport=size, reduced_motion="reduce")
+            page.goto(f"http://127.0.0.1:{server.port}/")
+            photograph(page, FOLDER / f"{name}.png", *moment)
+        browser.close()
+    server.shutdown()
+
+
+def photograph(page: Page, path: Path, game: str, seed: int, moves: tuple[int, ...]) -> None:
+    """Play up to a moment and write what is to be seen."""
+    _wait(page)
+    page.select_option("[name=game]", game)
+    page.fill("[name=seed]", str(seed))
+    page.click("#setup button.main")
+    _wait(page)
+    for move in moves:
+        page.locator("#choices button").nth(move).click()
+        _wait(page)
+    if page.locator("rect.open").count():
+        page.locator("rect.open").first.click()
+    page.mouse.move(0, 0)
+    page.screenshot(path=path)
+
+
+def _wait(page: Page) -> None:
+    page.locator("#choices button").first.wait_for()
+    page.wait_for_selector("body:not([aria-busy])")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,262 @@
+"""The page as people use it, in Chromium: by clicks and keys, in every game."""
+
+import re
+import shutil
+import threading
+
+import pytest
+from exactdice.games import GAMES
+from exactdice.play.record import Record
+from exactdice.play.web import make_app
+from small_games import SMALL
+from werkzeug.serving import WSGIRequestHandler, make_server
+
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
+IDLE = "body:not([aria-busy])"
+
+
+class Silent(WSGIRequestHandler):
+    def log(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def address():
+    app = make_app(Record("Greed", {"max_score": 20}, None, 3))
+    server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Silent)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.port}/"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.skip("there is no chromium here")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def tabs(browser, address):
+    """Open tabs, on a wide screen or a narrow one, whose console must stay empty."""
+    said, contexts = [], []
+
+    def tab(width=1200, motion="reduce"):
+        size = {"width": width, "height": 800}
+        contexts.append(browser.new_context(viewport=size, reduced_motion=motion))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(10_000)
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: said.extend(elsewhere(request.url)))
+        page.goto(address)
+        page.locator("#choices button").first.wait_for()
+        idle(page)
+        return page
+
+    def elsewhere(url):
+        return [] if url.startswith((address, "data:")) else [url]
+
+    tab.said = said
+    yield tab
+    for context in contexts:
+        context.close()
+    assert said == []
+
+
+def idle(page):
+    page.wait_for_selector(IDLE)
+
+
+def begin(page, name, seed=3, sizes=None):
+    if page.locator("#open").is_visible():
+        page.click("#open")
+    page.select_option("[name=game]", name)
+    if sizes:
+        page.locator("#sizes").evaluate("details => { details.open = true }")
+    for keyword, value in (sizes or {}).items():
+        page.fill(f"[name='env {keyword}']", str(value))
+    page.fill("[name=seed]", str(seed))
+    page.click("#setup button.main")
+    idle(page)
+
+
+def step(page, number):
+    """Make a move: on the board where that can be clicked, else by its button."""
+    pieces = page.locator("rect.open")
+    if pieces.count() and number % 2 == 0:
+        pieces.nth(number % pieces.count()).click()
+        if page.locator("#play").is_enabled():
+            page.click("#play")
+            return idle(page)
+        page.locator("#choices .fits").first.click()
+    else:
+        buttons = page.locator("#choices button")
+        buttons.nth(min(1, buttons.count() - 1)).click()
+    return idle(page)
+
+
+def play(page, most=60):
+    for number in range(most):
+        if page.locator("#end").is_visible():
+            return number
+        step(page, number)
+    return None
+
+
+@pytest.mark.parametrize("name", sorted(GAMES.keys() & SMALL.keys()))
+@pytest.mark.parametrize("width", [1200, 360])
+def test_every_game_is_played_by_clicks_to_an_end_that_adds_up(tabs, name, width):
+    page = tabs(width)
+    begin(page, name, sizes=SMALL[name][0])
+    page.check("#coach")
+    moves = play(page)
+    assert moves
+    assert page.inner_text("#ending")
+    assert page.locator("#log .said").count() == moves
+    numbers = page.locator("#account .step b").all_inner_texts()
+    expected, lost, luck, payoff = (
+        round(10_000 * float(re.sub("[= +]", "", text).replace("\N{MINUS SIGN}", "-")))
+        for text in numbers
+    )
+    assert expected + lost + luck == payoff
+    assert lost <= 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_piece_that_is_clicked_brings_those_that_every_such_move_takes(tabs):
+    page = tabs()
+    begin(page, "LowestScore", seed=4)
+    third = page.locator("rect.open").nth(2)
+    third.click()
+    pressed = page.locator("rect.open[aria-pressed=true]")
+    assert pressed.count() == 3
+    assert page.locator("#play").is_enabled()
+    third.click()
+    assert pressed.count() == 2
+    words = page.inner_text("#play")
+    page.click("#play")
+    idle(page)
+    assert words.partition(" ")[2] in page.locator("#log li").first.inner_text()
+
+
+def test_a_choice_lights_its_pieces(tabs):
+    page = tabs()
+    begin(page, "ShutTheBox", seed=4)
+    for act in ("hover", "focus"):
+        getattr(page.locator("#choices button").nth(1), act)()
+        assert page.locator("rect.lit").count() == 3
+
+
+def test_the_keyboard_suffices(tabs):
+    page = tabs()
+    begin(page, "Greed")
+    page.focus("#slider")
+    for key in ("ArrowRight", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    idle(page)
+    assert "3 dice" in page.locator("#log li").first.inner_text()
+    begin(page, "ShutTheBox", seed=4)
+    page.locator("rect.open").first.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("rect.open[aria-pressed=true]").count() >= 1
+    page.locator("#choices .fits").first.focus()
+    page.keyboard.press("Enter")
+    idle(page)
+    assert page.locator("#log li").count() >= 1
+
+
+def test_two_tabs_are_two_games_and_a_reload_goes_on_with_ones_own(tabs):
+    one, two = tabs(), tabs()
+    begin(one, "ShutTheBox", seed=4)
+    step(one, 1)
+    step(two, 1)
+    first = one.inner_text("#log")
+    assert first != two.inner_text("#log")
+    assert one.url != two.url
+    for page, title in ((one, "Shut the Box"), (two, "Greed")):
+        page.reload()
+        page.locator("#choices button").first.wait_for()
+        idle(page)
+        assert title in page.title()
+    assert one.inner_text("#log") == first
+
+
+def test_a_move_is_taken_back_and_made_again(tabs):
+    page = tabs()
+    begin(page, "FourTwoOne")
+    start = page.inner_html("#board")
+    assert page.locator("#undo").is_disabled()
+    step(page, 1)
+    after = page.inner_html("#board")
+    page.click("#undo")
+    idle(page)
+    assert page.inner_html("#board") == start
+    assert page.inner_text("#log") == ""
+    step(page, 1)
+    assert page.inner_html("#board") == after
+
+
+def test_the_optimum_is_asked_and_the_coach_tells_what_a_move_cost(tabs):
+    page = tabs()
+    begin(page, "Greed", sizes={"max_score": 30})
+    page.click("#ask")
+    idle(page)
+    best = page.locator("#advice tr.best th").first.inner_text()
+    assert page.inner_text("#verdict") == f"The optimum: {best}."
+    count = page.locator("#choices button").count()
+    assert page.locator("#advice tbody tr").count() == count
+    page.click("#ask")
+    assert page.locator("#advice tr").count() == 0
+    page.check("#coach")
+    page.locator("#choices button").nth(1).click()
+    idle(page)
+    assert "gave away" in page.inner_text("#verdict")
+    assert page.locator("#advice tr.made").count() == 1
+    assert best in page.inner_text("#verdict")
+
+
+def test_moves_of_the_others_are_shown_one_by_one_and_a_click_goes_on(tabs):
+    page = tabs(motion="no-preference")
+    page.select_option("[name=game]", "LowestScore")
+    page.select_option("[name=seat]", "2")
+    page.click("#setup button.main")
+    page.locator("#log li").first.wait_for()
+    seen = set()
+    while page.locator(IDLE).count() == 0:
+        seen.add(page.locator("#log li").count())
+        page.click("#board")
+    assert len(seen) > 1
+    assert page.locator("#log li").count() == max(seen)
+
+
+def test_what_is_refused_is_told_on_the_page_and_the_game_goes_on(tabs):
+    page = tabs()
+    board = page.inner_html("#board")
+    with page.expect_response("**/api/games") as answer:
+        begin(page, "Greed", sizes={"max_score": 10**7})
+    assert answer.value.status == 400
+    assert "400" in tabs.said.pop()  # Chromium's own
+    assert page.inner_text("#message").startswith("max_score must be at most")
+    assert page.inner_html("#board") == board
+    begin(page, "Greed", sizes={"max_score": 12})
+    assert page.locator("#message").is_hidden()
+    assert "of 12" in page.inner_html("#board")
+
+
+def test_a_game_that_is_not_kept_is_named_and_followed_by_a_new_one(tabs, address):
+    page = tabs()
+    page.goto("about:blank")
+    page.goto(f"{address}#gone")
+    page.locator("#choices button").first.wait_for()
+    idle(page)
+    assert "only the last" in page.inner_text("#message")
+    assert "404" in tabs.said.pop()
+    assert "#gone" not in page.url
