@@ -6,11 +6,13 @@ with the coach.
 
 import shutil
 import threading
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from exactdice.play.record import Record
 from exactdice.play.web import make_app
+from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 from werkzeug.serving import make_server
 
@@ -55,12 +57,14 @@ def photograph(page: Page, path: Path, game: str, seed: int, moves: tuple[int, .
     page.click("#setup button.main")
     _wait(page)
     for move in moves:
-        page.locator("#choices button").nth(move).click()
+        buttons = page.locator("#choices button")
+        buttons.nth(min(move, buttons.count() - 1)).click()
         _wait(page)
     if page.locator("rect.open").count():
         page.locator("rect.open").first.click()
     page.mouse.move(0, 0)
-    page.screenshot(path=path)
+    image = Image.open(BytesIO(page.screenshot()))
+    image.convert("RGB").quantize(256).save(path, optimize=True)
 
 
 def _wait(page: Page) -> None:
