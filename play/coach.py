@@ -86,14 +86,14 @@ def _made(advice: Sequence[Advice], action: int) -> Advice:
     return next(one for one in advice if one.choice.action == action)
 
 
-def ranked(advice: Sequence[Advice], number: int) -> list[tuple[Advice, str]]:
+def ranked(advice: Sequence[Advice]) -> list[tuple[Advice, str, str]]:
     """Give the best moves first, each with its value and what it would give away, in words."""
     best = max(rounded(one.value) for one in advice)
     lines = []
-    for one in sorted(advice, key=lambda one: one.cost)[:number]:
+    for one in sorted(advice, key=lambda one: one.cost):
         lost = best - rounded(one.value)
         cost = "the best" if one.cost < TIE else f"gives away {lost or f'less than {DIGITS}'}"
-        lines.append((one, f"{rounded(one.value)}  {cost}"))
+        lines.append((one, str(rounded(one.value)), cost))
     return lines
 
 

@@ -260,10 +260,10 @@ class Terminal:
             zip((one.choice for one in advice), labels(self._session.choices), strict=True)
         )
         self._say(f"What moves are worth: {self._unit.meaning}")
-        best = ranked(advice, BEST)
-        width = max(len(one.choice.words) for one, _ in best)
-        for one, worth in best:
-            self._draw(f"  {names[one.choice]:>2}  {one.choice.words:<{width}}  {worth}")
+        best = ranked(advice)[:BEST]
+        width = max(len(one.choice.words) for one, *_ in best)
+        for one, value, cost in best:
+            self._draw(f"  {names[one.choice]:>2}  {one.choice.words:<{width}}  {value}  {cost}")
 
     def _help(self) -> None:
         choices = self._session.choices

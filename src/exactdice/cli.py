@@ -250,7 +250,10 @@ def _solve(command: "SolveConfig") -> int:
 def _play(command: "PlayConfig") -> int:
     record = _record(command)
     if command.web:
-        raise InputError("web must be left out: this version has no page yet")
+        from .play.web import serve
+
+        serve(record, command.port)
+        return 0
     from .play.terminal import play
 
     return 0 if play(record, command.save or command.resume) else INTERRUPTED
