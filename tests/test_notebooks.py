@@ -65,7 +65,7 @@ def test_there_are_two():
     assert [path.stem for path in PATHS] == ["what-a-sample-score-hides", "your-first-agent"]
 
 
-# On Windows zmq says that it works round what the event loop there has not, which is as it should be.
+# On Windows zmq says that it works round what the event loop there lacks, which is no fault.
 @pytest.mark.filterwarnings("ignore:Proactor event loop does not implement:RuntimeWarning")
 def test_it_runs_and_shows_what_is_kept_in_it(path, book, tmp_path, monkeypatch):
     """After a change of what it shows, `make notebooks` keeps the new."""
