@@ -4,11 +4,12 @@
 # make slow     the tests that train networks
 # make bench    timings, as ratios within one run
 # make site     the documentation as web pages, in build/site
+# make notebooks  run them and keep what they show
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup train test slow bench site lint
+.PHONY: setup train test slow bench site notebooks lint
 
 setup: .venv/installed
 
@@ -51,3 +52,6 @@ bench: setup
 
 site: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir build/site
+
+notebooks: setup
+	$(BIN)/python notebooks/run.py
