@@ -1,4 +1,5 @@
 # make setup    .venv with everything, pinned
+# make demo     a trained agent, where it errs, and a game against the optimum in the browser
 # make train    the main job
 # make test     lint, types, layers, tests
 # make slow     the tests that train networks
@@ -9,7 +10,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup train test slow bench site notebooks lint
+.PHONY: setup demo train test slow bench site notebooks lint
 
 setup: .venv/installed
 
@@ -26,6 +27,16 @@ setup: .venv/installed
 	cmp --silent $@.new $@ && rm $@.new || mv $@.new $@
 
 FORCE:
+
+# An agent that is trained once, until it is good.
+runs/demo: | setup
+	$(BIN)/python train.py --stop-at 0.99 --run-folder $@
+
+demo: setup runs/demo
+	$(BIN)/exactdice plot mistakes runs/demo --picture runs/demo/mistakes.png
+	$(BIN)/exactdice report runs/demo --page runs/demo/report.html
+	@echo "The agent: runs/demo/report.html; where it errs: runs/demo/mistakes.png"
+	$(BIN)/exactdice play --web --coach
 
 train: setup
 	$(BIN)/python train.py

@@ -6,7 +6,7 @@ colour alone.
 
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal, TypeAlias
 
@@ -212,7 +212,9 @@ def _foot_lines(scene: Scene) -> list[Line]:
 
 def _lines(event: Event) -> Iterator[Line]:
     """Break what is said of a move into lines; some dice stand beside the first one."""
-    dice = [(die, die.part is not None and die.part in event.taken) for die in event.dice]
+    taken = [die.part is not None and die.part in event.taken for die in event.dice]
+    past = [replace(die, part=None) for die in event.dice]  # no longer for a move to take
+    dice = list(zip(past, taken, strict=True))
     beside = dice if len(dice) <= FEW_DICE else []
     width = int(WORDS - len(beside) * SMALL * 1.2 / LETTER)
     first, *rest = textwrap.wrap(f"{event.who} {event.words}", width)

@@ -97,17 +97,25 @@ def ranked(advice: Sequence[Advice]) -> list[tuple[Advice, str, str]]:
     return lines
 
 
-def balance(session: Session, unit: Unit) -> str:
+def balance(session: Session) -> dict[str, Decimal]:
     """Say where a payoff comes from, in numbers that add up as they are printed.
 
-    What was given away is the sum of what was said of the moves; luck is the rest.
+    Returns:
+        What was "expected" at the start, "given away" by the moves, as a number below zero that is
+        the sum of what was said of them, the "luck" that is the rest, and the "payoff".
     """
     account, moves = session.account, enumerate(reversed(session.actions), start=1)
     lost = sum((given_away(session.advice(before), action) for before, action in moves), rounded(0))
     expected, payoff = rounded(account.expected), rounded(account.payoff)
     luck = payoff - expected + lost
+    return {"expected": expected, "given away": -lost + 0, "luck": luck, "payoff": payoff}
+
+
+def balance_in_words(session: Session, unit: Unit) -> str:
+    """Say the same in a sentence."""
+    expected, lost, luck, payoff = balance(session).values()
     sign, kind = ("-", "bad luck") if luck < 0 else ("+", "luck")
     return (
-        f"{expected} expected at the start - {lost} given away {sign} {abs(luck)} {kind} = "
+        f"{expected} expected at the start - {-lost + 0} given away {sign} {abs(luck)} {kind} = "
         f"{payoff} {unit.after}"
     )

@@ -11,7 +11,7 @@ from ..baselines.certificate import printable
 from ..games import InputError
 from ..games.words import listed
 from .asking import Ask, asking, patience
-from .coach import balance, ranked, unit_of, verdict
+from .coach import balance_in_words, ranked, unit_of, verdict
 from .record import LARGEST_SEED, Record, free_path
 from .replies import labels, possible, understand, written
 from .rules import rules
@@ -242,7 +242,7 @@ class Terminal:
         self._say("")
         self._say(self._unit.ending(payoff), style="bold")
         if self._coached:
-            self._say(f"Coach: {balance(self._session, self._unit)}")
+            self._say(f"Coach: {balance_in_words(self._session, self._unit)}")
 
     def _judge(self) -> None:
         """Say what the last move was worth."""

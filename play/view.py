@@ -5,7 +5,7 @@ from typing import Any
 from ..envs.painting import to_svg
 from ..envs.picture import picture_of
 from ..games import Die, Tile
-from .coach import balance, ranked, rounded, unit_of, verdict
+from .coach import balance, balance_in_words, ranked, unit_of, verdict
 from .rules import rules
 from .session import Session
 
@@ -72,15 +72,8 @@ def worth(session: Session, before: int) -> dict[str, Any]:
 
 def _account(session: Session) -> dict[str, Any]:
     """Say where the payoff comes from."""
-    account, unit = session.account, unit_of(session.task.game)
-    parts = {
-        "expected at the start": account.expected,
-        "given away": -account.given_away,
-        "luck": account.luck,
-        "payoff": account.payoff,
-    }
     bars = [
-        {"name": name, "number": float(number), "said": str(rounded(number))}
-        for name, number in parts.items()
+        {"name": name, "number": float(number), "said": str(number)}
+        for name, number in balance(session).items()
     ]
-    return {"said": balance(session, unit), "bars": bars}
+    return {"said": balance_in_words(session, unit_of(session.task.game)), "bars": bars}
