@@ -14,7 +14,7 @@ from threading import Lock, Timer
 from typing import Any
 
 from flask import Flask, Response, request
-from werkzeug.exceptions import HTTPException, NotFound, abort
+from werkzeug.exceptions import Conflict, HTTPException, NotFound, abort
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from ..baselines import policy_names
@@ -88,10 +88,12 @@ class Tables:
             return do(self._tables[name])
 
     def move(self, name: str, content: dict[str, Any]) -> dict[str, Any]:
-        """Make a move."""
-        action = _of_type(content, "action", int)
+        """Make a move, unless it was meant for another position, as in a double click."""
+        action, moves = (_of_type(content, key, int) for key in ("action", "moves"))
 
         def make(table: Table) -> dict[str, Any]:
+            if moves != len(table.session.actions):
+                raise Conflict("the game has gone on: this move was for an earlier position")
             table.session.move(action)
             return table.view()
 

@@ -187,7 +187,10 @@ function showAccount(account) {
 
 // --------------------------------------------------------------------- asking
 
-const move = (action) => attempt(async () => show(await ask(`game/${game.id}/move`, { action })));
+function move(action) {
+  if (document.body.classList.contains("busy")) return; // one move at a time
+  attempt(async () => show(await ask(`game/${game.id}/move`, { action, moves: game.moves })));
+}
 $("do").addEventListener("click", () => move(Number($("do").dataset.action)));
 $("count").addEventListener("input", light);
 $("undo").addEventListener("click", () =>

@@ -170,6 +170,13 @@ def test_two_tabs_are_two_games_and_a_tab_that_is_loaded_again_goes_on(page, bro
     assert page.inner_html("#board") == before
 
 
+def test_a_double_click_is_one_move(page):
+    begin(page, "FourTwoOne", coach=False)
+    page.dblclick("#choices button >> nth=0")
+    rest(page)
+    assert page.locator("#story li.you").count() == 1
+
+
 def test_what_the_server_refuses_is_said_in_the_form(page):
     page.click("#open-new")
     page.wait_for_selector("#new[open]")

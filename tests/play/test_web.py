@@ -47,7 +47,8 @@ def test_a_game_is_played_to_its_end_by_the_choices_that_are_offered(client, nam
         assert {part for one in said["choices"] for part in one["parts"]} <= set(
             map(int, said["labels"])
         )
-        reply = post(client, f"{place}/move", {"action": said["choices"][0]["action"]})
+        made = {"action": said["choices"][0]["action"], "moves": moves}
+        reply = post(client, f"{place}/move", made)
         assert reply.status_code == 200, reply.json
         said, moves = reply.json, moves + 1
         assert said["moves"] == moves
@@ -55,7 +56,8 @@ def test_a_game_is_played_to_its_end_by_the_choices_that_are_offered(client, nam
     assert said["choices"] == []
     assert said["ending"].endswith(".")
     assert get(client, place).json == said
-    assert post(client, f"{place}/move", {"action": 0}).status_code == 400
+    assert post(client, f"{place}/move", {"action": 0, "moves": moves}).status_code == 400
+    assert post(client, f"{place}/move", made).status_code == 409
     assert get(client, f"{place}/advice").status_code == 400
 
 
@@ -67,7 +69,8 @@ def test_the_coach_judges_each_move_and_the_account_adds_up(client):
         assert {one["action"] for one in advice["moves"]} == offered
         assert advice["moves"][0]["cost"] == "the best"
         action = advice["moves"][-1]["action"]
-        said = post(client, f"/game/{said['id']}/move", {"action": action}).json
+        made = {"action": action, "moves": said["moves"]}
+        said = post(client, f"/game/{said['id']}/move", made).json
         assert [one["action"] for one in said["worth"]["moves"] if one["made"]] == [action]
         assert "worth " in said["worth"]["said"]
     *terms, payoff = (bar["number"] for bar in said["account"]["bars"])
@@ -76,7 +79,8 @@ def test_the_coach_judges_each_move_and_the_account_adds_up(client):
 
 def test_the_coach_comes_and_goes(client):
     said = begin(client, seed=5)
-    move = post(client, f"/game/{said['id']}/move", {"action": said["choices"][1]["action"]}).json
+    made = {"action": said["choices"][1]["action"], "moves": 0}
+    move = post(client, f"/game/{said['id']}/move", made).json
     assert "worth" not in move
     assert "worth" in post(client, f"/game/{said['id']}/coach", {"coach": True}).json
     assert "worth" not in post(client, f"/game/{said['id']}/coach", {"coach": False}).json
@@ -85,7 +89,7 @@ def test_the_coach_comes_and_goes(client):
 def test_two_games_are_two_and_a_move_taken_back_has_the_same_dice(client):
     one, other = (begin(client, seed=9, game="ShutTheBox") for _ in range(2))
     assert one["id"] != other["id"]
-    action = {"action": one["choices"][0]["action"]}
+    action = {"action": one["choices"][0]["action"], "moves": 0}
     moved = post(client, f"/game/{one['id']}/move", action).json
     assert get(client, f"/game/{other['id']}").json["moves"] == 0
     back = post(client, f"/game/{one['id']}/undo", {}).json
@@ -156,7 +160,7 @@ def test_what_is_no_request_is_refused(client, step, body):
 @pytest.mark.parametrize("action", [-1, 99, 10**30, True, None, 0.0, "0", [0], {}])
 def test_a_move_that_is_none_is_refused(client, action):
     said = begin(client)
-    reply = post(client, f"/game/{said['id']}/move", {"action": action})
+    reply = post(client, f"/game/{said['id']}/move", {"action": action, "moves": 0})
     assert reply.status_code == 400
     assert reply.json["error"].startswith("action must be")
 
