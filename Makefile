@@ -1,14 +1,16 @@
 # make setup    .venv with everything, pinned
+# make demo     a trained agent, where it errs, and a game against the optimum in the browser
 # make train    the main job
 # make test     lint, types, layers, tests
 # make slow     the tests that train networks
 # make bench    timings, as ratios within one run
 # make site     the documentation as web pages, in build/site
+# make notebooks  run them and keep what they show
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup train test slow bench site lint
+.PHONY: setup demo train test slow bench site notebooks lint
 
 setup: .venv/installed
 
@@ -21,10 +23,20 @@ setup: .venv/installed
 
 .venv/modules: FORCE
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	find agents baselines envs games look play sources src -name '*.py' -o -name '*.csv' -o -name '*.json' -o -name '*.yml' -o -name '*.html' -o -name '*.js' -o -name '*.css' | sort > $@.new
+	find agents baselines envs games look play sources src -name '*.py' -o -name '*.csv' -o -name '*.json' -o -name '*.yml' -o -name '*.html' -o -name '*.js' -o -name '*.css' -o -name '*.svg' | sort > $@.new
 	cmp --silent $@.new $@ && rm $@.new || mv $@.new $@
 
 FORCE:
+
+# An agent that is trained once, until it is good.
+runs/demo: | setup
+	$(BIN)/python train.py --stop-at 0.99 --run-folder $@
+
+demo: setup runs/demo
+	$(BIN)/exactdice plot mistakes runs/demo --picture runs/demo/mistakes.png
+	$(BIN)/exactdice report runs/demo --page runs/demo/report.html
+	@echo "The agent: runs/demo/report.html; where it errs: runs/demo/mistakes.png"
+	$(BIN)/exactdice play --web --coach
 
 train: setup
 	$(BIN)/python train.py
@@ -51,3 +63,6 @@ bench: setup
 
 site: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir build/site
+
+notebooks: setup
+	$(BIN)/python notebooks/run.py

@@ -213,8 +213,8 @@ def _foot_lines(scene: Scene) -> list[Line]:
 def _lines(event: Event) -> Iterator[Line]:
     """Break what is said of a move into lines; some dice stand beside the first one."""
     taken = [die.part is not None and die.part in event.taken for die in event.dice]
-    told = [replace(die, part=None) for die in event.dice]  # no move can take these any more
-    dice = list(zip(told, taken, strict=True))
+    past = [replace(die, part=None) for die in event.dice]  # no longer for a move to take
+    dice = list(zip(past, taken, strict=True))
     beside = dice if len(dice) <= FEW_DICE else []
     width = int(WORDS - len(beside) * SMALL * 1.2 / LETTER)
     first, *rest = textwrap.wrap(f"{event.who} {event.words}", width)

@@ -86,43 +86,36 @@ def _made(advice: Sequence[Advice], action: int) -> Advice:
     return next(one for one in advice if one.choice.action == action)
 
 
-def ranked(advice: Sequence[Advice], number: int) -> list[tuple[Advice, str]]:
+def ranked(advice: Sequence[Advice]) -> list[tuple[Advice, str, str]]:
     """Give the best moves first, each with its value and what it would give away, in words."""
     best = max(rounded(one.value) for one in advice)
     lines = []
-    for one in sorted(advice, key=lambda one: one.cost)[:number]:
+    for one in sorted(advice, key=lambda one: one.cost):
         lost = best - rounded(one.value)
         cost = "the best" if one.cost < TIE else f"gives away {lost or f'less than {DIGITS}'}"
-        lines.append((one, f"{rounded(one.value)}  {cost}"))
+        lines.append((one, str(rounded(one.value)), cost))
     return lines
 
 
-@dataclass(frozen=True)
-class Split:
-    """Where a payoff comes from, rounded: ``payoff = expected - given_away + luck`` to the digit.
+def balance(session: Session) -> dict[str, Decimal]:
+    """Say where a payoff comes from, in numbers that add up as they are printed.
 
-    What was given away is the sum of what was said of the moves; luck is the rest.
+    Returns:
+        What was "expected" at the start, "given away" by the moves, as a number below zero that is
+        the sum of what was said of them, the "luck" that is the rest, and the "payoff".
     """
-
-    expected: Decimal
-    given_away: Decimal
-    luck: Decimal
-    payoff: Decimal
-
-
-def split(session: Session) -> Split:
-    """Say where a payoff comes from, in numbers that add up as they are printed."""
     account, moves = session.account, enumerate(reversed(session.actions), start=1)
     lost = sum((given_away(session.advice(before), action) for before, action in moves), rounded(0))
     expected, payoff = rounded(account.expected), rounded(account.payoff)
-    return Split(expected, lost, payoff - expected + lost, payoff)
+    luck = payoff - expected + lost
+    return {"expected": expected, "given away": -lost + 0, "luck": luck, "payoff": payoff}
 
 
-def balance(session: Session, unit: Unit) -> str:
-    """Say where a payoff comes from, in a line."""
-    parts = split(session)
-    sign, kind = ("-", "bad luck") if parts.luck < 0 else ("+", "luck")
+def balance_in_words(session: Session, unit: Unit) -> str:
+    """Say the same in a sentence."""
+    expected, lost, luck, payoff = balance(session).values()
+    sign, kind = ("-", "bad luck") if luck < 0 else ("+", "luck")
     return (
-        f"{parts.expected} expected at the start - {parts.given_away} given away {sign} "
-        f"{abs(parts.luck)} {kind} = {parts.payoff} {unit.after}"
+        f"{expected} expected at the start - {-lost + 0} given away {sign} {abs(luck)} {kind} = "
+        f"{payoff} {unit.after}"
     )

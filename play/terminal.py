@@ -11,7 +11,7 @@ from ..baselines.certificate import printable
 from ..games import InputError
 from ..games.words import listed
 from .asking import Ask, asking, patience
-from .coach import balance, ranked, unit_of, verdict
+from .coach import balance_in_words, ranked, unit_of, verdict
 from .record import LARGEST_SEED, Record, free_path
 from .replies import labels, possible, understand, written
 from .rules import rules
@@ -242,7 +242,7 @@ class Terminal:
         self._say("")
         self._say(self._unit.ending(payoff), style="bold")
         if self._coached:
-            self._say(f"Coach: {balance(self._session, self._unit)}")
+            self._say(f"Coach: {balance_in_words(self._session, self._unit)}")
 
     def _judge(self) -> None:
         """Say what the last move was worth."""
@@ -260,10 +260,10 @@ class Terminal:
             zip((one.choice for one in advice), labels(self._session.choices), strict=True)
         )
         self._say(f"What moves are worth: {self._unit.meaning}")
-        best = ranked(advice, BEST)
-        width = max(len(one.choice.words) for one, _ in best)
-        for one, worth in best:
-            self._draw(f"  {names[one.choice]:>2}  {one.choice.words:<{width}}  {worth}")
+        best = ranked(advice)[:BEST]
+        width = max(len(one.choice.words) for one, *_ in best)
+        for one, value, cost in best:
+            self._draw(f"  {names[one.choice]:>2}  {one.choice.words:<{width}}  {value}  {cost}")
 
     def _help(self) -> None:
         choices = self._session.choices

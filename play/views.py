@@ -1,6 +1,7 @@
 """What the page in the browser is told of games, in JSON's types; the board as SVG."""
 
 import inspect
+import re
 from typing import Any
 
 from ..baselines import policy_names
@@ -9,7 +10,7 @@ from ..envs.painting import to_svg
 from ..envs.picture import picture_of
 from ..envs.scene import Scene
 from ..games import GAMES, Die, Game, Tile
-from .coach import TIE, Split, given_away, rounded, split, unit_of, verdict
+from .coach import TIE, balance, given_away, rounded, unit_of, verdict
 from .record import Record
 from .rules import rules
 from .session import Choice, Session
@@ -38,6 +39,7 @@ def game_view(kind: type[Game], first: Record) -> JSON:
         "name": kind.name,
         "title": default.title,
         "players": default.num_players,
+        "for_two": _for_two(kind) if default.num_players == 1 else {},
         "opponents": list(dict.fromkeys([against, *named])),
         "seat": seat,
         "keywords": [
@@ -45,6 +47,11 @@ def game_view(kind: type[Game], first: Record) -> JSON:
             for one in keywords
         ],
     }
+
+
+def _for_two(kind: type[Game]) -> dict[str, str]:
+    """Give the keyword that makes it a game of two."""
+    return dict(re.findall(r"""(\w+)=["']?(\w+)""", kind.made_for_two))
 
 
 def against_of(record: Record) -> Any:
@@ -122,9 +129,5 @@ def advice_view(session: Session, before: int) -> JSON:
 
 def account_view(session: Session) -> JSON:
     """Tell where the payoff comes from, in numbers that add up as they are printed."""
-    parts: Split = split(session)
-    return {
-        "unit": unit_of(session.task.game).after,
-        "ended": session.payoff is not None,
-        **{name: str(number) for name, number in vars(parts).items()},
-    }
+    parts = [{"name": name, "number": str(number)} for name, number in balance(session).items()]
+    return {"unit": unit_of(session.task.game).after, "parts": parts}

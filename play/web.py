@@ -52,6 +52,8 @@ def make_app(first: Record) -> Flask:
         """Refuse other sites whose name leads to this machine."""
         if request.host.rpartition(":")[0] not in NAMES and request.host not in NAMES:
             abort(403, f"This server answers to {' and '.join(NAMES)} only.")
+        if request.headers.get("Origin") not in (None, f"http://{request.host}"):
+            abort(403, "This server answers to its own page only.")
 
     @app.after_request
     def with_headers(response: Response) -> Response:

@@ -25,6 +25,7 @@ FOREIGN = "another project's program, in an installation of its own"
 #: Commands that are not run, by how they begin, and why. The options of ours are parsed still.
 NOT_RUN = {
     "cd": "the shell's own",
+    "exactdice play --web": "serves until Ctrl-C; tests/play/test_web.py does it",
     "exactdice benchmark": "trains for hours; tests/agents/board runs small ones",
     "exactdice solve --game FourTwoOneMatch --exact": "takes minutes; a slow test solves it",
     "git clone": "needs a network",

@@ -28,14 +28,16 @@ export function adviceTable(advice, onHover) {
 
 // Bars that begin where the one before ends.
 export function accountPicture(account) {
-  const [expected, lost, luck, payoff] = ["expected", "given_away", "luck", "payoff"]
-    .map((name) => Number(account[name]));
+  const signed = ({ number }) => (Number(number) < 0 ? number.replace("-", "−") : `+${number}`);
+  const [expected, lost, luck, payoff] = account.parts;
+  const sums = [expected, lost, luck].reduce(
+    (so, { number }) => [...so, so.at(-1) + Number(number)], [0]);
   const steps = [
-    ["expected", 0, expected, account.expected, "expected"],
-    ["given away", expected, expected - lost, `−${account.given_away}`, "lost"],
-    [luck < 0 ? "bad luck" : "luck", expected - lost, payoff,
-      luck < 0 ? account.luck.replace("-", "−") : `+${account.luck}`, luck < 0 ? "bad" : "luck"],
-    ["your result", 0, payoff, `= ${account.payoff.replace("-", "−")}`, "result"],
+    ["expected", 0, sums[1], expected.number.replace("-", "−"), "expected"],
+    ["given away", sums[1], sums[2], Number(lost.number) ? signed(lost) : "−0.0000", "lost"],
+    [Number(luck.number) < 0 ? "bad luck" : "luck", sums[2], sums[3], signed(luck),
+      Number(luck.number) < 0 ? "bad" : "luck"],
+    ["your result", 0, sums[3], `= ${payoff.number.replace("-", "−")}`, "result"],
   ];
   const ends = steps.flatMap(([, from, to]) => [from, to]);
   const [low, high] = [Math.min(...ends), Math.max(...ends)];

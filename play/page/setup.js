@@ -3,6 +3,7 @@
 import { by, element } from "./element.js";
 
 const form = by("setup");
+const ALONE = "alone";
 const SEATS = ["first", "second", "third", "fourth", "fifth", "sixth"];
 let games = [];
 
@@ -13,6 +14,7 @@ export function fillSetup(setup, onWish) {
   form.elements.game.value = setup.first;
   form.elements.game.addEventListener("change", showGame);
   by("keywords").addEventListener("input", showSeats);
+  form.elements.seat.addEventListener("change", showAgainst);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     onWish(wish());
@@ -33,8 +35,10 @@ function showGame() {
     input.value = keyword.given ?? "";
     return element("label", {}, keyword.name.replaceAll("_", " "), input);
   }));
+  form.elements.seat.replaceChildren();
   showSeats();
-  form.elements.seat.value = game.seat;
+  if (game.players > 1) form.elements.seat.value = game.seat;
+  showAgainst();
 }
 
 const typed = () => [...by("keywords").querySelectorAll("input")]
@@ -43,21 +47,33 @@ const typed = () => [...by("keywords").querySelectorAll("input")]
 function showSeats() {
   const game = chosen();
   const sizes = Object.fromEntries(typed());
-  // Other rules may bring a second player; whether they do, the server knows.
-  const least = Object.keys(sizes).length ? Math.max(game.players, 2) : game.players;
-  const players = Math.min(Number(sizes.players) || least, 30);
+  const alone = game.players === 1;
+  const players = Math.min(Number(sizes.players) || (alone ? 2 : game.players), 30);
   const before = form.elements.seat.value;
-  form.elements.seat.replaceChildren(...Array.from({ length: players }, (_, seat) =>
-    element("option", { value: seat }, players === 1 ? "alone" : SEATS[seat] ?? `as number ${seat + 1}`)));
-  if (before && Number(before) < players) form.elements.seat.value = before;
-  form.elements.against.disabled = form.elements.seat.disabled = players === 1;
+  form.elements.seat.replaceChildren(
+    ...(alone ? [element("option", { value: ALONE }, "alone")] : []),
+    ...Array.from({ length: players }, (_, seat) =>
+      element("option", { value: seat }, SEATS[seat] ?? `as number ${seat + 1}`)));
+  if ([...form.elements.seat.options].some((one) => one.value === before)) {
+    form.elements.seat.value = before;
+  }
+  showAgainst();
+}
+
+function showAgainst() {
+  form.elements.against.disabled = form.elements.seat.value === ALONE;
 }
 
 // What is asked of the server, with a seed of one's own or a new one.
 export function wish() {
   const { game, against, seat, seed } = form.elements;
-  const asked = { game: game.value, env: Object.fromEntries(typed()), seat: Number(seat.value) };
-  if (!against.disabled) asked.against = against.value;
+  const asked = { game: game.value, env: Object.fromEntries(typed()) };
+  if (seat.value !== ALONE) {
+    // A game for one may be made one for two, unless other rules are wanted that say so themselves.
+    asked.env = { ...chosen().for_two, ...asked.env };
+    asked.seat = Number(seat.value);
+    asked.against = against.value;
+  }
   if (seed.value.trim()) {
     asked.seed = /^\d{1,10}$/.test(seed.value.trim()) ? Number(seed.value) : seed.value.trim();
   }

@@ -69,10 +69,10 @@ def test_every_game_is_played_to_an_end_whose_account_adds_up(name):
         costs += round(10_000 * float(made["cost"]))
     assert game["ended"]
     account = web.get(f"/api/games/{game['id']}/account").json
-    parts = [account[name] for name in ("expected", "given_away", "luck", "payoff")]
-    expected, given_away, luck, payoff = (round(10_000 * float(part)) for part in parts)
-    assert given_away == costs
-    assert expected - given_away + luck == payoff
+    numbers = (round(10_000 * float(part["number"])) for part in account["parts"])
+    expected, given_away, luck, payoff = numbers
+    assert given_away == -costs
+    assert expected + given_away + luck == payoff
     assert web.get(f"/api/games/{game['id']}/advice/0").status_code == 404
 
 
@@ -229,6 +229,8 @@ def test_other_sites_cannot_come_in_by_a_name_of_theirs():
     for host in ("evil.example", "evil.example:8421", "127.0.0.1.evil.example:80", "[::1]:80"):
         answer = web.get("/api/setup", headers={"Host": host})
         assert answer.status_code == 403
+    answer = web.get("/api/setup", headers={"Origin": "http://evil.example"})
+    assert answer.status_code == 403
     for host in ("127.0.0.1:8421", "localhost:8421", "localhost"):
         answer = web.get("/api/setup", headers={"Host": host})
         assert answer.status_code == 200

@@ -1,0 +1,106 @@
+"""The notebooks: each runs as it stands, and shows today what is kept in it."""
+
+import base64
+import importlib.util
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import nbformat
+import pytest
+
+FOLDER = Path(__file__).parent.parent / "notebooks"
+PATHS = sorted(FOLDER.glob("*.ipynb"))
+LARGEST = 60_000  # bytes of a picture
+
+
+def load(name):
+    """Import a program of the folder."""
+    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def cells(book, kind):
+    return [cell for cell in book.cells if cell.cell_type == kind]
+
+
+def printed(book):
+    """List what each cell prints."""
+    return [
+        "".join(output.text for output in cell.outputs if output.output_type == "stream")
+        for cell in cells(book, "code")
+    ]
+
+
+def pictures(book):
+    """List the pictures of each cell, as bytes."""
+    return [
+        [
+            base64.b64decode(output.data["image/png"])
+            for output in cell.outputs
+            if "image/png" in output.get("data", {})
+        ]
+        for cell in cells(book, "code")
+    ]
+
+
+def numbers(text):
+    """Find the numbers, of which a name such as stable-baselines3 has none."""
+    return set(re.findall(r"(?<!\w)\d(?:[\d,.]*\d)?", text))
+
+
+@pytest.fixture(params=PATHS, ids=lambda path: path.stem)
+def path(request):
+    return request.param
+
+
+@pytest.fixture
+def book(path):
+    return nbformat.read(path, as_version=4)
+
+
+def test_there_are_two():
+    assert [path.stem for path in PATHS] == ["what-a-sample-score-hides", "your-first-agent"]
+
+
+# On Windows zmq says that it works round what the event loop there lacks, which is no fault.
+@pytest.mark.filterwarnings("ignore:Proactor event loop does not implement:RuntimeWarning")
+def test_it_runs_and_shows_what_is_kept_in_it(path, book, tmp_path, monkeypatch):
+    """After a change of what it shows, `make notebooks` keeps the new."""
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path))
+    before = sorted(FOLDER.iterdir())
+    now = load("run").executed(path)
+    assert printed(now) == printed(book)
+    assert [len(made) for made in pictures(now)] == [len(kept) for kept in pictures(book)]
+    assert sorted(FOLDER.iterdir()) == before
+
+
+def test_every_cell_was_run_once_in_order_without_a_complaint(book):
+    code = cells(book, "code")
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    for cell in code:
+        for output in cell.outputs:
+            assert output.output_type in ("stream", "display_data", "execute_result"), output
+            assert output.get("name", "stdout") == "stdout", output
+
+
+def test_every_number_of_its_texts_is_printed(book):
+    texts = "\n".join(cell.source for cell in cells(book, "markdown"))
+    words = re.sub(r"\]\([^)]*\)|`[^`]*`", "", texts)  # without addresses and code
+    assert numbers(words) <= numbers("\n".join(printed(book)))
+
+
+def test_its_pictures_are_there_and_small(book):
+    sizes = [len(picture) for made in pictures(book) for picture in made]
+    assert len(sizes) >= 4
+    assert max(sizes) < LARGEST
+
+
+def test_its_links_lead_somewhere(book):
+    texts = "\n".join(cell.source for cell in cells(book, "markdown"))
+    links = re.findall(r"\]\(([^)\s]+)\)", texts)
+    assert links
+    for link in links:
+        assert urlsplit(link).scheme == "https" or (FOLDER / link).is_file(), link
