@@ -17,16 +17,16 @@ from playwright.sync_api import Page, sync_playwright
 from werkzeug.serving import make_server
 
 FOLDER = Path(__file__).parent / "play"
-SIZE = {"width": 1000, "height": 740}
+SIZE = {"width": 1000, "height": 700}
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
-#: By the file: the game, the seed, and which of the moves in the list are made.
-SCREENS: dict[str, tuple[str, int, tuple[int, ...]]] = {
-    "greed": ("Greed", 3, (24, 1)),
-    "lowest-score": ("LowestScore", 7, (1,)),
-    "lowest-score-match": ("LowestScoreMatch", 2, (1, 0, 0, 1)),
-    "shut-the-box": ("ShutTheBox", 4, (5, 1)),
-    "421": ("FourTwoOne", 6, (1,)),
-    "421-match": ("FourTwoOneMatch", 13, (1, 1, 1)),
+#: By the file: the game, who moves, the seed, and which of the moves in the list are made.
+SCREENS: dict[str, tuple[str, str, int, tuple[int, ...]]] = {
+    "greed": ("Greed", "first", 5, (21, 6)),
+    "lowest-score": ("LowestScore", "second", 12, (0, 1)),
+    "lowest-score-match": ("LowestScoreMatch", "first", 2, (1, 0, 0, 1)),
+    "shut-the-box": ("ShutTheBox", "second", 25, (1,)),
+    "421": ("FourTwoOne", "second", 6, (0,)),
+    "421-match": ("FourTwoOneMatch", "first", 13, (2, 1, 0, 1, 0, 0)),
 }
 
 
@@ -49,10 +49,13 @@ def main() -> None:
     server.shutdown()
 
 
-def photograph(page: Page, path: Path, game: str, seed: int, moves: tuple[int, ...]) -> None:
+def photograph(
+    page: Page, path: Path, game: str, seat: str, seed: int, moves: tuple[int, ...]
+) -> None:
     """Play up to a moment and write what is to be seen."""
     _wait(page)
     page.select_option("[name=game]", game)
+    page.select_option("[name=seat]", label=seat)
     page.fill("[name=seed]", str(seed))
     page.click("#setup button.main")
     _wait(page)

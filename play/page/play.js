@@ -59,6 +59,9 @@ async function work(task) {
   }
 }
 
+// A double click is one move: its second half may land on a button of the next one.
+const once = (task) => (event) => { if (event.detail < 2) work(task); };
+
 function tell(words) {
   by("message").textContent = words;
   by("message").hidden = !words;
@@ -176,7 +179,7 @@ function showMoves() {
     const words = plain ? String(choice.action) : choice.words;
     const button = element("button",
       { type: "button", "data-action": choice.action, title: choice.words, "aria-label": choice.words }, words);
-    button.addEventListener("click", () => work(() => move(choice.action)));
+    button.addEventListener("click", once(() => move(choice.action)));
     for (const name of ["pointerenter", "focus"]) {
       button.addEventListener(name, () => light(choice.parts));
     }
@@ -285,7 +288,7 @@ by("slider").addEventListener("input", showChosen);
 by("slider").addEventListener("keydown", (event) => {
   if (event.key === "Enter") by("play").click();
 });
-by("play").addEventListener("click", () => work(() => move(ready().action)));
+by("play").addEventListener("click", once(() => move(ready().action)));
 by("undo").addEventListener("click", () => work(undo));
 by("back").addEventListener("click", () => work(undo));
 by("ask").addEventListener("click", () => work(optimum));

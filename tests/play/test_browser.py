@@ -189,19 +189,24 @@ def test_two_tabs_are_two_games_and_a_reload_goes_on_with_ones_own(tabs):
     assert one.inner_text("#log") == first
 
 
+def drawn(page):
+    """Give the board as the server draws it, without what the pointer lights up."""
+    return re.sub(r' class="[^"]*"', "", page.inner_html("#board"))
+
+
 def test_a_move_is_taken_back_and_made_again(tabs):
     page = tabs()
     begin(page, "FourTwoOne")
-    start = page.inner_html("#board")
+    start = drawn(page)
     assert page.locator("#undo").is_disabled()
     step(page, 1)
-    after = page.inner_html("#board")
+    after = drawn(page)
     page.click("#undo")
     idle(page)
-    assert page.inner_html("#board") == start
+    assert drawn(page) == start
     assert page.inner_text("#log") == ""
     step(page, 1)
-    assert page.inner_html("#board") == after
+    assert drawn(page) == after
 
 
 def test_the_optimum_is_asked_and_the_coach_tells_what_a_move_cost(tabs):
@@ -260,3 +265,24 @@ def test_a_game_that_is_not_kept_is_named_and_followed_by_a_new_one(tabs, addres
     assert "only the last" in page.inner_text("#message")
     assert "404" in tabs.said.pop()
     assert "#gone" not in page.url
+
+
+def test_a_game_for_one_is_played_by_two_where_a_seat_is_chosen(tabs):
+    page = tabs()
+    page.select_option("[name=game]", "FourTwoOne")
+    assert page.locator("[name=against]").is_disabled()
+    page.select_option("[name=seat]", "1")
+    page.click("#setup button.main")
+    page.locator("#log li").first.wait_for()
+    idle(page)
+    assert page.locator("#log li").first.inner_text().startswith("opponent")
+
+
+@pytest.mark.parametrize("place", ["#play", "#choices button"])
+def test_a_double_click_is_one_move(tabs, place):
+    page = tabs()
+    begin(page, "Greed", sizes={"max_score": 100})
+    page.locator(place).nth(0 if place == "#play" else 1).dblclick(delay=60)
+    idle(page)
+    own = page.locator("#log li.mine")
+    assert own.count() == 1
