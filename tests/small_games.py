@@ -10,7 +10,7 @@ SMALL = {
     ],
     "LowestScoreMatch": [
         {"dice": 2, "faces": 3, "wins": 2},
-        {"dice": 2, "faces": 2, "zero_face": 1, "players": 3, "wins": 2, "tie": "first"},
+        {"dice": 1, "faces": 2, "zero_face": 1, "players": 3, "wins": 2, "tie": "first"},
     ],
     "ShutTheBox": [
         {"tiles": 3, "dice": 2, "sides": 2, "one_die": "sum<=2"},

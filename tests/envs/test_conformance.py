@@ -107,8 +107,8 @@ def test_the_reference_values_are_the_solvers(env_id, reference):
     assert env.spec.reward_threshold is None  # it would be the defaults' for all keywords
 
 
-def _spawned(env_id, queue):
-    env = gym.make(env_id)
+def _spawned(env_id, sizes, queue):
+    env = gym.make(env_id, **sizes)
     _, info = env.reset(seed=3)
     queue.put(env.step(np.argmax(info["action_mask"]))[0].tolist())
 
@@ -117,11 +117,12 @@ def test_a_spawned_process_can_make_it_by_its_prefixed_id(name):
     context = multiprocessing.get_context("spawn")
     queue = context.Queue()
     env_id = f"exactdice:exactdice/{name}-v0"
-    process = context.Process(target=_spawned, args=(env_id, queue))
+    sizes = SMALL[name][0]
+    process = context.Process(target=_spawned, args=(env_id, sizes, queue))
     process.start()
     there = queue.get(timeout=60)
     process.join()
-    env = gym.make(env_id)
+    env = gym.make(env_id, **sizes)
     _, info = env.reset(seed=3)
     assert env.step(np.argmax(info["action_mask"]))[0].tolist() == there
 

@@ -80,6 +80,7 @@ def curve(folder):
         return log["seconds"]  # no two runs take the same
 
 
+@pytest.mark.slow  # by what it waits for
 def test_a_cell_whose_node_dies_goes_on_from_its_last_checkpoint_elsewhere(cluster, tmp_path):
     config = replace(GRID, steps=3_000_000)
     (node,) = cluster.worker_nodes
