@@ -9,7 +9,7 @@ SMALL = {
         {"dice": 3, "faces": 2, "zero_face": 1, "players": 2, "objective": "score"},
     ],
     "LowestScoreMatch": [
-        {"dice": 2, "faces": 3, "wins": 2},
+        {"dice": 2, "faces": 2, "zero_face": 1, "wins": 2},
         {"dice": 1, "faces": 2, "zero_face": 1, "players": 3, "wins": 2, "tie": "first"},
     ],
     "ShutTheBox": [

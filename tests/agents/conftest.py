@@ -29,7 +29,11 @@ SMALL = {
 SMALL["qrdqn"] = SMALL["dqn"]
 
 #: Keywords that make a game small, by name, where it is not small by default.
-SMALL_GAMES = {"FourTwoOneMatch": {"tokens": 2}}
+SMALL_GAMES = {
+    "FourTwoOneMatch": {"tokens": 2, "faces": 3},
+    "LowestScoreMatch": {"dice": 3, "wins": 2},
+    "ShutTheBox": {"tiles": 6},
+}
 
 
 @pytest.fixture

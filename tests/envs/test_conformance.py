@@ -26,6 +26,8 @@ from exactdice.testing import check_game
 
 #: Sizes too large for that.
 LARGE = {"FourTwoOne": {"utility": "set"}}
+#: Sizes of a game whose default size takes seconds, where nothing depends on it.
+QUICK = {"FourTwoOneMatch": {"tokens": 3}}
 
 
 def seats(name, **sizes):
@@ -50,7 +52,11 @@ REWARDS = ["outcome", "regret", "shaped"]
 
 
 def make(name, **keywords):
-    return gym.make(f"exactdice/{name}-v0", **keywords)
+    return gym.make(f"exactdice/{name}-v0", **{**QUICK.get(name, {}), **keywords})
+
+
+def make_vec(name, num_envs, **keywords):
+    return gym.make_vec(f"exactdice/{name}-v0", num_envs, **{**QUICK.get(name, {}), **keywords})
 
 
 def against(name, policy, **sizes):
@@ -174,9 +180,7 @@ def random_actions(masks, rng, wild=0.05):
 @pytest.mark.parametrize(("name", "seat"), SEATS)
 @pytest.mark.parametrize("lanes", [1, 7])
 def test_vector_and_sb3_play_the_same_games(name, seat, reward, lanes):
-    vector = gym.make_vec(
-        f"exactdice/{name}-v0", lanes, seat=seat, reward=reward, autoreset_mode="SameStep"
-    )
+    vector = make_vec(name, lanes, seat=seat, reward=reward, autoreset_mode="SameStep")
     other = GameVecEnv(make(name, seat=seat).unwrapped.task, lanes, reward)
     other.seed(4)
     observations, infos = vector.reset(seed=4)
@@ -207,7 +211,7 @@ def test_one_lane_plays_the_games_of_the_scalar_environment(name, seat, reward):
     scalar = make(name, seat=seat, reward=reward).unwrapped
     same = GameVecEnv(scalar.task, 1, reward)
     same.seed(6)
-    following = gym.make_vec(f"exactdice/{name}-v0", 1, seat=seat, reward=reward)
+    following = make_vec(name, 1, seat=seat, reward=reward)
     observation, _ = scalar.reset(seed=6)
     assert (observation == same.reset()[0]).all()
     assert (observation == following.reset(seed=6)[0][0]).all()
@@ -231,7 +235,7 @@ def test_one_lane_plays_the_games_of_the_scalar_environment(name, seat, reward):
 
 
 def test_ended_games_are_reset_by_hand_where_autoreset_is_disabled(name):
-    env = gym.make_vec(f"exactdice/{name}-v0", 5, autoreset_mode=AutoresetMode.DISABLED)
+    env = make_vec(name, 5, autoreset_mode=AutoresetMode.DISABLED)
     env.reset(seed=8)
     rng = np.random.default_rng(8)
     over = np.zeros(5, dtype=bool)
@@ -263,12 +267,12 @@ def first_games(env, seed):
 
 
 def test_a_list_of_seeds_fixes_the_games(name):
-    env = gym.make_vec(f"exactdice/{name}-v0", 3).unwrapped
+    env = make_vec(name, 3).unwrapped
     games = first_games(env, [4, 5, 6])
     assert first_games(env, (4, 5, 6)) == first_games(env, np.array([4, 5, 6])) == games
     others = [first_games(env, seeds) for seeds in ([4, 5, 7], [6, 5, 4], 4)]
     assert games not in others
-    one = gym.make_vec(f"exactdice/{name}-v0", 1).unwrapped
+    one = make_vec(name, 1).unwrapped
     assert first_games(one, [9]) == first_games(one, 9)
 
 
@@ -288,8 +292,8 @@ def test_no_seed_in_a_list_goes_on_from_the_seed_before():
 
 
 def test_attributes_are_asked_of_every_game_as_of_gymnasiums_own_vectors(name):
-    env = gym.make_vec(f"exactdice/{name}-v0", 2).unwrapped
-    own = gym.make_vec(f"exactdice/{name}-v0", 2, vectorization_mode="sync").unwrapped
+    env = make_vec(name, 2).unwrapped
+    own = make_vec(name, 2, vectorization_mode="sync").unwrapped
     for attribute in ("action_space", "observation_space", "render_mode", "task"):
         assert env.get_attr(attribute) == own.get_attr(attribute)
     env.reset(seed=1)
@@ -312,7 +316,7 @@ def test_attributes_are_asked_of_every_game_as_of_gymnasiums_own_vectors(name):
 
 
 def test_masks_have_the_types_that_samplers_want(name):
-    env = gym.make_vec(f"exactdice/{name}-v0", 4)
+    env = make_vec(name, 4)
     masks = env.reset(seed=1)[1]["action_mask"]
     env.action_space.seed(1)
     for _ in range(20):
@@ -330,7 +334,7 @@ def test_infos_are_fresh_and_have_masks(name):
     env.step(legal_action(info["action_mask"], np.random.default_rng(0)))
     assert (observation == kept[0]).all()
     assert (info["action_mask"] == kept[1]).all()
-    vector = gym.make_vec(f"exactdice/{name}-v0", 3)
+    vector = make_vec(name, 3)
     infos = vector.reset(seed=1)[1]
     for _ in range(20):
         infos = vector.step(random_actions(infos["action_mask"], np.random.default_rng(1)))[4]
@@ -358,7 +362,7 @@ def test_an_illegal_action_ends_the_episode_with_the_worst_outcome(name):
 
 @pytest.mark.parametrize(("name", "seat"), SEATS)
 def test_a_simulation_ends_near_the_exact_score(name, seat):
-    """Random against random in the default size, 20,000 games, within 5 standard errors."""
+    """Random against random, 20,000 games, within 5 standard errors."""
     task = make(name, **against(name, "random"), seat=seat).unwrapped.task
     lanes = 20_000
     games = GameVecEnv(task, lanes)
@@ -488,7 +492,7 @@ def test_bad_actions_and_calls_out_of_turn_are_named(name):
     env.reset(seed=0)
     with pytest.raises(ValueError, match="action must be from 0 to .*, got -1"):
         env.step(-1)
-    vector = gym.make_vec(f"exactdice/{name}-v0", 3).unwrapped
+    vector = make_vec(name, 3).unwrapped
     vector.reset(seed=0)
     with pytest.raises(ValueError, match="actions must be 3 integers, got"):
         vector.step(np.zeros(2, dtype=int))
@@ -498,6 +502,6 @@ def test_bad_actions_and_calls_out_of_turn_are_named(name):
         with pytest.raises(ValueError, match="seed must be one integer, or a list of 3, one for"):
             vector.reset(seed=seed)
     with pytest.raises(ValueError, match="num_envs must be at least 1, got 0"):
-        gym.make_vec(f"exactdice/{name}-v0", 0)
+        make_vec(name, 0)
     with pytest.raises(ValueError, match="render_mode must be None for a vector, got 'ansi'"):
-        gym.make_vec(f"exactdice/{name}-v0", 2, render_mode="ansi")
+        make_vec(name, 2, render_mode="ansi")

@@ -19,6 +19,7 @@ from exactdice.games import FourTwoOne, LowestScore
 import exactdice
 
 
+@pytest.mark.slow
 def test_self_play_lowers_the_exploitability_of_both_seats(small):
     options = {"self_play": True, "num_envs": 256, "hyperparams": {"batch_size": "1024"}}
     config = small(**options, steps=200_000)
@@ -84,7 +85,8 @@ def test_self_play_needs_ppo():
         TrainConfig(self_play=True, algorithm="dqn")
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", pytest.param("dqn", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
 def test_a_network_told_the_optimum_reaches_it_in_a_small_game(small, algorithm):
     config = small(algorithm=algorithm)
     env = make_env(config)
