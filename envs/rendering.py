@@ -1,7 +1,6 @@
 """What ``render`` gives: a text, pixels, or a window."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +10,7 @@ from ..games import Game
 from .lanes import Played
 from .painting import Window, to_pixels
 from .picture import picture_of
-from .scene import Scene, event_of, scene_at
+from .scene import Scene, film
 
 MODES = ("ansi", "human", "rgb_array")
 FRAMES = 2  # a second
@@ -50,19 +49,10 @@ class Renderer:
             state: in which that is.
             ended: how the game has ended, empty while it goes on.
         """
-        events = [event_of(self._game, move, self._names) for move in played]
-        made = [
-            scene_at(
-                self._game, move.seat, move.state, self._names, events[: number + 1], move.action
-            )
-            for number, move in enumerate(played)
-        ]
-        now = scene_at(self._game, seat, state, self._names, events)
-        if ended and made:
-            now = made.pop()
-        self._scene = replace(now, ended=ended)
+        scenes = film(self._game, played, seat, state, self._names, ended)
+        self._scene = scenes[-1]
         if self._window is not None:
-            for scene in [*made, self._scene]:
+            for scene in scenes:
                 self._window.show(picture_of(scene))
 
     @property

@@ -1,7 +1,7 @@
 """What is to be seen of a game at one moment, in words and pieces; drawings show it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -78,15 +78,36 @@ def scene_at(
     names: Sequence[str],
     events: Iterable[Event] = (),
     action: int | None = None,
-    ended: str = "",
 ) -> Scene:
     """Give the scene of a state in which a player is to move, or makes the move ``action``."""
     seen = _seen(game, seat, state)
     taken = () if action is None else game.parts(seen, action)
     board = game.board(seat, seen, names)
-    return Scene(
-        game.title, board, names[seat], seat, taken, tuple(events), ended, game.describe(seen)
-    )
+    words = game.describe(seen)
+    return Scene(game.title, board, names[seat], seat, taken, tuple(events), position=words)
+
+
+def film(
+    game: Game, played: Sequence[Played], seat: int, state: int, names: Sequence[str], ended: str
+) -> list[Scene]:
+    """Give the scenes of some moves, and last what is to be seen after them.
+
+    Args:
+        game: what is played.
+        played: the moves, in their order.
+        seat: who is to move now, or was last to.
+        state: in which that is.
+        names: of the players, by seat.
+        ended: how the game has ended, empty while it goes on. Then the last scene is that of the
+            last move, as no position follows it.
+    """
+    events = [event_of(game, move, names) for move in played]
+    scenes = [
+        scene_at(game, move.seat, move.state, names, events[: number + 1], move.action)
+        for number, move in enumerate(played)
+    ]
+    now = scenes.pop() if ended and scenes else scene_at(game, seat, state, names, events)
+    return [*scenes, replace(now, ended=ended)]
 
 
 def event_of(game: Game, move: Played, names: Sequence[str]) -> Event:

@@ -20,7 +20,7 @@ import numpy as np
 from ..baselines import Task, solve
 from ..envs.encoding import Encoding
 from ..envs.lanes import Played, RuleLanes
-from ..envs.scene import YOU, Event, Scene, ending, event_of, names_of, scene_at
+from ..envs.scene import YOU, Event, Scene, ending, event_of, film, names_of
 from ..games import InputError, IntArray
 from ..games.words import to_you
 
@@ -168,23 +168,14 @@ class Session:
     @property
     def scene(self) -> Scene:
         """What is to be seen now, with the moves since the person's last one."""
-        now, game, names = self._moments[-1], self.task.game, self.names
-        events = [event_of(game, move, names) for move in now.played]
-        if now.payoff is None:
-            return scene_at(game, self.task.seat, now.state, names, events)
-        last, ended = now.played[-1], ending(self.task, now.payoff, names)
-        return scene_at(game, last.seat, last.state, names, events, last.action, ended)
+        return self.film[-1]
 
     @property
     def film(self) -> list[Scene]:
         """What was to be seen at each move since the person's last one, then what is now."""
-        now, game, names = self._moments[-1], self.task.game, self.names
-        events = [event_of(game, move, names) for move in now.played]
-        made = [
-            scene_at(game, move.seat, move.state, names, events[: number + 1], move.action)
-            for number, move in enumerate(now.played)
-        ]
-        return [*(made if now.payoff is None else made[:-1]), self.scene]
+        now, task = self._moments[-1], self.task
+        ended = "" if now.payoff is None else ending(task, now.payoff, self.names)
+        return film(task.game, now.played, task.seat, now.state, self.names, ended)
 
     @property
     def story(self) -> list[Event]:
