@@ -12,8 +12,8 @@ from .sources.reproduce import SOURCES
 
 
 @dataclass(frozen=True)
-class ScoreConfig:
-    """Score a trained run, or a policy by name, exactly."""
+class AskedConfig:
+    """An agent that a command is about."""
 
     policy: tyro.conf.Positional[str]
     """Run folder; or, for --game, the name of a policy such as random, a certificate, or a model
@@ -30,6 +30,11 @@ class ScoreConfig:
 
     stochastic: bool = False
     """Let a model draw from its law rather than take its likeliest action."""
+
+
+@dataclass(frozen=True)
+class ScoreConfig(AskedConfig):
+    """Score a trained run, or a policy by name, exactly."""
 
     ceiling: bool = False
     """Also fit a run's network, from new weights, to the optimal policy, and score that: the most
@@ -133,24 +138,8 @@ class PlotConfig:
 
 
 @dataclass(frozen=True)
-class ReportConfig:
+class ReportConfig(AskedConfig):
     """Write a web page about an agent that needs nothing else: score, mistakes, learning curve."""
-
-    policy: tyro.conf.Positional[str]
-    """Run folder; or, for --game, the name of a policy such as random, a certificate, or a model
-    that stable-baselines3 saved."""
-
-    game: GameName | None = None
-    """Game of a policy that is no run. Default: Greed."""
-
-    env: Keywords = field(default_factory=dict)
-    """Keyword arguments of the environment for a policy that is no run: --env max_score 50."""
-
-    model: Literal["final", "best"] | None = None
-    """Which model of a run. Default: final."""
-
-    stochastic: bool = False
-    """Let a model draw from its law rather than take its likeliest action."""
 
     page: Path = Path("report.html")
     """File to write, which ends in .html."""
