@@ -1,6 +1,6 @@
 """Painters of pictures: as SVG, which needs nothing, and as pixels, which need pygame."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import lru_cache, partial
 from html import escape
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .picture import HEIGHT, WIDTH, Disc, Shape, Text
+from .picture import WIDE, Disc, Picture, Shape, Text
 
 if TYPE_CHECKING:
     import pygame
@@ -20,17 +20,18 @@ LETTERS = 1.3
 FONTS = "'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
 
 
-def to_svg(picture: Iterable[Shape], label: str) -> str:
+def to_svg(picture: Picture, label: str) -> str:
     """Write a picture as SVG.
 
     Args:
-        picture: back to front.
-        label: what it shows, for those who cannot see it.
+        picture: what is to be seen.
+        label: the same for those who cannot see it.
     """
-    shapes = "\n".join(map(_element, picture))
+    shapes = "\n".join(map(_element, picture.shapes))
+    width, height = picture.page.width, picture.page.height
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        f'width="{WIDTH}" height="{HEIGHT}" role="img" aria-label="{escape(label)}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        f'width="{width}" height="{height}" role="img" aria-label="{escape(label)}" '
         f'font-family="{FONTS}">\n{shapes}\n</svg>\n'
     )
 
@@ -56,8 +57,8 @@ def _element(shape: Shape) -> str:
     )
 
 
-def to_pixels(picture: Iterable[Shape]) -> npt.NDArray[np.uint8]:
-    """Paint a picture, uint8 of shape (400, 600, 3).
+def to_pixels(picture: Picture) -> npt.NDArray[np.uint8]:
+    """Paint a picture, uint8 of shape (height, width, 3), which is (400, 600, 3) by default.
 
     Raises:
         ModuleNotFoundError: if pygame is not installed.
@@ -79,14 +80,14 @@ class Window:
         self._frames = frames
         self._window: pygame.Surface | None = None
 
-    def show(self, picture: Iterable[Shape]) -> None:
+    def show(self, picture: Picture) -> None:
         """Show a picture for as long as one lasts."""
         import pygame
 
         if self._window is None:
             pygame.display.init()
             pygame.display.set_caption("exactdice")
-            self._window = pygame.display.set_mode((WIDTH, HEIGHT))
+            self._window = pygame.display.set_mode((WIDE.width, WIDE.height))
             self._clock = pygame.time.Clock()
         self._window.blit(_surface(picture), (0, 0))
         pygame.event.pump()
@@ -102,15 +103,16 @@ class Window:
             self._window = None
 
 
-def _surface(picture: Iterable[Shape]) -> "pygame.Surface":
+def _surface(picture: Picture) -> "pygame.Surface":
     import pygame
 
     pygame.font.init()
     fonts = lru_cache(partial(pygame.font.Font, None))  # pygame's own, the same everywhere
-    large = pygame.Surface((WIDTH * FINE, HEIGHT * FINE))
-    for shape in picture:
+    width, height = picture.page.width, picture.page.height
+    large = pygame.Surface((width * FINE, height * FINE))
+    for shape in picture.shapes:
         _paint(large, shape, fonts)
-    return pygame.transform.smoothscale(large, (WIDTH, HEIGHT))
+    return pygame.transform.smoothscale(large, (width, height))
 
 
 def _paint(

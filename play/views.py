@@ -7,7 +7,7 @@ from typing import Any
 from ..baselines import policy_names
 from ..envs import find_game
 from ..envs.painting import to_svg
-from ..envs.picture import picture_of
+from ..envs.picture import NARROW, WIDE, picture_of
 from ..envs.scene import Scene
 from ..games import GAMES, Die, Game, Tile
 from .coach import TIE, balance, given_away, rounded, unit_of, verdict
@@ -94,9 +94,10 @@ def session_view(session: Session, record: Record) -> JSON:
     }
 
 
-def drawing(scene: Scene) -> str:
-    """Draw a scene as SVG."""
-    return to_svg(picture_of(scene), scene.words)
+def drawing(scene: Scene) -> JSON:
+    """Draw a scene as SVG, for wide screens and for narrow ones."""
+    pages = {"wide": WIDE, "narrow": NARROW}
+    return {name: to_svg(picture_of(scene, page), scene.words) for name, page in pages.items()}
 
 
 def choice_view(choice: Choice) -> JSON:
@@ -124,6 +125,17 @@ def advice_view(session: Session, before: int) -> JSON:
             }
             for one in advice
         ],
+    }
+
+
+def verdicts_view(session: Session) -> JSON:
+    """Judge all moves made so far, in their order."""
+    unit, made = unit_of(session.task.game), len(session.actions)
+    return {
+        "verdicts": [
+            verdict(session.advice(made - number), action, unit)
+            for number, action in enumerate(session.actions)
+        ]
     }
 
 

@@ -19,7 +19,14 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 from ..games import InputError
 from .record import Record
 from .tables import NotKeptError, Tables
-from .views import JSON, account_view, advice_view, session_view, setup_view
+from .views import (
+    JSON,
+    account_view,
+    advice_view,
+    session_view,
+    setup_view,
+    verdicts_view,
+)
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")
@@ -125,6 +132,12 @@ def _serve_games(app: Flask, tables: Tables) -> None:
             if before > len(session.actions) or (before == 0 and not session.choices):
                 abort(404, "There is no such choice in this game.")
             return advice_view(session, before)
+
+    @app.get("/api/games/<name>/verdicts")
+    def verdicts(name: str) -> JSON:
+        table = tables.find(name)
+        with table.lock:
+            return verdicts_view(table.session)
 
     @app.get("/api/games/<name>/account")
     def account(name: str) -> JSON:

@@ -9,6 +9,7 @@ import { fillSetup } from "./setup.js";
 const PAUSE = 900; // milliseconds that a move of somebody else is looked at, if they are few
 const LONGEST = 4000; // and all of them
 const MANY = 6; // moves without pieces, from which on there is a slider
+const narrow = matchMedia("(max-width: 34rem)");
 
 let id = ""; // of the game, a secret of this page and the server
 let state = null;
@@ -77,12 +78,17 @@ function openSetup(open) { // which is folded on small screens
 async function begin(wish) {
   const answer = await ask("/api/games", wish);
   ({ id } = answer);
-  if (answer.coach && !Object.keys(wish).length) by("coach").checked = true;
-  by("idle").hidden = by("coach").checked;
+  if (answer.coach && !Object.keys(wish).length) coach(true);
   openSetup(false);
   history.replaceState(null, "", `#${id}`);
   verdicts = [];
   await show(answer, true);
+}
+
+function coach(on) { // which a reload leaves as it is
+  by("coach").checked = on;
+  by("idle").hidden = on;
+  sessionStorage.setItem("coach", on ? "on" : "");
 }
 
 async function move(action) {
@@ -108,6 +114,12 @@ async function judge() {
   showLog(state.log.length);
 }
 
+// The verdicts on moves made while the coach was off, or before the page was loaded.
+async function recall() {
+  ({ verdicts } = await inGame("/verdicts"));
+  showLog(state.log.length);
+}
+
 async function optimum() {
   const open = by("ask").getAttribute("aria-expanded") === "true";
   clearAdvice();
@@ -130,10 +142,14 @@ async function show(answer, watched) {
   document.title = `${state.title} – exactdice`;
   by("moves").hidden = by("end").hidden = true;
   if (watched) await watch();
-  by("board").innerHTML = state.film.at(-1);
+  draw(state.film.at(-1));
   showLog(state.log.length);
   if (state.ended) await showEnd();
   else showMoves();
+}
+
+function draw(scene) {
+  by("board").innerHTML = narrow.matches ? scene.narrow : scene.wide;
 }
 
 // Show the moves since the last own one, one after the other; a click or a key goes on.
@@ -143,7 +159,7 @@ async function watch() {
   const pause = hasty ? 0 : Math.min(PAUSE, LONGEST / state.film.length);
   const own = state.made ? 1 : 0; // one has just seen one's own move
   for (let number = own; number < state.film.length - 1; number += 1) {
-    by("board").innerHTML = state.film[number];
+    draw(state.film[number]);
     showLog(before + number + 1);
     if (pause) {
       await new Promise((resolve) => { hurry = resolve; setTimeout(resolve, pause); });
@@ -283,7 +299,18 @@ async function showEnd() {
 // ------------------------------------------------------------------- beginnings
 
 by("open").addEventListener("click", () => openSetup(by("open").ariaExpanded !== "true"));
-by("coach").addEventListener("change", () => { by("idle").hidden = by("coach").checked; });
+by("coach").addEventListener("change", () => {
+  coach(by("coach").checked);
+  if (by("coach").checked && state.made) work(recall);
+});
+narrow.addEventListener("change", () => {
+  if (working) return; // the end of the film draws it
+  draw(state.film.at(-1));
+  if (!state.ended) {
+    makeClickable();
+    showChosen();
+  }
+});
 by("slider").addEventListener("input", showChosen);
 by("slider").addEventListener("keydown", (event) => {
   if (event.key === "Enter") by("play").click();
@@ -308,10 +335,12 @@ await work(async () => {
     clearAdvice();
     await begin(wish);
   }));
+  coach(Boolean(sessionStorage.getItem("coach")));
   id = location.hash.slice(1);
   if (!id) return begin({});
   try {
     await show(await inGame(""), false);
+    if (by("coach").checked) await recall();
   } catch (error) {
     if (error.status !== 404) throw error;
     await begin({});

@@ -10,7 +10,7 @@ import pytest
 from exactdice.baselines import make_task
 from exactdice.envs.lanes import Played
 from exactdice.envs.painting import to_pixels, to_svg
-from exactdice.envs.picture import HEIGHT, WIDTH, Box, Disc, Text, picture_of
+from exactdice.envs.picture import NARROW, WIDE, Box, Disc, Text, picture_of
 from exactdice.envs.scene import event_of, names_of, scene_at
 from exactdice.games import GAMES
 from exactdice.games.dice import dice_with_sum
@@ -58,7 +58,7 @@ def frame(shape):
 def test_pixels_are_a_fresh_picture_of_600_by_400_that_moves_with_the_game(name):
     env = make(name, render_mode="rgb_array")
     shown, _ = play(env, 0, 4)
-    assert {picture.shape for picture in shown} == {(HEIGHT, WIDTH, 3)}
+    assert {picture.shape for picture in shown} == {(400, 600, 3)}
     assert {picture.dtype for picture in shown} == {np.dtype(np.uint8)}
     assert not any(np.array_equal(*pair) for pair in pairwise(shown))
     env.render()[:] = 0
@@ -104,8 +104,9 @@ def test_watched_games_are_of_the_same_law():
     assert np.mean(outcomes) == pytest.approx(value, abs=5 * 0.5 / 1500**0.5)
 
 
+@pytest.mark.parametrize("page", [WIDE, NARROW])
 @pytest.mark.parametrize(("name", "sizes"), SMALL_GAMES)
-def test_every_position_and_move_fits_the_page_and_both_painters(name, sizes):
+def test_every_position_and_move_fits_the_page_and_both_painters(name, sizes, page):
     game = GAMES[name](**sizes)
     names = names_of(make_task(name, 0, **sizes))
     for seat, states in game.stages():
@@ -114,17 +115,17 @@ def test_every_position_and_move_fits_the_page_and_both_painters(name, sizes):
             for action in legal[:3].tolist():
                 event = event_of(game, Played(seat, state, action, action), names)
                 scene = scene_at(game, seat, state, names, [event] * 3, action)
-                picture = picture_of(scene)
-                for shape in picture:
+                picture = picture_of(scene, page)
+                for shape in picture.shapes:
                     left, top, right, bottom = frame(shape)
                     assert min(left, top) >= 0, shape
-                    assert right <= WIDTH, shape
-                    assert bottom <= HEIGHT, shape
+                    assert right <= page.width, shape
+                    assert bottom <= page.height, shape
             root = ET.fromstring(to_svg(picture, scene.words))
-            assert len(root) == len(picture)
+            assert len(root) == len(picture.shapes)
             written = {element.text for element in root if element.tag.endswith("text")}
-            assert written == {shape.words for shape in picture if isinstance(shape, Text)}
-    assert to_pixels(picture).shape == (HEIGHT, WIDTH, 3)
+            assert written == {shape.words for shape in picture.shapes if isinstance(shape, Text)}
+    assert to_pixels(picture).shape == (page.height, page.width, 3)
 
 
 @pytest.mark.parametrize(("name", "sizes"), SMALL_GAMES)
@@ -243,5 +244,5 @@ def test_gymnasium_lets_people_play():
     env = make("Greed", render_mode="rgb_array")
     env.reset(seed=0)
     game = PlayableGame(env, {(key,): key - ord("0") for key in map(ord, "0123456789")})
-    assert game.video_size == (WIDTH, HEIGHT)
+    assert game.video_size == (600, 400)
     assert sorted(game.relevant_keys) == list(map(ord, "0123456789"))

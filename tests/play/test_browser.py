@@ -189,6 +189,34 @@ def test_two_tabs_are_two_games_and_a_reload_goes_on_with_ones_own(tabs):
     assert one.inner_text("#log") == first
 
 
+def test_the_coach_stays_on_after_a_reload_and_judges_what_was_done_before_it_was(tabs):
+    page = tabs()
+    begin(page, "ShutTheBox", seed=4)
+    step(page, 1)
+    assert page.locator("#log .said").count() == 0
+    page.check("#coach")
+    idle(page)
+    assert page.locator("#log .said").count() == 1
+    step(page, 1)
+    said = page.locator("#log .said").all_inner_texts()
+    assert len(said) == 2
+    page.reload()
+    page.locator("#choices button").first.wait_for()
+    idle(page)
+    assert page.locator("#log .said").all_inner_texts() == said
+
+
+def test_a_narrow_screen_has_a_board_of_its_own_that_can_be_clicked(tabs):
+    page = tabs(360)
+    begin(page, "ShutTheBox", seed=4)
+    board = page.locator("#board svg")
+    assert board.get_attribute("width") == "360"
+    page.set_viewport_size({"width": 1000, "height": 700})
+    page.wait_for_selector("#board svg[width='600']")
+    page.locator("rect.open").first.click()
+    assert page.locator("rect.open[aria-pressed=true]").count() >= 1
+
+
 def drawn(page):
     """Give the board as the server draws it, without what the pointer lights up."""
     return re.sub(r' class="[^"]*"', "", page.inner_html("#board"))

@@ -54,7 +54,7 @@ def move(web, game, action):
 def test_every_game_is_played_to_an_end_whose_account_adds_up(name):
     web = client()
     game = begin(web, **small(name))
-    costs = 0
+    costs, verdicts = 0, []
     while game["choices"]:
         assert not game["ended"]
         parts = {str(part) for choice in game["choices"] for part in choice["parts"]}
@@ -63,11 +63,13 @@ def test_every_game_is_played_to_an_end_whose_account_adds_up(name):
         assert [one["action"] for one in now["moves"]] == [one["action"] for one in game["choices"]]
         game = move(web, game, game["choices"][-1]["action"])
         then = web.get(f"/api/games/{game['id']}/advice/1").json
+        verdicts.append(then["verdict"])
         assert then["moves"] == now["moves"]
         assert then["verdict"].startswith("worth ")
         made = next(one for one in then["moves"] if one["action"] == then["made"])
         costs += round(10_000 * float(made["cost"]))
     assert game["ended"]
+    assert web.get(f"/api/games/{game['id']}/verdicts").json == {"verdicts": verdicts}
     account = web.get(f"/api/games/{game['id']}/account").json
     numbers = (round(10_000 * float(part["number"])) for part in account["parts"])
     expected, given_away, luck, payoff = numbers
@@ -81,7 +83,8 @@ def test_the_film_shows_each_move_of_the_others_and_ends_with_the_board():
     game = begin(web, game="LowestScore", against="random", seat=2, seed=1)
     assert len(game["film"]) == game["news"] + 1 == len(game["log"]) + 1
     assert {event["who"] for event in game["log"]} == {"player 1", "player 2"}
-    assert all(picture.startswith("<svg") for picture in game["film"])
+    for scene in game["film"]:
+        assert {name: svg[:4] for name, svg in scene.items()} == {"wide": "<svg", "narrow": "<svg"}
 
 
 def test_only_pieces_that_can_be_taken_now_are_marked_on_the_board():
@@ -89,7 +92,7 @@ def test_only_pieces_that_can_be_taken_now_are_marked_on_the_board():
     web = client()
     game = begin(web, game="LowestScore", against="random", seed=1)
     game = move(web, game, 0)
-    marked = re.findall(r'<rect[^>]*data-part="(\d+)"', game["film"][-1])
+    marked = re.findall(r'<rect[^>]*data-part="(\d+)"', game["film"][-1]["wide"])
     assert sorted(marked) == sorted(game["pieces"])
 
 
