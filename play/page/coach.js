@@ -7,7 +7,7 @@ export function adviceTable(advice, onHover) {
     const made = move.action === advice.made;
     const bar = element("span", { class: "bar" });
     bar.style.width = `${100 * move.share}%`;
-    const cost = move.best ? "best" : `−${move.cost}`;
+    const cost = move.best ? "nothing" : move.cost;
     const row = element(
       "tr",
       { class: `${move.best ? "best" : ""} ${made ? "made" : ""}`, "data-action": move.action },
