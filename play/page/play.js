@@ -219,6 +219,7 @@ function hintFor(choices) {
 }
 
 function makeClickable() {
+  by("board").firstElementChild.setAttribute("role", "group"); // parts of an "img" are not read out
   const taken = new Set(state.choices.flatMap((choice) => choice.parts));
   const faces = new Set([...taken].map((part) => state.pieces[part]));
   for (const shape of by("board").querySelectorAll("rect[data-part]")) {
