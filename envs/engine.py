@@ -27,9 +27,14 @@ from ..games import (
 )
 from ..games.sizes import check_memory
 from .encoding import Encoding, EncodingName, Features
-from .lanes import GOES_ON, PlainLanes, Played, RuleLanes, make_lanes
+from .lanes import Lanes, Played
 from .process import ILLEGAL
+from .rule_lanes import RuleLanes
+from .table_lanes import GOES_ON, ArrayLanes, PlainLanes
+from .tables import process_of
 
+#: Up to so many lanes Python's own numbers are faster than arrays.
+FEW = 24
 #: Bytes that a table of Q* - V* may take: ``reward="regret"`` is computed at each move above that.
 ADVANTAGES = 2**29
 RewardMode = Literal["outcome", "regret", "shaped"]
@@ -83,7 +88,7 @@ class Engine:
         self.encoding = Encoding(task.game.observation_sizes, encoding)
         at_least("num_envs", num_lanes, 1)
         check_memory("num_envs", num_lanes, self.lane_bytes())
-        self._lanes = make_lanes(task, num_lanes, self.encoding, tables)
+        self._lanes = _make_lanes(task, num_lanes, self.encoding, tables)
         if reward != "outcome":
             solution = solve(task)
             self._solution = solution
@@ -260,3 +265,11 @@ def advantages(task: Task) -> tuple[IntArray, FloatArray]:
 
     look_ahead(game, look, found, task.seat, FLOATS)
     return frozen(rows), frozen(table)
+
+
+def _make_lanes(task: Task, num_lanes: int, encoding: Encoding, tables: bool) -> Lanes:
+    """Make lanes, which are played by tables if they are wanted and fit."""
+    if not tables or process_of(task) is None:
+        return RuleLanes(task, num_lanes, encoding)
+    kind = PlainLanes if num_lanes <= FEW else ArrayLanes
+    return kind(task, num_lanes, encoding)

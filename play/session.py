@@ -19,7 +19,8 @@ import numpy as np
 
 from ..baselines import Task, solve
 from ..envs.encoding import Encoding
-from ..envs.lanes import Played, RuleLanes
+from ..envs.lanes import Played
+from ..envs.rule_lanes import RuleLanes
 from ..envs.scene import YOU, Event, Scene, ending, event_of, film, names_of
 from ..games import InputError, IntArray
 from ..games.words import to_you

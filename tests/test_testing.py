@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exactdice.envs import Engine
-from exactdice.envs.lanes import ArrayLanes
+from exactdice.envs.table_lanes import ArrayLanes
 from exactdice.games import AliasLaws, GameError, InputError
 
 from exactdice.testing import answers, check_game

@@ -8,7 +8,8 @@ import pytest
 from exactdice.baselines import Task, answers, make_task
 from exactdice.envs import Engine, tables
 from exactdice.envs.encoding import Encoding
-from exactdice.envs.lanes import ArrayLanes, PlainLanes, RuleLanes
+from exactdice.envs.rule_lanes import RuleLanes
+from exactdice.envs.table_lanes import ArrayLanes, PlainLanes
 from exactdice.envs.tables import process_of
 from exactdice.envs.transitions import tabulate_transitions
 from exactdice.games import GAMES, AliasLaws, Game, Greed, SizeError, moves
