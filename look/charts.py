@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ..games import BoolArray, FloatArray, InputError
 
 FORMATS = ("png", "svg", "pdf", "jpg", "webp")  # those that need no other program
+MOST = 60  # names of rows or columns that can be read
 DECADES = 1e5  # between the ends of a logarithmic scale at most
 #: How colours run: from little to much, or away from a middle on either side.
 Colours = Literal["sequential", "diverging"]
@@ -193,6 +194,11 @@ class Picture:
     says: str
     panels: Sequence[Panel]
     columns: int = 2
+
+
+def named(names: Sequence[str]) -> range:
+    """Say which rows or columns get their names, of so many that not all can be read."""
+    return range(0, len(names), -(-len(names) // MOST))
 
 
 def format_of(picture: Path) -> str:

@@ -16,7 +16,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullFormatter
 
 from ..games import BoolArray, FloatArray
-from .charts import Bars, Lines, Map, Panel, Picture, Points, format_of
+from .charts import Bars, Lines, Map, Panel, Picture, Points, format_of, named
 
 GREY = "#b8b8b8"  # of what is set apart
 VEIL = 0.65  # how much of a cell that is set apart the grey covers
@@ -26,8 +26,7 @@ NOTHING = "#ffffff"  # of zero where colours follow the logarithm
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 MAPS = {"sequential": "viridis", "diverging": "RdBu"}
 FEW = 12  # cells, or whole numbers, up to which each gets its tick
-PIXELS = 8  # of a cell that is hatched in an image, each way
-MANY = 30  # rows or columns from which their names are small
+MANY = 30  # rows or columns from which their names are small, and no lines part rows
 LARGE = 2000  # cells from which a map is drawn as pixels in an SVG too
 STYLE: Any = {
     "svg.fonttype": "none",
@@ -95,7 +94,8 @@ def _size(panel: Panel) -> tuple[float, float]:
     if isinstance(panel, Map) and panel.rows is not None:
         rows, columns = panel.values.shape
         cell = 0.15 if rows > MANY else 0.22
-        return max(5.6, cell * columns + 2.2), max(3.6, cell * rows + 1.4)
+        width = max(5.6, cell * columns + 2.2)
+        return width, min(max(3.6, cell * rows + 1.4), width)
     return (6.6, 4.2) if isinstance(panel, Lines) else (5.6, 5.0)
 
 
@@ -123,7 +123,7 @@ def _draw_map(axes: Axes, chart: Map) -> None:
         shown = np.ma.maximum(shown, chart.span[0] / 2)
     axes.set_facecolor(GREY)
     edges = np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
-    lines: Any = {"edgecolors": "white", "linewidth": 0.5} if not raster else {}
+    lines: Any = {"edgecolors": "white", "linewidth": 0.5} if rows <= MANY and not raster else {}
     drawn = axes.pcolormesh(*edges, shown, norm=norm, cmap=colours, rasterized=raster, **lines)
     if chart.apart is not None:
         veil = np.ma.masked_where(~chart.apart | shown.mask, np.ones(shown.shape))
@@ -148,20 +148,16 @@ def _draw_map(axes: Axes, chart: Map) -> None:
 
 def _hatch(axes: Axes, cells: BoolArray, dark: BoolArray, raster: bool) -> None:
     """Hatch cells (row, column), those that are dark in white."""
-    if raster:  # far too many for a shape each: all in one image
-        ink = np.kron(cells, np.eye(PIXELS)) > 0
-        image = np.zeros((*ink.shape, 4))
-        image[..., :3] = np.kron(dark, np.ones((PIXELS, PIXELS)))[..., None]
-        image[..., 3] = 0.7 * ink
-        place = (-0.5, cells.shape[1] - 0.5, -0.5, cells.shape[0] - 0.5)
-        options: Any = {"origin": "lower", "extent": place, "aspect": "auto", "zorder": 1.5}
-        axes.imshow(image, rasterized=True, **options)
-        return
-    corners = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
+    strokes = "/" * max(3, cells.shape[1] // 14)  # so dense that even a narrow cell gets one
     for chosen, colour in ((cells & dark, "#ffffffb0"), (cells & ~dark, "#000000b0")):
-        squares = np.argwhere(chosen)[:, None, ::-1] + corners
-        style: Any = {"facecolor": "none", "edgecolor": colour, "linewidth": 0, "hatch": "///"}
-        axes.add_collection(PolyCollection(list(squares), **style), autolim=False)
+        edges = np.diff(chosen.astype(np.int8), axis=1, prepend=0, append=0)
+        rows, first = np.nonzero(edges == 1)  # of neighbours in a row, which share a shape
+        after = np.nonzero(edges == -1)[1]
+        left, right, below, above = first - 0.5, after - 0.5, rows - 0.5, rows + 0.5
+        shapes = np.array([[left, below], [right, below], [right, above], [left, above]])
+        style: Any = {"facecolor": "none", "edgecolor": colour, "linewidth": 0, "hatch": strokes}
+        hatched = PolyCollection(list(shapes.transpose(2, 0, 1)), **style, rasterized=raster)
+        axes.add_collection(hatched, autolim=False)
 
 
 def _norm(chart: Map) -> tuple[Normalize, Colormap]:
@@ -210,8 +206,8 @@ def _name_cells(axes: Axes, chart: Map) -> None:
         (chart.rows, chart.values.shape[0], axes.yaxis),
     ):
         if names is not None:
-            axis.set_major_locator(FixedLocator(range(count)))
-            axis.set_major_formatter(FixedFormatter(list(names)))
+            axis.set_major_locator(FixedLocator(named(names)))
+            axis.set_major_formatter(FixedFormatter([names[place] for place in named(names)]))
             axis.set_tick_params(labelsize=6 if count > MANY else 8, length=0)
         elif count <= FEW:
             axis.set_major_locator(FixedLocator(range(count)))

@@ -41,6 +41,7 @@ GAME_CHARTS = {
     "greed-figure-3": GameChart("Greed", greed.figure_3, SMALL),
     "greed-figure-4": GameChart("Greed", greed.figure_4, SMALL),
     "lowest-score-keep": GameChart("LowestScore", lowest_score.keep),
+    "lowest-score-first": GameChart("LowestScore", lowest_score.first),
     "lowest-score-survival": GameChart("LowestScore", lowest_score.table, fixed=True),
     "lowest-score-beating": GameChart("LowestScore", lowest_score.beating, fixed=True),
     "shut-the-box-chance": GameChart("ShutTheBox", shut_the_box.chance),

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.colors import diverging, sequential
 from plotly.offline import get_plotlyjs
 
-from .charts import Bars, Lines, Map, Panel, Picture, Points
+from .charts import Bars, Lines, Map, Panel, Picture, Points, named
 
 GREY = "#b8b8b8"
 VEIL = "rgba(184, 184, 184, 0.65)"
@@ -134,7 +134,7 @@ def _titles(panel: Panel, titled: bool) -> list[str]:
 
 
 def _map(chart: Map) -> Any:
-    rows, columns = chart.values.shape
+    rows = len(chart.values)
     low, high = chart.span
     numbers = chart.values
     bar: dict[str, Any] = {}
@@ -173,10 +173,10 @@ def _map(chart: Map) -> Any:
         )
     figure.update_layout(
         plot_bgcolor=GREY,
-        xaxis={"showgrid": False, "zeroline": False, **_ticks(chart.columns, columns)},
-        yaxis={"showgrid": False, "zeroline": False, **_ticks(chart.rows, rows)},
+        xaxis={"showgrid": False, "zeroline": False, **_ticks(chart.columns)},
+        yaxis={"showgrid": False, "zeroline": False, **_ticks(chart.rows)},
         yaxis_title=chart.y_label,
-        height=max(420, 22 * rows + 140) if chart.rows is not None else 520,
+        height=min(max(420, 22 * rows + 140), 900) if chart.rows is not None else 520,
     )
     return figure
 
@@ -203,10 +203,11 @@ def _plain(cells: Any, colour: str, chart: Map | None) -> Any:
     return go.Heatmap(z=cells, colorscale=scale, showscale=False, **pointed)
 
 
-def _ticks(names: Sequence[str] | None, count: int) -> dict[str, Any]:
+def _ticks(names: Sequence[str] | None) -> dict[str, Any]:
     if names is None:
         return {}
-    return {"tickmode": "array", "tickvals": list(range(count)), "ticktext": list(names)}
+    places = list(named(names))
+    return {"tickmode": "array", "tickvals": places, "ticktext": [names[i] for i in places]}
 
 
 def _scale(log: bool) -> dict[str, Any]:

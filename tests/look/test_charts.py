@@ -135,6 +135,31 @@ def test_bars_of_the_tables_stand_beside_what_is_printed():
     assert np.isnan(panel.others).sum() == 2
 
 
+@pytest.mark.parametrize(
+    ("name", "seat", "counted", "known"),
+    [("lowest-score-keep", 2, -2, []), ("lowest-score-first", 0, 0, [(-2, 13), (-1, 2)])],
+)
+def test_what_a_player_keeps_of_any_number_of_dice_is_the_solution(name, seat, counted, known):
+    env = {"dice": 4, "faces": 3, "zero_face": 2, "players": 3}
+    solution = exactdice.solve(Task(GAMES["LowestScore"](**env), seat, "optimal"))
+    panels = picture([name], env=env).panels
+    assert [len(panel.rows[0].split()) for panel in panels] == [2, 3, 4]
+    assert [len(panel.rows) for panel in panels] == [6, 10, 15]
+    for panel in panels:
+        worths = [[0 if face == "2" else int(face) for face in row.split()] for row in panel.rows]
+        assert worths == sorted(worths)
+        for (row, column), kept in np.ndenumerate(panel.values):
+            seen = np.zeros(7, dtype=int)  # kept so far, four dice, best so far, players after
+            roll = [int(face) for face in panel.rows[row].split()]
+            seen[1 : 1 + len(roll)] = roll
+            for place, number in [*known, (counted, column)]:
+                seen[place] = number
+            best = solution.optimal_actions(seen)
+            assert kept == min(best) + 1
+            assert panel.marked[row, column] == (len(best) > 1)
+            assert panel.apart[row, column] == (len(best) == len(roll))
+
+
 def test_cut_cells_of_the_notebook_are_hatched():
     (panel,) = picture(["lowest-score-survival"]).panels
     rows = printed_table("lowest_score", "survival")
@@ -220,6 +245,9 @@ def test_outcomes_stand_beside_those_of_optimal_play():
         (["greed-figure-3"], {"env": {"max_score": 30}}, "greed-figure-3 needs"),
         (["greed-figure-4"], {"env": {"max_score": 30}}, "max_score must be at most 20 here"),
         (["lowest-score-keep"], {"env": {"dice": 1}}, "dice must be at least 2 here"),
+        (["lowest-score-first"], {"env": {"dice": 1}}, "dice must be at least 2 here"),
+        (["lowest-score-keep"], {"env": {"players": 1}}, "players must be at least 2 here"),
+        (["lowest-score-keep"], {"env": {"objective": "score"}}, "objective must be win or share"),
         (["shut-the-box-sets"], {"env": {"objective": "sum"}}, "objective must be win"),
         (["mistakes"], {}, "mistakes must be followed by a run folder or a policy, got nothing"),
         (["mistakes", "nobody"], {}, "policy must be a run folder, a certificate"),
