@@ -112,7 +112,7 @@ def mistakes(scored: Score) -> Picture:
     game, view = scored.task.game, view_of(scored.task.game)
     panels = [_bars(scored)] if view is None else _maps(scored, view)
     return Picture(
-        title=f"Where {scored.policy} errs: {game.name}",
+        title=f"Where {scored.policy} errs: {game.title}",
         says=f"What {scored.policy} gives away in each place, in payoff per game, on a logarithmic "
         f"scale. All of it together is its regret of {scored.regret:.6f}; the optimum is "
         f"{scored.optimum:.6f}.{_worst(scored)}",
@@ -211,7 +211,7 @@ def outcomes(scored: Score) -> Picture:
     best = score("optimal", scored.task)
     payoffs = sorted({*scored.outcomes, *best.outcomes}, reverse=True)
     panel = Bars(
-        title=f"What {scored.policy} gets: {scored.task.game.name}",
+        title=f"What {scored.policy} gets: {scored.task.game.title}",
         x_label="probability",
         labels=[f"payoff {payoff:g}" for payoff in payoffs],
         values=np.array([scored.outcomes.get(payoff, 0.0) for payoff in payoffs]),

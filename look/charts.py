@@ -15,7 +15,9 @@ import numpy.typing as npt
 from ..games import BoolArray, FloatArray, InputError
 
 FORMATS = ("png", "svg", "pdf", "jpg", "webp")  # those that need no other program
+MANY = 30  # rows or columns from which their names are small, and no lines part rows
 MOST = 60  # names of rows or columns that can be read
+LARGE = 2000  # cells from which a map is drawn as pixels in an SVG too
 DECADES = 1e5  # between the ends of a logarithmic scale at most
 #: How colours run: from little to much, or away from a middle on either side.
 Colours = Literal["sequential", "diverging"]
@@ -66,6 +68,11 @@ class Map:
     limits: tuple[float, float] | None = None
     whole: bool = False
     log: bool = False
+
+    @property
+    def parted(self) -> bool:
+        """Whether there is room for lines between the cells."""
+        return len(self.values) <= MANY and self.values.size < LARGE
 
     @property
     def faint(self) -> BoolArray:

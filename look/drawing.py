@@ -16,7 +16,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullFormatter
 
 from ..games import BoolArray, FloatArray
-from .charts import Bars, Lines, Map, Panel, Picture, Points, format_of, named
+from .charts import LARGE, MANY, Bars, Lines, Map, Panel, Picture, Points, format_of, named
 
 GREY = "#b8b8b8"  # of what is set apart
 VEIL = 0.65  # how much of a cell that is set apart the grey covers
@@ -26,8 +26,6 @@ NOTHING = "#ffffff"  # of zero where colours follow the logarithm
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 MAPS = {"sequential": "viridis", "diverging": "RdBu"}
 FEW = 12  # cells, or whole numbers, up to which each gets its tick
-MANY = 30  # rows or columns from which their names are small, and no lines part rows
-LARGE = 2000  # cells from which a map is drawn as pixels in an SVG too
 STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "exactdice",
@@ -123,7 +121,7 @@ def _draw_map(axes: Axes, chart: Map) -> None:
         shown = np.ma.maximum(shown, chart.span[0] / 2)
     axes.set_facecolor(GREY)
     edges = np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
-    lines: Any = {"edgecolors": "white", "linewidth": 0.5} if rows <= MANY and not raster else {}
+    lines: Any = {"edgecolors": "white", "linewidth": 0.5} if chart.parted else {}
     drawn = axes.pcolormesh(*edges, shown, norm=norm, cmap=colours, rasterized=raster, **lines)
     if chart.apart is not None:
         veil = np.ma.masked_where(~chart.apart | shown.mask, np.ones(shown.shape))

@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,13 @@ import plotly.graph_objects as go
 from plotly.colors import diverging, sequential
 from plotly.offline import get_plotlyjs
 
+from ..games import BoolArray, FloatArray
 from .charts import Bars, Lines, Map, Panel, Picture, Points, named
 
 GREY = "#b8b8b8"
 VEIL = "rgba(184, 184, 184, 0.65)"
+FEW = 12  # cells up to which each gets its tick
+TOLD = 12_000  # cells up to which each says its own words
 #: As in ``drawing``.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 SCALES = {"sequential": sequential.Viridis, "diverging": diverging.RdBu}
@@ -23,9 +27,12 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto
 .panels { display: grid; gap: 1rem }
 .panels > div { min-width: 0 }
 .two { grid-template-columns: 1fr 1fr }
-@media (max-width: 50rem) { .two { grid-template-columns: 1fr } }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1rem 0 }
 th, td { padding: .25rem .75rem; border-bottom: 1px solid #d0d7de; text-align: left }
+@media (max-width: 50rem) {
+  .two { grid-template-columns: 1fr }
+  th, td { padding: .25rem .75rem .25rem 0 }
+}
 code { background: #f0f2f4; padding: .1rem .3rem }
 """
 
@@ -73,7 +80,8 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def section(picture: Picture, name: str) -> str:
     """Write a picture under its title, with its sentence; ``name`` is its own on the page."""
     panels = "\n".join(
-        f"<div>{_panel(panel, f'{name}-{number}', len(picture.panels) > 1)}</div>"
+        f'<div class="scroll"><div style="min-width: {_width(panel)}px">'
+        f"{_panel(panel, f'{name}-{number}', len(picture.panels) > 1)}</div></div>"
         for number, panel in enumerate(picture.panels)
     )
     beside = "panels two" if len(picture.panels) > 1 else "panels"
@@ -86,6 +94,14 @@ def section(picture: Picture, name: str) -> str:
     return "\n".join([*parts, *([paragraph(f"Cells: {'; '.join(keys)}.")] if keys else [])])
 
 
+def _width(panel: Panel) -> int:
+    """Give the least width in pixels in which everything can be read."""
+    if not isinstance(panel, Map) or panel.columns is None:
+        return 300
+    texts = 1 if panel.texts is None else max(len(text) for text in panel.texts.ravel())
+    return 160 + len(panel.columns) * max(12, 6 * texts)
+
+
 def _keys(panel: Panel) -> Iterator[str]:
     """Say what cells without a colour of the scale are."""
     if not isinstance(panel, Map):
@@ -95,18 +111,19 @@ def _keys(panel: Panel) -> Iterator[str]:
     if panel.apart is not None and panel.apart.any():
         yield f"under a veil, {panel.apart_label}"
     if panel.marked is not None and panel.marked.any():
-        yield f"with a stroke, {panel.marked_label}"
+        yield f"hatched, {panel.marked_label}"
     if panel.faint.any():
         yield "white, nothing or below the scale"
 
 
 def _panel(panel: Panel, name: str, titled: bool) -> str:
+    above, below = any(_titles(panel, titled)), not isinstance(panel, Map)
     layout: dict[str, Any] = {
         "template": "plotly_white",
-        "margin": {"l": 60, "r": 20, "t": 50 if any(_titles(panel, titled)) else 20, "b": 60},
-        "xaxis_title": panel.x_label,
+        "margin": {"l": 60, "r": 20, "t": 20 + 30 * above, "b": 60 + 20 * below},
+        "xaxis_title": "<br>".join(wrap(panel.x_label, 40)),
         "colorway": COLOURS,
-        "legend": {"orientation": "h", "y": -0.2},
+        "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom"},
         "title": ": ".join(_titles(panel, titled)) or None,
     }
     if isinstance(panel, Map):
@@ -134,7 +151,7 @@ def _titles(panel: Panel, titled: bool) -> list[str]:
 
 
 def _map(chart: Map) -> Any:
-    rows = len(chart.values)
+    rows, columns = chart.values.shape
     low, high = chart.span
     numbers = chart.values
     bar: dict[str, Any] = {}
@@ -150,13 +167,13 @@ def _map(chart: Map) -> Any:
         figure.add_trace(_plain(np.where(chart.faint, 0.0, np.nan), "#ffffff", chart))
     figure.add_trace(
         go.Heatmap(
-            z=numbers,
+            z=numbers.astype(np.float32),
             zmin=low,
             zmax=high,
             colorscale=SCALES[chart.colours],
             colorbar=bar,
-            xgap=int(chart.values.size < 2000),
-            ygap=int(chart.values.size < 2000),
+            xgap=int(chart.parted),
+            ygap=int(chart.parted),
             text=chart.texts,
             texttemplate=None if chart.texts is None else "%{text}",
             **_to_point_at(chart),
@@ -166,15 +183,12 @@ def _map(chart: Map) -> Any:
         veil = np.where(chart.apart & np.isfinite(chart.values), 0.0, np.nan)
         figure.add_trace(_plain(veil, VEIL, None))
     if chart.marked is not None:
-        y, x = np.nonzero(chart.marked & np.isfinite(chart.values))
-        line = {"symbol": "line-ne-open", "size": 5, "color": "rgba(0, 0, 0, 0.5)"}
-        figure.add_trace(
-            go.Scatter(x=x, y=y, mode="markers", marker=line, hoverinfo="skip", showlegend=False)
-        )
+        hatched = chart.marked & np.isfinite(chart.values)
+        figure.add_trace(_corners(hatched) if chart.texts is not None else _strokes(hatched))
     figure.update_layout(
         plot_bgcolor=GREY,
-        xaxis={"showgrid": False, "zeroline": False, **_ticks(chart.columns)},
-        yaxis={"showgrid": False, "zeroline": False, **_ticks(chart.rows)},
+        xaxis=_cells(columns, chart.columns),
+        yaxis=_cells(rows, chart.rows),
         yaxis_title=chart.y_label,
         height=min(max(420, 22 * rows + 140), 900) if chart.rows is not None else 520,
     )
@@ -182,10 +196,15 @@ def _map(chart: Map) -> Any:
 
 
 def _to_point_at(chart: Map) -> dict[str, Any]:
-    """Give what every cell says."""
-    if chart.words is None:
-        return {}
+    """Give what every cell says: its words, or where there would be too many, its number."""
     known = np.isfinite(chart.values)
+    if chart.words is None or known.size > TOLD:
+        number = ".0f" if chart.whole else ".2e" if chart.log else ".4f"
+        says = f"{chart.value_label} %{{customdata:{number}}}"
+        place = f"{chart.x_label} %{{x}}, {chart.y_label} %{{y}}<br>"
+        numbers = chart.values.astype(np.float32)
+        template = f"{place}{says}<extra></extra>"
+        return {"customdata": numbers, "hovertemplate": template, "hoverongaps": False}
     words = [
         [
             chart.words(row, column) if known[row, column] else chart.missing_label
@@ -196,18 +215,49 @@ def _to_point_at(chart: Map) -> dict[str, Any]:
     return {"customdata": words, "hovertemplate": "%{customdata}<extra></extra>"}
 
 
-def _plain(cells: Any, colour: str, chart: Map | None) -> Any:
+def _plain(cells: FloatArray, colour: str, chart: Map | None) -> Any:
     """Draw cells in one colour; those of a chart say something."""
     pointed = {"hoverinfo": "skip"} if chart is None else _to_point_at(chart)
     scale = [[0, colour], [1, colour]]
-    return go.Heatmap(z=cells, colorscale=scale, showscale=False, **pointed)
+    return go.Heatmap(z=cells.astype(np.float32), colorscale=scale, showscale=False, **pointed)
 
 
-def _ticks(names: Sequence[str] | None) -> dict[str, Any]:
+def _strokes(marked: BoolArray) -> Any:
+    """Hatch cells: one line along a diagonal for neighbours on it, not along every one of many."""
+    step = max(1, max(marked.shape) // 40)
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for shift in range(1 - marked.shape[0], marked.shape[1]):
+        edges = np.diff(np.diagonal(marked, shift).astype(np.int8), prepend=0, append=0)
+        for first, after in zip(*(np.nonzero(edges == way)[0] for way in (1, -1)), strict=True):
+            if shift % step and after - first > 2:
+                continue
+            low, high = first + max(0, -shift) - 0.5, after + max(0, -shift) - 0.5
+            x += [low + shift, high + shift, None]
+            y += [low, high, None]
+    return _ink(x, y)
+
+
+def _corners(marked: BoolArray) -> Any:
+    """Hatch cells as far as their texts leave room."""
+    y, x = (places[:, None] for places in np.nonzero(marked))
+    ends = np.array([-0.5, -0.3, np.nan, 0.3, 0.5, np.nan])
+    return _ink((x + ends).ravel(), (y + ends).ravel())
+
+
+def _ink(x: Any, y: Any) -> Any:
+    line = {"width": 0.8, "color": "rgba(0, 0, 0, 0.6)"}
+    return go.Scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip", showlegend=False)
+
+
+def _cells(count: int, names: Sequence[str] | None) -> dict[str, Any]:
+    """Lay out an axis of so many cells."""
+    axis = {"showgrid": False, "zeroline": False, "range": [-0.5, count - 0.5]}
     if names is None:
-        return {}
+        return {**axis, "dtick": 1} if count <= FEW else axis
     places = list(named(names))
-    return {"tickmode": "array", "tickvals": places, "ticktext": [names[i] for i in places]}
+    ticks = {"tickmode": "array", "tickvals": places, "ticktext": [names[i] for i in places]}
+    return {**axis, **ticks}
 
 
 def _scale(log: bool) -> dict[str, Any]:
