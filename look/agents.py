@@ -1,4 +1,4 @@
-"""Charts of any agent: where it errs, what it wins, and what its critic believes."""
+"""Charts of any agent: where it errs, and what it wins."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,8 +10,6 @@ from ..games import FloatArray, Game, IntArray
 from .charts import Bars, CellWords, Map, Picture
 
 BARS = 15  # states that are shown where a game has no map
-POINTS = 4000  # states that are shown beside their critic
-KINDS = {"outcome": "value", "regret": "regret", "shaped": "value"}
 
 #: From observations (state, component) to cells: the panel, the row and the column of each.
 Places = tuple[IntArray, IntArray, IntArray]
@@ -219,9 +217,8 @@ def outcomes(scored: Score) -> Picture:
         others=np.array([best.outcomes.get(payoff, 0.0) for payoff in payoffs]),
         others_name="optimal play",
     )
-    return Picture(
-        title=panel.title,
-        says=f"How likely {scored.policy} ends with each payoff, beside optimal play: on average "
+    return Picture.of(
+        panel,
+        f"How likely {scored.policy} ends with each payoff, beside optimal play: on average "
         f"{scored.value:.6f} against {scored.optimum:.6f}.",
-        panels=[panel],
     )

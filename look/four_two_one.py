@@ -74,11 +74,10 @@ def laws(task: Task) -> Picture:
         ),
         log=True,
     )
-    return Picture(
-        title=panel.title,
-        says="How likely a first player with a goal in mind ends with each result, within "
+    return Picture.of(
+        panel,
+        "How likely a first player with a goal in mind ends with each result, within "
         f"{casts}: the goal itself on the diagonal, and beside it what is left of the plan.",
-        panels=[panel],
     )
 
 
@@ -112,9 +111,8 @@ def match(task: Task) -> Picture:
         colours="diverging",
         limits=(0.0, 1.0),
     )
-    return Picture(
-        title=panel.title,
-        says=f"The chance to win of who begins a round, by the tokens of both; what they do not "
+    return Picture.of(
+        panel,
+        f"The chance to win of who begins a round, by the tokens of both; what they do not "
         f"have is in the pot. Who begins the match wins {solved.value:.6f}; {order_words(solved)}.",
-        panels=[panel],
     )

@@ -28,11 +28,10 @@ def figure_2(_task: Task) -> Picture:
         series=series,
         points=True,
     )
-    return Picture(
-        title=panel.title,
-        says="The laws of the sum of two, three and four dice, as the paper's figure 2 has them: "
+    return Picture.of(
+        panel,
+        "The laws of the sum of two, three and four dice, as the paper's figure 2 has them: "
         "the more dice, the wider and the lower.",
-        panels=[panel],
     )
 
 
@@ -138,9 +137,8 @@ def beginning(task: Task) -> Picture:
         series=series,
         level=0.5,
     )
-    return Picture(
-        title=panel.title,
-        says=f"The first player's chance to win{ties_words(rules)}, for every limit up to {limit} "
+    return Picture.of(
+        panel,
+        f"The first player's chance to win{ties_words(rules)}, for every limit up to {limit} "
         "and dice with several numbers of sides s: above 1/2 it is better to go first.",
-        panels=[panel],
     )

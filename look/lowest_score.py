@@ -40,12 +40,11 @@ def table(_task: Task) -> Picture:
         ),
         limits=(0.0, 1.0),
     )
-    return Picture(
-        title=panel.title,
-        says="The notebook's last table, exactly: how likely nobody of the players to come gets "
+    return Picture.of(
+        panel,
+        "The notebook's last table, exactly: how likely nobody of the players to come gets "
         "less than a score, if each tries only that. All that the notebook prints is right; "
         "hatched cells are cut off there.",
-        panels=[panel],
     )
 
 
@@ -62,11 +61,10 @@ def beating(_task: Task) -> Picture:
         others=np.array([float(row["five dice"].removesuffix("%")) / 100 for row in printed]),
         others_name="as the notebook prints it",
     )
-    return Picture(
-        title=panel.title,
-        says="How likely five fresh dice get less than a score in the best play for it, beside "
+    return Picture.of(
+        panel,
+        "How likely five fresh dice get less than a score in the best play for it, beside "
         "what the notebook prints: they agree to all its digits.",
-        panels=[panel],
     )
 
 
