@@ -89,11 +89,11 @@ def figure_4(task: Task) -> Picture:
     values = cells(game, solution.values[task.seat], 0)
     several = cells(game, solution.optimal.sum(axis=1) > 1, 0)
     panel = _small_map(game, "Normal turns", dice, values, marked=several)
+    hatched = "; hatched where several numbers are best, of which the fewest are shown"
     return Picture(
         title=f"Normal turns with M = {game.max_score}, s = {game.sides}",
         says="How many dice to roll in a normal turn, and what that rates, in the axes of the "
-        "paper's figure 4, whose picture is not copied; hatched where several numbers are best, "
-        "of which the fewest are shown.",
+        f"paper's figure 4, whose picture is not copied{hatched if several.any() else ''}.",
         panels=[panel],
     )
 
@@ -106,7 +106,7 @@ def _small_map(
         x_label="own score",
         y_label="other's score",
         values=values,
-        value_label="rating: wins, ties counted half",
+        value_label=f"rating: wins{ties_words(game)}",
         texts=dice.astype(np.str_),
         marked=marked,
         marked_label="several are best" if title == "Normal turns" else "not optimal",

@@ -85,10 +85,12 @@ def section(picture: Picture, name: str) -> str:
 
 def _width(panel: Panel) -> int:
     """Give the least width in pixels in which everything can be read."""
-    if not isinstance(panel, Map) or panel.columns is None:
+    if not isinstance(panel, Map):
         return 300
-    texts = 1 if panel.texts is None else max(len(text) for text in panel.texts.ravel())
-    return 160 + len(panel.columns) * max(12, 6 * texts)
+    names = 0 if panel.columns is None else 12
+    texts = 0 if panel.texts is None else 8 * max(len(text) for text in panel.texts.ravel())
+    columns: int = panel.values.shape[1]
+    return max(300, 160 + columns * max(names, texts))
 
 
 def _keys(panel: Panel) -> Iterator[str]:

@@ -32,7 +32,7 @@ def write_report(asked: Asked, path: Path) -> Score:
     if path.suffix.lower() != ".html":
         raise InputError(f"page must end in .html, got {path}")
     score = asked.score(Path(asked.policy).name)
-    title = f"{score.policy} in {score.task.game.title}"
+    title = f"{score.task.game.title}: {score.policy}"
     path.write_text(page.to_html(title, list(_parts(asked, score))), encoding="utf-8")
     return score
 

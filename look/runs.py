@@ -131,5 +131,5 @@ def _worth(learned: Score, states: IntArray, reward: str, gamma: float) -> tuple
         return -learned.costs[states] / learned.occupancy[states], "regret of the move, negative"
     worth = evaluate(learned.agent, task).found.at(task.seat, states)
     if reward == "outcome":
-        return worth, "expected payoff of the agent's policy"
+        return worth, "expected payoff of its policy"
     return worth - solve(task).found.at(task.seat, states), "payoff less the optimal one"

@@ -214,18 +214,18 @@ def test_the_page_of_a_policy_has_the_maps_of_its_game(run, browser, policy, gam
     assert not wrong
 
 
-@pytest.mark.usefixtures("own_games")
 def test_gains_of_the_best_response_are_what_the_equilibrium_misses(run):
-    game, pig = {"target": 8, "sides": 4}, f"{ROOT / 'examples' / 'pig.py'}:Pig"
+    """The random player may bust at once, so that the other one never moves."""
+    game = {"max_score": 5, "sides": 6}
     words = [str(word) for pair in game.items() for word in pair]
-    assert run("report", "hold:1", "--game", pig, "--env", *words)[0] == 0
+    assert run("report", "random", "--game", "Greed", "--env", *words)[0] == 0
     text = Path("report.html").read_text()
-    task = make_task("Pig", **game, seat=1, opponent="hold:1")
+    task = make_task("Greed", **game, seat=1, opponent="random")
     best, earned = (evaluate(name, task).value_before_play for name in ("optimal", "equilibrium"))
     assert best > earned + 1e-3
     assert f"earns {earned:.6f}. The other {best - earned:.6f} are gained" in text
     rows = re.findall(r"<tr><td>([\d.]+)</td><td>[^<]*, the equilibrium", text)
-    assert sum(map(float, rows)) == pytest.approx(best - earned, abs=2e-6)
+    assert sum(map(float, rows)) == pytest.approx(best - earned, abs=4e-6)
 
 
 def test_the_page_says_why_a_map_is_missing(run):
