@@ -1,4 +1,4 @@
-"""Charts of any agent: where it errs, what it wins, and what its critic believes."""
+"""Charts of any agent: where it errs, and what it wins."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,8 +10,6 @@ from ..games import FloatArray, Game, IntArray
 from .charts import Bars, CellWords, Map, Picture
 
 BARS = 15  # states that are shown where a game has no map
-POINTS = 4000  # states that are shown beside their critic
-KINDS = {"outcome": "value", "regret": "regret", "shaped": "value"}
 
 #: From observations (state, component) to cells: the panel, the row and the column of each.
 Places = tuple[IntArray, IntArray, IntArray]
@@ -112,7 +110,7 @@ def mistakes(scored: Score) -> Picture:
     game, view = scored.task.game, view_of(scored.task.game)
     panels = [_bars(scored)] if view is None else _maps(scored, view)
     return Picture(
-        title=f"Where {scored.policy} errs: {game.name}",
+        title=f"Where {scored.policy} errs: {game.title}",
         says=f"What {scored.policy} gives away in each place, in payoff per game, on a logarithmic "
         f"scale. All of it together is its regret of {scored.regret:.6f}; the optimum is "
         f"{scored.optimum:.6f}.{_worst(scored)}",
@@ -211,7 +209,7 @@ def outcomes(scored: Score) -> Picture:
     best = score("optimal", scored.task)
     payoffs = sorted({*scored.outcomes, *best.outcomes}, reverse=True)
     panel = Bars(
-        title=f"What {scored.policy} gets: {scored.task.game.name}",
+        title=f"What {scored.policy} gets: {scored.task.game.title}",
         x_label="probability",
         labels=[f"payoff {payoff:g}" for payoff in payoffs],
         values=np.array([scored.outcomes.get(payoff, 0.0) for payoff in payoffs]),
@@ -219,9 +217,8 @@ def outcomes(scored: Score) -> Picture:
         others=np.array([best.outcomes.get(payoff, 0.0) for payoff in payoffs]),
         others_name="optimal play",
     )
-    return Picture(
-        title=panel.title,
-        says=f"How likely {scored.policy} ends with each payoff, beside optimal play: on average "
+    return Picture.of(
+        panel,
+        f"How likely {scored.policy} ends with each payoff, beside optimal play: on average "
         f"{scored.value:.6f} against {scored.optimum:.6f}.",
-        panels=[panel],
     )

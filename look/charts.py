@@ -14,7 +14,15 @@ import numpy.typing as npt
 
 from ..games import BoolArray, FloatArray, InputError
 
+GREY = "#b8b8b8"  # of what is set apart
+VEIL = 0.65  # how much of a cell that is set apart the grey covers
+FEW = 12  # cells, or whole numbers, up to which each gets its tick
+#: Wong's colours, which the colour-blind tell apart too (Nature Methods 8, 441).
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 FORMATS = ("png", "svg", "pdf", "jpg", "webp")  # those that need no other program
+MANY = 30  # rows or columns from which their names are small, and no lines part rows
+MOST = 60  # names of rows or columns that can be read
+LARGE = 2000  # cells from which a map is drawn as pixels in an SVG too
 DECADES = 1e5  # between the ends of a logarithmic scale at most
 #: How colours run: from little to much, or away from a middle on either side.
 Colours = Literal["sequential", "diverging"]
@@ -65,6 +73,11 @@ class Map:
     limits: tuple[float, float] | None = None
     whole: bool = False
     log: bool = False
+
+    @property
+    def parted(self) -> bool:
+        """Whether there is room for lines between the cells."""
+        return len(self.values) <= MANY and self.values.size < LARGE
 
     @property
     def faint(self) -> BoolArray:
@@ -193,6 +206,16 @@ class Picture:
     says: str
     panels: Sequence[Panel]
     columns: int = 2
+
+    @classmethod
+    def of(cls, panel: Panel, says: str) -> "Picture":
+        """Make a picture of one panel, whose title it has."""
+        return cls(title=panel.title, says=says, panels=[panel])
+
+
+def named(names: Sequence[str]) -> range:
+    """Say which rows or columns get their names, of so many that not all can be read."""
+    return range(0, len(names), -(-len(names) // MOST))
 
 
 def format_of(picture: Path) -> str:

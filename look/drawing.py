@@ -1,34 +1,19 @@
 """Pictures as files, drawn with matplotlib."""
 
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib import colormaps, rc_context
+from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.collections import PolyCollection
-from matplotlib.colors import BoundaryNorm, Colormap, ListedColormap, LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from matplotlib.patheffects import withStroke
-from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullFormatter
 
-from ..games import BoolArray, FloatArray
-from .charts import Bars, Lines, Map, Panel, Picture, Points, format_of
+from ..games import FloatArray
+from .charts import COLOURS, LARGE, Bars, Lines, Map, Panel, Picture, Points, format_of
+from .maps import draw_map, map_legend, map_size
 
-GREY = "#b8b8b8"  # of what is set apart
-VEIL = 0.65  # how much of a cell that is set apart the grey covers
-HATCH = "//////"
-NOTHING = "#ffffff"  # of zero where colours follow the logarithm
-#: Wong's colours, which the colour-blind tell apart too (Nature Methods 8, 441).
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-MAPS = {"sequential": "viridis", "diverging": "RdBu"}
-FEW = 12  # cells, or whole numbers, up to which each gets its tick
-PIXELS = 8  # of a cell that is hatched in an image, each way
-MANY = 30  # rows or columns from which their names are small
-LARGE = 2000  # cells from which a map is drawn as pixels in an SVG too
 STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "exactdice",
@@ -88,20 +73,14 @@ def _size(panel: Panel) -> tuple[float, float]:
     if isinstance(panel, Bars):
         double = 1 if panel.others is None else 1.5
         return 6.2, max(2.4, 0.23 * double * len(panel.labels) + 1.1)
-    if isinstance(panel, Map) and panel.texts is not None:
-        rows, columns = panel.values.shape
-        longest = max(len(line) for text in panel.texts.ravel() for line in text.split("\n"))
-        return 0.09 * max(5, longest + 1) * columns + 2.4, 0.36 * rows + 1.6
-    if isinstance(panel, Map) and panel.rows is not None:
-        rows, columns = panel.values.shape
-        cell = 0.15 if rows > MANY else 0.22
-        return max(5.6, cell * columns + 2.2), max(3.6, cell * rows + 1.4)
+    if isinstance(panel, Map):
+        return map_size(panel)
     return (6.6, 4.2) if isinstance(panel, Lines) else (5.6, 5.0)
 
 
 def _draw_panel(axes: Axes, panel: Panel) -> None:
     if isinstance(panel, Map):
-        _draw_map(axes, panel)
+        draw_map(axes, panel)
     elif isinstance(panel, Lines):
         _draw_lines(axes, panel)
     elif isinstance(panel, Bars):
@@ -110,142 +89,14 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
         _draw_points(axes, panel)
 
 
-# ---------------------------------------------------------------------- maps
-
-
-def _draw_map(axes: Axes, chart: Map) -> None:
-    rows, columns = chart.values.shape
-    raster = chart.values.size >= LARGE
-    norm, colours = _norm(chart)
-    shown = np.ma.masked_invalid(chart.values, copy=False)
-    shown.mask = np.ma.getmaskarray(shown)
-    if chart.log:  # where matplotlib draws nothing for 0
-        shown = np.ma.maximum(shown, chart.span[0] / 2)
-    axes.set_facecolor(GREY)
-    edges = np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
-    lines: Any = {"edgecolors": "white", "linewidth": 0.5} if not raster else {}
-    drawn = axes.pcolormesh(*edges, shown, norm=norm, cmap=colours, rasterized=raster, **lines)
-    if chart.apart is not None:
-        veil = np.ma.masked_where(~chart.apart | shown.mask, np.ones(shown.shape))
-        axes.pcolormesh(*edges, veil, cmap=ListedColormap([GREY]), alpha=VEIL, rasterized=raster)
-    if chart.marked is not None and chart.marked.any():
-        _hatch(axes, chart.marked & ~shown.mask, _are_dark(colours(norm(shown))), raster)
-    _write_texts(axes, chart, norm, colours)
-    _name_cells(axes, chart)
-    assert axes.figure is not None
-    thin = max(20.0, 5 * _size(chart)[1])
-    bar = axes.figure.colorbar(drawn, ax=axes, label=chart.value_label, aspect=thin, pad=0.02)
-    low, high = chart.span
-    if chart.whole and high - low < FEW:
-        bar.set_ticks(list(np.arange(low, high + 1)))
-        bar.minorticks_off()
-    elif chart.log and high > 30 * low:  # powers of ten are enough
-        bar.ax.yaxis.set_minor_formatter(NullFormatter())
-    elif chart.whole:
-        bar.locator = MaxNLocator(integer=True, steps=[1, 2, 5, 10])
-        bar.update_ticks()
-
-
-def _hatch(axes: Axes, cells: BoolArray, dark: BoolArray, raster: bool) -> None:
-    """Hatch cells (row, column), those that are dark in white."""
-    if raster:  # far too many for a shape each: all in one image
-        ink = np.kron(cells, np.eye(PIXELS)) > 0
-        image = np.zeros((*ink.shape, 4))
-        image[..., :3] = np.kron(dark, np.ones((PIXELS, PIXELS)))[..., None]
-        image[..., 3] = 0.7 * ink
-        place = (-0.5, cells.shape[1] - 0.5, -0.5, cells.shape[0] - 0.5)
-        options: Any = {"origin": "lower", "extent": place, "aspect": "auto", "zorder": 1.5}
-        axes.imshow(image, rasterized=True, **options)
-        return
-    corners = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
-    for chosen, colour in ((cells & dark, "#ffffffb0"), (cells & ~dark, "#000000b0")):
-        squares = np.argwhere(chosen)[:, None, ::-1] + corners
-        style: Any = {"facecolor": "none", "edgecolor": colour, "linewidth": 0, "hatch": "///"}
-        axes.add_collection(PolyCollection(list(squares), **style), autolim=False)
-
-
-def _norm(chart: Map) -> tuple[Normalize, Colormap]:
-    low, high = chart.span
-    colours = colormaps[MAPS[chart.colours]].with_extremes(under=NOTHING)
-    if chart.log:
-        return LogNorm(low, high * (1 + 1e-9) if high > low else high * 10), colours
-    if chart.whole and high - low < FEW:
-        steps = np.arange(low, high + 2) - 0.5
-        return BoundaryNorm(list(steps), colours.N), colours
-    return Normalize(low, high if high > low else low + 1), colours
-
-
-def _write_texts(axes: Axes, chart: Map, norm: Normalize, colours: Colormap) -> None:
-    if chart.texts is None:
-        return
-    for (row, column), text in np.ndenumerate(chart.texts):
-        value = chart.values[row, column]
-        if text:
-            dark = np.isfinite(value) and bool(_are_dark(np.array(colours(norm(value)))))
-            colour = "white" if dark else "black"
-            around = withStroke(linewidth=2, foreground="black" if dark else "white")
-            hatched = chart.marked is not None and chart.marked[row, column]
-            axes.text(
-                column,
-                row,
-                text,
-                ha="center",
-                va="center",
-                fontsize=8,
-                color=colour,
-                path_effects=[around] if hatched else None,
-            )
-
-
-def _are_dark(colours: FloatArray) -> BoolArray:
-    """Say which colours (..., red green blue alpha) ask for white on them."""
-    dark: BoolArray = (colours[..., :3] * (0.299, 0.587, 0.114)).sum(axis=-1) < 0.5
-    return dark
-
-
-def _name_cells(axes: Axes, chart: Map) -> None:
-    axes.set_ylabel(chart.y_label)
-    for names, count, axis in (
-        (chart.columns, chart.values.shape[1], axes.xaxis),
-        (chart.rows, chart.values.shape[0], axes.yaxis),
-    ):
-        if names is not None:
-            axis.set_major_locator(FixedLocator(range(count)))
-            axis.set_major_formatter(FixedFormatter(list(names)))
-            axis.set_tick_params(labelsize=6 if count > MANY else 8, length=0)
-        elif count <= FEW:
-            axis.set_major_locator(FixedLocator(range(count)))
-        else:
-            axis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-    if chart.columns is not None and (
-        len(chart.columns) > MANY or max(map(len, chart.columns)) > 4
-    ):
-        axes.tick_params(axis="x", labelrotation=90)
-
-
-def _legend(chart: Panel) -> dict[str, Patch]:
-    """Say what grey and hatched cells are, and bars beside each other."""
-    handles: dict[str, Patch] = {}
-    if isinstance(chart, Bars) and chart.others is not None:
-        names = (chart.name, chart.others_name)
-        handles |= {
-            name: Patch(facecolor=colour) for name, colour in zip(names, COLOURS, strict=False)
-        }
-    if not isinstance(chart, Map):
-        return handles
-    if np.isnan(chart.values).any() and chart.missing_label:
-        handles[chart.missing_label] = Patch(facecolor=GREY)
-    if chart.apart is not None and chart.apart.any():
-        handles[chart.apart_label] = Patch(facecolor=GREY, alpha=VEIL)
-    outlined = partial(Patch, facecolor=NOTHING, edgecolor="black", linewidth=0.4)
-    if chart.marked is not None and chart.marked.any():
-        handles[chart.marked_label] = outlined(hatch=HATCH)
-    if chart.faint.any():
-        handles["nothing, or below the scale"] = outlined()
-    return handles
-
-
-# ---------------------------------------------------------------------- lines, bars, points
+def _legend(panel: Panel) -> dict[str, Patch]:
+    """Say what bars beside each other are, or cells without a colour of the scale."""
+    if isinstance(panel, Map):
+        return map_legend(panel)
+    if not isinstance(panel, Bars) or panel.others is None:
+        return {}
+    names = (panel.name, panel.others_name)
+    return {name: Patch(facecolor=colour) for name, colour in zip(names, COLOURS, strict=False)}
 
 
 def _draw_lines(axes: Axes, chart: Lines) -> None:

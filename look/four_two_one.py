@@ -3,14 +3,16 @@
 import numpy as np
 
 from ..baselines import Task
-from ..games import FourTwoOneMatch
+from ..games import FourTwoOne, FourTwoOneMatch, InputError
+from ..games.words import plural, spelled
 from ..sources.claim import printed_table
-from ..sources.four_two_one.charts import law
 from ..sources.four_two_one.match import OptimalMatch, order_words
+from ..sources.four_two_one.policies import result_law
 from ..sources.four_two_one.tables import UTILITIES, ratio
 from .charts import Bars, Map, Picture
 
-CASTS = 3
+DIGITS = 9  # faces that a goal can name
+GOALS = 130  # results up to which all laws are computed
 
 
 def tables(_task: Task) -> Picture:
@@ -46,19 +48,25 @@ def _printed(text: str) -> float:
         return float("nan")
 
 
-def laws(_task: Task) -> Picture:
+def laws(task: Task) -> Picture:
     """Draw how likely each result is with each goal in mind."""
-    goals = list(law("111", CASTS, True))
-    chances = np.array(
-        [[float(sum(law(goal, CASTS, True)[end])) for end in goals] for goal in goals]
-    )
+    game = task.game
+    assert isinstance(game, FourTwoOne)
+    if game.faces > DIGITS or len(game.combinations) > GOALS:
+        raise InputError(
+            f"faces must be at most {DIGITS}, and results at most {GOALS} here, got {game!r}"
+        )
+    goals = ["".join(map(str, combination)) for combination in game.combinations]
+    found = [result_law(game.faces, game.casts, goal) for goal in goals]
+    chances = np.array([[float(sum(law[end])) for end in goals] for law in found])
     names = [goal[::-1] for goal in goals]
+    casts = f"{spelled(game.casts)} {plural(game.casts, 'cast')}"
     panel = Map(
         title="421: what comes of a goal",
         x_label="result",
         y_label="goal",
         values=chances,
-        value_label="probability after three casts",
+        value_label=f"probability after {casts}",
         columns=names,
         rows=names,
         words=lambda row, column: (
@@ -66,11 +74,10 @@ def laws(_task: Task) -> Picture:
         ),
         log=True,
     )
-    return Picture(
-        title=panel.title,
-        says="How likely a first player with a goal in mind ends with each result, within three "
-        "casts: the goal itself on the diagonal, and beside it what is left of the plan.",
-        panels=[panel],
+    return Picture.of(
+        panel,
+        "How likely a first player with a goal in mind ends with each result, within "
+        f"{casts}: the goal itself on the diagonal, and beside it what is left of the plan.",
     )
 
 
@@ -104,9 +111,8 @@ def match(task: Task) -> Picture:
         colours="diverging",
         limits=(0.0, 1.0),
     )
-    return Picture(
-        title=panel.title,
-        says=f"The chance to win of who begins a round, by the tokens of both; what they do not "
+    return Picture.of(
+        panel,
+        f"The chance to win of who begins a round, by the tokens of both; what they do not "
         f"have is in the pot. Who begins the match wins {solved.value:.6f}; {order_words(solved)}.",
-        panels=[panel],
     )

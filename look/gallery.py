@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ..agents.runs.folders import read_config
 from ..games import InputError
 from .drawing import draw
 from .names import GAME_CHARTS, picture
@@ -22,7 +23,7 @@ def write_gallery(folder: Path, words: Sequence[str]) -> list[Path]:
 
     Args:
         folder: for the pictures; the page is called as it is, with .md.
-        words: run folders, which get a picture of their critic and of their mistakes; or a folder
+        words: run folders, which get pictures of their mistakes and of their critic; or a folder
             of a benchmark, which gets its leaderboard and the curves of the first seeds of Greed.
 
     Raises:
@@ -64,7 +65,8 @@ def _wanted(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...], str | 
     for word in words:
         folder = Path(word)
         if (folder / "config.json").is_file():
-            for chart in ("mistakes", "critic"):
+            greed = ("rolls",) if read_config(folder).game_name == "Greed" else ()
+            for chart in ("mistakes", *greed, "critic"):
                 yield f"{chart}-{folder.name}", (chart, word), None
         elif any(folder.glob("*/score.json")):
             yield "leaderboard", ("leaderboard", word), None

@@ -1,19 +1,18 @@
-"""Charts of Greed: the paper's figures, what to roll and what it is worth, and where it begins."""
+"""Charts of Greed: what to roll and what it is worth, and what an agent rolls."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from ..baselines import Task, occupancy, solve
-from ..games import BoolArray, FloatArray, Greed, InputError, IntArray
-from ..games.dice import sum_laws
-from ..sources.greed.last_turns import last_turns
-from .charts import CellWords, Lines, Map, Picture, Series
+from ..baselines import Score, Task, occupancy, solve
+from ..baselines.occupancy import pieces
+from ..games import BoolArray, FloatArray, Greed, InputError
+from ..games.words import listed
+from .charts import CellWords, Map, Picture
 
-KINDS = ("normal turns", "last turns")  # by the last component of an observation
-SIDES = (2, 3, 6, 12, 20)
-#: Scores up to which the cells of a map have room for numbers.
-ROOMY = 20
+KINDS = ("Normal turns", "Last turns")  # by the last component of an observation
 
 
 def greed_of(task: Task) -> Greed:
@@ -22,129 +21,30 @@ def greed_of(task: Task) -> Greed:
     return task.game
 
 
-def cells(game: Greed, numbers: FloatArray, last: int) -> FloatArray:
+def cells(game: Greed, numbers: npt.NDArray[Any], last: int) -> npt.NDArray[Any]:
     """Lay out numbers (state,) of one kind of turn as (other's score, own score)."""
-    half = numbers.reshape(2, game.num_scores, game.num_scores)[last]
-    cells: FloatArray = half.T
-    return cells
-
-
-def figure_2(_task: Task) -> Picture:
-    """Draw the laws of the sum of 2, 3 and 4 dice."""
-    laws = sum_laws(4, 6)
-    series = [
-        Series(name=f"{n} dice", x=np.arange(n, 6 * n + 1.0), y=laws[n, n : 6 * n + 1])
-        for n in (2, 3, 4)
-    ]
-    panel = Lines(
-        title="Distributions of n = 2, 3, 4 dice with six sides",
-        x_label="sum of the dice",
-        y_label="probability",
-        series=series,
-        points=True,
-    )
-    return Picture(
-        title=panel.title,
-        says="The laws of the sum of two, three and four dice, as the paper's figure 2 has them: "
-        "the more dice, the wider and the lower.",
-        panels=[panel],
-    )
-
-
-def figure_3(task: Task) -> Picture:
-    """Draw the labels of figure 3 as the paper finds them, beside the fewest optimal dice."""
-    game = greed_of(task)
-    _require_last_turns_of_the_paper(game)
-    table = last_turns(game.max_score, game.sides)
-    other, own = np.indices((game.num_scores, game.num_scores))
-    rows = np.array(
-        [
-            table.row(game.max_score - p, o - p)
-            for p, o in zip(own.ravel().tolist(), other.ravel().tolist(), strict=True)
-        ]
-    )
-    theirs, best = table.figure_3()[rows], table.ratings[rows].argmax(axis=1)
-    wrong = ~table.is_optimal(table.figure_3())[rows].reshape(own.shape)
-    panels = []
-    for title, dice in (("as the paper's search finds them", theirs), ("exactly", best)):
-        rated = table.ratings[rows, dice] / float(table.one)
-        panels.append(
-            _small_map(
-                game,
-                f"Last turns, {title}",
-                dice.reshape(own.shape),
-                rated.astype(np.float64).reshape(own.shape),
-                marked=wrong if dice is theirs else None,
-            )
-        )
-    return Picture(
-        title=f"Last turns with M = {game.max_score}, s = {game.sides}",
-        says="How many dice to roll in a last turn, and what that rates, in the axes of the "
-        "paper's figure 3: its labels as its search finds them (the picture itself is not "
-        f"copied) and the fewest optimal dice; hatched are the {int(wrong.sum())} of {wrong.size} "
-        "labels that are not optimal, because the search stops one die short.",
-        panels=panels,
-    )
-
-
-def _require_last_turns_of_the_paper(game: Greed) -> None:
-    if game.tie != "half" or game.max_score > ROOMY or game.max_dice is not None:
-        raise InputError(
-            "greed-figure-3 needs tie half, no max_dice and max_score of at most "
-            f"{ROOMY}, got {game!r}"
-        )
-
-
-def figure_4(task: Task) -> Picture:
-    """Draw the optimal number of dice in normal turns and what it rates."""
-    game = greed_of(task)
-    if game.max_score > ROOMY:
-        raise InputError(f"max_score must be at most {ROOMY} here, got {game.max_score}")
-    solution = solve(task)
-    dice = cells(game, solution.policy.actions.astype(np.float64), 0)
-    values = cells(game, solution.values[task.seat], 0)
-    several = cells(game, (solution.optimal.sum(axis=1) > 1).astype(np.float64), 0) > 0
-    panel = _small_map(game, "Normal turns", dice.astype(np.int64), values, marked=several)
-    return Picture(
-        title=f"Normal turns with M = {game.max_score}, s = {game.sides}",
-        says="How many dice to roll in a normal turn, and what that rates, in the axes of the "
-        "paper's figure 4, whose picture is not copied; hatched where several numbers are best, "
-        "of which the fewest are shown.",
-        panels=[panel],
-    )
-
-
-def _small_map(
-    game: Greed, title: str, dice: IntArray, values: FloatArray, marked: BoolArray | None
-) -> Map:
-    return Map(
-        title=title,
-        x_label="own score",
-        y_label="other's score",
-        values=values,
-        value_label="rating: wins, ties counted half",
-        texts=dice.astype(np.str_),
-        marked=marked,
-        marked_label="several are best" if title == "Normal turns" else "not optimal",
-        words=lambda row, column: (
-            f"{column} : {row}, {game.describe_action(int(dice[row, column]))}: "
-            f"rating {values[row, column]:.4f}"
-        ),
-        colours="diverging",
-        limits=(0.0, 1.0),
-    )
+    laid_out: npt.NDArray[Any] = numbers.reshape(2, game.num_scores, game.num_scores)[last].T
+    return laid_out
 
 
 def policy(task: Task) -> Picture:
-    """Draw the optimal number of dice in every state."""
-    game = greed_of(task)
-    panels = list(_maps(task, solve(task).policy.actions.astype(np.float64), "dice to roll"))
+    """Draw the best number of dice in every state."""
+    game, solution = greed_of(task), solve(task)
+    dice, worth = solution.policy.actions, solution.values[task.seat]
     return Picture(
         title=f"How many dice to roll, M = {game.max_score}, s = {game.sides}",
-        says="The optimal number of dice by both scores, the fewest where several are best "
-        "(hatched); 0 is to stop. Grey are states "
-        "that nobody can meet, under a veil those that optimal players never do.",
-        panels=panels,
+        says=f"The best number of dice by both scores{_against(task)}, the fewest where several "
+        "are best (hatched); 0 is to stop. Grey are states that nobody can meet, under a veil "
+        f"those never met {_in_play(task)}.",
+        panels=_maps(
+            task,
+            dice.astype(np.float64),
+            value_label="dice to roll",
+            whole=True,
+            marked=solution.optimal.sum(axis=1) > 1,
+            marked_label="several numbers are best",
+            says=lambda state: f"{game.describe_action(int(dice[state]))} ({worth[state]:.4f})",
+        ),
     )
 
 
@@ -153,79 +53,139 @@ def value(task: Task) -> Picture:
     game = greed_of(task)
     return Picture(
         title=f"What a position is worth, M = {game.max_score}, s = {game.sides}",
-        says="The chance to win of who is to move, ties counted half, if both play optimally from "
-        "there on. Grey are states that nobody can meet, under a veil those that optimal players "
-        "never do.",
-        panels=list(_maps(task, solve(task).values[task.seat], "chance to win")),
+        says=f"The chance to win of who is to move{ties_words(game)}, {_in_play(task)} from there "
+        f"on. Grey are states that nobody can meet, under a veil those never met {_in_play(task)}.",
+        panels=_maps(
+            task,
+            solve(task).values[task.seat],
+            value_label="chance to win",
+            colours="diverging",
+            limits=(0.0, 1.0),
+        ),
     )
 
 
-def _maps(task: Task, numbers: FloatArray, label: str) -> Iterator[Map]:
-    """Draw numbers (state,), a map for each kind of turn."""
-    game, solution = greed_of(task), solve(task)
-    whole = label != "chance to win"
-    several = (solution.optimal.sum(axis=1) > 1).astype(np.float64)
-    numbers = np.where(_met(game, "random"), numbers, np.nan)  # which may do anything
-    met = _met(game, "optimal").astype(np.float64)
-    for last, kind in enumerate(KINDS):
-        yield Map(
-            title=kind.capitalize(),
+def rolls(scored: Score) -> Picture:
+    """Draw how many dice an agent rolls in every state, and by how many it is wrong.
+
+    Raises:
+        InputError: if its game is another.
+    """
+    task, game = scored.task, scored.task.game
+    if not isinstance(game, Greed):
+        raise InputError(f"rolls must be followed by an agent of Greed, got one of {game.name}")
+    numbers, optimal = np.arange(game.num_actions), solve(task).optimal
+    rolled, best = np.zeros(game.num_states), np.zeros(game.num_states)
+    for seat, states in pieces(task):
+        if seat == task.seat:
+            rolled[states] = (scored.agent.probabilities(states) * numbers).sum(axis=1)
+            far = np.abs(rolled[states, None] - numbers)
+            best[states] = np.where(optimal[states], far, np.inf).argmin(axis=1)
+    met = scored.occupancy > 0
+    beyond = max(1.0, float(np.abs(rolled - best)[met].max()))
+    options: dict[str, Any] = {
+        "met": met,
+        "apart_label": "never met by the agent",
+        "whole": scored.deterministic,
+    }
+    return Picture(
+        title=f"How many dice {scored.policy} rolls, M = {game.max_score}, s = {game.sides}",
+        says=f"The number of dice that {scored.policy} rolls by both scores"
+        f"{'' if scored.deterministic else ', on average'}, 0 to stop; below, how many more that "
+        f"is (blue) or fewer (red) than the nearest best number{_against(task)}. Grey are states "
+        "that nobody can meet, under a veil those that the agent never does.",
+        panels=[
+            *_maps(
+                task,
+                rolled,
+                value_label="dice rolled",
+                says=lambda state: f"rolls {rolled[state]:.4g}, best {best[state]:g}",
+                **options,
+            ),
+            *_maps(
+                task,
+                rolled - best,
+                value_label="dice too many",
+                colours="diverging",
+                limits=(-beyond, beyond),
+                **options,
+            ),
+        ],
+    )
+
+
+def _against(task: Task) -> str:
+    """Name the other player, unless it plays the equilibrium."""
+    return "" if task.faces_equilibrium else f" against {listed(task.labels.values())}"
+
+
+def _in_play(task: Task) -> str:
+    return f"in the best play{_against(task)}" if _against(task) else "if both play optimally"
+
+
+def ties_words(game: Greed) -> str:
+    """Say what a tie counts, if it counts alike to both."""
+    return ", ties counted half" if game.tie == "half" else ""
+
+
+def _maps(
+    task: Task,
+    numbers: FloatArray,
+    met: BoolArray | None = None,
+    marked: BoolArray | None = None,
+    says: Callable[[int], str] | None = None,
+    **options: Any,
+) -> list[Map]:
+    """Draw numbers (state,), a map for each kind of turn.
+
+    Args:
+        task: the game, and whom the agent faces.
+        numbers: shape (state,).
+        met: which states are not under the veil, shape (state,); by default those of optimal play.
+        marked: which states are hatched, shape (state,).
+        says: says of a state what its number is.
+        options: others of ``Map``.
+    """
+    game = greed_of(task)
+    numbers = np.where(_met(task, "random"), numbers, np.nan)  # which may do anything
+    met = _met(task, "optimal") if met is None else met
+    options = {
+        "apart_label": f"never met {_in_play(task)}",
+        "limits": (0.0, float(np.nanmax(numbers))),
+        **options,
+    }
+
+    def words(last: int) -> CellWords | None:
+        if says is None:
+            return None
+        return lambda other, own: (
+            f"{own} to {other}: {says(int(game.encode(np.array([own, other, last]))))}"
+        )
+
+    return [
+        Map(
+            title=kind,
             x_label="own score",
             y_label="other's score",
             values=cells(game, numbers, last),
-            value_label=label,
             missing_label="cannot be met",
-            apart=cells(game, met, last) == 0,
-            apart_label="never met in optimal play",
-            marked=cells(game, several, last) > 0 if whole else None,
-            marked_label="several numbers are best",
-            words=_words(task, last),
-            colours="sequential" if whole else "diverging",
-            limits=(0.0, float(np.nanmax(numbers))) if whole else (0.0, 1.0),
-            whole=whole,
+            apart=~cells(game, met, last),
+            marked=None if marked is None else cells(game, marked, last),
+            words=words(last),
+            **options,
         )
+        for last, kind in enumerate(KINDS)
+    ]
 
 
-def _met(game: Greed, policy: str) -> BoolArray:
-    """Say which states (state,) are met with some probability if both play by a policy."""
-    first, second = (occupancy(policy, Task(game, seat, policy)) for seat in (0, 1))
-    met: BoolArray = first + second > 0
-    return met
+def _met(task: Task, policy: str) -> BoolArray:
+    """Say which states (state,) are met with some probability if the agent plays by a policy.
 
-
-def _words(task: Task, last: int) -> CellWords:
-    """Say of a cell what the position is, what is best there and what it is worth."""
-    game, solution = greed_of(task), solve(task)
-
-    def words(other: int, own: int) -> str:
-        seen = np.array([own, other, last])
-        state = int(game.encode(seen))
-        best = game.describe_move(seen, int(solution.policy.actions[state]))
-        return f"{game.describe(seen)}: {best} ({solution.values[task.seat][state]:.4f})"
-
-    return words
-
-
-def beginning(task: Task) -> Picture:
-    """Draw the value of the beginning against the limit, for several numbers of sides."""
-    limit = greed_of(task).max_score
-    series = []
-    for sides in SIDES:
-        game = Greed(limit, sides)
-        scores = np.arange(limit - 1, -1, -1)  # M - m : M - m is the beginning with limit m
-        states = game.encode(np.stack([scores, scores, np.zeros_like(scores)], axis=-1))
-        values = solve(Task(game)).found.at(0, states)
-        series.append(Series(name=f"s = {sides}", x=np.arange(1.0, limit + 1), y=values))
-    panel = Lines(
-        title="Is it an advantage to go first?",
-        x_label="limit M",
-        y_label="first player's chance to win",
-        series=series,
-        level=0.5,
-    )
-    return Picture(
-        title=panel.title,
-        says=f"The first player's chance to win, ties counted half, for every limit up to {limit} "
-        "and dice with several numbers of sides s: above 1/2 it is better to go first.",
-        panels=[panel],
-    )
+    An opponent in equilibrium is taken to play by the policy too, in either seat.
+    """
+    if not task.faces_equilibrium:
+        met: BoolArray = occupancy(policy, task) > 0
+        return met
+    first, second = (occupancy(policy, Task(task.game, seat, policy)) for seat in (0, 1))
+    either: BoolArray = first + second > 0
+    return either

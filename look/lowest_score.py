@@ -1,16 +1,19 @@
 """Charts of the lowest-score game: the notebook's tables, and how many dice to keep."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ..baselines import Solution, Task, solve
 from ..games import InputError, LowestScore
 from ..games.dice import combinations
+from ..games.words import spelled
 from ..sources.claim import printed_table
 from ..sources.lowest_score.policies import beat_chance, survival_chance
 from .charts import Bars, Map, Picture
 
 GAME = LowestScore()
-DICE = 2  # of whose rolls the chart is
+TIES = "several numbers are equally good"
 
 
 def table(_task: Task) -> Picture:
@@ -37,12 +40,11 @@ def table(_task: Task) -> Picture:
         ),
         limits=(0.0, 1.0),
     )
-    return Picture(
-        title=panel.title,
-        says="The notebook's last table, exactly: how likely nobody of the players to come gets "
+    return Picture.of(
+        panel,
+        "The notebook's last table, exactly: how likely nobody of the players to come gets "
         "less than a score, if each tries only that. All that the notebook prints is right; "
         "hatched cells are cut off there.",
-        panels=[panel],
     )
 
 
@@ -59,66 +61,107 @@ def beating(_task: Task) -> Picture:
         others=np.array([float(row["five dice"].removesuffix("%")) / 100 for row in printed]),
         others_name="as the notebook prints it",
     )
-    return Picture(
-        title=panel.title,
-        says="How likely five fresh dice get less than a score in the best play for it, beside "
+    return Picture.of(
+        panel,
+        "How likely five fresh dice get less than a score in the best play for it, beside "
         "what the notebook prints: they agree to all its digits.",
-        panels=[panel],
     )
 
 
 def keep(task: Task) -> Picture:
     """Draw how many dice the last player keeps, by its roll and the points to spare."""
-    game = task.game
-    assert isinstance(game, LowestScore)
-    if game.dice < DICE:
-        raise InputError(f"dice must be at least {DICE} here, got {game.dice}")
-    last = game.players - 1
-    panel = _kept(solve(Task(game, last, "random" if last else ())), game)
+    game = _rules(task)
+    if game.players < 2:
+        raise InputError(f"players must be at least 2 here, got {game.players}")
+    if game.objective == "score":
+        raise InputError("objective must be win or share here, got score, which beats nobody")
+    solution = solve(Task(game, game.players - 1, "random"))
+    most = max(game.worth)
+    known = {"players after": 0, "players tied for it": 1}
     return Picture(
-        title=panel.title,
-        says="Of its last two dice, whether the last player of a round keeps one (of less worth) "
-        "or both, by how many points they may still cost to tie for the lowest score; hatched "
-        "where both are equally good, of which one is shown.",
-        panels=[panel],
+        title="How many dice the last player keeps",
+        says="How many dice the last player of a round keeps, those of least worth, by how many "
+        "points they may still cost to tie for the lowest score; rolls are in order of worth. "
+        f"Hatched is where {TIES}, of which the fewest is shown; under a veil all are, as the "
+        "round is won or lost.",
+        panels=[
+            _kept(solution, dice, ("best total so far", dice * most), "points to spare", known)
+            for dice in range(2, game.dice + 1)
+        ],
     )
 
 
-def _kept(solution: Solution, game: LowestScore) -> Map:
-    """Draw it."""
-    dice = DICE
-    worths = {
-        roll: [game.worth[face - 1] for face in game.by_worth(roll)]
-        for roll in combinations(dice, game.faces)
-    }
-    rolls = sorted(worths, key=worths.__getitem__)
-    spare = np.arange(dice * max(game.worth) + 1)
-    names = game.observation_names
-    seen = np.zeros((len(rolls), len(spare), len(names)), dtype=np.int64)
-    for row, roll in enumerate(rolls):
-        seen[row, :, 1 : 1 + dice] = game.by_worth(roll)
-    seen[..., names.index("best total so far")] = spare
-    if game.objective == "share":
-        seen[..., names.index("players tied for it")] = 1
+def first(task: Task) -> Picture:
+    """Draw how many dice the first player keeps, by its roll and the points kept before."""
+    game = _rules(task)
+    solution = solve(Task(game, 0, "optimal" if game.players > 1 else ()))
+    most = max(game.worth)
+    known = {"players after": game.players - 1, "best total so far": game.max_score + 1}
+    return Picture(
+        title="How many dice the first player keeps",
+        says="How many dice the first player of a round keeps, who has no score to beat, if all "
+        "play optimally: those of least worth, by the points that it has kept before; rolls are in "
+        f"order of worth. Hatched is where {TIES}, of which the fewest is shown; under a veil all "
+        "are.",
+        panels=[
+            _kept(solution, dice, ("total kept", (game.dice - dice) * most), "points kept", known)
+            for dice in range(2, game.dice + 1)
+        ],
+    )
+
+
+def _rules(task: Task) -> LowestScore:
+    """Give the rules of a task, in which there is something to choose."""
+    assert isinstance(task.game, LowestScore)
+    if task.game.dice < 2:
+        raise InputError(f"dice must be at least 2 here, got {task.game.dice}")
+    return task.game
+
+
+def _kept(
+    solution: Solution, dice: int, counted: tuple[str, int], label: str, known: Mapping[str, int]
+) -> Map:
+    """Draw how many of some dice to keep.
+
+    Args:
+        solution: of the player.
+        dice: how many were rolled.
+        counted: the component of an observation that a column is, and the largest.
+        label: what to call it.
+        known: other components that are not 0, where the game has them.
+    """
+    game, seat = solution.task.game, solution.task.seat
+    assert isinstance(game, LowestScore)
+    rolls = sorted(
+        map(game.by_worth, combinations(dice, game.faces)),
+        key=lambda roll: [game.worth[face - 1] for face in roll],
+    )
+    column = np.arange(counted[1] + 1)
+    seen = np.zeros((len(rolls), len(column), len(game.observation_names)), dtype=np.int64)
+    seen[..., 1 : 1 + dice] = np.array(rolls)[:, None]
+    for name, number in [*known.items(), (counted[0], column)]:
+        if name in game.observation_names:
+            seen[..., game.observation_names.index(name)] = np.array(number)
     states = game.encode(seen)
-    chosen = solution.policy.actions[states]
+    chosen, best = solution.policy.actions[states], solution.optimal[states]
 
     def words(row: int, column: int) -> str:
-        here = seen[row, column]
+        here, state = seen[row, column], states[row, column : column + 1]
         does = game.describe_move(here, int(chosen[row, column]))
-        value = solution.found.at(solution.task.seat, states[row, column : column + 1])[0]
-        return f"{game.describe(here)}: {does} ({value:.4f})"
+        return f"{game.describe(here)}: {does} ({solution.found.at(seat, state)[0]:.4f})"
 
     return Map(
-        title="How many of the last two dice to keep",
-        x_label="points that the dice may cost",
-        y_label="roll, in order of worth",
+        title=f"{spelled(dice).capitalize()} dice rolled",
+        x_label=label,
+        y_label="roll",
         values=(chosen + 1).astype(np.float64),
         value_label="dice to keep",
-        rows=[" ".join(map(str, game.by_worth(roll))) for roll in rolls],
-        marked=solution.optimal[states].sum(axis=-1) > 1,
-        marked_label="several numbers are equally good",
+        rows=[" ".join(map(str, roll)) for roll in rolls],
+        apart=best.sum(axis=-1) == dice,
+        apart_label="all numbers are equally good",
+        marked=best.sum(axis=-1) > 1,
+        marked_label=TIES,
         words=words,
-        limits=(1, dice),
+        limits=(1, game.dice),
         whole=True,
     )

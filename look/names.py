@@ -9,7 +9,7 @@ from ..agents.runs.asked import Asked
 from ..agents.runs.config import RunError, task_from_options
 from ..baselines import Task
 from ..games import InputError
-from . import agents, four_two_one, greed, lowest_score, shut_the_box
+from . import agents, four_two_one, greed, greed_figures, lowest_score, shut_the_box
 from .charts import Picture
 
 Keywords: TypeAlias = Mapping[str, int | str]
@@ -25,32 +25,35 @@ class GameChart:
         draw: what makes the picture.
         env: keywords of the game unless others are given.
         fixed: whether it is of the source's own game, so that no keywords can be given.
+        reported: whether the page of an agent has it, too.
     """
 
     game: str
     draw: Callable[[Task], Picture]
     env: Keywords = field(default_factory=dict)
     fixed: bool = False
+    reported: bool = False
 
 
 GAME_CHARTS = {
-    "greed-policy": GameChart("Greed", greed.policy),
-    "greed-value": GameChart("Greed", greed.value),
-    "greed-beginning": GameChart("Greed", greed.beginning),
-    "greed-figure-2": GameChart("Greed", greed.figure_2, fixed=True),
-    "greed-figure-3": GameChart("Greed", greed.figure_3, SMALL),
-    "greed-figure-4": GameChart("Greed", greed.figure_4, SMALL),
-    "lowest-score-keep": GameChart("LowestScore", lowest_score.keep),
+    "greed-policy": GameChart("Greed", greed.policy, reported=True),
+    "greed-value": GameChart("Greed", greed.value, reported=True),
+    "greed-beginning": GameChart("Greed", greed_figures.beginning),
+    "greed-figure-2": GameChart("Greed", greed_figures.figure_2, fixed=True),
+    "greed-figure-3": GameChart("Greed", greed_figures.figure_3, SMALL),
+    "greed-figure-4": GameChart("Greed", greed_figures.figure_4, SMALL),
+    "lowest-score-keep": GameChart("LowestScore", lowest_score.keep, reported=True),
+    "lowest-score-first": GameChart("LowestScore", lowest_score.first, reported=True),
     "lowest-score-survival": GameChart("LowestScore", lowest_score.table, fixed=True),
     "lowest-score-beating": GameChart("LowestScore", lowest_score.beating, fixed=True),
-    "shut-the-box-chance": GameChart("ShutTheBox", shut_the_box.chance),
-    "shut-the-box-sets": GameChart("ShutTheBox", shut_the_box.best_sets),
+    "shut-the-box-chance": GameChart("ShutTheBox", shut_the_box.chance, reported=True),
+    "shut-the-box-sets": GameChart("ShutTheBox", shut_the_box.best_sets, reported=True),
     "421-tables": GameChart("FourTwoOne", four_two_one.tables, fixed=True),
-    "421-laws": GameChart("FourTwoOne", four_two_one.laws, fixed=True),
-    "421-match": GameChart("FourTwoOneMatch", four_two_one.match),
+    "421-laws": GameChart("FourTwoOne", four_two_one.laws, reported=True),
+    "421-match": GameChart("FourTwoOneMatch", four_two_one.match, reported=True),
 }
 #: Charts of an agent: a policy of a game, or a run.
-AGENT_CHARTS = {"mistakes": agents.mistakes, "outcomes": agents.outcomes}
+AGENT_CHARTS = {"mistakes": agents.mistakes, "outcomes": agents.outcomes, "rolls": greed.rolls}
 #: Charts of run folders, which take the libraries of training.
 RUN_CHARTS = ("learning", "critic", "leaderboard")
 NAMES = (*GAME_CHARTS, *AGENT_CHARTS, *RUN_CHARTS)

@@ -1,21 +1,14 @@
-"""Pictures as parts of a web page that needs nothing else, drawn with plotly."""
+"""A web page that needs nothing else: texts, tables, and pictures to hover over."""
 
 import html
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
-from plotly.colors import diverging, sequential
 from plotly.offline import get_plotlyjs
 
-from .charts import Bars, Lines, Map, Panel, Picture, Points
+from .charts import Map, Panel, Picture
+from .hover import to_hover_over
 
-GREY = "#b8b8b8"
-VEIL = "rgba(184, 184, 184, 0.65)"
-#: As in ``drawing``.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-SCALES = {"sequential": sequential.Viridis, "diverging": diverging.RdBu}
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem;
        color: #1b1f24; background: #fff }
@@ -23,9 +16,12 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto
 .panels { display: grid; gap: 1rem }
 .panels > div { min-width: 0 }
 .two { grid-template-columns: 1fr 1fr }
-@media (max-width: 50rem) { .two { grid-template-columns: 1fr } }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1rem 0 }
 th, td { padding: .25rem .75rem; border-bottom: 1px solid #d0d7de; text-align: left }
+@media (max-width: 50rem) {
+  .two { grid-template-columns: 1fr }
+  th, td { padding: .25rem .75rem .25rem 0 }
+}
 code { background: #f0f2f4; padding: .1rem .3rem }
 """
 
@@ -73,7 +69,8 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def section(picture: Picture, name: str) -> str:
     """Write a picture under its title, with its sentence; ``name`` is its own on the page."""
     panels = "\n".join(
-        f"<div>{_panel(panel, f'{name}-{number}', len(picture.panels) > 1)}</div>"
+        f'<div class="scroll"><div style="min-width: {_width(panel)}px">'
+        f"{to_hover_over(panel, f'{name}-{number}', len(picture.panels) > 1)}</div></div>"
         for number, panel in enumerate(picture.panels)
     )
     beside = "panels two" if len(picture.panels) > 1 else "panels"
@@ -86,6 +83,16 @@ def section(picture: Picture, name: str) -> str:
     return "\n".join([*parts, *([paragraph(f"Cells: {'; '.join(keys)}.")] if keys else [])])
 
 
+def _width(panel: Panel) -> int:
+    """Give the least width in pixels in which everything can be read."""
+    if not isinstance(panel, Map):
+        return 300
+    names = 0 if panel.columns is None else 12
+    texts = 0 if panel.texts is None else 8 * max(len(text) for text in panel.texts.ravel())
+    columns: int = panel.values.shape[1]
+    return max(300, 160 + columns * max(names, texts))
+
+
 def _keys(panel: Panel) -> Iterator[str]:
     """Say what cells without a colour of the scale are."""
     if not isinstance(panel, Map):
@@ -95,185 +102,6 @@ def _keys(panel: Panel) -> Iterator[str]:
     if panel.apart is not None and panel.apart.any():
         yield f"under a veil, {panel.apart_label}"
     if panel.marked is not None and panel.marked.any():
-        yield f"with a stroke, {panel.marked_label}"
+        yield f"hatched, {panel.marked_label}"
     if panel.faint.any():
         yield "white, nothing or below the scale"
-
-
-def _panel(panel: Panel, name: str, titled: bool) -> str:
-    layout: dict[str, Any] = {
-        "template": "plotly_white",
-        "margin": {"l": 60, "r": 20, "t": 50 if any(_titles(panel, titled)) else 20, "b": 60},
-        "xaxis_title": panel.x_label,
-        "colorway": COLOURS,
-        "legend": {"orientation": "h", "y": -0.2},
-        "title": ": ".join(_titles(panel, titled)) or None,
-    }
-    if isinstance(panel, Map):
-        figure = _map(panel)
-    elif isinstance(panel, Lines):
-        figure = _lines(panel)
-    elif isinstance(panel, Bars):
-        figure = _bars(panel)
-    else:
-        figure = _points(panel)
-    figure.update_layout(layout)
-    part: str = figure.to_html(
-        full_html=False,
-        include_plotlyjs=False,
-        div_id=name,
-        config={"displaylogo": False, "responsive": True},
-    )
-    return part
-
-
-def _titles(panel: Panel, titled: bool) -> list[str]:
-    """Say above a panel what it is, beside others, and what its colours are."""
-    colours = [panel.value_label] if isinstance(panel, Map) else []
-    return [panel.title, *colours] if titled else colours
-
-
-def _map(chart: Map) -> Any:
-    rows, columns = chart.values.shape
-    low, high = chart.span
-    numbers = chart.values
-    bar: dict[str, Any] = {}
-    if chart.log:
-        numbers = np.where(chart.faint, np.nan, np.log10(np.maximum(numbers, low)))
-        powers = np.arange(np.ceil(np.log10(low)), np.floor(np.log10(high)) + 1)
-        bar |= {"tickvals": powers, "ticktext": [f"1e{power:.0f}" for power in powers]}
-        low, high = float(np.log10(low)), float(np.log10(high))
-    elif chart.whole and high - low < len(COLOURS) * 2:
-        bar |= {"dtick": 1}
-    figure = go.Figure()
-    if chart.faint.any():
-        figure.add_trace(_plain(np.where(chart.faint, 0.0, np.nan), "#ffffff", chart))
-    figure.add_trace(
-        go.Heatmap(
-            z=numbers,
-            zmin=low,
-            zmax=high,
-            colorscale=SCALES[chart.colours],
-            colorbar=bar,
-            xgap=int(chart.values.size < 2000),
-            ygap=int(chart.values.size < 2000),
-            text=chart.texts,
-            texttemplate=None if chart.texts is None else "%{text}",
-            **_to_point_at(chart),
-        )
-    )
-    if chart.apart is not None:
-        veil = np.where(chart.apart & np.isfinite(chart.values), 0.0, np.nan)
-        figure.add_trace(_plain(veil, VEIL, None))
-    if chart.marked is not None:
-        y, x = np.nonzero(chart.marked & np.isfinite(chart.values))
-        line = {"symbol": "line-ne-open", "size": 5, "color": "rgba(0, 0, 0, 0.5)"}
-        figure.add_trace(
-            go.Scatter(x=x, y=y, mode="markers", marker=line, hoverinfo="skip", showlegend=False)
-        )
-    figure.update_layout(
-        plot_bgcolor=GREY,
-        xaxis={"showgrid": False, "zeroline": False, **_ticks(chart.columns, columns)},
-        yaxis={"showgrid": False, "zeroline": False, **_ticks(chart.rows, rows)},
-        yaxis_title=chart.y_label,
-        height=max(420, 22 * rows + 140) if chart.rows is not None else 520,
-    )
-    return figure
-
-
-def _to_point_at(chart: Map) -> dict[str, Any]:
-    """Give what every cell says."""
-    if chart.words is None:
-        return {}
-    known = np.isfinite(chart.values)
-    words = [
-        [
-            chart.words(row, column) if known[row, column] else chart.missing_label
-            for column in range(known.shape[1])
-        ]
-        for row in range(known.shape[0])
-    ]
-    return {"customdata": words, "hovertemplate": "%{customdata}<extra></extra>"}
-
-
-def _plain(cells: Any, colour: str, chart: Map | None) -> Any:
-    """Draw cells in one colour; those of a chart say something."""
-    pointed = {"hoverinfo": "skip"} if chart is None else _to_point_at(chart)
-    scale = [[0, colour], [1, colour]]
-    return go.Heatmap(z=cells, colorscale=scale, showscale=False, **pointed)
-
-
-def _ticks(names: Sequence[str] | None, count: int) -> dict[str, Any]:
-    if names is None:
-        return {}
-    return {"tickmode": "array", "tickvals": list(range(count)), "ticktext": list(names)}
-
-
-def _scale(log: bool) -> dict[str, Any]:
-    return {"type": "log", "dtick": 1, "exponentformat": "power"} if log else {}
-
-
-def _lines(chart: Lines) -> Any:
-    figure = go.Figure()
-    for number, line in enumerate(chart.series):
-        colour = COLOURS[number % len(COLOURS)]
-        if line.low is not None and line.high is not None:
-            band = {"x": [*line.x, *line.x[::-1]], "y": [*line.high, *line.low[::-1]]}
-            style = {"fill": "toself", "opacity": 0.2, "line": {"width": 0}, "fillcolor": colour}
-            figure.add_trace(go.Scatter(**band, **style, hoverinfo="skip", showlegend=False))
-        figure.add_trace(
-            go.Scatter(
-                x=line.x,
-                y=line.y,
-                name=line.name,
-                mode="lines+markers" if chart.points else "lines",
-                line={"color": colour},
-                showlegend=bool(line.name),
-            )
-        )
-    if chart.level is not None:
-        figure.add_hline(chart.level, line_dash="dot", line_width=1)
-    figure.update_layout(yaxis_title=chart.y_label, yaxis=_scale(chart.log_y))
-    return figure
-
-
-def _bars(chart: Bars) -> Any:
-    figure = go.Figure()
-    words = {} if chart.words is None else {"hovertext": list(chart.words), "hoverinfo": "text"}
-    places = {"y": list(chart.labels), "orientation": "h"}
-    if chart.low is not None and chart.high is not None:
-        above, below = chart.high - chart.values, chart.values - chart.low
-        around = {"type": "data", "symmetric": False, "array": above, "arrayminus": below}
-        points = {"x": chart.values, "y": list(chart.labels), "mode": "markers"}
-        figure.add_trace(go.Scatter(**points, error_x=around, **words))
-    else:
-        figure.add_trace(go.Bar(x=chart.values, name=chart.name, **places, **words))
-    if chart.others is not None:
-        figure.add_trace(go.Bar(x=chart.others, name=chart.others_name, **places))
-    figure.update_layout(
-        xaxis=_scale(chart.log),
-        yaxis={"autorange": "reversed", "automargin": True},
-        showlegend=chart.others is not None,
-        height=max(320, 28 * len(chart.labels) * (1 if chart.others is None else 2) + 120),
-    )
-    return figure
-
-
-def _points(chart: Points) -> Any:
-    sizes = 4 + 14 * np.sqrt(chart.weights / chart.weights.max())
-    ends = [min(chart.x.min(), chart.y.min()), max(chart.x.max(), chart.y.max())]
-    figure = go.Figure()
-    figure.add_trace(
-        go.Scatter(
-            x=chart.x,
-            y=chart.y,
-            mode="markers",
-            marker={"size": sizes, "opacity": 0.4, "line": {"width": 0}},
-            customdata=[chart.words(point) for point in range(len(chart.x))],
-            hovertemplate="%{customdata}<extra></extra>",
-        )
-    )
-    diagonal = {"mode": "lines", "line": {"dash": "dot", "width": 1, "color": "black"}}
-    figure.add_trace(go.Scatter(x=ends, y=ends, hoverinfo="skip", **diagonal))
-    figure.update_layout(showlegend=False, yaxis_title=chart.y_label, height=560)
-    return figure

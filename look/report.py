@@ -1,15 +1,22 @@
 """One web page about an agent: its score, where it errs, and how it learned."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from ..agents.runs.asked import Asked
-from ..baselines import Score
-from ..games import InputError
-from . import agents, page
+from ..baselines import Blunder, Score, Task, evaluate, solve
+from ..baselines import score as exact_score
+from ..games import Game, Greed, InputError
+from . import agents, greed, page
+from .charts import Picture
+from .names import GAME_CHARTS
 
 BLUNDERS = 20
+SHOWN = 5e-7  # the least that is not zero in six decimals
 
 
 def write_report(asked: Asked, path: Path) -> Score:
@@ -25,7 +32,7 @@ def write_report(asked: Asked, path: Path) -> Score:
     if path.suffix.lower() != ".html":
         raise InputError(f"page must end in .html, got {path}")
     score = asked.score(Path(asked.policy).name)
-    title = f"{score.policy}: {score.task.game.name}"
+    title = f"{score.task.game.title}: {score.policy}"
     path.write_text(page.to_html(title, list(_parts(asked, score))), encoding="utf-8")
     return score
 
@@ -40,9 +47,15 @@ def _parts(asked: Asked, score: Score) -> Iterator[str]:
     yield page.table(*_numbers(score))
     yield page.section(agents.mistakes(score), "mistakes")
     yield from _blunders(score)
+    if isinstance(score.task.game, Greed):
+        yield page.section(greed.rolls(score), "rolls")
     yield page.section(agents.outcomes(score), "outcomes")
+    yield from _best_response(score)
     if asked.is_run:
         yield from _of_run(asked)
+    for name, chart in GAME_CHARTS.items():
+        if chart.reported and chart.game == score.task.game.name:
+            yield _drawn(name, partial(chart.draw, score.task))
 
 
 def _command(asked: Asked) -> str:
@@ -69,7 +82,7 @@ def _numbers(score: Score) -> tuple[list[str], list[list[str]]]:
     ]
     lost = score.exploitability_in_seat
     if lost is not None:
-        rows.append(["exploitability", f"{lost:.6f}", "what who plays to beat it takes from it"])
+        rows.append(["exploitability", f"{lost:.6f}", "what the best response takes from it"])
     return ["", "exact", "what it is"], rows
 
 
@@ -83,13 +96,56 @@ def _blunders(score: Score) -> Iterator[str]:
     yield page.table(["cost", "decision"], rows)
 
 
+def _best_response(score: Score) -> Iterator[str]:
+    """Say what the best response to the agent earns, and by what it beats the equilibrium."""
+    if score.exploitability_in_seat is None:
+        return
+    game, seat, name = score.task.game, 1 - score.task.seat, score.policy
+    against = Task(game, seat, {score.task.seat: score.agent})
+    best = float(solve(against).value_before_play)
+    due = float(solve(Task(game, seat, "optimal")).value_before_play)
+    unaware = exact_score("equilibrium", against)
+    earned = float(evaluate("equilibrium", against).value_before_play)
+    yield page.heading(f"The best response to {name}")
+    said = (
+        f"Who knows {name} and plays to beat it, from seat {seat}, earns {best:.6f} a game. "
+        f"Between two optimal players that seat is worth {due:.6f}, so that {name} loses "
+        f"{score.exploitability_in_seat:.6f} of it, its exploitability. "
+    )
+    better = [one for one in unaware.blunders(BLUNDERS // 2) if one.cost >= SHOWN]
+    if not better:
+        yield page.paragraph(f"{said}To play the equilibrium without knowing {name} earns as much.")
+        return
+    yield page.paragraph(
+        f"{said}Who plays the equilibrium without knowing {name} earns {earned:.6f}. The other "
+        f"{best - earned:.6f} are gained where the best response departs from it, most of all here:"
+    )
+    often = (best - earned) / unaware.regret  # that it gets to move at all
+    rows = [[f"{often * one.cost:.6f}", _improved(game, one)] for one in better]
+    yield page.table(["gain", "best response"], rows)
+
+
+def _improved(game: Game, blunder: Blunder) -> str:
+    """Say what the best response does instead of what the equilibrium does."""
+    seen = np.array(blunder.observation)
+    return (
+        f"{game.describe(seen)}: {game.describe_move(seen, blunder.best_action)} for an expected "
+        f"payoff of {blunder.best_value:.4f}, the equilibrium "
+        f"{game.describe_move(seen, blunder.action)} for {blunder.value:.4f}"
+    )
+
+
 def _of_run(asked: Asked) -> Iterator[str]:
-    from ..agents.runs.config import RunError
     from . import runs
 
     folder = Path(asked.policy)
     yield page.section(runs.learning([folder]), "learning")
+    yield _drawn("critic", partial(runs.critic, folder, asked.model or "final"))
+
+
+def _drawn(name: str, draw: Callable[[], Picture]) -> str:
+    """Give a picture, or say why there is none."""
     try:
-        yield page.section(runs.critic(folder, asked.model or "final"), "critic")
-    except RunError as error:
-        yield page.paragraph(f"No picture of a critic: {error}")
+        return page.section(draw(), name)
+    except InputError as error:
+        return page.paragraph(f"No picture {name}: {error}")

@@ -44,11 +44,10 @@ def learning(folders: Sequence[Path]) -> Picture:
         series=series,
         log_y=True,
     )
-    return Picture(
-        title=panel.title,
-        says="What training runs still miss of the optimum, over the agent's moves. No point is an "
+    return Picture.of(
+        panel,
+        "What training runs still miss of the optimum, over the agent's moves. No point is an "
         f"estimate; below {FLOOR:g} all is drawn at {FLOOR:g}.",
-        panels=[panel],
     )
 
 
@@ -73,12 +72,11 @@ def leaderboard(folder: Path) -> Picture:
         log=True,
         words=[f"{row.seeds} seeds, mean normalised score {row.mean:.6f}" for row in rows],
     )
-    return Picture(
-        title=panel.title,
-        says="What the agents of the leaderboard miss of the optimum on average over seeds, with "
+    return Picture.of(
+        panel,
+        "What the agents of the leaderboard miss of the optimum on average over seeds, with "
         "the interval that comes from resampling the seeds. Further left is better, random play "
         f"would be at 1, and what is below {FLOOR / 10:g} is drawn there.",
-        panels=[panel],
     )
 
 
@@ -118,12 +116,11 @@ def critic(folder: Path, which: str = "final") -> Picture:
         ),
     )
     off = float(np.average(np.abs(believed - exact), weights=learned.occupancy[states]))
-    return Picture(
-        title=panel.title,
-        says=f"What the critic takes each of the {len(states)} likeliest states to be worth, over "
+    return Picture.of(
+        panel,
+        f"What the critic takes each of the {len(states)} likeliest states to be worth, over "
         "what the agent's policy really makes of it; larger points are met more often, and a "
         f"perfect critic is on the line. It is off by {off:.4f} on average.",
-        panels=[panel],
     )
 
 
@@ -134,5 +131,5 @@ def _worth(learned: Score, states: IntArray, reward: str, gamma: float) -> tuple
         return -learned.costs[states] / learned.occupancy[states], "regret of the move, negative"
     worth = evaluate(learned.agent, task).found.at(task.seat, states)
     if reward == "outcome":
-        return worth, "expected payoff of the agent's policy"
+        return worth, "expected payoff of its policy"
     return worth - solve(task).found.at(task.seat, states), "payoff less the optimal one"

@@ -52,11 +52,10 @@ def chance(task: Task) -> Picture:
         points=True,
     )
     even = int(targets[values >= 1 / 2][0])
-    return Picture(
-        title=panel.title,
-        says="The second player's chance to win before its first roll, ties counted half, by the "
+    return Picture.of(
+        panel,
+        "The second player's chance to win before its first roll, ties counted half, by the "
         f"score to beat, in optimal play: from {even} on the second player is the favourite.",
-        panels=[panel],
     )
 
 
@@ -97,11 +96,10 @@ def best_sets(task: Task) -> Picture:
         words=words,
         whole=True,
     )
-    return Picture(
-        title=panel.title,
-        says="The best set of tiles to close with the first roll, by the score to beat (none for "
+    return Picture.of(
+        panel,
+        "The best set of tiles to close with the first roll, by the score to beat (none for "
         "the first player); scores that call for the same sets share a row.",
-        panels=[panel],
     )
 
 

@@ -91,6 +91,43 @@ def test_what_is_set_apart_is_what_optimal_players_never_meet():
     assert not normal.apart[0, 0]
 
 
+@pytest.mark.parametrize("policy", ["if_else", "random"])
+def test_what_an_agent_rolls_stands_above_how_far_that_is_from_the_best(policy):
+    scored = score(policy, make_task("Greed", **SMALL["Greed"], opponent="random", seat=1))
+    solution = exactdice.solve(scored.task)
+    shown = greed.rolls(scored)
+    assert "the nearest best number against random" in shown.says
+    for last in (0, 1):
+        rolled, beyond = shown.panels[last], shown.panels[2 + last]
+        for (other, own), dice in np.ndenumerate(rolled.values):
+            state = int(scored.task.game.encode(np.array([own, other, last])))
+            assert rolled.apart[other, own] == (scored.occupancy[state] == 0)
+            law = scored.agent.probabilities(np.array([state]))[0]
+            if np.isfinite(dice):
+                assert dice == pytest.approx(law @ np.arange(len(law)))
+                best = solution.optimal_actions([own, other, last])
+                far = min(abs(dice - best))
+                assert abs(beyond.values[other, own]) == pytest.approx(far)
+
+
+def test_maps_against_a_policy_are_of_the_best_response_and_say_so():
+    task = make_task("Greed", **SMALL["Greed"], opponent="random")
+    worth = greed.value(task)
+    assert "in the best play against random from there on" in worth.says
+    start = worth.panels[0].values[0, 0]
+    assert start == pytest.approx(exactdice.solve(task).value)
+    assert start > exactdice.solve(make_task("Greed", **SMALL["Greed"])).value + 0.1
+    assert worth.panels[0].apart_label == "never met in the best play against random"
+
+
+def test_laws_of_results_are_of_the_game_that_is_asked_for():
+    game = {"dice": 2, "faces": 3, "casts": 1, "utility": "sum"}
+    (panel,) = picture(["421-laws"], env=game).panels
+    assert panel.rows == ["11", "21", "31", "22", "32", "33"]
+    one_cast = np.array([1, 2, 2, 1, 2, 1]) / 9  # nothing can be put aside before
+    np.testing.assert_allclose(panel.values, np.tile(one_cast, (6, 1)))
+
+
 def test_ties_are_hatched_where_several_numbers_are_best():
     task = make_task("Greed", **SMALL["Greed"])
     _, last = greed.policy(task).panels
@@ -133,6 +170,31 @@ def test_bars_of_the_tables_stand_beside_what_is_printed():
         assert np.all(panel.values[printed] >= panel.others[printed] - 1e-12)  # truncated
         assert np.all(panel.values[printed] - panel.others[printed] < 1e-5 + 1e-12)
     assert np.isnan(panel.others).sum() == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "seat", "counted", "known"),
+    [("lowest-score-keep", 2, -2, []), ("lowest-score-first", 0, 0, [(-2, 13), (-1, 2)])],
+)
+def test_what_a_player_keeps_of_any_number_of_dice_is_the_solution(name, seat, counted, known):
+    env = {"dice": 4, "faces": 3, "zero_face": 2, "players": 3}
+    solution = exactdice.solve(Task(GAMES["LowestScore"](**env), seat, "optimal"))
+    panels = picture([name], env=env).panels
+    assert [len(panel.rows[0].split()) for panel in panels] == [2, 3, 4]
+    assert [len(panel.rows) for panel in panels] == [6, 10, 15]
+    for panel in panels:
+        worths = [[0 if face == "2" else int(face) for face in row.split()] for row in panel.rows]
+        assert worths == sorted(worths)
+        for (row, column), kept in np.ndenumerate(panel.values):
+            seen = np.zeros(7, dtype=int)  # kept so far, four dice, best so far, players after
+            roll = [int(face) for face in panel.rows[row].split()]
+            seen[1 : 1 + len(roll)] = roll
+            for place, number in [*known, (counted, column)]:
+                seen[place] = number
+            best = solution.optimal_actions(seen)
+            assert kept == min(best) + 1
+            assert panel.marked[row, column] == (len(best) > 1)
+            assert panel.apart[row, column] == (len(best) == len(roll))
 
 
 def test_cut_cells_of_the_notebook_are_hatched():
@@ -220,7 +282,13 @@ def test_outcomes_stand_beside_those_of_optimal_play():
         (["greed-figure-3"], {"env": {"max_score": 30}}, "greed-figure-3 needs"),
         (["greed-figure-4"], {"env": {"max_score": 30}}, "max_score must be at most 20 here"),
         (["lowest-score-keep"], {"env": {"dice": 1}}, "dice must be at least 2 here"),
+        (["lowest-score-first"], {"env": {"dice": 1}}, "dice must be at least 2 here"),
+        (["lowest-score-keep"], {"env": {"players": 1}}, "players must be at least 2 here"),
+        (["lowest-score-keep"], {"env": {"objective": "score"}}, "objective must be win or share"),
         (["shut-the-box-sets"], {"env": {"objective": "sum"}}, "objective must be win"),
+        (["rolls", "random"], {"game": "ShutTheBox"}, "rolls must be followed by an agent of Gr"),
+        (["421-laws"], {"env": {"faces": 10, "utility": "sum"}}, "faces must be at most 9"),
+        (["421-laws"], {"env": {"dice": 5, "utility": "sum"}}, "results at most 130 here"),
         (["mistakes"], {}, "mistakes must be followed by a run folder or a policy, got nothing"),
         (["mistakes", "nobody"], {}, "policy must be a run folder, a certificate"),
         (["learning"], {}, "learning must be followed by run folders, got none"),

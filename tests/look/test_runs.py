@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,8 @@ import pytest
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.folders import load_model
 from exactdice.agents.runs.train import train
-from exactdice.baselines import score
-from exactdice.look import gallery
+from exactdice.baselines import best_response, evaluate, make_task, score
+from exactdice.look import gallery, greed, page
 from exactdice.look import runs as charts
 from exactdice.look.names import GAME_CHARTS
 
@@ -140,13 +141,38 @@ def opened(browser, path):
     return page, wrong
 
 
+#: How many panels of each picture the page of an agent has.
+PAGES = {
+    "Greed": {"mistakes": 2, "outcomes": 1, "rolls": 4, "greed-policy": 2, "greed-value": 2},
+    "ShutTheBox": {
+        "mistakes": 1,
+        "outcomes": 1,
+        "shut-the-box-chance": 1,
+        "shut-the-box-sets": 1,
+    },
+    "FourTwoOne": {"mistakes": 1, "outcomes": 1, "421-laws": 1},
+    "FourTwoOneMatch": {"mistakes": 1, "outcomes": 1, "421-match": 1},
+    "LowestScore": {
+        "mistakes": 1,
+        "outcomes": 1,
+        "lowest-score-keep": 2,
+        "lowest-score-first": 2,
+    },
+}
+
+
+def drawn(page):
+    """Count the panels on a page that have been drawn, by the picture."""
+    ids = page.locator(".js-plotly-plot:has(.main-svg)").evaluate_all("all => all.map(x => x.id)")
+    return Counter(name.rpartition("-")[0] for name in ids)
+
+
 def test_the_page_of_a_run_opens_in_a_browser(run, runs, browser):
     code, said, complaint = run("report", runs["outcome"])
     assert (code, complaint) == (0, "")
     assert "normalised score" in said
     page, wrong = opened(browser, Path("report.html"))
-    assert page.locator(".js-plotly-plot").count() == 5  # two maps, outcomes, learning, critic
-    assert page.locator("h2").count() == 5
+    assert drawn(page) == {**PAGES["Greed"], "learning": 1, "critic": 1}
     assert page.locator("table").nth(1).locator("tr").count() > 5
     page.locator("#mistakes-0").scroll_into_view_if_needed()
     place = page.locator("#mistakes-0 .nsewdrag").bounding_box()
@@ -158,22 +184,63 @@ def test_the_page_of_a_run_opens_in_a_browser(run, runs, browser):
 
 
 @pytest.mark.parametrize(
-    ("policy", "game"),
+    ("policy", "game", "keywords"),
     [
-        ("random", ["--game", "ShutTheBox", "--env", "tiles", "4"]),
-        ("ratchet:421", ["--game", "FourTwoOne"]),
-        ("transfer", ["--game", "FourTwoOneMatch", "--env", "tokens", "2"]),
-        ("only3s", ["--game", "LowestScore", "--env", "dice", "3"]),
-        ("optimal", ["--game", "Greed", *GREED]),
+        ("random", "ShutTheBox", {"tiles": 4}),
+        ("ratchet:421", "FourTwoOne", {"casts": 2}),
+        ("transfer", "FourTwoOneMatch", {"tokens": 2}),
+        ("only3s", "LowestScore", {"dice": 3}),
+        ("optimal", "Greed", {"max_score": 10, "sides": 3}),
+        ("if_else", "Greed", {"max_score": 10, "sides": 3, "opponent": "random", "seat": 1}),
     ],
 )
-def test_the_page_of_a_policy_opens_in_a_browser(run, browser, policy, game):
-    assert run("report", policy, *game, "--page", "page.html")[0] == 0
+def test_the_page_of_a_policy_has_the_maps_of_its_game(run, browser, policy, game, keywords):
+    words = [str(word) for pair in keywords.items() for word in pair]
+    assert run("report", policy, "--game", game, "--env", *words, "--page", "page.html")[0] == 0
     page, wrong = opened(browser, Path("page.html"))
-    assert page.locator(".js-plotly-plot").count() >= 2
+    assert drawn(page) == PAGES[game]
     assert policy in page.title()
-    assert f"exactdice report {policy} --game {game[1]}" in page.locator("p").first.text_content()
+    assert f"exactdice report {policy} --game {game}" in page.locator("p").first.text_content()
+    assert "No picture" not in page.content()
+    best = page.get_by_text("Who knows")
+    task = make_task(game, **keywords)
+    if game in ("FourTwoOne", "LowestScore"):  # for one; for four
+        assert not best.count()
+    else:
+        earned = best_response(policy, task).value_before_play
+        lost = score(policy, task).exploitability_in_seat
+        assert f"seat {1 - task.seat}, earns {earned:.6f} a game" in best.text_content()
+        assert f"loses {lost:.6f} of it, its exploitability" in best.text_content()
     assert not wrong
+
+
+def test_gains_of_the_best_response_are_what_the_equilibrium_misses(run):
+    """The random player may bust at once, so that the other one never moves."""
+    game = {"max_score": 5, "sides": 6}
+    words = [str(word) for pair in game.items() for word in pair]
+    assert run("report", "random", "--game", "Greed", "--env", *words)[0] == 0
+    text = Path("report.html").read_text()
+    task = make_task("Greed", **game, seat=1, opponent="random")
+    best, earned = (evaluate(name, task).value_before_play for name in ("optimal", "equilibrium"))
+    assert best > earned + 1e-3
+    assert f"earns {earned:.6f}. The other {best - earned:.6f} are gained" in text
+    rows = re.findall(r"<tr><td>([\d.]+)</td><td>[^<]*, the equilibrium", text)
+    assert sum(map(float, rows)) == pytest.approx(best - earned, abs=4e-6)
+
+
+def test_the_page_says_why_a_map_is_missing(run):
+    words = ["--env", "objective", "score", "dice", "3", "players", "2"]
+    assert run("report", "random", "--game", "LowestScore", *words)[0] == 0
+    text = Path("report.html").read_text()
+    assert "No picture lowest-score-keep: objective must be win or share here" in text
+    assert 'id="lowest-score-first-0"' in text
+
+
+def test_of_too_many_cells_each_says_its_number():
+    shown = greed.value(make_task("Greed", max_score=20, sides=6))
+    assert "own score %{x}, other's score %{y}<br>chance to win %{customdata:.4f}" in page.section(
+        shown, "value"
+    ).replace("\\u003c", "<").replace("\\u003e", ">")
 
 
 def test_the_page_says_why_there_is_no_critic(run, runs, tmp_path):
@@ -181,7 +248,7 @@ def test_the_page_says_why_there_is_no_critic(run, runs, tmp_path):
     path = folder / "hyperparameters.yml"
     path.write_text(re.sub(r"gamma: [\d.]+", "gamma: 0.9", path.read_text()))
     assert run("report", "run")[0] == 0
-    assert "No picture of a critic: critic needs" in Path("report.html").read_text()
+    assert "No picture critic: critic needs" in Path("report.html").read_text()
 
 
 def test_the_gallery_shows_each_picture_with_its_command(run, runs, monkeypatch):
@@ -189,7 +256,7 @@ def test_the_gallery_shows_each_picture_with_its_command(run, runs, monkeypatch)
     monkeypatch.setattr(gallery, "GAME_CHARTS", {name: GAME_CHARTS[name] for name in names})
     monkeypatch.setattr(gallery, "AGENTS", {"errs": ("mistakes", "if_else", "Greed")})
     code, said, _ = run("plot", "gallery", runs["outcome"], "--folder", "docs/gallery")
-    assert (code, said) == (0, "5 pictures drawn in docs/gallery\n")
+    assert (code, said) == (0, "6 pictures drawn in docs/gallery\n")
     text = Path("docs/gallery.md").read_text()
     drawn = sorted(path.name for path in Path("docs/gallery").iterdir())
     shown = sorted(re.findall(r"\]\(gallery/(.*?)\)", text))

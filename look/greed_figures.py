@@ -1,0 +1,144 @@
+"""Charts of what the paper on Greed asks: its figures, and whether it is good to go first."""
+
+import numpy as np
+
+from ..baselines import Task, solve
+from ..games import BoolArray, FloatArray, Greed, InputError, IntArray
+from ..games.dice import sum_laws
+from ..sources.greed.last_turns import last_turns
+from .charts import Lines, Map, Picture, Series
+from .greed import cells, greed_of, ties_words
+
+SIDES = (2, 3, 6, 12, 20)
+#: Scores up to which the cells of a map have room for numbers.
+ROOMY = 20
+
+
+def figure_2(_task: Task) -> Picture:
+    """Draw the laws of the sum of 2, 3 and 4 dice."""
+    laws = sum_laws(4, 6)
+    series = [
+        Series(name=f"{n} dice", x=np.arange(n, 6 * n + 1.0), y=laws[n, n : 6 * n + 1])
+        for n in (2, 3, 4)
+    ]
+    panel = Lines(
+        title="Distributions of n = 2, 3, 4 dice with six sides",
+        x_label="sum of the dice",
+        y_label="probability",
+        series=series,
+        points=True,
+    )
+    return Picture.of(
+        panel,
+        "The laws of the sum of two, three and four dice, as the paper's figure 2 has them: "
+        "the more dice, the wider and the lower.",
+    )
+
+
+def figure_3(task: Task) -> Picture:
+    """Draw the labels of figure 3 as the paper finds them, beside the fewest optimal dice."""
+    game = greed_of(task)
+    _require_last_turns_of_the_paper(game)
+    table = last_turns(game.max_score, game.sides)
+    other, own = np.indices((game.num_scores, game.num_scores))
+    rows = np.array(
+        [
+            table.row(game.max_score - p, o - p)
+            for p, o in zip(own.ravel().tolist(), other.ravel().tolist(), strict=True)
+        ]
+    )
+    theirs, best = table.figure_3()[rows], table.ratings[rows].argmax(axis=1)
+    wrong = ~table.is_optimal(table.figure_3())[rows].reshape(own.shape)
+    panels = []
+    for title, dice in (("as the paper's search finds them", theirs), ("exactly", best)):
+        rated = table.ratings[rows, dice] / float(table.one)
+        panels.append(
+            _small_map(
+                game,
+                f"Last turns, {title}",
+                dice.reshape(own.shape),
+                rated.astype(np.float64).reshape(own.shape),
+                marked=wrong if dice is theirs else None,
+            )
+        )
+    return Picture(
+        title=f"Last turns with M = {game.max_score}, s = {game.sides}",
+        says="How many dice to roll in a last turn, and what that rates, in the axes of the "
+        "paper's figure 3: its labels as its search finds them (the picture itself is not "
+        f"copied) and the fewest optimal dice; hatched are the {int(wrong.sum())} of {wrong.size} "
+        "labels that are not optimal, because the search stops one die short.",
+        panels=panels,
+    )
+
+
+def _require_last_turns_of_the_paper(game: Greed) -> None:
+    if game.tie != "half" or game.max_score > ROOMY or game.max_dice is not None:
+        raise InputError(
+            "greed-figure-3 needs tie half, no max_dice and max_score of at most "
+            f"{ROOMY}, got {game!r}"
+        )
+
+
+def figure_4(task: Task) -> Picture:
+    """Draw the optimal number of dice in normal turns and what it rates."""
+    game = greed_of(task)
+    if game.max_score > ROOMY:
+        raise InputError(f"max_score must be at most {ROOMY} here, got {game.max_score}")
+    solution = solve(task)
+    dice = cells(game, solution.policy.actions, 0)
+    values = cells(game, solution.values[task.seat], 0)
+    several = cells(game, solution.optimal.sum(axis=1) > 1, 0)
+    panel = _small_map(game, "Normal turns", dice, values, marked=several)
+    hatched = "; hatched where several numbers are best, of which the fewest are shown"
+    return Picture(
+        title=f"Normal turns with M = {game.max_score}, s = {game.sides}",
+        says="How many dice to roll in a normal turn, and what that rates, in the axes of the "
+        f"paper's figure 4, whose picture is not copied{hatched if several.any() else ''}.",
+        panels=[panel],
+    )
+
+
+def _small_map(
+    game: Greed, title: str, dice: IntArray, values: FloatArray, marked: BoolArray | None
+) -> Map:
+    return Map(
+        title=title,
+        x_label="own score",
+        y_label="other's score",
+        values=values,
+        value_label=f"rating: wins{ties_words(game)}",
+        texts=dice.astype(np.str_),
+        marked=marked,
+        marked_label="several are best" if title == "Normal turns" else "not optimal",
+        words=lambda row, column: (
+            f"{column} : {row}, {game.describe_action(int(dice[row, column]))}: "
+            f"rating {values[row, column]:.4f}"
+        ),
+        colours="diverging",
+        limits=(0.0, 1.0),
+    )
+
+
+def beginning(task: Task) -> Picture:
+    """Draw the value of the beginning against the limit, for several numbers of sides."""
+    rules = greed_of(task)
+    limit = rules.max_score
+    series = []
+    for sides in SIDES:
+        game = Greed(limit, sides, tie=rules.tie)
+        scores = np.arange(limit - 1, -1, -1)  # M - m : M - m is the beginning with limit m
+        states = game.encode(np.stack([scores, scores, np.zeros_like(scores)], axis=-1))
+        values = solve(Task(game)).found.at(0, states)
+        series.append(Series(name=f"s = {sides}", x=np.arange(1.0, limit + 1), y=values))
+    panel = Lines(
+        title="Is it an advantage to go first?",
+        x_label="limit M",
+        y_label="first player's chance to win",
+        series=series,
+        level=0.5,
+    )
+    return Picture.of(
+        panel,
+        f"The first player's chance to win{ties_words(rules)}, for every limit up to {limit} "
+        "and dice with several numbers of sides s: above 1/2 it is better to go first.",
+    )

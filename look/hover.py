@@ -1,0 +1,239 @@
+"""Panels to hover over, drawn with plotly."""
+
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.colors import diverging, sequential
+
+from ..games import BoolArray, FloatArray
+from .charts import COLOURS, FEW, GREY, VEIL, Bars, Lines, Map, Panel, Points, named
+
+VEILED = f"rgba(184, 184, 184, {VEIL})"  # grey
+SCALES = {"sequential": sequential.Viridis, "diverging": diverging.RdBu}
+TOLD = 12_000  # cells up to which each says its own words
+
+
+def to_hover_over(panel: Panel, name: str, titled: bool) -> str:
+    """Write a panel as HTML.
+
+    Args:
+        panel: what to draw.
+        name: its own on the page.
+        titled: whether its title stands above, as it has others beside.
+    """
+    above, below = any(_titles(panel, titled)), not isinstance(panel, Map)
+    layout: dict[str, Any] = {
+        "template": "plotly_white",
+        "margin": {"l": 60, "r": 20, "t": 20 + 30 * above, "b": 60 + 20 * below},
+        "xaxis_title": "<br>".join(wrap(panel.x_label, 40)),
+        "colorway": COLOURS,
+        "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom"},
+        "title": ": ".join(_titles(panel, titled)) or None,
+    }
+    if isinstance(panel, Map):
+        figure = _map(panel)
+    elif isinstance(panel, Lines):
+        figure = _lines(panel)
+    elif isinstance(panel, Bars):
+        figure = _bars(panel)
+    else:
+        figure = _points(panel)
+    figure.update_layout(layout)
+    part: str = figure.to_html(
+        full_html=False,
+        include_plotlyjs=False,
+        div_id=name,
+        config={"displaylogo": False, "responsive": True},
+    )
+    return part
+
+
+def _titles(panel: Panel, titled: bool) -> list[str]:
+    """Say above a panel what it is, beside others, and what its colours are."""
+    colours = [panel.value_label] if isinstance(panel, Map) else []
+    return [panel.title, *colours] if titled else colours
+
+
+def _map(chart: Map) -> Any:
+    rows, columns = chart.values.shape
+    figure = go.Figure()
+    if chart.faint.any():
+        figure.add_trace(_plain(np.where(chart.faint, 0.0, np.nan), "#ffffff", chart))
+    figure.add_trace(
+        go.Heatmap(
+            **_coloured(chart),
+            colorscale=SCALES[chart.colours],
+            xgap=int(chart.parted),
+            ygap=int(chart.parted),
+            text=chart.texts,
+            texttemplate=None if chart.texts is None else "%{text}",
+            **_to_point_at(chart),
+        )
+    )
+    if chart.apart is not None:
+        veil = np.where(chart.apart & np.isfinite(chart.values), 0.0, np.nan)
+        figure.add_trace(_plain(veil, VEILED, None))
+    if chart.marked is not None:
+        hatched = chart.marked & np.isfinite(chart.values)
+        figure.add_trace(_corners(hatched) if chart.texts is not None else _strokes(hatched))
+    figure.update_layout(
+        plot_bgcolor=GREY,
+        xaxis=_cells(columns, chart.columns),
+        yaxis=_cells(rows, chart.rows),
+        yaxis_title=chart.y_label,
+        height=min(max(420, 22 * rows + 140), 900) if chart.rows is not None else 520,
+    )
+    return figure
+
+
+def _coloured(chart: Map) -> dict[str, Any]:
+    """Give the numbers that colours follow, and the scale beside them."""
+    low, high = chart.span
+    numbers = chart.values
+    bar: dict[str, Any] = {}
+    if chart.log:
+        numbers = np.where(chart.faint, np.nan, np.log10(np.maximum(numbers, low)))
+        powers = np.arange(np.ceil(np.log10(low)), np.floor(np.log10(high)) + 1)
+        bar |= {"tickvals": powers, "ticktext": [f"1e{power:.0f}" for power in powers]}
+        low, high = float(np.log10(low)), float(np.log10(high))
+    elif chart.whole and high - low < len(COLOURS) * 2:
+        bar |= {"dtick": 1}
+    return {"z": numbers.astype(np.float32), "zmin": low, "zmax": high, "colorbar": bar}
+
+
+def _to_point_at(chart: Map) -> dict[str, Any]:
+    """Give what every cell says: its words, or where there would be too many, its number."""
+    known = np.isfinite(chart.values)
+    if chart.words is None or known.size > TOLD:
+        number = ".0f" if chart.whole else ".2e" if chart.log else ".4f"
+        says = f"{chart.value_label} %{{customdata:{number}}}"
+        place = f"{chart.x_label} %{{x}}, {chart.y_label} %{{y}}<br>"
+        numbers = chart.values.astype(np.float32)
+        template = f"{place}{says}<extra></extra>"
+        return {"customdata": numbers, "hovertemplate": template, "hoverongaps": False}
+    words = [
+        [
+            chart.words(row, column) if known[row, column] else chart.missing_label
+            for column in range(known.shape[1])
+        ]
+        for row in range(known.shape[0])
+    ]
+    return {"customdata": words, "hovertemplate": "%{customdata}<extra></extra>"}
+
+
+def _plain(cells: FloatArray, colour: str, chart: Map | None) -> Any:
+    """Draw cells in one colour; those of a chart say something."""
+    pointed = {"hoverinfo": "skip"} if chart is None else _to_point_at(chart)
+    scale = [[0, colour], [1, colour]]
+    return go.Heatmap(z=cells.astype(np.float32), colorscale=scale, showscale=False, **pointed)
+
+
+def _strokes(marked: BoolArray) -> Any:
+    """Hatch cells: one line along a diagonal for neighbours on it, not along every one of many."""
+    step = max(1, max(marked.shape) // 40)
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for shift in range(1 - marked.shape[0], marked.shape[1]):
+        edges = np.diff(np.diagonal(marked, shift).astype(np.int8), prepend=0, append=0)
+        for first, after in zip(*(np.nonzero(edges == way)[0] for way in (1, -1)), strict=True):
+            if shift % step and after - first > 2:
+                continue
+            low, high = first + max(0, -shift) - 0.5, after + max(0, -shift) - 0.5
+            x += [low + shift, high + shift, None]
+            y += [low, high, None]
+    return _ink(x, y)
+
+
+def _corners(marked: BoolArray) -> Any:
+    """Hatch cells as far as their texts leave room."""
+    y, x = (places[:, None] for places in np.nonzero(marked))
+    ends = np.array([-0.5, -0.3, np.nan, 0.3, 0.5, np.nan])
+    return _ink((x + ends).ravel(), (y + ends).ravel())
+
+
+def _ink(x: Any, y: Any) -> Any:
+    line = {"width": 0.8, "color": "rgba(0, 0, 0, 0.6)"}
+    return go.Scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip", showlegend=False)
+
+
+def _cells(count: int, names: Sequence[str] | None) -> dict[str, Any]:
+    """Lay out an axis of so many cells."""
+    axis = {"showgrid": False, "zeroline": False, "range": [-0.5, count - 0.5]}
+    if names is None:
+        return {**axis, "dtick": 1} if count <= FEW else axis
+    places = list(named(names))
+    ticks = {"tickmode": "array", "tickvals": places, "ticktext": [names[i] for i in places]}
+    return {**axis, **ticks}
+
+
+def _scale(log: bool) -> dict[str, Any]:
+    return {"type": "log", "dtick": 1, "exponentformat": "power"} if log else {}
+
+
+def _lines(chart: Lines) -> Any:
+    figure = go.Figure()
+    for number, line in enumerate(chart.series):
+        colour = COLOURS[number % len(COLOURS)]
+        if line.low is not None and line.high is not None:
+            band = {"x": [*line.x, *line.x[::-1]], "y": [*line.high, *line.low[::-1]]}
+            style = {"fill": "toself", "opacity": 0.2, "line": {"width": 0}, "fillcolor": colour}
+            figure.add_trace(go.Scatter(**band, **style, hoverinfo="skip", showlegend=False))
+        figure.add_trace(
+            go.Scatter(
+                x=line.x,
+                y=line.y,
+                name=line.name,
+                mode="lines+markers" if chart.points else "lines",
+                line={"color": colour},
+                showlegend=bool(line.name),
+            )
+        )
+    if chart.level is not None:
+        figure.add_hline(chart.level, line_dash="dot", line_width=1)
+    figure.update_layout(yaxis_title=chart.y_label, yaxis=_scale(chart.log_y))
+    return figure
+
+
+def _bars(chart: Bars) -> Any:
+    figure = go.Figure()
+    words = {} if chart.words is None else {"hovertext": list(chart.words), "hoverinfo": "text"}
+    places = {"y": list(chart.labels), "orientation": "h"}
+    if chart.low is not None and chart.high is not None:
+        above, below = chart.high - chart.values, chart.values - chart.low
+        around = {"type": "data", "symmetric": False, "array": above, "arrayminus": below}
+        points = {"x": chart.values, "y": list(chart.labels), "mode": "markers"}
+        figure.add_trace(go.Scatter(**points, error_x=around, **words))
+    else:
+        figure.add_trace(go.Bar(x=chart.values, name=chart.name, **places, **words))
+    if chart.others is not None:
+        figure.add_trace(go.Bar(x=chart.others, name=chart.others_name, **places))
+    figure.update_layout(
+        xaxis=_scale(chart.log),
+        yaxis={"autorange": "reversed", "automargin": True},
+        showlegend=chart.others is not None,
+        height=max(320, 28 * len(chart.labels) * (1 if chart.others is None else 2) + 120),
+    )
+    return figure
+
+
+def _points(chart: Points) -> Any:
+    sizes = 4 + 14 * np.sqrt(chart.weights / chart.weights.max())
+    ends = [min(chart.x.min(), chart.y.min()), max(chart.x.max(), chart.y.max())]
+    figure = go.Figure()
+    figure.add_trace(
+        go.Scatter(
+            x=chart.x,
+            y=chart.y,
+            mode="markers",
+            marker={"size": sizes, "opacity": 0.4, "line": {"width": 0}},
+            customdata=[chart.words(point) for point in range(len(chart.x))],
+            hovertemplate="%{customdata}<extra></extra>",
+        )
+    )
+    diagonal = {"mode": "lines", "line": {"dash": "dot", "width": 1, "color": "black"}}
+    figure.add_trace(go.Scatter(x=ends, y=ends, hoverinfo="skip", **diagonal))
+    figure.update_layout(showlegend=False, yaxis_title=chart.y_label, height=560)
+    return figure

@@ -1,0 +1,153 @@
+"""Maps drawn with matplotlib: cells in colours, set apart, hatched and named."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection, QuadMesh
+from matplotlib.colors import BoundaryNorm, Colormap, ListedColormap, LogNorm, Normalize
+from matplotlib.patches import Patch
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullFormatter
+
+from ..games import BoolArray, FloatArray
+from .charts import FEW, GREY, LARGE, MANY, VEIL, Map, named
+
+HATCH = "//////"
+NOTHING = "#ffffff"  # of zero where colours follow the logarithm
+MAPS = {"sequential": "viridis", "diverging": "RdBu"}
+
+
+def map_size(chart: Map) -> tuple[float, float]:
+    """Give width and height in inches: room for texts, and else nothing taller than wide."""
+    rows, columns = chart.values.shape
+    if chart.texts is not None:
+        longest = max(len(line) for text in chart.texts.ravel() for line in text.split("\n"))
+        return 0.09 * max(5, longest + 1) * columns + 2.4, 0.36 * rows + 1.6
+    if chart.rows is None:
+        return 5.6, 5.0
+    cell = 0.15 if rows > MANY else 0.22
+    width = max(5.6, cell * columns + 2.2)
+    return width, min(max(3.6, cell * rows + 1.4), width)
+
+
+def map_legend(chart: Map) -> dict[str, Patch]:
+    """Say what grey, white and hatched cells are."""
+    handles: dict[str, Patch] = {}
+    if np.isnan(chart.values).any() and chart.missing_label:
+        handles[chart.missing_label] = Patch(facecolor=GREY)
+    if chart.apart is not None and chart.apart.any():
+        handles[chart.apart_label] = Patch(facecolor=GREY, alpha=VEIL)
+    outlined = partial(Patch, facecolor=NOTHING, edgecolor="black", linewidth=0.4)
+    if chart.marked is not None and chart.marked.any():
+        handles[chart.marked_label] = outlined(hatch=HATCH)
+    if chart.faint.any():
+        handles["nothing, or below the scale"] = outlined()
+    return handles
+
+
+def draw_map(axes: Axes, chart: Map) -> None:
+    """Draw the cells, what is set apart and hatched among them, their names and their colours."""
+    rows, columns = chart.values.shape
+    raster = chart.values.size >= LARGE
+    norm, colours = _norm(chart)
+    shown = np.ma.masked_invalid(chart.values, copy=False)
+    shown.mask = np.ma.getmaskarray(shown)
+    if chart.log:  # where matplotlib draws nothing for 0
+        shown = np.ma.maximum(shown, chart.span[0] / 2)
+    axes.set_facecolor(GREY)
+    edges = np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
+    lines: Any = {"edgecolors": "white", "linewidth": 0.5} if chart.parted else {}
+    drawn = axes.pcolormesh(*edges, shown, norm=norm, cmap=colours, rasterized=raster, **lines)
+    if chart.apart is not None:
+        veil = np.ma.masked_where(~chart.apart | shown.mask, np.ones(shown.shape))
+        axes.pcolormesh(*edges, veil, cmap=ListedColormap([GREY]), alpha=VEIL, rasterized=raster)
+    if chart.marked is not None and chart.marked.any():
+        _hatch(axes, chart.marked & ~shown.mask, _are_dark(colours(norm(shown))), raster)
+    _write_texts(axes, chart, norm, colours)
+    _name_cells(axes, chart)
+    _add_scale(axes, chart, drawn)
+
+
+def _add_scale(axes: Axes, chart: Map, drawn: QuadMesh) -> None:
+    """Say beside a map what its colours are."""
+    assert axes.figure is not None
+    thin = max(20.0, 5 * map_size(chart)[1])
+    bar = axes.figure.colorbar(drawn, ax=axes, label=chart.value_label, aspect=thin, pad=0.02)
+    low, high = chart.span
+    if chart.whole and high - low < FEW:
+        bar.set_ticks(list(np.arange(low, high + 1)))
+        bar.minorticks_off()
+    elif chart.log and high > 30 * low:  # powers of ten are enough
+        bar.ax.yaxis.set_minor_formatter(NullFormatter())
+    elif chart.whole:
+        bar.locator = MaxNLocator(integer=True, steps=[1, 2, 5, 10])
+        bar.update_ticks()
+
+
+def _hatch(axes: Axes, cells: BoolArray, dark: BoolArray, raster: bool) -> None:
+    """Hatch cells (row, column), those that are dark in white."""
+    strokes = "/" * max(3, cells.shape[1] // 14)  # so dense that even a narrow cell gets one
+    for chosen, colour in ((cells & dark, "#ffffffb0"), (cells & ~dark, "#000000b0")):
+        edges = np.diff(chosen.astype(np.int8), axis=1, prepend=0, append=0)
+        rows, first = np.nonzero(edges == 1)  # of neighbours in a row, which share a shape
+        after = np.nonzero(edges == -1)[1]
+        left, right, below, above = first - 0.5, after - 0.5, rows - 0.5, rows + 0.5
+        shapes = np.array([[left, below], [right, below], [right, above], [left, above]])
+        style: Any = {"facecolor": "none", "edgecolor": colour, "linewidth": 0, "hatch": strokes}
+        hatched = PolyCollection(list(shapes.transpose(2, 0, 1)), **style, rasterized=raster)
+        axes.add_collection(hatched, autolim=False)
+
+
+def _norm(chart: Map) -> tuple[Normalize, Colormap]:
+    """Give what makes colours of values."""
+    low, high = chart.span
+    colours = colormaps[MAPS[chart.colours]].with_extremes(under=NOTHING)
+    if chart.log:
+        return LogNorm(low, high * (1 + 1e-9) if high > low else high * 10), colours
+    if chart.whole and high - low < FEW:
+        steps = np.arange(low, high + 2) - 0.5
+        return BoundaryNorm(list(steps), colours.N), colours
+    return Normalize(low, high if high > low else low + 1), colours
+
+
+def _write_texts(axes: Axes, chart: Map, norm: Normalize, colours: Colormap) -> None:
+    if chart.texts is None:
+        return
+    for (row, column), text in np.ndenumerate(chart.texts):
+        value = chart.values[row, column]
+        if text:
+            dark = np.isfinite(value) and bool(_are_dark(np.array(colours(norm(value)))))
+            colour = "white" if dark else "black"
+            around = withStroke(linewidth=2, foreground="black" if dark else "white")
+            hatched = chart.marked is not None and chart.marked[row, column]
+            style: Any = {"ha": "center", "va": "center", "fontsize": 8, "color": colour}
+            axes.text(column, row, text, path_effects=[around] if hatched else None, **style)
+
+
+def _are_dark(colours: FloatArray) -> BoolArray:
+    """Say which colours (..., red green blue alpha) ask for white on them."""
+    dark: BoolArray = (colours[..., :3] * (0.299, 0.587, 0.114)).sum(axis=-1) < 0.5
+    return dark
+
+
+def _name_cells(axes: Axes, chart: Map) -> None:
+    axes.set_ylabel(chart.y_label)
+    for names, count, axis in (
+        (chart.columns, chart.values.shape[1], axes.xaxis),
+        (chart.rows, chart.values.shape[0], axes.yaxis),
+    ):
+        if names is not None:
+            axis.set_major_locator(FixedLocator(named(names)))
+            axis.set_major_formatter(FixedFormatter([names[place] for place in named(names)]))
+            axis.set_tick_params(labelsize=6 if count > MANY else 8, length=0)
+        elif count <= FEW:
+            axis.set_major_locator(FixedLocator(range(count)))
+        else:
+            axis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+    if chart.columns is not None and (
+        len(chart.columns) > MANY or max(map(len, chart.columns)) > 4
+    ):
+        axes.tick_params(axis="x", labelrotation=90)
