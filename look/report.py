@@ -92,8 +92,7 @@ def _blunders(score: Score) -> Iterator[str]:
     if not blunders:
         yield page.paragraph("No decision costs anything.")
         return
-    rows = [[f"{blunder.cost:.6f}", blunder.words] for blunder in blunders]
-    yield page.table(["cost", "decision"], rows)
+    yield page.table(["costliest first"], [[blunder.words] for blunder in blunders])
 
 
 def _best_response(score: Score) -> Iterator[str]:
