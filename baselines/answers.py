@@ -4,10 +4,11 @@ Games, tasks and policies are descriptions, equal if they say the same, so that 
 up by its question. Whoever is handed one shares it: all arrays in it are read-only.
 """
 
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
+from itertools import islice
 from threading import RLock
+from types import MappingProxyType
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -19,7 +20,8 @@ from ..games import Game
 LIMIT = 2**25
 #: What the smallest answer counts for, so that there are not too many of them.
 LEAST = 2**17
-_ANSWERS: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+#: What was asked with its answer, by question; what was not asked for longest comes first.
+_ANSWERS: dict[tuple[Any, ...], tuple[Any, Any]] = {}
 _LOCK = RLock()
 
 _Question = ParamSpec("_Question")
@@ -33,13 +35,15 @@ def remembered(find: Callable[_Question, _Answer]) -> Callable[_Question, _Answe
     def ask(*args: _Question.args, **kwargs: _Question.kwargs) -> _Answer:
         question = find, args, tuple(kwargs.items())
         with _LOCK:
-            if question in _ANSWERS:
-                _ANSWERS.move_to_end(question)
-                known: _Answer = _ANSWERS[question]
+            held = _ANSWERS.pop(question, None)
+            if held is not None:
+                _ANSWERS[question] = held
+                known: _Answer = held[1]
                 return known
         answer = find(*args, **kwargs)
         with _LOCK:
-            _ANSWERS[question] = answer
+            _ANSWERS.pop(question, None)  # which another thread may have found meanwhile
+            _ANSWERS[question] = args, answer
             _make_room()
         return answer
 
@@ -54,32 +58,37 @@ def forget() -> None:
 
 def _make_room() -> None:
     """Let the oldest answers go while they hold too many numbers; the newest stays."""
+    held = [_arrays(each) for each in reversed(_ANSWERS.values())]  # newest first
+    room = max(LIMIT, 2 * max(sum(each.values()) for each in held))  # with what it shares
     counted: set[int] = set()
-    held = [(args, answer) for (_, args, _), answer in reversed(_ANSWERS.items())]  # newest first
-    sizes = [max(_size(each, counted), LEAST) for each in held]
-    largest = max(_size(each, set()) for each in held)  # with what it shares
-    kept = int((np.cumsum(sizes) <= max(LIMIT, 2 * largest)).sum())
-    for _ in sizes[kept:]:
-        _ANSWERS.popitem(last=False)
+    total = 0
+    for place, each in enumerate(held):
+        total += max(sum(each[array] for array in each.keys() - counted), LEAST)
+        if total > room:
+            for question in list(islice(_ANSWERS, len(held) - place)):
+                del _ANSWERS[question]
+            return
+        counted |= each.keys()
 
 
-def _size(thing: Any, counted: set[int]) -> int:
-    """Count the numbers in arrays, each array once; a fraction is as large as eight floats.
+def _arrays(thing: Any) -> dict[int, int]:
+    """Count the numbers in each array that something holds; a fraction is as large as eight floats.
 
-    Args:
-        thing: what may hold arrays.
-        counted: identities of arrays, to which those of ``thing`` are added.
+    It is called for all answers whenever there is a new one, as they may have grown.
+
+    Returns:
+        The counts, by the identity of the array.
     """
-    if isinstance(thing, np.ndarray):
-        if id(thing) in counted:
-            return 0
-        counted.add(id(thing))
-        return int(thing.size) * (8 if thing.dtype == object else 1)
-    if isinstance(thing, Game) or not (
-        isinstance(thing, tuple | list | Mapping) or type(thing).__module__.startswith("exactdice")
-    ):
-        return 0
-    if not isinstance(thing, tuple | list | Mapping):
-        thing = getattr(thing, "__dict__", {})
-    parts = thing.values() if isinstance(thing, Mapping) else thing
-    return sum(_size(part, counted) for part in parts)
+    found: dict[int, int] = {}
+    waiting = [thing]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, np.ndarray):
+            found[id(part)] = part.size * (8 if part.dtype == object else 1)
+        elif isinstance(part, tuple | list):
+            waiting.extend(part)
+        elif isinstance(part, dict | MappingProxyType):
+            waiting.extend(part.values())
+        elif not isinstance(part, Game) and type(part).__module__.startswith("exactdice"):
+            waiting.extend(getattr(part, "__dict__", {}).values())
+    return found

@@ -100,6 +100,7 @@ class FourTwoOne(TurnGame):
         self._utility = utility if isinstance(utility, str) else None
         played = rules(self, utility)
         self.utilities: Array | None = played.utilities
+        self._shown = repr(self._utility) if self._utility else digest(self.utilities)
         faces_seen = self.faces + 1
         observed = [
             *[(f"accumulated {i + 1}", faces_seen) for i in range(self.dice - 1)],
@@ -157,11 +158,10 @@ class FourTwoOne(TurnGame):
         return [[str(value) for value in row] for row in self.utilities.tolist()]
 
     def __repr__(self) -> str:
-        utility = repr(self._utility) if self._utility else digest(self.utilities)
         tie = f", tie={self.tie!r}" if self.utilities is None else ""
         return (
             f"FourTwoOne(dice={self.dice}, faces={self.faces}, casts={self.casts}, "
-            f"utility={utility}, duration={self.duration}{tie})"
+            f"utility={self._shown}, duration={self.duration}{tie})"
         )
 
     # ------------------------------------------------------------------ the turn

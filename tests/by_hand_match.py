@@ -331,9 +331,10 @@ class Match:
         return {key: (charge[key], discharge[key]) for key in block}
 
 
+@cache
 def optimal(match):
-    """Play as a solved match between two None says."""
-    return lambda state: match.laws(0, state)
+    """Play as a solved match between two None says; what it does in a state is found once."""
+    return cache(lambda state: match.laws(0, state))
 
 
 def by_policy(rules, policy):

@@ -1,5 +1,6 @@
 """Settings of all tests."""
 
+import signal
 import sys
 
 import gymnasium as gym
@@ -13,6 +14,12 @@ from hypothesis import settings
 # found again.
 settings.register_profile("exactdice", deadline=None, derandomize=True)
 settings.load_profile("exactdice")
+
+
+# A shell has what it starts in the background ignore Ctrl-C, and that is handed down to every
+# process that a test starts and interrupts.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

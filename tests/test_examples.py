@@ -103,11 +103,11 @@ def test_every_command_takes_it_and_a_run_folder_finds_it_again(tmp_path):
 
 
 def test_the_workers_of_a_benchmark_load_it(tmp_path):
-    options = ["--algorithms", "qlearning", "--seeds", "2", "--steps", "2000", "--jobs", "2"]
+    options = ["--algorithms", "qlearning", "--seeds", "1", "--steps", "2000", "--jobs", "2"]
     run("benchmark", "--games", PLACE, "Greed", *options, "--folder", tmp_path, cwd=tmp_path)
     board = (tmp_path / "leaderboard.md").read_text()
-    assert "| TwentyOne | Q-learning | 2 |" in board
-    assert (tmp_path / "TwentyOne-qlearning-outcome-1/score.json").is_file()
+    assert "| TwentyOne | Q-learning | 1 |" in board
+    assert (tmp_path / "TwentyOne-qlearning-outcome-0/score.json").is_file()
 
 
 @pytest.fixture

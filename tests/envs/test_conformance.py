@@ -19,6 +19,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 from planning import require_same_law
 from small_games import SMALL
+from spawned import first_move, put_first_move
 from stable_baselines3.common import env_checker
 
 import exactdice
@@ -113,24 +114,18 @@ def test_the_reference_values_are_the_solvers(env_id, reference):
     assert env.spec.reward_threshold is None  # it would be the defaults' for all keywords
 
 
-def _spawned(env_id, sizes, queue):
-    env = gym.make(env_id, **sizes)
-    _, info = env.reset(seed=3)
-    queue.put(env.step(np.argmax(info["action_mask"]))[0].tolist())
-
-
 def test_a_spawned_process_can_make_it_by_its_prefixed_id(name):
     context = multiprocessing.get_context("spawn")
     queue = context.Queue()
     env_id = f"exactdice:exactdice/{name}-v0"
     sizes = SMALL[name][0]
-    process = context.Process(target=_spawned, args=(env_id, sizes, queue))
+    process = context.Process(target=put_first_move, args=(env_id, sizes, queue))
     process.start()
-    there = queue.get(timeout=60)
+    *there, known_before = queue.get(timeout=60)
     process.join()
+    assert not known_before
     env = gym.make(env_id, **sizes)
-    _, info = env.reset(seed=3)
-    assert env.step(np.argmax(info["action_mask"]))[0].tolist() == there
+    assert first_move(env) == there
 
 
 @pytest.mark.parametrize(("name", "size", "seat"), SMALL_SEATS)

@@ -36,18 +36,25 @@ DQN_OPTIONS = {
     "train_freq": 4, "gradient_steps": 2, "target_update_interval": 160, "gamma": 1.0,
     "exploration_fraction": 0.8, "policy_kwargs": {"net_arch": [32]},
 }  # fmt: skip
+#: Few quantiles, as an update compares each with each.
+QRDQN_OPTIONS = {**DQN_OPTIONS, "policy_kwargs": {"net_arch": [32], "n_quantiles": 10}}
 
 
 @pytest.mark.parametrize(
-    ("plain", "masked", "policy"),
-    [(DQN, MaskedDQN, MaskedDQNPolicy), (QRDQN, MaskedQRDQN, MaskedQRDQNPolicy)],
+    ("plain", "masked", "policy", "options"),
+    [
+        (DQN, MaskedDQN, MaskedDQNPolicy, DQN_OPTIONS),
+        (QRDQN, MaskedQRDQN, MaskedQRDQNPolicy, QRDQN_OPTIONS),
+    ],
 )
-def test_masked_dqn_is_dqn_to_the_last_float_when_all_actions_are_legal(plain, masked, policy):
+def test_masked_dqn_is_dqn_to_the_last_float_when_all_actions_are_legal(
+    plain, masked, policy, options
+):
     """Through warm-up, exploration, greedy play, target updates and hundreds of updates."""
     models = []
     for kind, network in ((plain, "MlpPolicy"), (masked, policy)):
         env = GameVecEnv(Task(Greed(10, 3, max_dice=5)), 8)
-        models.append(kind(network, env, **DQN_OPTIONS).learn(4000))
+        models.append(kind(network, env, **options).learn(4000))
     plain, masked = (model.policy.state_dict() for model in models)
     assert models[0]._n_updates > 200
     assert plain.keys() == masked.keys()
@@ -58,12 +65,16 @@ def test_masked_dqn_is_dqn_to_the_last_float_when_all_actions_are_legal(plain, m
 
 
 @pytest.mark.parametrize(
-    ("kind", "policy"), [(MaskedDQN, MaskedDQNPolicy), (MaskedQRDQN, MaskedQRDQNPolicy)]
+    ("kind", "policy", "options"),
+    [
+        (MaskedDQN, MaskedDQNPolicy, DQN_OPTIONS),
+        (MaskedQRDQN, MaskedQRDQNPolicy, QRDQN_OPTIONS),
+    ],
 )
-def test_masked_dqn_never_takes_an_illegal_action_nor_learns_from_one(kind, policy):
+def test_masked_dqn_never_takes_an_illegal_action_nor_learns_from_one(kind, policy, options):
     env = GameVecEnv(Task(Greed(10, 3), opponent := 0, "random"), 8)
     assert opponent == 0
-    model = kind(policy, env, **DQN_OPTIONS).learn(3000)
+    model = kind(policy, env, **options).learn(3000)
     buffer = model.replay_buffer
     game = env.task.game
     observations = buffer.observations.reshape(-1, 3)
