@@ -1,12 +1,12 @@
 """One web page about an agent: its score, where it errs, and how it learned."""
 
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 from ..agents.runs.asked import Asked
 from ..baselines import Score
 from ..games import InputError
+from ..games.words import typed
 from . import agents, page
 
 BLUNDERS = 20
@@ -53,7 +53,7 @@ def _command(asked: Asked) -> str:
         asked.env
     )
     words += ["--model", asked.model] if asked.model else []
-    return shlex.join([*words, *(["--stochastic"] if asked.stochastic else [])])
+    return typed([*words, *(["--stochastic"] if asked.stochastic else [])])
 
 
 def _numbers(score: Score) -> tuple[list[str], list[list[str]]]:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from exactdice.play.record import Record
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("agents", "baselines", "envs", "games", "look", "play", "sources", "src")
@@ -44,3 +45,10 @@ def test_no_console_lacks_so_many_characters_that_a_command_fails(encoding, tmp_
         assert (done.returncode, done.stderr) == (0, b"")
     assert b"\\u65e5\\u672c.svg" in done.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["größe日本.svg"]
+
+
+@pytest.mark.parametrize(("system", "mark"), [("win32", '"'), ("linux", "'")])
+def test_a_command_to_copy_has_the_quotes_of_the_system(system, mark, monkeypatch):
+    record = Record("Greed", {}, "my runs/first", seed=1, coach=False)
+    monkeypatch.setattr(sys, "platform", system)
+    assert record.command == f"exactdice play Greed --against {mark}my runs/first{mark} --seed 1"
