@@ -48,7 +48,9 @@ def lay_out(commit: str, folder: str) -> str:
     )
     with tarfile.open(fileobj=BytesIO(done.stdout)) as packed:
         packed.extractall(folder, filter="data")
-    tables = tomllib.loads(Path(folder, "pyproject.toml").read_text())["tool"]["setuptools"]
+    tables = tomllib.loads(Path(folder, "pyproject.toml").read_text(encoding="utf-8"))["tool"][
+        "setuptools"
+    ]
     for package, place in tables["package-dir"].items():
         if package.count(".") == 1 and not place.startswith("src"):
             Path(folder, "src", *package.split(".")).symlink_to(Path(folder, place))

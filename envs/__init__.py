@@ -15,7 +15,7 @@ from .wrappers import sight_in_training
 #: Exact values of default environments by id: "optimum", "random" and "worst"; a game need not
 #: have an entry.
 REFERENCE: dict[str, dict[str, float]] = json.loads(
-    files(__package__).joinpath("reference.json").read_text()
+    files(__package__).joinpath("reference.json").read_text(encoding="utf-8")
 )
 
 

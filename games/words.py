@@ -1,7 +1,10 @@
-"""Numbers and lists as a text has them: for the sentences that games say of positions and moves."""
+"""Numbers, lists and commands as a text has them: for what games say of positions and moves."""
 
 import re
-from collections.abc import Iterable
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
 
 NUMBERS = ["no", "one", "two", "three", "four", "five", "six"]
 ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth"]
@@ -39,3 +42,8 @@ def to_you(words: str) -> str:
         return found[1] + (stem[:-1] if re.search("(ss|sh|ch|x|zz)e$", stem) else stem)
 
     return re.sub("(^|, | and )([a-z]+)s\\b", verb, words)
+
+
+def typed(words: Sequence[str]) -> str:
+    """Write a command as the shells of this system read it; those of Windows differ in quotes."""
+    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)

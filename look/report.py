@@ -1,6 +1,5 @@
 """One web page about an agent: its score, where it errs, and how it learned."""
 
-import shlex
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -11,6 +10,7 @@ from ..agents.runs.asked import Asked
 from ..baselines import Blunder, Score, Task, evaluate, solve
 from ..baselines import score as exact_score
 from ..games import Game, Greed, InputError
+from ..games.words import typed
 from . import agents, greed, page
 from .charts import Picture
 from .names import GAME_CHARTS
@@ -66,7 +66,7 @@ def _command(asked: Asked) -> str:
         asked.env
     )
     words += ["--model", asked.model] if asked.model else []
-    return shlex.join([*words, *(["--stochastic"] if asked.stochastic else [])])
+    return typed([*words, *(["--stochastic"] if asked.stochastic else [])])
 
 
 def _numbers(score: Score) -> tuple[list[str], list[list[str]]]:

@@ -4,7 +4,6 @@ import inspect
 import json
 import os
 import secrets
-import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -17,6 +16,7 @@ from ..baselines import Task, is_policy_name
 from ..baselines.certificate import printable
 from ..envs import find_game, full_place
 from ..games import InputError, at_least
+from ..games.words import typed
 from .session import Session, replay
 
 KIND = "exactdice play"  # what a file must call itself
@@ -89,7 +89,7 @@ class Record:
         if self.against is not None:
             words += ["--against", self.against]
         words += ["--seed", str(self.seed)]
-        return printable(shlex.join([*words, "--coach"] if self.coach else words))
+        return printable(typed([*words, "--coach"] if self.coach else words))
 
     def after(self, session: Session) -> "Record":
         """Give the record of a game of this task."""

@@ -1,7 +1,6 @@
 """A game in the terminal, or through a pipe."""
 
 from pathlib import Path
-from shlex import quote
 from textwrap import wrap
 
 from rich.console import Console
@@ -9,7 +8,7 @@ from rich.console import Console
 from ..baselines import solve
 from ..baselines.certificate import printable
 from ..games import InputError
-from ..games.words import listed
+from ..games.words import listed, typed
 from .asking import Ask, asking, patience
 from .coach import balance_in_words, ranked, unit_of, verdict
 from .record import LARGEST_SEED, Record, free_path
@@ -185,7 +184,7 @@ class Terminal:
         self._record.after(self._session).write(path)
         self._path = path
         self._draw(
-            f"\nSaved. To come back:\n  exactdice play --resume {printable(quote(str(path)))}"
+            f"\nSaved. To come back:\n  exactdice play --resume {printable(typed([str(path)]))}"
         )
 
     def _same_game(self) -> str:

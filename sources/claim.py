@@ -141,7 +141,7 @@ def printed_table(source: str, name: str) -> list[dict[str, str]]:
         source: the source's folder.
         name: its file there, without ``.csv``.
     """
-    text = files(__package__).joinpath(source, f"{name}.csv").read_text()
+    text = files(__package__).joinpath(source, f"{name}.csv").read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))
 
 

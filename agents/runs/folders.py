@@ -116,7 +116,7 @@ def read_config(folder: Path) -> TrainConfig:
     if not path.is_file():
         raise RunError(f"run folder must hold a config.json, got {folder}")
     try:
-        options = json.loads(path.read_text())
+        options = json.loads(path.read_text(encoding="utf-8"))
         return TrainConfig(**options, conf=folder / "hyperparameters.yml")
     except (ValueError, TypeError, RecursionError) as error:
         raise RunError(f"{path} must be the configuration of a run, got: {error}") from None
@@ -171,7 +171,7 @@ def read_score(folder: Path) -> dict[str, Any]:
     """
     path = folder / "score.json"
     try:
-        score = json.loads(path.read_text())
+        score = json.loads(path.read_text(encoding="utf-8"))
         numbers = ("value", "optimum", "random", "regret", "normalized", "steps", "seconds")
         return {**score, **{name: score[name] + 0 for name in numbers}}
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:

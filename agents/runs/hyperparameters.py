@@ -30,7 +30,7 @@ def read_file(game: str, file: Path | Traversable) -> dict[str, Any]:
         ValueError: if the file cannot be read, says nothing of the game, or is of another shape.
     """
     try:
-        text = file.read_text()
+        text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"conf must be a YAML file, got {file}: {error}") from None
     content = _yaml(text, f"conf must be a YAML file, got {file}")

@@ -57,6 +57,9 @@ EXTRAS = {
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit; a user's mistake is one line on stderr and exit code 2."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a console that has not every character
+            stream.reconfigure(errors="backslashreplace")
     try:
         with _saying_what_to_install(words):
             code = _run(_parse(words))

@@ -211,7 +211,7 @@ def no_format(parts):
         (infinite, "must claim a finite number as value, got inf"),
         (a_truth, "must claim a finite number as value, got True"),
         (no_claim, "must claim a finite number as value, got None"),
-        (deep, "must be a whole policy certificate: maximum recursion"),
+        (deep, "must be a whole policy certificate: (maximum recursion|Stack overflow)"),
         (rather_deep, "must make claims of at most 6 levels"),
         (inline_table, "opponents must be known by name, got an inline table"),
         (inline_actions, "opponents must be known by name, got an inline table"),
