@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
-from scipy import stats
 
 from ...baselines import Task, make_task, policy_names, score
 from ...games import GAMES, FloatArray, IntArray
@@ -156,6 +155,8 @@ def agent_name(run: Cell | TrainConfig) -> str:
 
 
 def _summary(game: str, agent: str, strata: list[list[Cell]]) -> Row:
+    from scipy import stats  # slow to import, and no worker needs it
+
     samples = [np.array([cell.normalized for cell in group]) for group in strata]
     cells = list(itertools.chain.from_iterable(strata))
     everything = np.concatenate(samples)

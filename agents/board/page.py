@@ -3,13 +3,14 @@
 import html
 import io
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib import rc_context
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from ...games import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FLOOR = 1e-5  # distances to the optimum below are drawn here
 STYLE = """
@@ -60,6 +61,9 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _draw(curves: Curves) -> str:
     """Draw one panel a game."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
     games = list(dict.fromkeys(game for game, _ in curves))
     agents = sorted({agent for _, agent in curves})
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "exactdice"}):
@@ -82,7 +86,7 @@ def _draw(curves: Curves) -> str:
 
 
 def _draw_agent(
-    panel: Axes, agent: str, colour: str, runs: Sequence[tuple[IntArray, FloatArray]]
+    panel: "Axes", agent: str, colour: str, runs: Sequence[tuple[IntArray, FloatArray]]
 ) -> None:
     shortest = min(len(steps) for steps, _ in runs)
     moves = runs[0][0][:shortest] / 1e6
