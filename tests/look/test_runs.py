@@ -188,7 +188,7 @@ def test_the_page_of_a_run_opens_in_a_browser(run, runs, browser):
     [
         ("random", "ShutTheBox", {"tiles": 4}),
         ("ratchet:421", "FourTwoOne", {"casts": 2}),
-        ("transfer", "FourTwoOneMatch", {"tokens": 2}),
+        ("transfer", "FourTwoOneMatch", {"tokens": 2, "faces": 3}),
         ("only3s", "LowestScore", {"dice": 3}),
         ("optimal", "Greed", {"max_score": 10, "sides": 3}),
         ("if_else", "Greed", {"max_score": 10, "sides": 3, "opponent": "random", "seat": 1}),
