@@ -108,13 +108,12 @@ async function undo() {
 
 async function judge() {
   const advice = await inGame("/advice/1");
-  verdicts[state.made - 1] = advice.verdict;
   by("verdict").textContent = `Your move is ${advice.verdict}`;
   showAdvice(advice);
-  showLog(state.log.length);
+  await recall();
 }
 
-// The verdicts on moves made while the coach was off, or before the page was loaded.
+// The verdicts on all moves, also on those made while the coach was off or before a reload.
 async function recall() {
   ({ verdicts } = await inGame("/verdicts"));
   showLog(state.log.length);
