@@ -1,6 +1,6 @@
 """Charts of the lowest-score game: the notebook's tables, and how many dice to keep."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -76,7 +76,6 @@ def keep(task: Task) -> Picture:
     if game.objective == "score":
         raise InputError("objective must be win or share here, got score, which beats nobody")
     solution = solve(Task(game, game.players - 1, "random"))
-    most = max(game.worth)
     known = {"players after": 0, "players tied for it": 1}
     return Picture(
         title="How many dice the last player keeps",
@@ -85,8 +84,9 @@ def keep(task: Task) -> Picture:
         f"Hatched is where {TIES}, of which the fewest is shown; under a veil all are, as the "
         "round is won or lost.",
         panels=[
-            _kept(solution, dice, ("best total so far", dice * most), "points to spare", known)
+            _kept(solution, dice, "best total so far", spare, "points to spare", known)
             for dice in range(2, game.dice + 1)
+            for spare in [range(dice * max(game.worth) + 1)]
         ],
     )
 
@@ -95,7 +95,6 @@ def first(task: Task) -> Picture:
     """Draw how many dice the first player keeps, by its roll and the points kept before."""
     game = _rules(task)
     solution = solve(Task(game, 0, "optimal" if game.players > 1 else ()))
-    most = max(game.worth)
     known = {"players after": game.players - 1, "best total so far": game.max_score + 1}
     return Picture(
         title="How many dice the first player keeps",
@@ -104,7 +103,7 @@ def first(task: Task) -> Picture:
         f"order of worth. Hatched is where {TIES}, of which the fewest is shown; under a veil all "
         "are.",
         panels=[
-            _kept(solution, dice, ("total kept", (game.dice - dice) * most), "points kept", known)
+            _kept(solution, dice, "total kept", _totals(game, dice), "points kept", known)
             for dice in range(2, game.dice + 1)
         ],
     )
@@ -118,15 +117,27 @@ def _rules(task: Task) -> LowestScore:
     return task.game
 
 
+def _totals(game: LowestScore, dice: int) -> list[int]:
+    """List what the dice that are kept may cost while some are rolled; not every number is met."""
+    kept = combinations(game.dice - dice, game.faces)
+    return sorted({sum(game.worth[face - 1] for face in faces) for faces in kept})
+
+
 def _kept(
-    solution: Solution, dice: int, counted: tuple[str, int], label: str, known: Mapping[str, int]
+    solution: Solution,
+    dice: int,
+    counted: str,
+    numbers: Sequence[int],
+    label: str,
+    known: Mapping[str, int],
 ) -> Map:
     """Draw how many of some dice to keep.
 
     Args:
         solution: of the player.
         dice: how many were rolled.
-        counted: the component of an observation that a column is, and the largest.
+        counted: the component of an observation that a column is.
+        numbers: what it is in each column.
         label: what to call it.
         known: other components that are not 0, where the game has them.
     """
@@ -136,10 +147,9 @@ def _kept(
         map(game.by_worth, combinations(dice, game.faces)),
         key=lambda roll: [game.worth[face - 1] for face in roll],
     )
-    column = np.arange(counted[1] + 1)
-    seen = np.zeros((len(rolls), len(column), len(game.observation_names)), dtype=np.int64)
+    seen = np.zeros((len(rolls), len(numbers), len(game.observation_names)), dtype=np.int64)
     seen[..., 1 : 1 + dice] = np.array(rolls)[:, None]
-    for name, number in [*known.items(), (counted[0], column)]:
+    for name, number in [*known.items(), (counted, numbers)]:
         if name in game.observation_names:
             seen[..., game.observation_names.index(name)] = np.array(number)
     states = game.encode(seen)
@@ -157,6 +167,7 @@ def _kept(
         values=(chosen + 1).astype(np.float64),
         value_label="dice to keep",
         rows=[" ".join(map(str, roll)) for roll in rolls],
+        columns=None if list(numbers) == list(range(len(numbers))) else list(map(str, numbers)),
         apart=best.sum(axis=-1) == dice,
         apart_label="all numbers are equally good",
         marked=best.sum(axis=-1) > 1,

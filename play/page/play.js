@@ -108,9 +108,11 @@ async function undo() {
 
 async function judge() {
   const advice = await inGame("/advice/1");
+  verdicts[state.made - 1] = advice.verdict;
   by("verdict").textContent = `Your move is ${advice.verdict}`;
   showAdvice(advice);
-  await recall();
+  if (verdicts.includes(undefined)) await recall(); // the coach was off, or being switched on
+  else showLog(state.log.length);
 }
 
 // The verdicts on all moves, also on those made while the coach was off or before a reload.

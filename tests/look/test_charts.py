@@ -1,5 +1,6 @@
 """Charts are of the exact numbers, and say so in words."""
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -185,11 +186,15 @@ def test_what_a_player_keeps_of_any_number_of_dice_is_the_solution(name, seat, c
     for panel in panels:
         worths = [[0 if face == "2" else int(face) for face in row.split()] for row in panel.rows]
         assert worths == sorted(worths)
+        numbers = list(map(int, panel.columns or range(panel.values.shape[1])))
+        if name == "lowest-score-first":  # one die costs 0, 1 or 3, and never 2
+            kept_before = itertools.product((0, 1, 3), repeat=4 - len(worths[0]))
+            assert numbers == sorted(set(map(sum, kept_before)))
         for (row, column), kept in np.ndenumerate(panel.values):
             seen = np.zeros(7, dtype=int)  # kept so far, four dice, best so far, players after
             roll = [int(face) for face in panel.rows[row].split()]
             seen[1 : 1 + len(roll)] = roll
-            for place, number in [*known, (counted, column)]:
+            for place, number in [*known, (counted, numbers[column])]:
                 seen[place] = number
             best = solution.optimal_actions(seen)
             assert kept == min(best) + 1
