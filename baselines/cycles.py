@@ -13,18 +13,31 @@ is followed until the end, which gives the next c, until they choose the same ag
 choose, the opponent first finds its best response to the choices of the other, by the same
 iteration (Hoffman and Karp 1966).
 
-*How right it is.* A player who stays can gain no more than the residual |T(c) - c| at each visit of
-the cut. So c is off by no more than the residual times the longest expected stay, the number of
-visits if all players conspire to prolong it. That stay is finite if and only if a block is left
-with positive probability under every policy, as every game must; it is found by the same iteration,
-for a game that pays one for each visit. Without rounding, c = T(c) holds to the last digit.
+*How right it is.* Let eta bound the difference of c from T(c): the residual |T(c) - c| as computed,
+plus the rounding of the pass that computed T(c) (``rounding``). Let h be numbers of the cut with
+
+    h >= 1 + A h        for the A of every policy of all players.
+
+T moves no value further than A moves it for some policies, so that c + eta h >= T(c + eta h), and
+the true values are at most c + eta h; likewise at least c - eta h. The smallest h is the expected
+number of visits to the cut if all players conspire to prolong it, the *longest stay*. It is finite
+if and only if a block is left with positive probability under every policy, as every game must, and
+is found by the same iteration, for a game that pays one for each visit. What floats find is made an
+h by what it misses: if 1 + A h <= h + t for every policy, with t < 1, then h / (1 - t) is one. What
+values of later blocks miss comes back once, as the block is left once. Without rounding, c = T(c)
+holds to the last digit.
+
+*Forward*, visits x of the cut that miss r + A' x by some mass have missed no more where mass comes
+to an end, as that mass ends once (``rounding.flow_error``).
 """
 
-from typing import Any
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..games import (
+    EXACT,
     FLOATS,
     Arithmetic,
     Array,
@@ -32,6 +45,7 @@ from ..games import (
     FloatArray,
     Game,
     GameError,
+    InputError,
     IntArray,
     Stage,
     Values,
@@ -40,13 +54,26 @@ from ..games import (
 from ..games.blocks import Block
 from .answers import remembered
 from .players import Players, one_hot
+from .rounding import gamma, largest_payoff, pass_error, require_precision, upwards
 
-#: A block left with a smaller probability than this, whatever is done, counts as never left.
-SMALLEST_EXIT = 1e-9
-#: A longest stay is found if no choice prolongs it by more than this part of it.
-ROUNDING = 1e-12
+#: A longest stay is found if h misses the inequality of the module docstring by no more than this,
+MISSING = 2.0**-10
+#: and floats can tell it from an endless one if by no more than this.
+MOST_MISSING = 0.5
 #: Policy iteration takes a few rounds; one that takes so many goes in circles.
 MOST_ROUNDS = 1000
+
+
+class Visits(NamedTuple):
+    """Where mass goes: expected visits, shape (player to move, state).
+
+    Attributes:
+        mass: the visits.
+        residual: what the linear systems have missed, the sum of its sizes; 0 without cycles.
+    """
+
+    mass: Array
+    residual: float
 
 
 def fixed_point(players: Players) -> tuple[Values, float]:
@@ -57,16 +84,34 @@ def fixed_point(players: Players) -> tuple[Values, float]:
         they are fractions.
     """
     game, arithmetic = players.game, players.arithmetic
-    start = arithmetic.values(game.num_players, game.num_states)
-    if not arithmetic.rounds:  # begin where floats end: nearly all choices are right there
-        start = fixed_point(players.in_floats())[0]
-    stays = longest_stays(game, players.seat)
-    values, bound = arithmetic.values(game.num_players, game.num_states), 0.0
+    stays = longest_stays(game, players.seat, arithmetic)
+    values = arithmetic.values(game.num_players, game.num_states)
+    start = _guess(players)
     blocks = game.blocks(players.seat, arithmetic)
-    for stay, block in zip(stays[::-1], reversed(blocks), strict=True):
-        guess = arithmetic.numbers(block.at_cut(start))
-        bound += float(_solve(block, players, values, guess)) * float(stay)
+    bounds = np.zeros(len(blocks))  # of the error of each block
+    for number in reversed(range(len(blocks))):
+        block = blocks[number]
+        guess = arithmetic.from_floats(block.at_cut(start))
+        residual = _solve(block, players, values, guess)
+        if arithmetic.rounds:
+            later = bounds[block.successors].max(initial=0.0)
+            passed = pass_error(block.backward_roundings(players.roundings), largest_payoff(game))
+            missed = stays[number] * (residual + passed)
+            bounds[number] = upwards(later + missed + passed)
+    bound = float(bounds.max(initial=0.0))
+    require_precision(game, bound)
     return values.frozen(), bound
+
+
+def _guess(players: Players) -> Values:
+    """Give values from which policy iteration may begin: zeros, or those that floats find.
+
+    Nearly all choices are right there, so that iteration without rounding is short.
+    """
+    if not players.arithmetic.rounds:
+        with suppress(InputError):  # if floats cannot tell
+            return fixed_point(players.in_floats())[0]
+    return FLOATS.values(players.game.num_players, players.game.num_states)
 
 
 def _solve(block: Block, players: Players, values: Values, cut: Array) -> Any:
@@ -128,13 +173,13 @@ def _solve_linear(block: Block, chances: Array, right: Array, arithmetic: Arithm
         GameError: if a point is never left for good.
     """
     at, width = (block.groups, block.places), chances.shape[1]
-    one = arithmetic.numbers(np.eye(width))
+    one = arithmetic.numbers(np.eye(width, dtype=np.int64))
     matrices = np.concatenate([one - chances, np.zeros_like(chances[..., :1])], axis=2)
     matrices[(*at, width)] = right
     for column in range(width):
         pivots = matrices[:, column, column]
-        if (pivots < SMALLEST_EXIT).any():
-            point = np.flatnonzero(block.groups == np.argmax(pivots < SMALLEST_EXIT))[column]
+        if (pivots <= 0).any():
+            point = np.flatnonzero(block.groups == np.argmax(pivots <= 0))[column]
             raise GameError(
                 "a game must end with positive probability whatever its players do, but they can "
                 f"come back for ever to {block.describe_cut(point)}"
@@ -147,19 +192,57 @@ def _solve_linear(block: Block, chances: Array, right: Array, arithmetic: Arithm
     return solved
 
 
-@remembered
-def longest_stays(game: Game, seat: int) -> FloatArray:
+def longest_stays(game: Game, seat: int, arithmetic: Arithmetic = FLOATS) -> FloatArray:
     """Bound how often the cut of each block is visited, shape (block,), whatever all players do.
 
-    The bound is the expected number of visits if all of them conspire to prolong it.
+    The bound is the expected number of visits if all of them conspire to prolong it. In exact
+    computation, which needs no bound, it is infinite where floats cannot tell it.
 
     Raises:
         GameError: if they can do so for ever.
+        InputError: if floats cannot tell that they cannot.
+    """
+    stays = _stays_in_floats(game, seat)
+    endless = np.flatnonzero(np.isinf(stays)).tolist()
+    if endless:
+        blocks = game.blocks(seat, EXACT)
+        for number in endless:
+            _visits_at_most(game, blocks[number], EXACT)  # raises if it is endless
+        if arithmetic.rounds:
+            raise InputError(
+                f"{game.title} may come back to {blocks[endless[0]].describe_cut(0)}, or near it, "
+                "more often than floats can tell: compute with exact=True"
+            )
+    return stays
+
+
+@remembered
+def _stays_in_floats(game: Game, seat: int) -> FloatArray:
+    """Bound the visits to the cut of each block; infinite where floats cannot tell."""
+    return frozen(np.array([_longest_stay(game, block) for block in game.blocks(seat)]))
+
+
+def _longest_stay(game: Game, block: Block) -> float:
+    """Bound the visits to the cut of a block, in floats; infinite if they cannot tell."""
+    try:
+        visits, missing = _visits_at_most(game, block, FLOATS)
+    except GameError:  # though it may end, as rounding takes a small chance of it for none
+        return np.inf
+    if missing > MOST_MISSING:
+        return np.inf
+    return upwards(float(visits.max(initial=0.0)) / (1 - missing))
+
+
+def _visits_at_most(game: Game, block: Block, arithmetic: Arithmetic) -> tuple[Array, float]:
+    """Find visits h to each point of a cut, and what 1 + A h is above h at most (module docstring).
+
+    Raises:
+        GameError: if the block need not be left.
     """
     choices = np.full((game.num_players, game.num_states), -1)
 
     def prolong(stage: Stage, expected: Array) -> Array:
-        best, optimal = FLOATS.best(expected, game.mask(stage.states), 0.0)
+        best, optimal = arithmetic.best(expected, game.mask(stage.states), 0.0)
         choices[stage.positions] = optimal.argmax(axis=1)
         return best
 
@@ -167,16 +250,17 @@ def longest_stays(game: Game, seat: int) -> FloatArray:
         weights: Array = mass[:, None] * one_hot(choices[stage.positions], game.num_actions)
         return weights
 
-    stays = []
-    for block in game.blocks(seat):
-        visits, gains = np.ones(len(block.groups)), block.gains(None)
-        while len(visits):
-            gained = 1 + block.backward(prolong, gains, visits) - visits
-            if (gained <= ROUNDING * visits).all():
-                break
-            visits = visits + _solve_linear(block, block.returns(weigh), gained, FLOATS)
-        stays.append(visits.max(initial=0.0))
-    return frozen(np.array(stays))
+    gains, rounding = block.gains(None), 0.0
+    if arithmetic.rounds:
+        rounding = gamma(block.backward_roundings(0) + 2)
+    visits, missing = arithmetic.numbers(np.ones(len(block.groups), dtype=np.int64)), 0.0
+    for _ in range(MOST_ROUNDS):
+        again = 1 + block.backward(prolong, gains, visits)
+        last, missing = missing, float((again * (1 + rounding) - visits).max(initial=0))
+        if missing <= MISSING or missing == last:
+            break
+        visits = visits + _solve_linear(block, block.returns(weigh), again - visits, arithmetic)
+    return visits, max(missing, 0.0)
 
 
 def pass_through(
@@ -196,7 +280,7 @@ def pass_through(
         block.backward(look, block.gains(values), block.at_cut(values))
 
 
-def visits(game: Game, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic) -> Array:
+def visits(game: Game, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic) -> Visits:
     """Compute how often each position is met on average.
 
     Args:
@@ -208,14 +292,24 @@ def visits(game: Game, decide: Decide, start: Array, seat: int, arithmetic: Arit
         arithmetic: of the mass.
 
     Returns:
-        Expected visits, shape (player to move, state).
+        Expected visits, and what they missed.
     """
-    mass = start.copy()
+    mass, residual = start.copy(), 0.0
     for block in game.blocks(seat, arithmetic):
         returning = arithmetic.zeros(0)
         if len(block.groups):
             returned = np.swapaxes(block.returns(decide), 1, 2)
             came = block.arrive(decide, mass)
             returning = _solve_linear(block, returned, came, arithmetic)
+            residual += float(np.abs(_missed(block, returned, came, returning)).sum())
         block.forward(decide, mass, returning)
-    return mass
+    return Visits(mass, residual)
+
+
+def _missed(block: Block, chances: Array, right: Array, solved: Array) -> Array:
+    """Give what a solution misses of its linear system: right + A x - x, shape (cut,)."""
+    inside = np.zeros(chances.shape[:2], dtype=chances.dtype)  # (group, place)
+    inside[block.groups, block.places] = solved
+    sums: Array = (chances * inside[:, None, :]).sum(axis=2)
+    missed: Array = right + sums[block.groups, block.places] - solved
+    return missed

@@ -12,6 +12,7 @@ from ..games import Arithmetic, Array, BoolArray, InputError, IntArray, Stage, V
 from ..games.sizes import check_array
 from .induction import look_ahead
 from .policies import DeterministicPolicy, Policy
+from .rounding import gamma, largest_payoff, upwards
 from .task import Task, first_law, start_mass
 
 
@@ -24,15 +25,26 @@ class Evaluation:
         policy: the agent's policy.
         found: the values, which are asked for by position.
         arithmetic: how they were computed.
-        error_bound: how far values may be from the true ones: 0 if exact, and in games without
-            cycles, where they have the rounding of a single sweep only.
+        sweep_error: bounds the error of values and action values (see ``rounding``).
     """
 
     task: Task
     policy: Policy
     found: Values = field(repr=False)
     arithmetic: Arithmetic
-    error_bound: float
+    sweep_error: float
+
+    @cached_property
+    def error_bound(self) -> float:
+        """How far rounding may have taken any value from the true one; 0 if exact.
+
+        It holds for the values of positions and of actions, and for ``value`` and
+        ``value_before_play``. Its proof is in ``rounding`` and ``cycles``.
+        """
+        if not self.arithmetic.rounds:
+            return 0.0
+        laws = first_law(self.task, self.arithmetic).error + gamma(4)
+        return upwards(self.sweep_error + laws * largest_payoff(self.task.game))
 
     @cached_property
     def values(self) -> Array:
@@ -45,7 +57,7 @@ class Evaluation:
     @cached_property
     def value(self) -> float | Fraction:
         """Expected payoff from the agent's first move on; a fraction if exact."""
-        return self._expected(self.task.seat, first_law(self.task, self.arithmetic))
+        return self._expected(self.task.seat, first_law(self.task, self.arithmetic).chances)
 
     @cached_property
     def value_before_play(self) -> float | Fraction:
@@ -54,8 +66,10 @@ class Evaluation:
 
     def _expected(self, seat: int, law: Array) -> float | Fraction:
         states = np.flatnonzero(law)
-        mean: float | Fraction = self.arithmetic.mean(law[states], self.found.at(seat, states))
-        return mean
+        mean = self.arithmetic.mean(law[states], self.found.at(seat, states))
+        payoffs = self.arithmetic.payoff_range(self.task.game)
+        within: float | Fraction = self.arithmetic.number(self.arithmetic.within(mean, *payoffs))
+        return within
 
     @cached_property
     def table(self) -> Array:
@@ -90,7 +104,8 @@ class Evaluation:
         actions = np.flatnonzero(game.mask(state)[0])
         row: Array = np.full(game.num_actions, -np.inf, dtype=self.arithmetic.dtype)
         states = np.repeat(state, len(actions))
-        row[actions] = game.expect(self.task.seat, states, actions, self.found, self.arithmetic)
+        expected = game.expect(self.task.seat, states, actions, self.found, self.arithmetic)
+        row[actions] = self.arithmetic.numbers(expected)
         return row
 
     def _state(self, observation: npt.ArrayLike) -> IntArray:

@@ -32,9 +32,10 @@ from ..games import (
 )
 from ..games.sizes import check_array, check_sizes
 from .answers import remembered
-from .cycles import fixed_point, pass_through, visits
+from .cycles import Visits, fixed_point, pass_through, visits
 from .players import Players
 from .policies import DeterministicPolicy
+from .rounding import largest_payoff, pass_error, require_precision
 
 
 def arithmetic_of(game: Game, exact: bool) -> Arithmetic:
@@ -54,8 +55,8 @@ class Sweep(NamedTuple):
     Attributes:
         values: of all positions.
         choices: the smallest optimal action in every state, shape (state,), for each free seat.
-        error_bound: how far values may be from a fixed point (see ``cycles``): 0 if exact, and in
-            games without cycles, which have no other error than the rounding of a single pass.
+        error_bound: how far rounding may have taken a value, or the expected value of a move
+            (see ``rounding``): 0 if exact.
     """
 
     values: Values
@@ -66,22 +67,31 @@ class Sweep(NamedTuple):
 def sweep_back(players: Players) -> Sweep:
     """Compute the value of every position, and the choices of the players who are free."""
     game = players.game
-    error_bound = 0.0
     if game.has_cycles:
         values, error_bound = fixed_point(players)
     else:
         values = game.backward(players.choose, players.seat, players.arithmetic)
+        error_bound = _pass_error(game, players.arithmetic, players.roundings)
     choices = {other: _everywhere(game, choice) for other, choice in players.choices.items()}
     return Sweep(values, choices, error_bound)
 
 
+def _pass_error(game: Game, arithmetic: Arithmetic, decision: int) -> float:
+    """Bound the error of a sweep through a game without cycles, 0 if it is exact."""
+    if not arithmetic.rounds:
+        return 0.0
+    error_bound = pass_error(game.backward_roundings(decision), largest_payoff(game))
+    require_precision(game, error_bound)
+    return error_bound
+
+
 def sweep_forward(
     game: Game, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic
-) -> Array:
+) -> Visits:
     """Compute how often each position is met on average (see ``cycles.visits``)."""
     if game.has_cycles:
         return visits(game, decide, start, seat, arithmetic)
-    return game.forward(decide, start, seat, arithmetic)
+    return Visits(game.forward(decide, start, seat, arithmetic), 0.0)
 
 
 def look_ahead(
@@ -148,10 +158,10 @@ def equilibrium_in(game: Game, arithmetic: Arithmetic) -> Equilibrium:
         )
         every: tuple[Values, ...] = (values,)
         if game.zero_sum:
-            every = (values, values.subtracted_from(sum(arithmetic.payoff_range(game))))
+            every = (values, values.subtracted_from(arithmetic.payoff_range(game)))
     else:
         every, choices = _sweep_together(game, arithmetic)
-        error_bound = 0.0
+        error_bound = _pass_error(game, arithmetic, 0)
     policies = [
         DeterministicPolicy(choices[seat], game.num_actions, "equilibrium")
         for seat in sorted(choices)
@@ -166,7 +176,7 @@ def _sweep_mirrored(game: Game, arithmetic: Arithmetic) -> Sweep | None:
     if values is None:
         return None
     choice = _everywhere(game, players.choices[0])
-    return Sweep(values, {0: choice, 1: choice}, 0.0)
+    return Sweep(values, {0: choice, 1: choice}, _pass_error(game, arithmetic, 0))
 
 
 def _sweep_together(
@@ -187,7 +197,9 @@ def _sweep_together(
         mover, states = stage.seat, stage.states
         _, optimal = arithmetic.best(expected[mover], game.mask(states), equal)
         chosen = choices[mover][states] = optimal.argmax(axis=1)
-        return expected[:, np.arange(len(states)), chosen]
+        picked = expected[:, np.arange(len(states)), chosen]
+        within: Array = arithmetic.within(picked, *arithmetic.payoff_range(game))
+        return within
 
     values = game.backward_together(decide, seats, arithmetic)
     return tuple(values.row(seat) for seat in seats), {

@@ -34,8 +34,9 @@ def play(policy: Policy, task: Task, arithmetic: Arithmetic, follow: Decide | No
         return legal
 
     start = arithmetic.zeros(task.game.num_players, task.game.num_states)
-    start[task.seat] = first_law(task, arithmetic)
-    return sweep_forward(task.game, decide, start, task.seat, arithmetic)
+    start[task.seat] = first_law(task, arithmetic).chances
+    met = sweep_forward(task.game, decide, start, task.seat, arithmetic).mass
+    return arithmetic.numbers(met)
 
 
 def outcomes(policy: Policy, task: Task, arithmetic: Arithmetic, met: Array) -> dict[Any, Any]:
@@ -61,7 +62,7 @@ def outcomes(policy: Policy, task: Task, arithmetic: Arithmetic, met: Array) -> 
             mass = (weights[pairs[paid], actions[paid]] * chances[paid]).sum()
             law[payoff] = law.get(payoff, 0) + mass
     number = arithmetic.number
-    return {number(payoff): law[payoff] for payoff in sorted(law) if law[payoff] > 0}
+    return {number(payoff): number(law[payoff]) for payoff in sorted(law) if law[payoff] > 0}
 
 
 def pieces(task: Task) -> Iterator[tuple[int, IntArray]]:

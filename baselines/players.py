@@ -6,6 +6,7 @@ import numpy as np
 
 from ..games import FLOATS, Arithmetic, Array, Game, InputError, IntArray, Stage
 from .policies import Policy
+from .rounding import decision_roundings
 
 
 def with_illegal(game: Game, stage: Stage, expected: Array, arithmetic: Arithmetic) -> Array:
@@ -38,6 +39,7 @@ class Players:
 
     Attributes:
         choices: what each free player chose last in every state, shape (state,); -1 at first.
+        roundings: most roundings of a decision.
 
     Raises:
         InputError: if two are free in a game that is not zero-sum.
@@ -56,7 +58,9 @@ class Players:
         if len(self.free) > 1 and not game.zero_sum:
             raise InputError(f"{game.name} is not zero-sum, so at most one player can be free")
         self.choices = {other: np.full(game.num_states, -1) for other in self.free}
+        self.roundings = decision_roundings(policies.values())
         self._policies, self._worst = policies, worst
+        self._range = arithmetic.payoff_range(game)
         self._equal = arithmetic.tie(game) if self.free else 0.0
 
     def in_floats(self) -> "Players":
@@ -88,6 +92,11 @@ class Players:
         return np.concatenate([np.empty(0, dtype=np.int64), *each])
 
     def _decide(self, stage: Stage, expected: Array, choosing: Collection[int]) -> Array:
+        decided = self._decided(stage, expected, choosing)
+        within: Array = self.arithmetic.within(decided, *self._range)
+        return within
+
+    def _decided(self, stage: Stage, expected: Array, choosing: Collection[int]) -> Array:
         mover, states = stage.seat, stage.states
         if mover in self._policies:
             if mover == self.seat:  # others cannot be unmasked

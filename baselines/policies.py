@@ -47,6 +47,15 @@ class Policy(ABC):
         """What to call it."""
         return type(self).__name__
 
+    @property
+    def roundings(self) -> int:
+        """Most roundings of a mean over the actions, those of the probabilities included.
+
+        Here, those of rows that were divided by their sum: of the sum and the quotient, of each
+        product, and of the sum of products.
+        """
+        return 2 * self.shape[1] + 1
+
     @abstractmethod
     def probabilities(self, states: IntArray) -> Array:
         """Give the probability of each action, shape (state, action)."""
@@ -124,6 +133,11 @@ class DeterministicPolicy(TablePolicy):
         super().__init__(actions, num_actions, name)
 
     @property
+    def roundings(self) -> int:
+        """None: a number is picked."""
+        return 0
+
+    @property
     def actions(self) -> IntArray:
         """The action in each state, shape (state,)."""
         actions: IntArray = self._rows
@@ -195,6 +209,11 @@ class UniformPolicy(Policy):
         mask = self._game.mask(states)
         uniform: Array = mask / arithmetic.numbers(mask.sum(axis=1, keepdims=True))
         return uniform
+
+    @property
+    def roundings(self) -> int:
+        """Of each addition and the division."""
+        return self.shape[1]
 
     def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
         """Take the mean over the legal actions."""

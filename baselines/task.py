@@ -4,7 +4,9 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from ..games import (
     FLOATS,
@@ -26,6 +28,7 @@ from .induction import sweep_forward
 from .names import EQUILIBRIUM
 from .players import spread
 from .policies import Policy, PolicyLike
+from .rounding import decision_roundings, flow_error, gamma, upwards
 
 #: One policy for several seats, or one for each, in the order of the seats or by seat.
 LineUp: TypeAlias = PolicyLike | Sequence[PolicyLike] | Mapping[int, PolicyLike]
@@ -119,7 +122,7 @@ class Task:
     @property
     def initial(self) -> FloatArray:
         """Law of the agent's first state, shape (state,) (see ``first_law``)."""
-        return first_law(self, FLOATS)
+        return first_law(self, FLOATS).chances
 
 
 @remembered
@@ -131,9 +134,21 @@ def policies_against(task: Task, arithmetic: Arithmetic) -> Mapping[int, Policy]
     )
 
 
+class FirstLaw(NamedTuple):
+    """Law of the agent's first state.
+
+    Attributes:
+        chances: shape (state,).
+        error: bounds the sum of the errors of all chances, 0 if they are exact.
+    """
+
+    chances: Array
+    error: float
+
+
 @remembered
-def first_law(task: Task, arithmetic: Arithmetic) -> Array:
-    """Compute the law of the agent's first state, shape (state,).
+def first_law(task: Task, arithmetic: Arithmetic) -> FirstLaw:
+    """Compute the law of the agent's first state.
 
     Games that the others end before the agent ever moves are left out, as the environments replay
     them.
@@ -141,11 +156,9 @@ def first_law(task: Task, arithmetic: Arithmetic) -> Array:
     Raises:
         ValueError: if the agent never gets to move.
     """
+    start = start_mass(task.game, arithmetic)
     if task.seat == 0:
-        law = arithmetic.zeros(task.game.num_states)
-        states, chances = task.game.initial_law()
-        law[states] = chances
-        return frozen(law)
+        return FirstLaw(frozen(start[0]), gamma(1) if arithmetic.rounds else 0.0)
     policies = policies_against(task, arithmetic)
 
     def decide(stage: Stage, met: Array) -> Array:
@@ -153,12 +166,18 @@ def first_law(task: Task, arithmetic: Arithmetic) -> Array:
             return arithmetic.zeros(len(met), task.game.num_actions)
         return spread(policies[stage.seat], stage.states, met, arithmetic)
 
-    mass = start_mass(task.game, arithmetic)
-    first: Array = sweep_forward(task.game, decide, mass, task.seat, arithmetic)[task.seat]
-    if not first.any():
+    flow = sweep_forward(task.game, decide, start, task.seat, arithmetic)
+    first = flow.mass[task.seat]
+    reached = arithmetic.total(first)
+    if not reached:
         raise InputError(f"seat must be one that gets to move, got {task.seat}")
-    normalized: Array = first / first.sum()
-    return frozen(normalized)
+    error = 0.0
+    if arithmetic.rounds:
+        decision = decision_roundings(policies.values()) + 1
+        roundings = task.game.forward_roundings(decision, task.seat) + 1
+        lost = flow_error(roundings, flow.residual, arithmetic.total(flow.mass))
+        error = upwards(2 * lost / max(reached - lost, lost))
+    return FirstLaw(frozen(arithmetic.divided(first, reached)), error + gamma(1) * (error > 0))
 
 
 def make_task(game: str, /, seat: int = 0, **keywords: Any) -> Task:
@@ -252,7 +271,7 @@ def start_mass(game: Game, arithmetic: Arithmetic = FLOATS) -> Array:
     """Give the probability mass before the first move, shape (player to move, state)."""
     mass = arithmetic.zeros(game.num_players, game.num_states)
     states, probabilities = game.initial_law()
-    mass[0, states] = probabilities
+    mass[0, states] = arithmetic.numbers(np.asarray(probabilities))
     return mass
 
 

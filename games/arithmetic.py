@@ -70,9 +70,9 @@ class Values:
         """Give an entry of the first axis, which is for one player."""
         return Values(self.numbers[number])
 
-    def subtracted_from(self, total: Any) -> "Values":
-        """Give what is left of a total."""
-        return Values(total - self.numbers).frozen()
+    def subtracted_from(self, payoffs: tuple[Any, Any]) -> "Values":
+        """Give what the other player of a zero-sum game gets, from the range of payoffs."""
+        return Values(np.clip(sum(payoffs) - self.numbers, *payoffs)).frozen()
 
     def frozen(self) -> "Values":
         """Make the numbers read-only, which many share."""
@@ -114,9 +114,9 @@ class ScaledValues(Values):
         """Give an entry of the first axis, which is for one player."""
         return ScaledValues(self.numbers[number], self._scale[number])
 
-    def subtracted_from(self, total: Any) -> Values:
-        """Give what is left of a total; it is computed where it is asked for."""
-        return _Complement(self, total)
+    def subtracted_from(self, payoffs: tuple[Any, Any]) -> Values:
+        """Give what the other player gets; it is computed where it is asked for."""
+        return _Complement(self, sum(payoffs))
 
     def frozen(self) -> Values:
         """Make the numbers read-only, which many share."""
@@ -178,6 +178,15 @@ class Arithmetic:
         """Give an array of numbers as they leave."""
         return values.astype(np.float64)
 
+    def from_floats(self, values: Array) -> Array:
+        """Give floats, in exact computation as the fractions that they are."""
+        return values.astype(np.float64)
+
+    def divided(self, numbers: Array, by: Any) -> Array:
+        """Divide an array of numbers by another one, or by a number."""
+        quotients: Array = numbers / by
+        return quotients
+
     def scales(self, first: int, factor: int, count: int) -> Array:
         """Give the scales first * factor^k for k = 0, ..., count - 1; of floats all are 1."""
         return np.ones(count)
@@ -222,6 +231,10 @@ class Arithmetic:
 
     # -------------------------------------------------------------- comparisons
 
+    def within(self, values: Any, low: Any, high: Any) -> Any:
+        """Move values, or one, that rounding took out of a range back to its ends."""
+        return np.clip(values, low, high)
+
     def tie(self, game: "Game") -> float:
         """Give the difference up to which values in a game are equal.
 
@@ -244,6 +257,10 @@ class Arithmetic:
     def mean(self, chances: Array, values: Array) -> Any:
         """Add up values times their chances, both of shape (state,), and round once."""
         return fsum(chances * values)
+
+    def total(self, numbers: Array) -> Any:
+        """Add up numbers, whatever the shape, and round once."""
+        return fsum(numbers[numbers != 0])
 
     def best(self, expected: Array, mask: "BoolArray", tie: float) -> "tuple[Array, BoolArray]":
         """Give the largest legal entry of each row, and which entries are as large.
@@ -270,14 +287,29 @@ class Exact(Arithmetic):
         return ScaledValues(self.zeros(*shape), np.ones(shape, dtype=object))
 
     def number(self, value: Any) -> Fraction:
-        """Give a fraction."""
-        return Fraction(value)
+        """Give a fraction of a whole number or a fraction.
+
+        Raises:
+            TypeError: if it is a float: rounding got into exact computation, which is a bug.
+        """
+        return Fraction(int(value) if isinstance(value, np.integer) else value, 1)
 
     def numbers(self, values: Array) -> Array:
-        """Give fractions."""
-        numbers = np.empty(values.size, dtype=object)
-        numbers[:] = [Fraction(value) for value in values.ravel().tolist()]
-        return numbers.reshape(values.shape)
+        """Give fractions, as ``number`` does."""
+        return _each(self.number, values)
+
+    def from_floats(self, values: Array) -> Array:
+        """Give the fractions that floats are."""
+        return _each(Fraction, values)
+
+    def divided(self, numbers: Array, by: Any) -> Array:
+        """Give fractions: Python divides whole numbers into a float."""
+        quotients: Array = _FRACTION(numbers, by)
+        return quotients
+
+    def within(self, values: Any, low: Any, high: Any) -> Any:
+        """Give the values, which nothing rounds."""
+        return values
 
     def scales(self, first: int, factor: int, count: int) -> Array:
         """Give integers."""
@@ -315,9 +347,8 @@ class Exact(Arithmetic):
 
     def law(self, probabilities: Array) -> Array:
         """Give the fractions that the floats are, normalised."""
-        exact = self.numbers(probabilities)
-        normalized: Array = exact / exact.sum(axis=1, keepdims=True)
-        return normalized
+        exact = self.from_floats(probabilities)
+        return self.divided(exact, exact.sum(axis=1, keepdims=True))
 
     def tie(self, game: "Game") -> float:
         """Give none."""
@@ -325,7 +356,11 @@ class Exact(Arithmetic):
 
     def mean(self, chances: Array, values: Array) -> Fraction:
         """Add fractions."""
-        return Fraction(sum((chances * values).tolist(), Fraction(0)))
+        return self.total(chances * values)
+
+    def total(self, numbers: Array) -> Fraction:
+        """Add fractions."""
+        return self.number(sum(numbers.ravel().tolist(), Fraction(0)))
 
     def best(self, expected: Array, mask: "BoolArray", tie: float) -> "tuple[Array, BoolArray]":
         """Compare legal entries only, as comparing takes time."""
@@ -335,6 +370,13 @@ class Exact(Arithmetic):
         optimal = np.zeros_like(mask)
         optimal[rows, actions] = numbers == best[rows]
         return best, optimal
+
+
+def _each(make: Callable[[Any], Fraction], values: Array) -> Array:
+    """Make a fraction of each entry; numpy's own whole numbers are no rationals to ``Fraction``."""
+    fractions = np.empty(values.size, dtype=object)
+    fractions[:] = [make(value) for value in values.ravel().tolist()]
+    return fractions.reshape(values.shape)
 
 
 def _scaled(number: Any, scale: Any) -> Any:

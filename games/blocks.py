@@ -26,11 +26,13 @@ class Block(ABC):
         stages: its positions, first to last.
         groups: group of each point of the cut, shape (cut,).
         places: its number in its group, of the same shape.
+        successors: numbers of the later blocks to which moves lead.
     """
 
     stages: Sequence[Stage]
     groups: IntArray
     places: IntArray
+    successors: Sequence[int]
 
     @abstractmethod
     def gains(self, values: Values | None) -> Any:
@@ -90,6 +92,14 @@ class Block(ABC):
                 takes its place, and what leaves it is added to that of later ones.
             returning: what comes to the cut from inside the block, shape (cut,).
         """
+
+    @abstractmethod
+    def backward_roundings(self, decision: int) -> int:
+        """Bound the roundings of one pass backward (see ``Game.backward_roundings``)."""
+
+    @abstractmethod
+    def forward_roundings(self, decision: int) -> int:
+        """Bound the roundings of one pass forward (see ``Game.forward_roundings``)."""
 
     @abstractmethod
     def describe_cut(self, point: int) -> str:

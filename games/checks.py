@@ -6,6 +6,7 @@ to numbers that mean nothing.
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Decimal exponent that the size of payoffs keeps to, so that floats never over- or underflow.
 LARGEST_EXPONENT = 200
+#: Relative difference of laws and exact laws beyond which they are different laws.
+CLOSEST = Fraction(1, 10**9)
 #: What every game has beside its methods.
 ATTRIBUTES = (
     *("num_players", "num_states", "num_actions", "observation_sizes", "observation_names"),
@@ -76,6 +79,26 @@ def require_laws(name: str, laws: "Array") -> None:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise GameError(f"{name} must sum to 1, got {float(laws[row].sum())!r} in row {row}")
+
+
+def roundings_between(laws: "Array", exact: "Array") -> int:
+    """Count the roundings that take exact laws to those in floats, at most.
+
+    Raises:
+        GameError: if the floats are not those laws in floats.
+    """
+    most = Fraction(0)
+    for (row, outcome), chance in np.ndenumerate(exact):
+        found = Fraction(float(laws[row, outcome]))
+        if chance == 0 == found:
+            continue
+        most = max(most, abs(found / chance - 1) if chance else Fraction(1))
+        if most > CLOSEST:
+            raise GameError(
+                f"laws must be exact_laws in floats, got {float(found)!r} for {chance} in row "
+                f"{row}, outcome {outcome}"
+            )
+    return ceil(most * 2**53)
 
 
 def require_size(largest: Fraction) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .arithmetic import Arithmetic, Array, Values
+from .arithmetic import FLOATS, Arithmetic, Array, Values
 from .checks import require_later
 
 if TYPE_CHECKING:
@@ -82,6 +82,31 @@ def forward(
             target = (move.seats[goes_on], move.states[goes_on])
             np.add.at(mass, target, (chance * weights[pair, action])[goes_on])
     return mass
+
+
+def move_roundings(game: "Game") -> int:
+    """Bound the roundings of the expected value of one action.
+
+    They are those of a payoff, of its probability, of their product, and of each addition.
+    """
+    most = int(np.count_nonzero(game.laws, axis=1).max())
+    return 1 + game.law_roundings + most
+
+
+def backward_roundings(game: "Game", decision: int) -> int:
+    """Bound the roundings from the end to any position (see ``Game.backward_roundings``)."""
+    return len(game.stages()) * (move_roundings(game) + decision) + move_roundings(game)
+
+
+def forward_roundings(game: "Game", decision: int, seat: int) -> int:
+    """Bound the roundings of mass that comes to a position (see ``Game.forward_roundings``)."""
+    ways = np.zeros((game.num_players, game.num_states), dtype=np.int64)  # to each position
+    stages = game.stages()
+    for mover, states in stages:
+        for _, _, _, move in moves(game, mover, states, FLOATS):
+            goes_on = ~move.over[:, seat]
+            np.add.at(ways, (move.seats[goes_on], move.states[goes_on]), 1)
+    return len(stages) * (decision + 2 + game.law_roundings) + int(ways.max()) * len(stages)
 
 
 def _require_no_cycles(game: "Game") -> None:

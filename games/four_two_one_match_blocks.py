@@ -31,7 +31,7 @@ class MatchBlocks(Blocks):
         return len(self._pots)
 
     def __getitem__(self, number: int) -> "MatchBlock":
-        return MatchBlock(self._game, self._seat, self._arithmetic, int(self._pots[number]))
+        return MatchBlock(self._game, self._seat, self._arithmetic, self._pots, number)
 
 
 class MatchBlock(Block):
@@ -41,9 +41,16 @@ class MatchBlock(Block):
     """
 
     def __init__(
-        self, game: "FourTwoOneMatch", seat: int, arithmetic: Arithmetic, pot: int
+        self,
+        game: "FourTwoOneMatch",
+        seat: int,
+        arithmetic: Arithmetic,
+        pots: IntArray,
+        number: int,
     ) -> None:
         self._game, self._seat, self._arithmetic = game, seat, arithmetic
+        pot = int(pots[number])
+        self.successors = range(number + 1, len(pots))
         phase = self._phase = game.phases[0 if pot else -1]
         self._legs = phase.round.legs
         self._tokens = np.flatnonzero(game.token_states[:, 0] == pot)  # of all token states
@@ -233,6 +240,17 @@ class MatchBlock(Block):
         if mass is not None:
             mass[seat, everything] = met.array.ravel()
         return ended
+
+    def backward_roundings(self, decision: int) -> int:
+        """Count two turns, a payoff's own, and the mean over a first cast or one more."""
+        first, *second = (leg.turn.backward_roundings(decision) for leg in self._legs)
+        return first + max(second) + 3 + 2 * len(self._first_law)
+
+    def forward_roundings(self, decision: int) -> int:
+        """Count two turns, and what comes from all their ends to one token state."""
+        first, *second = (leg.turn.forward_roundings(decision) for leg in self._legs)
+        most = int(np.bincount(self._following[~self._over]).max(initial=0))
+        return first + max(second) + 2 * len(self._legs) + 4 + most
 
     def describe_cut(self, point: int) -> str:
         """Name the player who begins, and the tokens."""

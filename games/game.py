@@ -44,7 +44,7 @@ import numpy.typing as npt
 from . import enumeration
 from .arithmetic import FLOATS, Arithmetic, Array, Values
 from .board import Die, Note, Row
-from .checks import Order, order_of, require_laws
+from .checks import Order, order_of, require_laws, roundings_between
 from .drawing import InverseLaws
 from .errors import GameError
 from .moves import Moves, SeatTurn, list_moves
@@ -455,6 +455,38 @@ class Game(ABC):
             All mass, shape (player to move, state).
         """
         return enumeration.forward(self, decide, start, seat, arithmetic)
+
+    # ------------------------------------------------------------- rounding
+
+    @cached_property
+    def law_roundings(self) -> int:
+        """Most roundings that take a probability of ``exact_laws`` to that of ``laws``."""
+        return roundings_between(self.laws, self.checked_exact_laws)
+
+    def backward_roundings(self, decision: int) -> int:
+        """Bound how many roundings a payoff goes through, in one pass, back to any position.
+
+        Those of one more move, listed outcome by outcome, are included: its expected value is
+        computed from the values that the pass leaves (``expect``). In a game with cycles blocks
+        have such bounds.
+
+        Args:
+            decision: roundings of a decision, which turns the values of actions into that of a
+                state.
+        """
+        return enumeration.backward_roundings(self, decision)
+
+    def forward_roundings(self, decision: int, seat: int) -> int:
+        """Bound how many roundings mass goes through, in one pass, on its way to any position.
+
+        Args:
+            decision: roundings of a decision, which turns the mass of a state into the weights of
+                its actions.
+            seat: for whom the game is not over where mass goes on.
+        """
+        if self.has_cycles:
+            return max(block.forward_roundings(decision) for block in self.blocks(seat))
+        return enumeration.forward_roundings(self, decision, seat)
 
     def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> "Blocks":
         """Give the blocks of a game with cycles, first to last, for sweeps to one player."""

@@ -257,6 +257,26 @@ class Greed(Game):
         """Visit the stages first to last in O(M^3): the adjoint of ``backward``."""
         return greed_recursion.forward(self, decide, start, arithmetic)
 
+    @property
+    def law_roundings(self) -> int:
+        """Each die adds the sums of the dice before it, one a face, and divides them."""
+        return self.num_actions * (self.sides + 1)
+
+    def backward_roundings(self, decision: int) -> int:
+        """Count dice and turns on the longest way to the end, and one more move.
+
+        A die that lands shows a point at least, and turns but the last two show one too. It takes
+        the roundings of a weight, of the product and of each addition, a turn those of a decision
+        and of three differences from 1.
+        """
+        most = 2 * self.max_score + 2  # dice, or turns
+        move = 1 + self.law_roundings + int(self.laws.shape[1])
+        return most * (self.sides + 1) + (most + 2) * (decision + 3) + move
+
+    def forward_roundings(self, decision: int, seat: int) -> int:
+        """Count the same: a die takes as many additions, a turn two."""
+        return self.backward_roundings(decision)
+
     def settled(
         self, seat: int, states: IntArray, player: int, arithmetic: Arithmetic = FLOATS
     ) -> tuple[IntArray, IntArray, Array, Array]:

@@ -9,7 +9,7 @@ import numpy as np
 from .arithmetic import Arithmetic, Array, Values
 from .blocks import Block, Blocks
 from .checks import Order, require_later
-from .enumeration import outcomes
+from .enumeration import move_roundings, outcomes
 from .game import BoolArray, Decide, Game, IntArray, Stage
 
 #: Bytes of listed moves that are kept for the next sweep.
@@ -30,9 +30,11 @@ class ListedBlocks(Blocks):
 
     def __init__(self, game: Game, seat: int, arithmetic: Arithmetic) -> None:
         self._game, self._seat, self._arithmetic = game, seat, arithmetic
-        self._order = game.checked_order
+        order = game.checked_order
+        known = np.unique(order.blocks[order.stages >= 0])
+        self._order = order._replace(blocks=np.searchsorted(known, order.blocks))  # from 0 on
         self._places = np.full((game.num_players, game.num_states), -1)
-        numbers = np.unique(self._order.blocks[self._order.stages >= 0])
+        numbers = np.arange(len(known))
         self._stages: list[list[tuple[int, IntArray]]] = [[] for _ in numbers]
         for mover, states in game.stages():
             parts = split(self._order.blocks[mover, states], numbers)
@@ -103,6 +105,9 @@ class ListedBlock(Block):
         self._cut = np.flatnonzero(self._in_cut)
         self._list_pairs()
         self._list_ways(arithmetic, order, places)
+        _, seats, after, _ = self._onward
+        self.successors = np.unique(order.blocks[seats, after]).tolist()
+        self._most_ways = max(_most_alike(self._targets), _most_alike(after))  # to a position
         sources = self._sources[self._pairs]
         self.groups, self.places = _connected(sources, self._targets, self._cut, len(numbers))
         on = ~self._in_cut[self._targets]
@@ -244,6 +249,16 @@ class ListedBlock(Block):
             np.add.at(came, step.targets, own[step.pair_of] * step.chances)
         return mass, weights, came[self._cut]
 
+    def backward_roundings(self, decision: int) -> int:
+        """Add one addition a stage, of what stays in the block to what leaves it."""
+        move = move_roundings(self._game)
+        return len(self._steps) * (move + 1 + decision) + move
+
+    def forward_roundings(self, decision: int) -> int:
+        """Count all ways to a position at every stage."""
+        each = decision + 2 + self._game.law_roundings + self._most_ways
+        return (len(self._steps) + 1) * each
+
     def describe_cut(self, point: int) -> str:
         """Name the position."""
         mover, state = (column[self._cut[point]] for column in self.positions)
@@ -254,6 +269,11 @@ def split(keys: IntArray, known: IntArray) -> list[IntArray]:
     """List the places at which each known key stands, in growing order."""
     in_order = np.argsort(keys, kind="stable")
     return np.split(in_order, np.searchsorted(keys[in_order], known[1:]))
+
+
+def _most_alike(numbers: IntArray) -> int:
+    """Say how often the number that stands there most often does."""
+    return int(np.bincount(numbers).max(initial=0))
 
 
 def _levels(count: int, sources: IntArray, targets: IntArray) -> IntArray:

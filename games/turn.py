@@ -158,6 +158,22 @@ class Turn:
             later[..., afterstates, :] = (weights[rows][..., None] * rolled).sum(axis=-2)
         return values.frozen(), arithmetic.unscaled(later[..., 0, :], scale)
 
+    def backward_roundings(self, decision: int) -> int:
+        """Bound the roundings of one pass (see ``Game.backward_roundings``).
+
+        A roll takes that of a probability, of a product, and of each addition.
+        """
+        return len(self.slices) * (int(self.rolls.shape[1]) + 1 + decision)
+
+    def forward_roundings(self, decision: int) -> int:
+        """Bound the roundings of one pass (see ``Game.forward_roundings``).
+
+        A layer takes those of a decision, of the probability of a roll and the product with it, and
+        of each addition: to what begins in a state, and of all that comes to an afterstate.
+        """
+        reached = self._reached(slice(0, self.num_states))[self.legal]
+        return len(self.slices) * (decision + 4 + int(np.bincount(reached).max()))
+
     def forward(
         self, decide: DecideStates, start: Array, arithmetic: Arithmetic = FLOATS
     ) -> tuple[Values, Array]:

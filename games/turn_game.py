@@ -106,6 +106,11 @@ class TurnGame(Game):
         self.payoff_range = (float(low), float(high))
         self.zero_sum = num_players == 2 and self._adds_up(low + high)
 
+    @property
+    def law_roundings(self) -> int:
+        """Chances are rounded once (``Arithmetic.chances``)."""
+        return 1
+
     def _laws(self, arithmetic: Arithmetic) -> Array:
         """Give the laws of the rolls, and last that of no roll at all."""
         rolls = self.legs[0].turn.probabilities[arithmetic]
@@ -342,6 +347,31 @@ class TurnGame(Game):
             goes_on = ~leg.settled[..., seat]
             self._begin(mass, leg.following[goes_on], ended[goes_on], arithmetic)
         return mass
+
+    def backward_roundings(self, decision: int) -> int:
+        """Count those of the longest way through the legs, a payoff's own and one more roll."""
+        return (
+            2
+            + int(self.laws.shape[1])
+            + self._on_longest_way([leg.turn.backward_roundings(decision) for leg in self.legs])
+        )
+
+    def forward_roundings(self, decision: int, seat: int) -> int:
+        """Count those of the longest way through the legs; to begin one takes some more."""
+        entered = [leg.following[~leg.settled[..., seat]] for leg in self.legs]
+        most = int(np.bincount(np.concatenate(entered)).max(initial=0)) + 2
+        return self._on_longest_way(
+            [leg.turn.forward_roundings(decision) + most for leg in self.legs]
+        )
+
+    def _on_longest_way(self, roundings: Sequence[int]) -> int:
+        """Add up what each leg takes, over those that a game can go through: the largest sum."""
+        longest = np.zeros(len(self.legs), dtype=np.int64)
+        for number, leg in reversed(list(enumerate(self.legs))):
+            contexts = np.unique(leg.following[~leg.ends])
+            legs = np.searchsorted(self._first_contexts, contexts, side="right") - 1
+            longest[number] = roundings[number] + longest[legs].max(initial=0)
+        return int(longest.max())
 
     def _begin(
         self, mass: Array, contexts: IntArray, entering: Array, arithmetic: Arithmetic
