@@ -13,22 +13,18 @@ is followed until the end, which gives the next c, until they choose the same ag
 choose, the opponent first finds its best response to the choices of the other, by the same
 iteration (Hoffman and Karp 1966).
 
-*How right it is.* Let eta bound the difference of c from T(c): the residual |T(c) - c| as computed,
-plus the rounding of the pass that computed T(c) (``rounding``). Let h be numbers of the cut with
-
-    h >= 1 + A h        for the A of every policy of all players.
-
-T moves no value further than A moves it for some policies, so that c + eta h >= T(c + eta h), and
-the true values are at most c + eta h; likewise at least c - eta h. The smallest h is the expected
-number of visits to the cut if all players conspire to prolong it, the *longest stay*. It is finite
-if and only if a block is left with positive probability under every policy, as every game must, and
-is found by the same iteration, for a game that pays one for each visit. What floats find is made an
-h by what it misses: if 1 + A h <= h + t for every policy, with t < 1, then h / (1 - t) is one. What
-values of later blocks miss comes back once, as the block is left once. Without rounding, c = T(c)
-holds to the last digit.
+*How right it is.* Let r bound |T(c) - c|, as computed by the last pass. In a position of the cut
+the values that are used, c, miss their equation by r more than other values do. So the proof in
+``rounding`` bounds their error by (eta + r) N, where N is the expected number of decisions until
+the block is left, if all players conspire to prolong the stay. N is finite if and only if the block
+is left with positive probability under every policy, as every game must. It is found by the same
+iteration, for a game that pays one for each decision. Floats find h in place of its values at the
+cut, for which a pass gives T'(h) <= h + t. If t < 1, then 1 / (1 - t) times the values of that
+pass, and times h at the cut, are large enough for the proof. What values of later blocks miss comes
+back once, as the block is left once. Without rounding, c = T(c) holds to the last digit.
 
 *Forward*, visits x of the cut that miss r + A' x by some mass have missed no more where mass comes
-to an end, as that mass ends once (``rounding.flow_error``).
+to an end, as that mass ends once.
 """
 
 from contextlib import suppress
@@ -54,9 +50,9 @@ from ..games import (
 from ..games.blocks import Block
 from .answers import remembered
 from .players import Players, one_hot
-from .rounding import gamma, largest_payoff, pass_error, require_precision, upwards
+from .rounding import gamma, largest_payoff, require_precision, upwards, values_error
 
-#: A longest stay is found if h misses the inequality of the module docstring by no more than this,
+#: A longest stay is found if the t of the module docstring is no larger than this,
 MISSING = 2.0**-10
 #: and floats can tell it from an endless one if by no more than this.
 MOST_MISSING = 0.5
@@ -95,9 +91,9 @@ def fixed_point(players: Players) -> tuple[Values, float]:
         residual = _solve(block, players, values, guess)
         if arithmetic.rounds:
             later = bounds[block.successors].max(initial=0.0)
-            passed = pass_error(block.backward_roundings(players.roundings), largest_payoff(game))
-            missed = stays[number] * (residual + passed)
-            bounds[number] = upwards(later + missed + passed)
+            roundings = (stays[number] + 1) * block.roundings(players.roundings)
+            missed = values_error(roundings, largest_payoff(game)) + stays[number] * residual
+            bounds[number] = upwards(later + missed)
     bound = float(bounds.max(initial=0.0))
     require_precision(game, bound)
     return values.frozen(), bound
@@ -193,13 +189,13 @@ def _solve_linear(block: Block, chances: Array, right: Array, arithmetic: Arithm
 
 
 def longest_stays(game: Game, seat: int, arithmetic: Arithmetic = FLOATS) -> FloatArray:
-    """Bound how often the cut of each block is visited, shape (block,), whatever all players do.
+    """Bound the number of decisions in each block, shape (block,), from any of its positions.
 
-    The bound is the expected number of visits if all of them conspire to prolong it. In exact
-    computation, which needs no bound, it is infinite where floats cannot tell it.
+    It is the expected number if all players conspire to prolong the stay. In exact computation,
+    which needs no bound, it is infinite where floats cannot tell it.
 
     Raises:
-        GameError: if they can do so for ever.
+        GameError: if they can stay for ever.
         InputError: if floats cannot tell that they cannot.
     """
     stays = _stays_in_floats(game, seat)
@@ -207,7 +203,7 @@ def longest_stays(game: Game, seat: int, arithmetic: Arithmetic = FLOATS) -> Flo
     if endless:
         blocks = game.blocks(seat, EXACT)
         for number in endless:
-            _visits_at_most(game, blocks[number], EXACT)  # raises if it is endless
+            _stay(game, blocks[number], EXACT)  # raises if it is endless
         if arithmetic.rounds:
             raise InputError(
                 f"{game.title} may come back to {blocks[endless[0]].describe_cut(0)}, or near it, "
@@ -218,49 +214,47 @@ def longest_stays(game: Game, seat: int, arithmetic: Arithmetic = FLOATS) -> Flo
 
 @remembered
 def _stays_in_floats(game: Game, seat: int) -> FloatArray:
-    """Bound the visits to the cut of each block; infinite where floats cannot tell."""
-    return frozen(np.array([_longest_stay(game, block) for block in game.blocks(seat)]))
+    """Bound the decisions in each block; infinite where floats cannot tell."""
+    stays = []
+    for block in game.blocks(seat):
+        try:
+            stays.append(_stay(game, block, FLOATS))
+        except GameError:  # though it may end: rounding takes a small chance of it for none
+            stays.append(np.inf)
+    return frozen(np.array(stays))
 
 
-def _longest_stay(game: Game, block: Block) -> float:
-    """Bound the visits to the cut of a block, in floats; infinite if they cannot tell."""
-    try:
-        visits, missing = _visits_at_most(game, block, FLOATS)
-    except GameError:  # though it may end, as rounding takes a small chance of it for none
-        return np.inf
-    if missing > MOST_MISSING:
-        return np.inf
-    return upwards(float(visits.max(initial=0.0)) / (1 - missing))
-
-
-def _visits_at_most(game: Game, block: Block, arithmetic: Arithmetic) -> tuple[Array, float]:
-    """Find visits h to each point of a cut, and what 1 + A h is above h at most (module docstring).
+def _stay(game: Game, block: Block, arithmetic: Arithmetic) -> float:
+    """Bound the decisions in a block; infinite if floats cannot tell.
 
     Raises:
         GameError: if the block need not be left.
     """
     choices = np.full((game.num_players, game.num_states), -1)
+    longest, gains = [0.0], block.gains(None)
 
     def prolong(stage: Stage, expected: Array) -> Array:
         best, optimal = arithmetic.best(expected, game.mask(stage.states), 0.0)
         choices[stage.positions] = optimal.argmax(axis=1)
-        return best
+        longest.append(float((best / stage.scale).max()) + 1)
+        return best + stage.scale
 
     def weigh(stage: Stage, mass: Array) -> Array:
         weights: Array = mass[:, None] * one_hot(choices[stage.positions], game.num_actions)
         return weights
 
-    gains, rounding = block.gains(None), 0.0
-    if arithmetic.rounds:
-        rounding = gamma(block.backward_roundings(0) + 2)
     visits, missing = arithmetic.numbers(np.ones(len(block.groups), dtype=np.int64)), 0.0
     for _ in range(MOST_ROUNDS):
-        again = 1 + block.backward(prolong, gains, visits)
-        last, missing = missing, float((again * (1 + rounding) - visits).max(initial=0))
+        del longest[1:]
+        again = block.backward(prolong, gains, visits)
+        relative = gamma(len(longest) * (block.roundings(0) + 1)) if arithmetic.rounds else 0.0
+        last, missing = missing, float((again * (1 + relative) - visits).max(initial=0))
         if missing <= MISSING or missing == last:
             break
         visits = visits + _solve_linear(block, block.returns(weigh), again - visits, arithmetic)
-    return visits, max(missing, 0.0)
+    if missing > MOST_MISSING:
+        return np.inf
+    return upwards(max(longest) * (1 + relative) / (1 - missing))
 
 
 def pass_through(
@@ -301,15 +295,15 @@ def visits(game: Game, decide: Decide, start: Array, seat: int, arithmetic: Arit
             returned = np.swapaxes(block.returns(decide), 1, 2)
             came = block.arrive(decide, mass)
             returning = _solve_linear(block, returned, came, arithmetic)
-            residual += float(np.abs(_missed(block, returned, came, returning)).sum())
+            residual += _missed(block, returned, came, returning)
         block.forward(decide, mass, returning)
     return Visits(mass, residual)
 
 
-def _missed(block: Block, chances: Array, right: Array, solved: Array) -> Array:
-    """Give what a solution misses of its linear system: right + A x - x, shape (cut,)."""
+def _missed(block: Block, chances: Array, right: Array, solved: Array) -> float:
+    """Bound what a solution misses of its linear system: the sum of |right + A x - x|."""
     inside = np.zeros(chances.shape[:2], dtype=chances.dtype)  # (group, place)
     inside[block.groups, block.places] = solved
-    sums: Array = (chances * inside[:, None, :]).sum(axis=2)
-    missed: Array = right + sums[block.groups, block.places] - solved
-    return missed
+    sums = (chances * inside[:, None, :]).sum(axis=2)[block.groups, block.places]
+    rounding = gamma(chances.shape[1] + 3) * (right + sums + solved)
+    return float((np.abs(right + sums - solved) + rounding).sum())

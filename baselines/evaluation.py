@@ -43,8 +43,9 @@ class Evaluation:
         """
         if not self.arithmetic.rounds:
             return 0.0
-        laws = first_law(self.task, self.arithmetic).error + gamma(4)
-        return upwards(self.sweep_error + laws * largest_payoff(self.task.game))
+        low, high = self.task.game.payoff_range
+        law = first_law(self.task, self.arithmetic).error * (high - low)
+        return upwards(self.sweep_error + law + gamma(4) * largest_payoff(self.task.game))
 
     @cached_property
     def values(self) -> Array:

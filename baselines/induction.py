@@ -35,7 +35,7 @@ from .answers import remembered
 from .cycles import Visits, fixed_point, pass_through, visits
 from .players import Players
 from .policies import DeterministicPolicy
-from .rounding import largest_payoff, pass_error, require_precision
+from .rounding import largest_payoff, require_precision, values_error
 
 
 def arithmetic_of(game: Game, exact: bool) -> Arithmetic:
@@ -71,16 +71,16 @@ def sweep_back(players: Players) -> Sweep:
         values, error_bound = fixed_point(players)
     else:
         values = game.backward(players.choose, players.seat, players.arithmetic)
-        error_bound = _pass_error(game, players.arithmetic, players.roundings)
+        error_bound = _values_error(game, players.arithmetic, players.roundings)
     choices = {other: _everywhere(game, choice) for other, choice in players.choices.items()}
     return Sweep(values, choices, error_bound)
 
 
-def _pass_error(game: Game, arithmetic: Arithmetic, decision: int) -> float:
+def _values_error(game: Game, arithmetic: Arithmetic, decision: int) -> float:
     """Bound the error of a sweep through a game without cycles, 0 if it is exact."""
     if not arithmetic.rounds:
         return 0.0
-    error_bound = pass_error(game.backward_roundings(decision), largest_payoff(game))
+    error_bound = values_error(game.backward_roundings(decision), largest_payoff(game))
     require_precision(game, error_bound)
     return error_bound
 
@@ -161,7 +161,7 @@ def equilibrium_in(game: Game, arithmetic: Arithmetic) -> Equilibrium:
             every = (values, values.subtracted_from(arithmetic.payoff_range(game)))
     else:
         every, choices = _sweep_together(game, arithmetic)
-        error_bound = _pass_error(game, arithmetic, 0)
+        error_bound = _values_error(game, arithmetic, 0)
     policies = [
         DeterministicPolicy(choices[seat], game.num_actions, "equilibrium")
         for seat in sorted(choices)
@@ -176,7 +176,7 @@ def _sweep_mirrored(game: Game, arithmetic: Arithmetic) -> Sweep | None:
     if values is None:
         return None
     choice = _everywhere(game, players.choices[0])
-    return Sweep(values, {0: choice, 1: choice}, _pass_error(game, arithmetic, 0))
+    return Sweep(values, {0: choice, 1: choice}, _values_error(game, arithmetic, 0))
 
 
 def _sweep_together(

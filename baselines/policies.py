@@ -6,6 +6,7 @@ for laws and the environments for samples.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, TypeAlias, Union
 
 import numpy as np
@@ -51,10 +52,10 @@ class Policy(ABC):
     def roundings(self) -> int:
         """Most roundings of a mean over the actions, those of the probabilities included.
 
-        Here, those of rows that were divided by their sum: of the sum and the quotient, of each
+        Here, those of rows that were divided by their sum: of that sum and the quotient, of a
         product, and of the sum of products.
         """
-        return 2 * self.shape[1] + 1
+        return 2 * self.shape[1]
 
     @abstractmethod
     def probabilities(self, states: IntArray) -> Array:
@@ -174,6 +175,11 @@ class StochasticPolicy(TablePolicy):
 
     def __init__(self, table: FloatArray, name: str = "") -> None:
         super().__init__(table, table.shape[1], name)
+
+    @cached_property
+    def roundings(self) -> int:
+        """Of as many actions as any state has."""
+        return 2 * int(np.count_nonzero(self._rows, axis=1).max())
 
     def probabilities(self, states: IntArray) -> Array:
         """Give the rows of the table."""

@@ -1,27 +1,34 @@
 """How far rounding may take a float from the number that it stands for: bounds, with their proof.
 
 Each operation of floats gives the exact result times 1 + d with |d| <= u = 2^-53 (Higham 2002,
-*Accuracy and Stability of Numerical Algorithms*, section 2.2). Let B be the size of the largest
-payoff.
+*Accuracy and Stability of Numerical Algorithms*, section 2.2), so that t of them in a row give it
+times 1 + theta with |theta| <= gamma(t) = t u / (1 - t u) (his Lemma 3.1).
 
-*One pass.* A pass backward computes means, sum over i of p_i x_i with probabilities p_i, and
-maxima. Let K count the roundings on the longest way of a payoff back to a position: the payoff's
-own, and at each mean those of a probability, of the product, and of each addition. Then
+*Backward.* Each computed value V(s) is a mean of other computed values or payoffs x_i, or the
+largest of several means, and is moved into the range of payoffs if rounding has taken it out. Let t
+count the roundings of a mean, sum of p_i x_i: those of a probability, of the product, of each
+addition, and of a payoff. With B the size of the largest payoff, all |x_i| <= B, so that V(s)
+misses its own equation by no more than eta = gamma(t) B.
 
-    |computed value - exact value| <= gamma(K) B,        gamma(K) = K u / (1 - K u).
+Let N(s) be the expected number of means from s to the end if all players conspire to prolong the
+game, so that N(s) >= 1 + sum of p_i N(s_i) for every action. Let V* be the exact values, and D the
+largest V(s) - V*(s) - eta N(s). As means and maxima are monotone,
 
-By induction the error after k roundings is at most ((1 - u)^-k - 1) B. A mean of t roundings
-multiplies each term by 1 + theta with |theta| <= (1 - u)^-t - 1, so its error is at most
+    V(s) <= eta + max of sum of p_i (V*(s_i) + eta N(s_i) + D [the game goes on in s_i])
+         <= V*(s) + eta N(s) + D P(the game goes on)                        if D > 0,
 
-    sum of p_i ((1 + |theta|) ((1 - u)^-k - 1) B + |theta| B) <= ((1 - u)^-(k + t) - 1) B.
+and the same after any number of moves. As every game ends, D is not positive. Likewise from below:
 
-A maximum, a minimum, and a value that is moved into the range of payoffs add nothing; a difference
-from the total of two payoffs adds one rounding. Finally (1 - u)^-K <= 1 / (1 - K u).
+    |V(s) - V*(s)| <= eta N(s).
 
-*A fixed point.* In a game with cycles ``cycles`` adds what is missing to it.
+Where t differs, t N is the largest expected sum of t; ``Game.backward_roundings`` bounds it. In
+games with cycles ``cycles`` adds what its fixed points miss. A value that is what another player
+leaves of the total of two payoffs has four roundings more.
 
-*A mean over the first states.* ``flow_error`` bounds the error of their law, for an agent whose
-opponents move first.
+*Forward.* Masses are sums of products of probabilities, none of them negative. So roundings change
+each by a factor of 1 + theta, |theta| <= gamma(K), K those on the longest way to it
+(``Game.forward_roundings``). It matters for the law of the first states of an agent whose opponents
+move first, over which a mean is taken.
 """
 
 from collections.abc import Iterable
@@ -49,30 +56,14 @@ def upwards(bound: float) -> float:
     return bound * _UPWARDS
 
 
-def pass_error(roundings: int, size: float) -> float:
-    """Bound the error of one pass backward.
+def values_error(roundings: float, size: float) -> float:
+    """Bound the error of values: eta N of the module docstring.
 
     Args:
-        roundings: K of the module docstring. Four more are for the values of the other player of
-            a zero-sum game, which are what these leave of the total.
+        roundings: t N, of the roundings of a mean and the expected number of means.
         size: B.
     """
     return upwards(gamma(roundings + 4) * size + roundings * _UNDERFLOW)
-
-
-def flow_error(roundings: int, residual: float, moved: float) -> float:
-    """Bound the sum of the errors of all masses that a pass forward brings to an end.
-
-    Each mass is a sum of products of probabilities, none of them negative, so that roundings
-    change it by a factor of 1 + gamma(K) at most. Where mass came back to a cut, what a linear
-    system missed ends as well, and no more than once.
-
-    Args:
-        roundings: on the longest way of mass to a position.
-        residual: sum of the sizes of what the linear systems missed.
-        moved: expected number of positions on the way; 1 is enough without cycles.
-    """
-    return upwards(residual + 3 * gamma(roundings) * moved)
 
 
 def largest_payoff(game: Game) -> float:

@@ -94,8 +94,8 @@ class Block(ABC):
         """
 
     @abstractmethod
-    def backward_roundings(self, decision: int) -> int:
-        """Bound the roundings of one pass backward (see ``Game.backward_roundings``)."""
+    def roundings(self, decision: int) -> int:
+        """Bound the roundings of a decision, of its moves, and of all else up to the next one."""
 
     @abstractmethod
     def forward_roundings(self, decision: int) -> int:

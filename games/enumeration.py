@@ -12,7 +12,7 @@ from .arithmetic import FLOATS, Arithmetic, Array, Values
 from .checks import require_later
 
 if TYPE_CHECKING:
-    from .game import Decide, Game, IntArray, Move
+    from .game import Decide, Game, IntArray, Move, Stage
 
 
 def outcomes(
@@ -93,20 +93,40 @@ def move_roundings(game: "Game") -> int:
     return 1 + game.law_roundings + most
 
 
-def backward_roundings(game: "Game", decision: int) -> int:
-    """Bound the roundings from the end to any position (see ``Game.backward_roundings``)."""
-    return len(game.stages()) * (move_roundings(game) + decision) + move_roundings(game)
+def longest_play(game: "Game") -> float:
+    """Bound the expected number of moves to the end if all players conspire to prolong the game.
+
+    They play one that pays for each move far more than the game itself pays, so that what this adds
+    or takes is less than a hundredth of a move.
+    """
+    low, high = map(float, game.payoff_range)
+    fee, longest = 100 * max(high - low, abs(low), abs(high)), [0.0]
+
+    def prolong(stage: "Stage", expected: Array) -> Array:  # shape (seat, state, action)
+        most: Array = fee + np.where(game.mask(stage.states), expected, -np.inf).max(axis=2)
+        longest[0] = max(longest[0], float(most.max()))
+        return most
+
+    game.backward_together(prolong, range(game.num_players), FLOATS)
+    return 1.01 * (longest[0] - low) / fee if fee else float(len(game.stages()))
 
 
 def forward_roundings(game: "Game", decision: int, seat: int) -> int:
-    """Bound the roundings of mass that comes to a position (see ``Game.forward_roundings``)."""
-    ways = np.zeros((game.num_players, game.num_states), dtype=np.int64)  # to each position
-    stages = game.stages()
-    for mover, states in stages:
-        for _, _, _, move in moves(game, mover, states, FLOATS):
+    """Bound the roundings of mass that comes to a position (see ``Game.forward_roundings``).
+
+    A move takes those of a decision, of a probability and of the product with it; at a position
+    all ways to it are added up.
+    """
+    each = decision + 2 + game.law_roundings
+    most, ways = np.zeros((2, game.num_players, game.num_states), dtype=np.int64)  # to a position
+    for mover, states in game.stages():
+        most[mover, states] += ways[mover, states] + each
+        for row, _, _, move in moves(game, mover, states, FLOATS):
             goes_on = ~move.over[:, seat]
-            np.add.at(ways, (move.seats[goes_on], move.states[goes_on]), 1)
-    return len(stages) * (decision + 2 + game.law_roundings) + int(ways.max()) * len(stages)
+            target = move.seats[goes_on], move.states[goes_on]
+            np.add.at(ways, target, 1)
+            np.maximum.at(most, target, most[mover, states[row[goes_on]]])
+    return int(most.max())
 
 
 def _require_no_cycles(game: "Game") -> None:

@@ -241,10 +241,9 @@ class MatchBlock(Block):
             mass[seat, everything] = met.array.ravel()
         return ended
 
-    def backward_roundings(self, decision: int) -> int:
-        """Count two turns, a payoff's own, and the mean over a first cast or one more."""
-        first, *second = (leg.turn.backward_roundings(decision) for leg in self._legs)
-        return first + max(second) + 3 + 2 * len(self._first_law)
+    def roundings(self, decision: int) -> int:
+        """Count a payoff, a roll and, before a turn, a first cast."""
+        return 1 + 2 * (len(self._first_law) + 1) + decision
 
     def forward_roundings(self, decision: int) -> int:
         """Count two turns, and what comes from all their ends to one token state."""

@@ -463,21 +463,27 @@ class Game(ABC):
         """Most roundings that take a probability of ``exact_laws`` to that of ``laws``."""
         return roundings_between(self.laws, self.checked_exact_laws)
 
-    def backward_roundings(self, decision: int) -> int:
-        """Bound how many roundings a payoff goes through, in one pass, back to any position.
+    def backward_roundings(self, decision: int) -> float:
+        """Bound how many roundings are between a position and the end, on average.
 
-        Those of one more move, listed outcome by outcome, are included: its expected value is
-        computed from the values that the pass leaves (``expect``). In a game with cycles blocks
-        have such bounds.
+        That is the number of means that a value is made of, on the longest way on average whatever
+        the players do, times the roundings of each. Those of one more move, listed outcome by
+        outcome, are included: its expected value is computed from the values that a pass leaves
+        (``expect``). In a game with cycles blocks have such bounds.
 
         Args:
             decision: roundings of a decision, which turns the values of actions into that of a
                 state.
         """
-        return enumeration.backward_roundings(self, decision)
+        move = enumeration.move_roundings(self)
+        return self._longest_play * (move + decision) + move
+
+    @cached_property
+    def _longest_play(self) -> float:
+        return enumeration.longest_play(self)
 
     def forward_roundings(self, decision: int, seat: int) -> int:
-        """Bound how many roundings mass goes through, in one pass, on its way to any position.
+        """Bound how many roundings mass goes through, in one pass, on any way to a position.
 
         Args:
             decision: roundings of a decision, which turns the mass of a state into the weights of

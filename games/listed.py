@@ -107,7 +107,6 @@ class ListedBlock(Block):
         self._list_ways(arithmetic, order, places)
         _, seats, after, _ = self._onward
         self.successors = np.unique(order.blocks[seats, after]).tolist()
-        self._most_ways = max(_most_alike(self._targets), _most_alike(after))  # to a position
         sources = self._sources[self._pairs]
         self.groups, self.places = _connected(sources, self._targets, self._cut, len(numbers))
         on = ~self._in_cut[self._targets]
@@ -249,15 +248,22 @@ class ListedBlock(Block):
             np.add.at(came, step.targets, own[step.pair_of] * step.chances)
         return mass, weights, came[self._cut]
 
-    def backward_roundings(self, decision: int) -> int:
-        """Add one addition a stage, of what stays in the block to what leaves it."""
-        move = move_roundings(self._game)
-        return len(self._steps) * (move + 1 + decision) + move
+    def roundings(self, decision: int) -> int:
+        """Add one addition, of what stays in the block to what leaves it."""
+        return move_roundings(self._game) + 1 + decision
 
     def forward_roundings(self, decision: int) -> int:
-        """Count all ways to a position at every stage."""
-        each = decision + 2 + self._game.law_roundings + self._most_ways
-        return (len(self._steps) + 1) * each
+        """Follow the ways: a position adds up all that lead to it."""
+        _, _, after, _ = self._onward
+        most, ways = np.zeros((2, len(self._in_cut)), dtype=np.int64)  # to a position
+        for step in self._steps:
+            np.add.at(ways, step.targets, 1)
+        for step in self._steps:
+            most[step.positions] += ways[step.positions] + decision + 2 + self._game.law_roundings
+            on = ~self._in_cut[step.targets]
+            came = most[step.positions[step.rows[step.pair_of]]]
+            np.maximum.at(most, step.targets[on], came[on])
+        return int(most.max()) + int(np.bincount(after).max(initial=0))
 
     def describe_cut(self, point: int) -> str:
         """Name the position."""
@@ -269,11 +275,6 @@ def split(keys: IntArray, known: IntArray) -> list[IntArray]:
     """List the places at which each known key stands, in growing order."""
     in_order = np.argsort(keys, kind="stable")
     return np.split(in_order, np.searchsorted(keys[in_order], known[1:]))
-
-
-def _most_alike(numbers: IntArray) -> int:
-    """Say how often the number that stands there most often does."""
-    return int(np.bincount(numbers).max(initial=0))
 
 
 def _levels(count: int, sources: IntArray, targets: IntArray) -> IntArray:

@@ -1,0 +1,100 @@
+"""Random small games whose chances and payoffs are no round numbers, with cycles and without."""
+
+from fractions import Fraction
+
+import numpy as np
+from exactdice.games import Game, Move
+
+
+class RandomGame(Game):
+    """Positions in blocks of levels; a move leads on, or back to the first level of its block.
+
+    Args:
+        seed: of all tables.
+        players: one, or two whose payoffs add up to 1.
+        has_cycles: whether moves lead back.
+        seldom: a move of the first level that leads back does so with probability 1 - 1/seldom;
+            0 for chances like all others.
+    """
+
+    name = "RandomGame"
+
+    def __init__(self, seed=0, players=2, has_cycles=True, seldom=0):
+        self.seed, self.players, self.has_cycles, self.seldom = seed, players, has_cycles, seldom
+        self.num_players, self.zero_sum = players, players == 2
+        rng = np.random.default_rng(seed)
+        blocks, self.levels, self.width = rng.integers(1, 4, 3).tolist()
+        self.num_actions, outcomes, laws = rng.integers(2, 5, 3).tolist()
+        self.num_states = blocks * self.levels * self.width
+        self.observation_sizes, self.observation_names = (self.num_states,), ("place",)
+        counts = rng.integers(1, 10 ** int(rng.integers(1, 8)), (laws, outcomes))
+        rows = [[Fraction(int(n), int(row.sum())) for n in row] for row in counts]
+        if seldom:
+            rows[0] = [Fraction(1, seldom), 1 - Fraction(1, seldom)] + [Fraction(0)] * (
+                outcomes - 2
+            )
+        self._exact = np.array(rows)
+        self.laws = self._exact.astype(float)
+        shape = players, self.num_states, self.num_actions, outcomes
+        self._rows = rng.integers(laws, size=shape[1:3])
+        self._legal = rng.random(shape[1:3]) < 0.7
+        self._legal[:, 0] = True
+        self._seats, self._to = rng.integers(players, size=shape), np.zeros(shape, dtype=int)
+        self._over = rng.random(shape) < 0.1
+        for index in np.ndindex(shape):
+            block, inside = divmod(index[1], self.levels * self.width)
+            later = np.arange(index[1] + self.width - inside % self.width, self.num_states)
+            back = np.arange(self.width) + block * self.levels * self.width
+            ways = np.concatenate([later, back, back]) if has_cycles else later
+            if index[3] == 0 or not len(ways):  # so that every block is left
+                self._over[index] = True
+            else:
+                self._to[index] = rng.choice(ways)
+        low, high = (-1, 2) if seed % 3 == 0 else (0, 1)
+        self.payoff_range = (float(low), float(high))
+        self._paid = rng.integers(700 * low, 700 * high + 1, shape)  # to player 0, times 700
+
+    def observe(self, states, seat):
+        return states[:, None]
+
+    def encode(self, observations):
+        return np.asarray(observations)[..., 0]
+
+    def mask(self, states):
+        return self._legal[states]
+
+    def initial_law(self):
+        count = self.width * self.levels
+        total = count * (count + 1) // 2
+        return np.arange(count), np.array([Fraction(k + 1, total) for k in range(count)])
+
+    def exact_laws(self):
+        return self._exact
+
+    def law(self, states, actions):
+        return self._rows[states, actions]
+
+    def advance(self, seats, states, actions, outcomes):
+        move = self.exact_advance(seats, states, actions, outcomes)
+        return move._replace(payoffs=move.payoffs.astype(float))
+
+    def exact_advance(self, seats, states, actions, outcomes):
+        at = seats, states, actions, outcomes
+        over = np.repeat(self._over[at][:, None], self.num_players, axis=1)
+        first = np.array([Fraction(int(paid), 700) for paid in self._paid[at]], dtype=object)
+        both = np.stack([first, 1 - first], axis=1)[:, : self.num_players]
+        return Move(self._seats[at], self._to[at], np.where(over, both, Fraction(0)), over)
+
+    def stages(self):
+        places = np.arange(self.num_states).reshape(-1, self.width)  # (block and level, place)
+        return [(seat, states) for states in places for seat in range(self.num_players)]
+
+    def block(self, seat, states):
+        size = self.levels * self.width
+        return states // size, states % size < self.width
+
+    def describe(self, observation):
+        return f"at {observation[0]}"
+
+    def describe_action(self, action):
+        return f"takes way {action}"
