@@ -28,6 +28,7 @@ to an end, as that mass ends once.
 """
 
 from contextlib import suppress
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -120,16 +121,13 @@ def _solve(block: Block, players: Players, values: Values, cut: Array) -> Any:
         cut: a guess of the cut's values, shape (cut,).
     """
     gains = block.gains(values)
-    chosen: IntArray | None = None
+    known: set[bytes] = set()
     for _ in range(MOST_ROUNDS):
         found = block.backward(players.choose, gains, cut, values)
         residual = np.abs(found - cut).max(initial=0)
-        last, chosen = chosen, players.chosen(block.stages)
-        if not residual or (last is not None and (last == chosen).all()):
+        if not residual or _were_known(players.chosen(block.stages), known):
             break
-        cut = cut + _solve_linear(
-            block, block.returns(players.weigh), found - cut, players.arithmetic
-        )
+        cut = _improved(block, players, cut, found)
         if len(players.free) == 2:
             cut = _respond(block, players, gains, cut)
     else:
@@ -141,16 +139,35 @@ def _solve(block: Block, players: Players, values: Values, cut: Array) -> Any:
 
 def _respond(block: Block, players: Players, gains: Any, cut: Array) -> Array:
     """Find the cut's values if the opponent answers best to what the other player has chosen."""
-    chosen = players.chosen(block.stages)
+    known: set[bytes] = set()
+    _were_known(players.chosen(block.stages), known)
     for _ in range(MOST_ROUNDS):
         found = block.backward(players.respond, gains, cut)
-        last, chosen = chosen, players.chosen(block.stages)
-        if (last == chosen).all():
+        if _were_known(players.chosen(block.stages), known):
             return cut
-        cut = cut + _solve_linear(
-            block, block.returns(players.weigh), found - cut, players.arithmetic
-        )
+        cut = _improved(block, players, cut, found)
     raise ArithmeticError(f"a best response must be found within {MOST_ROUNDS} rounds, and was not")
+
+
+def _improved(block: Block, players: Players, cut: Array, found: Array) -> Array:
+    """Give the cut's values if all do what they chose last, from c and T(c)."""
+    arithmetic = players.arithmetic
+    step = _solve_linear(block, block.returns(players.weigh), found - cut, arithmetic)
+    within: Array = arithmetic.within(cut + step, *arithmetic.payoff_range(players.game))
+    return within
+
+
+def _were_known(chosen: IntArray, known: set[bytes]) -> bool:
+    """Say whether choices were made before, and remember them.
+
+    As a rule that is in the last round: nothing is to be improved. Rounding may also lead floats
+    back to choices that are all but as good; the residual says how good the values are then.
+    """
+    digest = sha256(chosen.tobytes()).digest()
+    if digest in known:
+        return True
+    known.add(digest)
+    return False
 
 
 def _solve_linear(block: Block, chances: Array, right: Array, arithmetic: Arithmetic) -> Array:
