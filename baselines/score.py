@@ -48,6 +48,8 @@ class Score:
         optimum: that of the best response to the same opponents.
         random: that of the uniform policy over legal actions.
         agent: the policy itself.
+        error_bound: how far rounding may have taken ``value`` from the exact one; the optimum has
+            such a bound in its ``Solution``.
 
     Raises:
         ImpossibleScoreError: if the value is above the optimum by more than rounding. Within
@@ -62,9 +64,11 @@ class Score:
     optimum: float
     random: float
     agent: Policy = field(repr=False)
+    error_bound: float = field(default=0.0, repr=False)
 
     def __post_init__(self) -> None:
-        rounding = FLOATS.tie(self.task.game) + 2 * solution(self.task, FLOATS).error_bound
+        bounds = self.error_bound + solution(self.task, FLOATS).error_bound
+        rounding = FLOATS.tie(self.task.game) + bounds
         if not self.value - self.optimum <= rounding:
             raise ImpossibleScoreError(
                 f"{self.policy} scores {self.value!r}, the best possible {self.optimum!r}: "
@@ -179,6 +183,7 @@ class Score:
             "outcomes": {str(payoff): chance for payoff, chance in self.outcomes.items()},
             "optimal_share": self.optimal_share,
             "flawless": self.flawless,
+            "error_bound": self.error_bound,
             "exploitability_in_seat": self.exploitability_in_seat,
         }
 
@@ -229,6 +234,7 @@ def score(
         optimum=float(solution(task, FLOATS).value),
         random=random_value(task),
         agent=found.policy,
+        error_bound=found.error_bound,
     )
 
 

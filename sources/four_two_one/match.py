@@ -6,7 +6,7 @@ result x and the other's result y. The paper demands of rational utility that at
 higher combination by (54) be worth no less (section 2.3): that u grows with x and falls with y, or,
 before y is known, that the mean of u over the best reply to x grows with x.
 
-Values are floats, right within an error bound near 1e-13. Differences up to ``SAME`` count as none.
+Values are floats, right within an error bound near 1e-11. Differences up to ``SAME`` count as none.
 """
 
 from dataclasses import dataclass

@@ -1,0 +1,180 @@
+"""Error bounds against fractions, in random games: never exceeded, and not far from the error."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from exactdice.baselines import Task, evaluate, occupancy, outcome_distribution, solve
+from exactdice.baselines import payoff_matrix as matrix_of
+from exactdice.games import EXACT, FourTwoOne, GameError, Greed, InputError, LowestScore, ShutTheBox
+from random_games import RandomGame
+
+
+def random_law(game, rng):
+    """Make a stochastic policy whose probabilities are no round numbers."""
+    law = rng.random((game.num_states, game.num_actions)) * game.mask(np.arange(game.num_states))
+    return law / law.sum(axis=1, keepdims=True)
+
+
+def asked(seed, seldom=0):
+    """Ask a random question about a random game, in floats and in fractions; None if it has none.
+
+    The answer in fractions is against the same opponents: where floats tie the actions of an
+    equilibrium fractions need not, so that the policy found by floats is given to both.
+    """
+    rng = np.random.default_rng(seed)
+    players, cycles = int(rng.integers(1, 3)), bool(rng.integers(2))
+    game = RandomGame(seed, players, cycles or seldom > 0, seldom)
+    opponent = ["optimal", "random", random_law(game, rng)][int(rng.integers(3))]
+    task = Task(game, int(rng.integers(players)), opponent if players == 2 else "optimal")
+    policy = [None, "random", random_law(game, rng)][int(rng.integers(3))]
+    if policy is None:
+        floats, exact = solve(task), solve(task, exact=True)
+    else:
+        floats = evaluate(policy, task)
+        fixed = [
+            known.probabilities(np.arange(game.num_states)) for known in task.policies.values()
+        ]
+        exact = evaluate(policy, Task(game, task.seat, fixed), exact=True)
+    try:
+        return floats, exact, floats.value
+    except InputError:  # an opponent who moves first ends every game
+        return None
+
+
+def error_of(floats, exact):
+    """Give the largest error of a value, in fractions."""
+    pairs = [
+        (floats.value, exact.value),
+        (floats.value_before_play, exact.value_before_play),
+        *zip(floats.values.ravel(), exact.values.ravel(), strict=True),
+        *zip(floats.table[floats.table > -np.inf], exact.table[exact.table > -np.inf], strict=True),
+    ]
+    return max(abs(Fraction(float(ours)) - true) for ours, true in pairs)
+
+
+def compare(seeds, seldom=0):
+    """Check that errors are within their bounds; give bound divided by error where there is one."""
+    factors = []
+    for seed in seeds:
+        answer = asked(seed, seldom)
+        if answer is None:
+            continue
+        floats, exact, _ = answer
+        low, high = floats.task.game.payoff_range
+        assert low <= floats.values[floats.values != 0].min(initial=low)
+        assert floats.values.max() <= high
+        assert exact.error_bound == 0 < floats.error_bound
+        error = error_of(floats, exact)
+        assert error <= floats.error_bound, f"seed {seed}"
+        if error:
+            factors.append(floats.error_bound / float(error))
+    return factors
+
+
+def test_errors_are_within_their_bounds():
+    factors = compare(range(25))
+    assert len(factors) > 12
+    assert np.median(factors) < 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("batch", range(4))
+def test_errors_of_thousands_of_games_are_within_their_bounds(batch):
+    factors = compare(range(1000 * batch, 1000 * (batch + 1)))
+    assert len(factors) > 600
+    assert np.median(factors) < 100
+
+
+@pytest.mark.parametrize("seldom", [10**3, 10**7])
+def test_errors_are_within_their_bounds_where_moves_lead_back_nearly_always(seldom):
+    assert compare(range(6), seldom)
+
+
+class Waiting(RandomGame):
+    """One position that comes back with probability 1 - 1/seldom, and then is won or lost."""
+
+    name = "Waiting"
+
+    def __init__(self, seldom=10, wins=Fraction(1, 3)):
+        super().__init__(0, 1, has_cycles=True)
+        self.seldom, self.wins = seldom, wins
+        self.num_states, self.observation_sizes, self.num_actions = 1, (1,), 1
+        self.payoff_range, self.levels, self.width = (0.0, 1.0), 1, 1
+        self._exact = np.array([[1 - Fraction(1, seldom), wins / seldom, (1 - wins) / seldom]])
+        self.laws = self._exact.astype(float)
+        shape = 1, 1, 1, 3
+        self._rows, self._legal = np.zeros((1, 1), dtype=int), np.ones((1, 1), dtype=bool)
+        self._seats, self._to = np.zeros((2, *shape), dtype=int)
+        self._over = np.array([False, True, True]).reshape(shape)
+        self._paid = np.array([0, 700, 0]).reshape(shape)
+
+    @property
+    def keywords(self):
+        return {"seldom": self.seldom, "wins": self.wins}
+
+
+@pytest.mark.parametrize("wins", [Fraction(1, 3), Fraction(1)])
+@pytest.mark.parametrize("digits", [1, 5, 7, 8])
+def test_a_position_that_comes_back_nearly_always(digits, wins):
+    task = Task(Waiting(10**digits, wins))
+    exact, floats = solve(task, exact=True), solve(task)
+    assert exact.value == wins
+    assert abs(Fraction(floats.value) - wins) <= floats.error_bound < 1e-6
+    assert floats.value <= 1
+
+
+@pytest.mark.parametrize(
+    ("digits", "said"),
+    [
+        (12, r"values of Waiting must be right within 1e-06 .* may be off by .* exact=True"),
+        (16, r"Waiting may come back to state 0 of player 0, or near it, more often than floats"),
+        (40, r"Waiting may come back to state 0 of player 0, or near it, more often than floats"),
+    ],
+)
+def test_what_floats_cannot_tell_is_refused_and_told_by_fractions(digits, said):
+    task = Task(Waiting(10**digits))
+    assert solve(task, exact=True).value == Fraction(1, 3)
+    with pytest.raises(InputError, match=said) as caught:
+        solve(task)
+    assert not isinstance(caught.value, GameError)
+
+
+EXACT_TASKS = [
+    Task(Greed(5, 1), 1, "random"),
+    Task(Greed(4, 3), 1, "random"),
+    Task(Greed(4, 3, tie="lost"), 0, "if_else"),
+    Task(LowestScore(2, 3, 3, 3), 1),
+    Task(ShutTheBox(3, 2, 2), 1, "random"),
+    Task(FourTwoOne(2, 3, 2, "sum")),
+    Task(RandomGame(1, 2), 1, "random"),
+    Task(RandomGame(5, 2, has_cycles=False), 0, "random"),
+]
+
+
+@pytest.mark.parametrize("task", EXACT_TASKS, ids=repr)
+def test_exact_answers_are_fractions_and_whole_numbers_are_too(task):
+    found = [solve(task, exact=True), evaluate("random", task, exact=True)]
+    numbers = [value for answer in found for value in (answer.value, answer.value_before_play)]
+    numbers += [value for answer in found for value in answer.values.ravel().tolist()]
+    numbers += [value for value in found[0].table.ravel().tolist() if value != -np.inf]
+    numbers += occupancy("random", task, exact=True).tolist()
+    law = outcome_distribution("random", task, exact=True)
+    numbers += [*law, *law.values()]
+    if task.game.num_players > 1:
+        policies = {"one": "random", "other": "optimal"}
+        numbers += matrix_of(policies, task, exact=True).payoffs.ravel().tolist()
+    assert {type(number) for number in numbers} == {Fraction}
+    assert sum(law.values()) == 1
+
+
+def test_a_chance_of_one_in_twelve_is_a_fraction():
+    assert evaluate("random", Task(Greed(5, 1), 1), exact=True).value == Fraction(1, 12)
+
+
+def test_floats_do_not_get_into_exact_computation():
+    assert EXACT.numbers(np.arange(2)).tolist() == [Fraction(0), Fraction(1)]
+    with pytest.raises(TypeError):
+        EXACT.number(0.5)
+    with pytest.raises(TypeError):
+        EXACT.numbers(np.array([Fraction(1, 2), 0.5], dtype=object))
