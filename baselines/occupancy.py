@@ -33,6 +33,8 @@ def play(policy: Policy, task: Task, arithmetic: Arithmetic, follow: Decide | No
         legal: Array = weights * task.game.mask(stage.states)  # illegal moves end the game
         return legal
 
+    if task.game.is_listed:
+        _ = task.game.checked_order  # before the initial law is used
     start = arithmetic.zeros(task.game.num_players, task.game.num_states)
     start[task.seat] = first_law(task, arithmetic).chances
     met = sweep_forward(task.game, decide, start, task.seat, arithmetic).mass

@@ -282,6 +282,8 @@ def by_seat(policies: LineUp, seats: Iterable[int]) -> dict[int, PolicyLike]:
 
 def start_mass(game: Game, arithmetic: Arithmetic = FLOATS) -> Array:
     """Give the probability mass before the first move, shape (player to move, state)."""
+    if game.is_listed:
+        _ = game.checked_order  # before the initial law is used
     mass = arithmetic.zeros(game.num_players, game.num_states)
     states, probabilities = game.initial_law()
     mass[0, states] = arithmetic.numbers(np.asarray(probabilities))

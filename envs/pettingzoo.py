@@ -21,6 +21,7 @@ except ModuleNotFoundError as error:
 
 from ..baselines import Sight, Task, make_game, register_environment
 from ..games import GAMES, BoolArray, FloatArray, InputError, InverseLaws
+from ..games.effects import checked_advance
 from .encoding import Encoding, EncodingName, Features
 from .env import check_action
 from .lanes import Played
@@ -183,7 +184,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         seats, states, actions = np.array([[self._seat], [self._state], [action]])
         outcomes = self.game.draw(states, actions, self._rng)
         played = Played(self._seat, self._state, action, int(outcomes[0]))
-        move = self.game.advance(seats, states, actions, outcomes)
+        move = checked_advance(self.game, seats, states, actions, outcomes)
         self._settle(move.over[0], move.payoffs[0])
         if not self._settled.all():
             self._go_to(int(move.seats[0]), int(move.states[0]))

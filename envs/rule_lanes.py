@@ -7,6 +7,7 @@ import numpy as np
 
 from ..baselines import Task
 from ..games import BoolArray, FloatArray, GameError, IntArray, InverseLaws, Move
+from ..games.effects import checked_advance
 from ..games.sizes import check_memory
 from .encoding import Encoding, Features
 from .lanes import Ends, Lanes, Played
@@ -108,7 +109,7 @@ class RuleLanes(Lanes):
         if self._num_lanes == 1:
             columns = (column.tolist() for column in (seats, states, actions, outcomes))
             self.played += starmap(Played, zip(*columns, strict=True))
-        return self._game.advance(seats, states, actions, outcomes)
+        return checked_advance(self._game, seats, states, actions, outcomes)
 
     def _others_in_turn(self, seats: IntArray, over: BoolArray) -> Iterator[int]:
         """Yield a seat that is to move in some lane, until the agent is to move in all."""

@@ -33,7 +33,7 @@ from ..games import (
     IntArray,
     Stage,
 )
-from ..games.checks import require_later
+from ..games.effects import require_moves
 from ..games.enumeration import outcomes
 from ..games.sizes import check_memory
 from .engine import RewardMode
@@ -204,7 +204,7 @@ class _Listing:
         weight = weights[state, action]
         for where, chance, move in outcomes(game, mover, states[state], action, FLOATS):
             before = np.full(len(where), mover), states[state[where]], action[where]
-            require_later(game.checked_order, *before, move)
+            require_moves(game, *before, move)
             over = move.over[:, seat]
             after = self._places[move.seats, np.where(over, 0, move.states)]
             ways.append((rows[where], np.where(over, self._end, after), weight[where] * chance))

@@ -40,6 +40,8 @@ def process_of(task: Task) -> Process | None:
         isinstance(policy, TablePolicy | UniformPolicy) for policy in task.policies.values()
     ):
         return None
+    if task.game.is_listed:
+        _ = task.game.checked_order  # before the initial law is used
     _ = task.initial  # raises if the agent never gets to move
     turns = task.game.turns(task.seat)
     try:

@@ -75,10 +75,12 @@ def require_laws(name: str, laws: "Array") -> None:
         GameError: naming the first row that does not.
     """
     rounding = 0 if laws.dtype == object else laws.shape[1] * float(np.finfo(np.float64).eps)
-    wrong = (laws < 0).any(axis=1) | ~(np.abs(laws.sum(axis=1) - 1) <= rounding)
+    with np.errstate(invalid="ignore"):  # of infinities
+        sums = laws.sum(axis=1)
+        wrong = (laws < 0).any(axis=1) | ~(np.abs(sums - 1) <= rounding)
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise GameError(f"{name} must sum to 1, got {float(laws[row].sum())!r} in row {row}")
+        raise GameError(f"{name} must sum to 1, got {float(sums[row])!r} in row {row}")
 
 
 def roundings_between(laws: "Array", exact: "Array") -> int:
@@ -124,13 +126,16 @@ class Order(NamedTuple):
     cut: "BoolArray"  # whether it is in the cut of its block
 
 
-def order_of(game: "Game") -> Order:
+def order_of(game: "Game", stages: "Sequence[tuple[int, IntArray]]") -> Order:
     """Give the order of all positions.
+
+    Args:
+        game: the rules.
+        stages: those of the game.
 
     Raises:
         GameError: if a position is in two stages, or the game begins in none.
     """
-    stages = game.stages()
     listed = np.concatenate([seat * game.num_states + states for seat, states in stages])
     positions, times = np.unique(listed, return_counts=True)
     if (times > 1).any():
@@ -144,8 +149,7 @@ def order_of(game: "Game") -> Order:
         numbers[seat, states] = number
         if game.has_cycles:
             blocks[seat, states], cut[seat, states] = game.block(seat, states)
-    starts, chances = game.initial_law()
-    require_laws("initial_law", np.asarray(chances)[None])
+    starts, _ = game.initial_law()
     if (numbers[0, starts] < 0).any():
         raise GameError("initial_law must give states of player 0 that stages lists")
     for table in (numbers, blocks, cut):

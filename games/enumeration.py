@@ -1,6 +1,6 @@
 """Expectation in any game, both ways: every move is listed, one outcome at a time.
 
-Where moves lead is checked as they are listed (``checks.require_later``).
+What can be seen of the rules is checked as moves are listed (see ``contract``).
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .arithmetic import FLOATS, Arithmetic, Array, Values
-from .checks import require_later
+from .effects import legal_moves, require_moves, require_rows
 
 if TYPE_CHECKING:
     from .game import Decide, Game, IntArray, Move, Stage
@@ -20,6 +20,7 @@ def outcomes(
 ) -> "Iterator[tuple[IntArray, Array, Move]]":
     """List what may come of some moves, one outcome at a time: which moves, chance, effect."""
     rows = game.law(states, actions)
+    require_rows(game, seat, states, actions, rows)
     laws, advance = arithmetic.laws(game), arithmetic.rules(game)
     for outcome in range(laws.shape[1]):
         where = np.flatnonzero(laws[rows, outcome] > 0)
@@ -32,10 +33,11 @@ def moves(
     game: "Game", seat: int, states: "IntArray", arithmetic: Arithmetic
 ) -> "Iterator[tuple[IntArray, IntArray, Array, Move]]":
     """List every legal move from some states: place in ``states``, action, chance, effect."""
-    pair, action = np.nonzero(game.mask(states))
+    _ = game.checked_order  # if nothing is swept
+    pair, action = legal_moves(game, states)
     for where, chance, move in outcomes(game, seat, states[pair], action, arithmetic):
         row, done = pair[where], action[where]
-        require_later(game.checked_order, np.full(len(row), seat), states[row], done, move)
+        require_moves(game, np.full(len(row), seat), states[row], done, move)
         yield row, done, chance, move
 
 
@@ -55,7 +57,7 @@ def backward(
     game: "Game", decide: "Decide", seats: Sequence[int], arithmetic: Arithmetic
 ) -> Values:
     """Visit the stages last to first (see ``Game.backward_together``)."""
-    _require_no_cycles(game)
+    _require_order(game)
     values = arithmetic.values(len(seats), game.num_players, game.num_states)
     for stage in reversed(game.unscaled_stages(arithmetic)):
         expected = arithmetic.zeros(len(seats), len(stage.states), game.num_actions)
@@ -73,7 +75,7 @@ def forward(
     game: "Game", decide: "Decide", start: Array, seat: int, arithmetic: Arithmetic
 ) -> Array:
     """Visit the stages first to last: the adjoint of ``backward`` (see ``Game.forward``)."""
-    _require_no_cycles(game)
+    _require_order(game)
     mass = start.copy()
     for stage in game.unscaled_stages(arithmetic):
         weights = decide(stage, mass[stage.positions])
@@ -129,6 +131,8 @@ def forward_roundings(game: "Game", decision: int, seat: int) -> int:
     return int(most.max())
 
 
-def _require_no_cycles(game: "Game") -> None:
+def _require_order(game: "Game") -> None:
+    """Check that stages can be visited one after the other, before they are."""
+    _ = game.checked_order
     if game.has_cycles:
         raise TypeError(f"{game.name} has cycles, so that one pass is not enough: see blocks")

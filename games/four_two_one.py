@@ -150,15 +150,15 @@ class FourTwoOne(TurnGame):
         )
 
     @property
-    def utility(self) -> str | list[list[str]]:
+    def utility(self) -> str | tuple[tuple[str, ...], ...]:
         """The name of the utility, or its table with fractions as texts."""
         if self._utility is not None:
             return self._utility
         assert self.utilities is not None
-        return [[str(value) for value in row] for row in self.utilities.tolist()]
+        return tuple(tuple(map(str, row)) for row in self.utilities.tolist())
 
     def __repr__(self) -> str:
-        tie = f", tie={self.tie!r}" if self.utilities is None else ""
+        tie = f", tie={self.tie!r}" if self.utilities is None or self.tie != "half" else ""
         return (
             f"FourTwoOne(dice={self.dice}, faces={self.faces}, casts={self.casts}, "
             f"utility={self._shown}, duration={self.duration}{tie})"

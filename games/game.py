@@ -32,7 +32,7 @@ structure overrides them with something faster that must agree.
 
 import inspect
 import re
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -45,8 +45,11 @@ from . import enumeration
 from .arithmetic import FLOATS, Arithmetic, Array, Values
 from .board import Die, Note, Row
 from .checks import Order, order_of, require_laws, roundings_between
+from .contract import exact_laws_of, range_of, require_contract
 from .drawing import InverseLaws
+from .effects import require_numbers
 from .errors import GameError
+from .identity import Identity, Sealed, require_unchanged
 from .moves import Moves, SeatTurn, list_moves
 from .sizes import Cost
 
@@ -87,8 +90,11 @@ class Stage(NamedTuple):
 Decide: TypeAlias = Callable[[Stage, Array], Array]
 
 
-class Game(ABC):
+class Game(metaclass=Sealed):
     """A finite game of chance and perfect information.
+
+    Once it is made a game does not change: attributes cannot be set, and arrays are read-only. Two
+    games of a class are equal if their arguments have the same content (see ``identity``).
 
     Attributes:
         name: what the game is called in ids.
@@ -121,6 +127,7 @@ class Game(ABC):
     payoff_range: tuple[float, float]
     zero_sum: bool
     laws: FloatArray
+    _identity: Identity
     cost: ClassVar[Callable[..., Cost] | None] = None
 
     # ------------------------------------------------------------------ rules
@@ -180,13 +187,14 @@ class Game(ABC):
         ``exact_range``.
         """
         move = self.advance(seats, states, actions, outcomes)
+        require_numbers(self, seats, states, actions, move)
         exactly = np.vectorize(Fraction, otypes=[object])
         return move._replace(payoffs=exactly(move.payoffs))
 
     @property
     def exact_range(self) -> tuple[Fraction, Fraction]:
         """``payoff_range`` in fractions."""
-        low, high = self.payoff_range
+        low, high = range_of(self)
         return Fraction(low), Fraction(high)
 
     @abstractmethod
@@ -220,9 +228,8 @@ class Game(ABC):
 
     def states_of(self, seat: int) -> IntArray:
         """List the states in which a player may be to move, in growing order."""
-        return np.unique(
-            np.concatenate([states for mover, states in self.stages() if mover == seat])
-        )
+        own = [states for mover, states in self.stages() if mover == seat]
+        return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *own]))
 
     @abstractmethod
     def describe(self, observation: IntArray) -> str:
@@ -300,12 +307,32 @@ class Game(ABC):
         return f"{type(self).__name__}({shown})"
 
     def __eq__(self, other: object) -> bool:
-        """Call two games equal if their rules and sizes are, as ``repr`` shows them."""
-        return type(self) is type(other) and repr(self) == repr(other)
+        """Call two games equal if they are of one class and their arguments have equal content."""
+        if self is other or type(self) is not type(other):
+            return self is other
+        assert isinstance(other, Game)
+        return require_unchanged(self).contents == require_unchanged(other).contents
 
     def __hash__(self) -> int:
-        """Hash the rules and sizes."""
-        return hash(repr(self))
+        """Hash class and arguments, once; those that can be changed in place are compared again."""
+        identity = self._identity
+        return (require_unchanged(self) if identity.changeable else identity).hashed
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute while the game is made."""
+        self._require_unsealed(name)
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        """Delete an attribute while the game is made."""
+        self._require_unsealed(name)
+        super().__delattr__(name)
+
+    def _require_unsealed(self, name: str) -> None:
+        if "_identity" in vars(self):
+            raise GameError(
+                f"{name} must stay as it was when the game was made: make another game instead"
+            )
 
     # ------------------------------------------------------- chance, one way
 
@@ -339,6 +366,11 @@ class Game(ABC):
     def moves(self, seat: int, player: int) -> Moves:
         """List all moves of a seat, and what they lead to for a player, as flat tables."""
         return list_moves(self, seat, player)
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether the moves are listed one by one, and checked then (see ``contract``)."""
+        return type(self).moves is Game.moves and type(self).turns is Game.turns
 
     def turns(self, player: int) -> "list[SeatTurn]":
         """List the turns of which a game is made, and what they lead to for a player.
@@ -503,15 +535,12 @@ class Game(ABC):
     @cached_property
     def checked_exact_laws(self) -> Array:
         """``exact_laws``, computed and checked once."""
-        laws = self.exact_laws()
-        require_laws("exact_laws", laws)
-        return frozen(laws.view())
+        return frozen(exact_laws_of(self).view())
 
     @cached_property
     def checked_order(self) -> Order:
-        """Where all positions stand, found and checked once."""
-        require_laws("laws", self.laws)
-        return order_of(self)
+        """Where all positions stand, found and checked once, with all that needs no moves."""
+        return order_of(self, require_contract(self))
 
 
 def _pieces(count: int) -> Iterator[slice]:

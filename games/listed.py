@@ -8,7 +8,8 @@ import numpy as np
 
 from .arithmetic import Arithmetic, Array, Values
 from .blocks import Block, Blocks
-from .checks import Order, require_later
+from .checks import Order
+from .effects import legal_moves, require_moves
 from .enumeration import move_roundings, outcomes
 from .game import BoolArray, Decide, Game, IntArray, Stage
 
@@ -125,7 +126,7 @@ class ListedBlock(Block):
         columns = []
         for mover in np.unique(movers):
             where = np.flatnonzero(movers == mover)
-            rows, actions = np.nonzero(self._game.mask(states[where]))
+            rows, actions = legal_moves(self._game, states[where])
             columns.append((where[rows], actions))
         sources, actions = (np.concatenate(column) for column in zip(*columns, strict=True))
         in_order = np.argsort(sources, kind="stable")
@@ -142,7 +143,7 @@ class ListedBlock(Block):
             listed = outcomes(self._game, mover, states[mine], self._actions[mine], arithmetic)
             for where, chances, move in listed:
                 pairs = mine[where]
-                require_later(order, movers[pairs], states[pairs], self._actions[pairs], move)
+                require_moves(self._game, movers[pairs], states[pairs], self._actions[pairs], move)
                 over = move.over[:, self._seat]
                 np.add.at(self._paid, pairs[over], (chances * move.payoffs[:, self._seat])[over])
                 after = np.where(over, 0, move.seats), np.where(over, 0, move.states)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .checks import require_later
+from .effects import legal_moves, require_moves, require_rows
 from .errors import SizeError
 
 if TYPE_CHECKING:
@@ -67,17 +67,20 @@ class SeatTurn(NamedTuple):
 
 
 def list_moves(game: "Game", seat: int, player: int) -> Moves:
-    """List the moves of a seat one by one, and check that they lead on (see ``Game.moves``).
+    """List the moves of a seat one by one, and check them (see ``Game.moves`` and ``contract``).
 
     Raises:
-        GameError: if a move leads back.
+        GameError: if a move leads back or breaks another rule.
         SizeError: if there are too many.
     """
+    _ = game.checked_order
     own = game.states_of(seat)
-    pair, actions = np.nonzero(game.mask(own))
+    pair, actions = legal_moves(game, own)
     states = own[pair]
     laws, firsts = np.full((2, game.num_states, game.num_actions), -1)
-    rows = laws[states, actions] = game.law(states, actions)
+    rows = game.law(states, actions)
+    require_rows(game, seat, states, actions, rows)
+    laws[states, actions] = rows
     sizes = game.laws.shape[1] - np.argmax(game.laws[:, ::-1] > 0, axis=1)  # up to the last one
     counts = sizes[rows]
     if counts.sum() > MOST:
@@ -90,7 +93,7 @@ def list_moves(game: "Game", seat: int, player: int) -> Moves:
         where = np.flatnonzero(game.laws[rows, outcome] > 0)
         seats, outcomes = np.full(len(where), seat), np.full(len(where), outcome)
         move = game.advance(seats, states[where], actions[where], outcomes)
-        require_later(game.checked_order, seats, states[where], actions[where], move)
+        require_moves(game, seats, states[where], actions[where], move)
         entries = first[where] + outcome
         leads_to[entries] = move.seats * game.num_states + move.states
         over[entries], paid[entries] = move.over[:, player], move.payoffs[:, player]

@@ -131,9 +131,13 @@ def test_policies_that_cannot_be_registered_are_named(policies, message):
 
 
 def test_an_attribute_that_is_missing_is_named():
-    game = Short()
-    del game.num_states
-    with pytest.raises(GameError, match="Short must have the attributes num_states"):
+    class Unsized(Short):
+        def __init__(self):
+            super().__init__()
+            del self.num_states
+
+    game = Unsized()
+    with pytest.raises(GameError, match="Unsized must have the attributes num_states"):
         Task(game)
 
 

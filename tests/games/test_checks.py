@@ -11,53 +11,7 @@ from exactdice.envs.transitions import tabulate_transitions
 from exactdice.games import FourTwoOne, Game, GameError, Greed, InputError, ShutTheBox
 from exactdice.games.game import Move
 from exactdice.games.turn_game import Leg, TurnGame
-
-
-class Walk(Game):
-    """Two players take turns on a strip of cells and roll a coin; at its end somebody wins."""
-
-    name = "Walk"
-    num_players, num_states, num_actions = 2, 4, 2
-    observation_sizes, observation_names = (4,), ("cell",)
-    payoff_range, zero_sum = (0.0, 1.0), True
-    laws = np.array([[0.5, 0.5]])
-    order = (0, 1, 2, 3)
-
-    def __init__(self, step=1):
-        self.step = step  # 0 stays where it is
-
-    def observe(self, states, seat):
-        return states[:, None]
-
-    def encode(self, observations):
-        return np.asarray(observations)[..., 0]
-
-    def mask(self, states):
-        return np.ones((len(states), 2), dtype=bool)
-
-    def initial_law(self):
-        return np.array([0]), np.array([Fraction(1)], dtype=object)
-
-    def exact_laws(self):
-        return np.array([[Fraction(1, 2), Fraction(1, 2)]], dtype=object)
-
-    def law(self, states, actions):
-        return np.zeros(len(states), dtype=np.int64)
-
-    def advance(self, seats, states, actions, outcomes):
-        after = states + np.where(actions == 1, self.step, 1) * (1 + outcomes)
-        over = np.repeat((after >= 4)[:, None], 2, axis=1)
-        payoffs = np.where(over, np.eye(2)[seats], 0.0)
-        return Move(1 - seats, np.where(after >= 4, 0, after), payoffs, over)
-
-    def stages(self):
-        return [(seat, np.array([cell])) for cell in self.order for seat in (0, 1)]
-
-    def describe(self, observation):
-        return str(observation)
-
-    def describe_action(self, action):
-        return str(action)
+from small_games import Walk
 
 
 def circle(game):

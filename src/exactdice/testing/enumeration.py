@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from ..games import Game, GameError, IntArray, Move
-from ..games.checks import order_of, require_later
+from ..games.effects import require_moves, require_rows, require_shapes
 from .rules import CLOSE, require_words, words_of
 
 #: A player to move, and a state.
@@ -48,7 +48,6 @@ class Listing:
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        self._order = order_of(game)
         self.moves: dict[Position, dict[int, list[Way]]] = {}
         for seat, states in game.stages():
             mask = game.mask(states)
@@ -64,8 +63,7 @@ class Listing:
     def _list(self, seat: int, states: IntArray, actions: IntArray) -> None:
         """Add some legal moves of a player, outcome by outcome."""
         rows, exact = self.game.law(states, actions), self.game.exact_laws()
-        if rows.dtype.kind != "i" or not ((rows >= 0) & (rows < len(exact))).all():
-            raise GameError(f"law must give rows below {len(exact)}, got {rows}")
+        require_rows(self.game, seat, states, actions, rows)
         seen = self.game.observe(states, seat)
         for row, action in zip(seen, actions.tolist(), strict=True):
             require_words(f"describe_move({row}, {action})", self.game.describe_move(row, action))
@@ -80,8 +78,7 @@ class Listing:
             if not len(batch[0]):
                 continue
             move = self.game.exact_advance(*batch)
-            self._check_shapes(move, len(batch[0]))
-            require_later(self._order, *batch[:3], move)
+            require_moves(self.game, *batch[:3], move)
             self._compare(batch, move)
             chances, observed = exact[rows[drawn], outcome], seen[drawn]
             columns = zip(*(column.tolist() for column in (*batch[1:3], chances)), strict=True)
@@ -94,44 +91,16 @@ class Listing:
                     tuple(map(Fraction, move.payoffs[index].tolist())),
                     tuple(move.over[index].tolist()),
                 )
-                self._check(way, words_of(seat, state, action))
                 self.moves[seat, state][action].append(way)
-
-    def _check_shapes(self, move: Move, count: int) -> None:
-        """Check that each entry of a batch is there, and has one number a player where it must."""
-        for name, array in move._asdict().items():
-            shape = (count,) if name in ("seats", "states") else (count, self.game.num_players)
-            if np.shape(array) != shape:
-                raise GameError(f"advance must give {name} of shape {shape}, got {np.shape(array)}")
-
-    def _check(self, way: Way, words: str) -> None:
-        """Check the payoffs of an outcome."""
-        low, high = self.game.exact_range
-        for payoff, over in zip(way.payoffs, way.over, strict=True):
-            if over and not low <= payoff <= high:
-                raise GameError(
-                    f"payoffs must be in payoff_range, {float(low)!r} to {float(high)!r}, got "
-                    f"{float(payoff)!r} by {words}"
-                )
-            if not over and payoff:
-                raise GameError(
-                    f"payoffs must be zero until it is over for the player, got {float(payoff)!r} "
-                    f"by {words}"
-                )
-        if not self.game.zero_sum:
-            return
-        if any(way.over) and not (all(way.over) and sum(way.payoffs) == low + high):
-            raise GameError(
-                f"payoffs of a zero-sum game must add up to {float(low + high)!r} at once, got "
-                f"{tuple(map(float, way.payoffs))} by {words}"
-            )
 
     def _compare(self, batch: tuple[IntArray, ...], exact: Move) -> None:
         """Check that floats say the same, and each move by itself the same as many at once."""
         moves = self.game.advance(*batch)
+        require_shapes(self.game, len(batch[0]), moves)
         size = max(map(abs, self.game.payoff_range))
         for index in range(len(batch[0])):
             alone = self.game.advance(*(column[index : index + 1] for column in batch))
+            require_shapes(self.game, 1, alone)
             words = words_of(*(int(column[index]) for column in batch[:3]))
             for move, entry, name in ((moves, index, "exact_advance"), (alone, 0, "one move")):
                 here = move.over[entry], exact.over[index]

@@ -6,10 +6,10 @@ import numpy as np
 
 from ..envs.transitions import LIMIT
 from ..games import Game, GameError
-from ..games.checks import order_of, require_attributes, require_laws
+from ..games.contract import CLOSE, require_observations
+from ..games.effects import legal_moves
 
-#: Rounding of probabilities and payoffs, of the size of the largest.
-CLOSE = 1e-12
+__all__ = ["CLOSE", "check_rules", "opponents_of", "require_words", "words_of"]
 
 
 def check_rules(game: Game) -> int:
@@ -21,10 +21,8 @@ def check_rules(game: Game) -> int:
     Raises:
         GameError: naming the rule that is broken.
     """
-    _check_attributes(game)
     _check_arguments(game)
-    _check_laws(game)
-    _check_stages(game)
+    _ = game.checked_order  # which checks whatever needs no moves
     for seat in range(game.num_players):
         _check_observations(game, seat)
     _check_encode(game)
@@ -34,76 +32,15 @@ def check_rules(game: Game) -> int:
     return game.num_states * game.num_actions
 
 
-def _check_attributes(game: Game) -> None:
-    require_attributes(game)
-    for name in ("num_players", "num_states", "num_actions"):
-        number = getattr(game, name)
-        if not isinstance(number, int | np.integer) or number < 1:
-            raise GameError(f"{name} must be an integer of at least 1, got {number!r}")
-    if len(game.observation_names) != len(game.observation_sizes):
-        raise GameError(
-            f"observation_names must be {len(game.observation_sizes)}, as observation_sizes are, "
-            f"got {len(game.observation_names)}"
-        )
-    low, high = game.payoff_range
-    exactly = tuple(map(float, game.exact_range))
-    if not low <= high or not np.allclose(exactly, (low, high), rtol=CLOSE, atol=0):
-        raise GameError(
-            f"payoff_range must be the smallest and the largest payoff, as exact_range is, got "
-            f"{low!r} to {high!r}, exactly {exactly[0]!r} to {exactly[1]!r}"
-        )
-
-
 def _check_arguments(game: Game) -> None:
-    try:
-        again = copy.copy(game)  # as pickling does
-    except (AttributeError, TypeError) as error:
-        raise GameError(
-            f"each argument must be kept as an attribute of its name: {error}"
-        ) from None
+    again = copy.copy(game)  # as pickling does
     if again != game:
         raise GameError(f"keywords must build the same game, got {again!r} of {game!r}")
 
 
-def _check_laws(game: Game) -> None:
-    exact = game.exact_laws()
-    require_laws("laws", game.laws)
-    require_laws("exact_laws", exact)
-    if exact.shape != game.laws.shape or np.abs(exact.astype(float) - game.laws).max() > CLOSE:
-        raise GameError("exact_laws must be laws in fractions, got others")
-
-
-def _check_stages(game: Game) -> None:
-    for seat, states in game.stages():
-        if seat not in range(game.num_players):
-            raise GameError(f"stages must have seats below {game.num_players}, got {seat}")
-        if states.dtype.kind != "i" or not ((states >= 0) & (states < game.num_states)).all():
-            raise GameError(f"stages must list states below {game.num_states}, got {states}")
-    order_of(game)
-    chances = game.initial_law()[1]
-    if not all(isinstance(chance, int) or hasattr(chance, "numerator") for chance in chances):
-        raise GameError(f"initial_law must have fractions, got {chances!r}")
-
-
 def _check_observations(game: Game, seat: int) -> None:
     states = game.states_of(seat)
-    seen, sizes = game.observe(states, seat), np.array(game.observation_sizes)
-    if seen.shape != (len(states), len(sizes)) or seen.dtype.kind != "i":
-        raise GameError(
-            f"observe must give integers of shape {(len(states), len(sizes))}, got {seen.dtype} of "
-            f"shape {seen.shape}"
-        )
-    for state, row, back in zip(states, seen, game.encode(seen), strict=True):
-        if not ((row >= 0) & (row < sizes)).all():
-            raise GameError(
-                f"observe must give values below {sizes}, got {row} for state {state} of player "
-                f"{seat}"
-            )
-        if back != state:
-            raise GameError(
-                f"encode must invert observe, got {back} for {row}, which player {seat} sees in "
-                f"state {state}"
-            )
+    for row in require_observations(game, seat, states):
         require_words(f"describe({row})", game.describe(row))
 
 
@@ -128,15 +65,8 @@ def _check_encode(game: Game) -> None:
 
 
 def _check_masks(game: Game) -> None:
-    mask = game.mask(np.arange(game.num_states))
-    if mask.dtype != bool or mask.shape != (game.num_states, game.num_actions):
-        raise GameError(
-            f"mask must be bool of shape {(game.num_states, game.num_actions)}, got {mask.dtype} "
-            f"of shape {mask.shape}"
-        )
-    if not mask.any(axis=1).all():
-        state = int(np.argmin(mask.any(axis=1)))
-        raise GameError(f"mask must allow an action in each state, got none in state {state}")
+    """Check all states, of whomever: also numbers that stand for no state allow an action."""
+    legal_moves(game, np.arange(game.num_states))
 
 
 def require_words(what: str, words: object) -> None:

@@ -1,0 +1,246 @@
+"""What can be seen of a game while its moves are listed: whether it is one that can be computed.
+
+Exact computation lists every move of a game that has no sweep of its own, and environments do it
+for their tables. Whatever breaks the contract of ``Game`` and shows then is refused, whichever way
+the game is asked about first: here, once for each game, what stands apart from its moves; in
+``effects``, batch by batch, the moves. Whether the methods agree with each other in every state,
+``exactdice.testing.check_game`` finds.
+"""
+
+from math import isfinite
+from numbers import Rational
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .checks import require_attributes, require_laws, require_size
+from .errors import GameError
+
+if TYPE_CHECKING:
+    from .arithmetic import Array
+    from .game import BoolArray, Game, IntArray
+
+#: Rounding of probabilities and payoffs, of the size of the largest.
+CLOSE = 1e-12
+#: Up to so many probabilities are compared with the exact ones when moves are listed.
+MOST_CHANCES = 2**18
+#: Up to so many observations of each player are read back when moves are listed.
+MOST_SEEN = 1000
+
+
+def require_contract(game: "Game") -> "list[tuple[int, IntArray]]":
+    """Check attributes, laws, stages, the initial law, masks and some observations of a game.
+
+    Returns:
+        The stages, which take a while to list.
+
+    Raises:
+        GameError: naming what is wrong.
+    """
+    require_attributes(game)
+    for name in ("num_players", "num_states", "num_actions"):
+        number = getattr(game, name)
+        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
+            raise GameError(f"{name} must be an integer of at least 1, got {number}")
+    if len(game.observation_names) != len(game.observation_sizes):
+        raise GameError(
+            f"observation_names must be {len(game.observation_sizes)}, as observation_sizes are, "
+            f"got {len(game.observation_names)}"
+        )
+    _require_range(game)
+    _require_floats(game)
+    stages = _require_stages(game)
+    _require_start(game)
+    for _, states in stages:
+        checked_mask(game, states)
+    for seat in range(game.num_players):
+        own = [states for mover, states in stages if mover == seat]
+        if own:
+            states = np.concatenate(own)
+            require_observations(game, seat, states[:: 1 + len(states) // MOST_SEEN])
+    return stages
+
+
+def range_of(game: "Game") -> tuple[float, float]:
+    """Give ``payoff_range``.
+
+    Raises:
+        GameError: if it is not two finite numbers.
+    """
+    try:
+        low, high = game.payoff_range
+        right = isfinite(low) and isfinite(high) and low <= high
+    except (TypeError, ValueError, OverflowError):
+        right = False
+    if not right:
+        raise GameError(
+            "payoff_range must be the smallest and the largest payoff, two finite numbers, got "
+            f"{show_numbers(game.payoff_range)}"
+        )
+    return game.payoff_range
+
+
+def _require_range(game: "Game") -> None:
+    """Check that both ranges are one, and that two players share it if the game is zero-sum."""
+    low, high = range_of(game)
+    exactly = tuple(map(float, game.exact_range))
+    if not np.allclose(exactly, (low, high), rtol=CLOSE, atol=0):
+        raise GameError(
+            f"payoff_range must be the smallest and the largest payoff, as exact_range is, got "
+            f"{low} to {high}, exactly {exactly[0]} to {exactly[1]}"
+        )
+    require_size(max(map(abs, game.exact_range)))
+    if game.zero_sum and game.num_players != 2:
+        raise GameError(f"zero_sum must be False but for two players, got {game.num_players}")
+
+
+def _require_floats(game: "Game") -> None:
+    """Check ``laws``, and that they are ``exact_laws``."""
+    laws: Any = game.laws
+    if not isinstance(laws, np.ndarray) or laws.ndim != 2 or laws.dtype.kind != "f":
+        raise GameError(f"laws must be floats of shape (law, outcome), got {kind_of(laws)}")
+    require_laws("laws", laws)
+    if laws.size > MOST_CHANCES:
+        return
+    exact = game.checked_exact_laws
+    if exact.shape != laws.shape:
+        raise GameError(f"exact_laws must be of shape {laws.shape}, as laws are, got {exact.shape}")
+    wrong = np.abs(exact.astype(float) - laws) > CLOSE
+    if wrong.any():
+        row, outcome = np.argwhere(wrong)[0].tolist()
+        raise GameError(
+            f"laws must be exact_laws in floats, got {float(laws[row, outcome])} for "
+            f"{exact[row, outcome]} in row {row}, outcome {outcome}"
+        )
+
+
+def exact_laws_of(game: "Game") -> "Array":
+    """Give ``exact_laws``.
+
+    Raises:
+        GameError: if they are no table of fractions whose rows sum to one.
+    """
+    laws: Any = game.exact_laws()
+    if not isinstance(laws, np.ndarray) or laws.ndim != 2:
+        raise GameError(f"exact_laws must be of shape (law, outcome), got {kind_of(laws)}")
+    require_laws("exact_laws", laws)
+    require_exact("exact_laws", laws)
+    return laws
+
+
+def require_exact(name: str, numbers: "Array") -> None:
+    """Check that probabilities or payoffs are integers and fractions.
+
+    Raises:
+        GameError: if one is not.
+    """
+    if numbers.dtype.kind not in "iu":
+        entries = numbers.ravel().tolist()
+        if not all(issubclass(kind, Rational) for kind in set(map(type, entries))):
+            wrong = next(entry for entry in entries if not isinstance(entry, Rational))
+            raise GameError(f"{name} must have fractions, got {wrong}")
+
+
+def _require_stages(game: "Game") -> "list[tuple[int, IntArray]]":
+    """Check that stages are players and their states; give them."""
+    stages = list(game.stages())
+    if not stages:
+        raise GameError("stages must list the positions of the game, got none")
+    for seat, states in stages:
+        if seat not in range(game.num_players):
+            raise GameError(f"stages must have seats below {game.num_players}, got {seat}")
+        if not _are_numbers(states, game.num_states) or states.ndim != 1:
+            raise GameError(
+                f"stages must list states below {game.num_states}, got {show_numbers(states)}"
+            )
+    return stages
+
+
+def _require_start(game: "Game") -> None:
+    """Check the initial law."""
+    starts, chances = map(np.asarray, game.initial_law())
+    if starts.ndim != 1 or starts.shape != chances.shape:
+        raise GameError(
+            "initial_law must have a probability for each of its states, got states of shape "
+            f"{starts.shape} and probabilities of shape {chances.shape}"
+        )
+    require_laws("initial_law", chances[None])
+    require_exact("initial_law", chances)
+    if not _are_numbers(starts, game.num_states):
+        raise GameError(
+            f"initial_law must give states below {game.num_states}, got {show_numbers(starts)}"
+        )
+    states, times = np.unique(starts, return_counts=True)
+    if (times > 1).any():
+        raise GameError(
+            f"initial_law must give a state once, got state {states[np.argmax(times > 1)]} again"
+        )
+
+
+def checked_mask(game: "Game", states: "IntArray") -> "BoolArray":
+    """Give ``mask``.
+
+    Raises:
+        GameError: if it is of another form, or a state has no legal action.
+    """
+    mask: Any = game.mask(states)
+    shape = (len(states), game.num_actions)
+    if not isinstance(mask, np.ndarray) or mask.dtype != bool or mask.shape != shape:
+        raise GameError(f"mask must be bool of shape {shape}, got {kind_of(mask)}")
+    some = mask.any(axis=1)
+    if not some.all():
+        state = states[np.argmin(some)]
+        raise GameError(f"mask must allow an action in each state, got none in state {state}")
+    return mask
+
+
+def require_observations(game: "Game", seat: int, states: "IntArray") -> "IntArray":
+    """Check that some states are seen as observations that tell them; give these.
+
+    Raises:
+        GameError: naming the first state that is not.
+    """
+    seen, sizes = game.observe(states, seat), np.array(game.observation_sizes)
+    shape = (len(states), len(sizes))
+    if not isinstance(seen, np.ndarray) or seen.shape != shape or seen.dtype.kind not in "iu":
+        raise GameError(f"observe must give integers of shape {shape}, got {kind_of(seen)}")
+    beyond = ((seen < 0) | (seen >= sizes)).any(axis=1)
+    if beyond.any():
+        row = int(np.argmax(beyond))
+        raise GameError(
+            f"observe must give values below {show_numbers(sizes)}, got {show_numbers(seen[row])} "
+            f"for state {states[row]} of player {seat}"
+        )
+    back = np.asarray(game.encode(seen))
+    if back.shape != states.shape:
+        raise GameError(f"encode must give states of shape {states.shape}, got {kind_of(back)}")
+    if (back != states).any():
+        row = int(np.argmax(back != states))
+        raise GameError(
+            f"encode must invert observe, got {back[row]} for {show_numbers(seen[row])}, which "
+            f"player {seat} sees in state {states[row]}"
+        )
+    return seen
+
+
+def _are_numbers(states: Any, count: int) -> bool:
+    """Say whether something is an array of integers from 0 to a number."""
+    if not isinstance(states, np.ndarray) or states.dtype.kind not in "iu":
+        return False
+    return bool(((states >= 0) & (states < count)).all())
+
+
+def kind_of(value: Any) -> str:
+    """Say what came instead of an array of another form."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} of shape {value.shape}"
+    return f"a {type(value).__name__}"
+
+
+def show_numbers(values: Any) -> str:
+    """Show a few numbers."""
+    numbers = [
+        str(number.item() if isinstance(number, np.generic) else number)
+        for number in np.ravel(np.asarray(values, dtype=object))
+    ]
+    return " ".join(numbers[:10]) + (" ..." if len(numbers) > 10 else "")

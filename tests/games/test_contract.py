@@ -1,0 +1,198 @@
+"""A game that breaks its contract is refused, whichever way it is asked about first."""
+
+from fractions import Fraction
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from exactdice.baselines import Task, evaluate, occupancy, outcome_distribution, score, solve
+from exactdice.envs import Engine, sparse_law
+from exactdice.games import GameError
+from small_games import Walk
+
+import exactdice
+
+HALF, ONE = Fraction(1, 2), Fraction(1)
+
+
+def exactly(*rows):
+    return np.array(rows, dtype=object)
+
+
+def paid(change):
+    """Change what moves pay: a function of payoffs and of who is through, (move, player)."""
+
+    def advance(game, seats, states, actions, outcomes):
+        move = Walk.advance(game, seats, states, actions, outcomes)
+        return move._replace(payoffs=change(move.payoffs, move.over))
+
+    return {"advance": advance}
+
+
+def given(name, change):
+    return {name: lambda game, *asked: change(getattr(Walk, name)(game, *asked))}
+
+
+def start(states, chances):
+    return {"initial_law": lambda game: (np.array(states), exactly(*chances))}
+
+
+#: What is changed in the walk, and what is said of it. Today's numbers: "inf", "nan", half the
+#: value, or one that looks right.
+BROKEN = {
+    "no action": (
+        given("mask", lambda mask: mask & (np.arange(len(mask)) % 2 > 1)[:, None]),
+        r"mask must allow an action in each state, got none in state \d",
+    ),
+    "counted mask": (given("mask", lambda mask: mask * 1), "mask must be bool of shape .* int64"),
+    "short mask": (given("mask", lambda mask: mask[:, :1]), r"mask must be bool of shape \(., 2\)"),
+    "nan paid": (
+        paid(lambda payoffs, over: np.where(over, np.nan, 0.0)),
+        r"payoffs must be (in payoff_range|finite numbers).*, got nan( nan)? by action . of player",
+    ),
+    "paid too much": (
+        {"zero_sum": False, **paid(lambda payoffs, over: 3 * payoffs)},
+        r"payoffs must be in payoff_range, 0.0 to 1.0, got 3.0 by action . of player . in state",
+    ),
+    "paid before the end": (
+        paid(lambda payoffs, over: payoffs + 0.25 * ~over),
+        r"payoffs must be zero until it is over for the player, got 0.25 0.25 by action .",
+    ),
+    "false zero_sum": (
+        paid(lambda payoffs, over: payoffs / 2),
+        "payoffs of a zero-sum game must add up to 1.0 at once, got .* by action .* in state",
+    ),
+    "zero_sum alone": (
+        {"num_players": 1, **given("stages", lambda stages: stages[::2])},
+        "zero_sum must be False but for two players, got 1",
+    ),
+    "other laws": (
+        {"laws": np.array([[0.25, 0.75]])},
+        "laws must be exact_laws in floats, got 0.25 for 1/2 in row 0, outcome 0",
+    ),
+    "infinite laws": ({"laws": np.array([[np.inf, -np.inf]])}, "laws must sum to 1, got nan in ro"),
+    "float laws": (
+        {"exact_laws": lambda game: np.array([[0.5, 0.5]])},
+        "exact_laws must have fractions, got 0.5",
+    ),
+    "flat laws": ({"laws": np.array([0.5, 0.5])}, r"laws must be floats of .*, got .* \(2,\)"),
+    "wide laws": (
+        {"exact_laws": lambda game: exactly([HALF, HALF, 0])},
+        r"exact_laws must be of shape \(1, 2\), as laws are, got \(1, 3\)",
+    ),
+    "two starts": (start([0, 0], [HALF, HALF]), "give a state once, got state 0 again"),
+    "negative start": (start([0, 1], [2, -1]), "initial_law must sum to 1, got 1.0 in row 0"),
+    "half a start": (start([0], [HALF]), "initial_law must sum to 1, got 0.5"),
+    "float start": (start([0], [1.0]), "initial_law must have fractions, got 1.0"),
+    "start beyond": (start([9], [1]), "initial_law must give states below 4, got 9"),
+    "start of another shape": (start([0, 1], [1]), "must have a probability for each of its state"),
+    "nan range": ({"payoff_range": (np.nan, 1.0)}, "payoff_range must be .*, got nan 1.0"),
+    "infinite range": ({"payoff_range": (0.0, np.inf)}, "payoff_range must be .*, got 0.0 inf"),
+    "turned range": ({"payoff_range": (1.0, 0.0)}, "payoff_range must be .*, got 1.0 0.0"),
+    "no range": ({"payoff_range": None}, "payoff_range must be .*, got None"),
+    "other exact range": (
+        {"exact_range": (Fraction(0), Fraction(2))},
+        "payoff_range .*, as exact_range is, got 0.0 to 1.0, exactly 0.0 to 2.0",
+    ),
+    "row beyond": (
+        given("law", lambda rows: rows + 1),
+        "law must give rows below 1, got 1 for act",
+    ),
+    "row below": (given("law", lambda rows: rows - 1), "law must give rows below 1, got -1 for ac"),
+    "float row": (given("law", lambda rows: rows * 1.0), "law must give integers of .* float64"),
+    "one payoff": (
+        paid(lambda payoffs, over: payoffs[:, :1]),
+        r"advance must give payoffs of shape \(\d, 2\), got \(\d, 1\)",
+    ),
+    "no seats": (
+        given("advance", lambda move: move._replace(seats=None)),
+        r"advance must give seats of shape \(\d,\), got \(\)",
+    ),
+    "counted ends": (
+        given("advance", lambda move: move._replace(over=move.over * 1)),
+        r"advance must give over as bool, got int64 of shape \(\d, 2\)",
+    ),
+    "no stages": ({"stages": lambda game: []}, "stages must list the positions of the game, got n"),
+    "stage of nobody": (
+        given("stages", lambda stages: [*stages, (2, np.array([0]))]),
+        "stages must have seats below 2, got 2",
+    ),
+    "stage beyond": (
+        given("stages", lambda stages: [*stages, (0, np.array([4]))]),
+        "stages must list states below 4, got 4",
+    ),
+    "seen alike": (given("observe", lambda seen: seen // 2), "encode must invert observe, got 0"),
+    "seen beyond": (given("observe", lambda seen: seen + 4), "observe must give values below 4, g"),
+    "float observations": (given("observe", lambda seen: seen * 1.0), "observe must give integers"),
+}
+
+#: Ways of asking; none may answer with a number.
+QUESTIONS = {
+    "solve": lambda game: solve(Task(game)),
+    "against random": lambda game: solve(Task(game, 0, "random")),
+    "solve exactly": lambda game: solve(Task(game, 0, "random"), exact=True),
+    "second seat": lambda game: solve(Task(game, 1, "random")),
+    "score": lambda game: score("random", Task(game, 0, "random")),
+    "evaluate": lambda game: evaluate("random", Task(game, 0, "random"), exact=True),
+    "occupancy": lambda game: occupancy("random", Task(game, 0, "random")),
+    "outcomes": lambda game: outcome_distribution("random", Task(game, 0, "random")),
+    "environment": lambda game: Engine(Task(game, 0, "random"), 2),
+    "planning": lambda game: sparse_law(Task(game, 0, "random")),
+}
+
+
+@pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
+@pytest.mark.parametrize(("changes", "message"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_game_is_refused(changes, message, ask):
+    game = type("Broken", (Walk,), changes)()
+    if game.num_players == 1 and ask is QUESTIONS["second seat"]:
+        pytest.skip("there is none")
+    with pytest.raises(GameError, match=message):
+        ask(game)
+
+
+class Loop(Walk):
+    """The same with cycles: a cell that nobody leaves for sure."""
+
+    has_cycles = True
+
+    def block(self, seat, states):
+        return states, np.ones(len(states), dtype=bool)
+
+
+@pytest.mark.parametrize(("changes", "message"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_game_with_cycles_is_refused(changes, message):
+    with pytest.raises(GameError, match=message):
+        solve(Task(type("Broken", (Loop,), changes)(), 0, "random"))
+
+
+@pytest.mark.usefixtures("own_games")
+def test_a_broken_game_is_refused_where_it_is_watched():
+    class Watched(Walk):
+        """It is drawn move by move, and so checked move by move."""
+
+        advance = BROKEN["false zero_sum"][0]["advance"]
+
+    exactdice.register(Watched)
+    env = gym.make("exactdice/Walk-v0", render_mode="ansi", opponent="random")
+
+    def play():
+        env.reset(seed=0)
+        while not env.step(0)[2]:
+            pass
+
+    with pytest.raises(GameError, match="payoffs of a zero-sum game must add up to 1.0"):
+        play()
+
+
+def test_a_seat_that_never_moves_need_not_be_listed():
+    class Alone(Walk):
+        def advance(self, seats, states, actions, outcomes):
+            move = super().advance(seats, states, actions, outcomes)
+            return move._replace(seats=seats)
+
+        def stages(self):
+            return super().stages()[::2]
+
+    assert Alone().states_of(1).tolist() == []
+    assert float(solve(Task(Alone(), 0, "random")).value) == pytest.approx(1)

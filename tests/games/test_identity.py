@@ -1,0 +1,170 @@
+"""Games are equal if their arguments have the same content, and do not change once made."""
+
+import copy
+import pickle
+import random
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import pytest
+from exactdice.baselines import Task, solve
+from exactdice.games import FourTwoOne, GameError, Greed
+from small_games import Walk
+
+
+class Weighted(Walk):
+    """A walk whose coin shows 1 as often as the mean of some weights says."""
+
+    def __init__(self, weights=(0.5,)):
+        self.step, self.weights = 1, weights
+        self.chance = Fraction(float(np.mean(np.asarray(weights, dtype=float))))
+        self.laws = self.exact_laws().astype(float)
+
+    def exact_laws(self):
+        return np.array([[1 - self.chance, self.chance]], dtype=object)
+
+    def __repr__(self):
+        return "Weighted()"
+
+    @cached_property
+    def found_later(self):
+        return 2 * self.step
+
+
+def long(last):
+    weights = np.full(2000, 0.25)
+    weights[1000] = last
+    return weights
+
+
+class Opaque:
+    """Equal to itself only, and shown as any other."""
+
+    def __repr__(self):
+        return "Opaque()"
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array([0.5])
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Compared by what it holds, and shown as any other."""
+
+    first: float = 0.5
+
+    def __float__(self):
+        return self.first
+
+    def __repr__(self):
+        return "Pair()"
+
+
+APART = [
+    (long(0.5), long(-1500.0)),
+    (np.array([0.123456789]), np.array([0.1234567891])),
+    (np.array([0.5]), np.array([[0.5]])),
+    (np.array([0.5]), np.array([0.5], dtype=np.float32)),
+    ([0.5], (0.5,)),
+    ((1,), (1.0,)),
+    ((1,), (True,)),
+    ((np.array([0.0]),), (np.array([1.0]),)),
+    ((Pair(0.25),), (Pair(0.5),)),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), APART, ids=range(len(APART)))
+def test_games_whose_arguments_differ_are_not_the_same(one, other):
+    """They got each other's answers where ``repr`` shows no difference."""
+    games = Weighted(one), Weighted(other)
+    assert games[0] != games[1]
+    assert all(game == Weighted(copy.deepcopy(game.weights)) for game in games)
+    assert all(hash(game) == hash(Weighted(copy.deepcopy(game.weights))) for game in games)
+
+
+def test_games_that_differ_in_a_long_array_have_their_own_answers():
+    short, tall = (Weighted(np.append(np.full(1999, mean), [mean])) for mean in (0.25, 0.75))
+    tall_alone = float(solve(Task(Weighted([0.75]), 0, "random")).value)
+    assert float(solve(Task(short, 0, "random")).value) != pytest.approx(tall_alone)
+    assert float(solve(Task(tall, 0, "random")).value) == pytest.approx(tall_alone)
+
+
+def test_normalised_numbers_are_the_same():
+    assert Greed(5) == Greed(np.int64(5))
+    assert hash(Greed(5)) == hash(Greed(np.int64(5)))
+    assert Greed(5) != Greed(6)
+    table = [[1, 2.0]] * 3
+    assert FourTwoOne(2, 2, 2, table) == FourTwoOne(2, 2, 2, np.array(table))
+    assert FourTwoOne(2, 2, 2, table) != FourTwoOne(2, 2, 2, [[1, 3]] * 3)
+
+
+@pytest.mark.parametrize("value", [Opaque(), random.Random(0), (Opaque(),), [{"a": Opaque()}]])
+def test_what_cannot_be_compared_is_refused(value):
+    class Keeps(Walk):
+        def __init__(self, kept=None):
+            self.kept = kept
+
+    with pytest.raises(GameError, match=r"kept must be made of numbers, .*, got a (Opaque|Random)"):
+        Keeps(value)
+
+
+def test_an_argument_that_is_not_kept_is_refused():
+    class Forgets(Walk):
+        def __init__(self, step=1, cells=4):
+            self.step = step
+
+    with pytest.raises(GameError, match="kept as an attribute of its name: .*'cells'"):
+        Forgets()
+
+
+def test_what_has_an_equality_without_a_hash_is_refused():
+    @dataclass
+    class Plain(Walk):
+        step: int = 1
+
+    with pytest.raises(GameError, match="Plain must keep the __eq__ and __hash__ of Game"):
+        Plain()
+
+
+def test_a_game_does_not_change():
+    game = Weighted(np.array([0.5, 0.25]))
+    with pytest.raises(GameError, match="chance must stay as it was when the game was made"):
+        game.chance = Fraction(1)
+    with pytest.raises(GameError, match="step must stay as it was when the game was made"):
+        del game.step
+    with pytest.raises(ValueError, match="read-only"):
+        game.weights[0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        game.laws[0, 0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        Walk().laws[0, 0] = 1
+    assert game.found_later == 2  # cached properties go on working
+
+
+def test_a_game_keeps_its_own_copy_of_an_argument():
+    weights = np.array([0.5, 0.25])
+    held = [weights]
+    game, nested = Weighted(weights), Weighted(held)
+    weights[0] = 1
+    held.append(weights)
+    assert game == Weighted(np.array([0.5, 0.25]))
+    assert nested == Weighted([np.array([0.5, 0.25])])
+
+
+@pytest.mark.parametrize("weights", [[0.5], ([0.5],)])
+def test_a_list_that_is_changed_in_place_is_found_out(weights):
+    game = Weighted(weights)
+    assert solve(Task(game, 0, "random")).value
+    (game.weights if isinstance(game.weights, list) else game.weights[0]).append(0.25)
+    with pytest.raises(GameError, match="weights must stay as it was when the game was made"):
+        solve(Task(game, 0, "random"))
+
+
+def test_copies_are_equal():
+    arguments = [0.5, Pair(0.5), [0.5], np.array([0.25]), (np.float32(0.5),)]
+    for game in (*map(Weighted, arguments), FourTwoOne(2, 2, 2, [[1, 2]] * 3), Greed(3)):
+        for again in (copy.copy(game), copy.deepcopy(game), pickle.loads(pickle.dumps(game))):
+            assert again == game
+            assert hash(again) == hash(game)
