@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..games import FLOATS, Arithmetic, BoolArray, Game, InputError, IntArray
 from .induction import equilibrium_in
 from .names import COMMON, EQUILIBRIUM, policy_names, source_policy
+from .observations import Reader
 from .policies import Policy, PolicyLike, UniformPolicy
 from .tables import function_policy, table_policy
 
@@ -28,11 +29,14 @@ class Sight:
         space: the observation space that an agent sees.
         show: turns observations, integers of shape (state, component), into a batch of that space.
         wrapped: whether wrappers have a part in it.
+        read: gives the integers of one observation of that space, or refuses it; None if the
+            space shows them as they are.
     """
 
     space: Any
     show: Callable[[IntArray], npt.NDArray[Any]]
     wrapped: bool
+    read: Reader | None = None
 
 
 @dataclass(frozen=True)

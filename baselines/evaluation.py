@@ -4,13 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..games import Arithmetic, Array, BoolArray, InputError, IntArray, Stage, Values, frozen
 from ..games.sizes import check_array
 from .induction import look_ahead
+from .observations import Reader, integers_of
 from .policies import DeterministicPolicy, Policy
 from .rounding import gamma, largest_payoff, upwards
 from .task import Task, first_law, start_mass
@@ -26,6 +27,8 @@ class Evaluation:
         found: the values, which are asked for by position.
         arithmetic: how they were computed.
         sweep_error: bounds the error of values and action values (see ``rounding``).
+        read: reads the observations that are asked about, as the environment shows them; None if
+            they are integers, as those of a ``Task``.
     """
 
     task: Task
@@ -33,6 +36,7 @@ class Evaluation:
     found: Values = field(repr=False)
     arithmetic: Arithmetic
     sweep_error: float
+    read: Reader | None = field(default=None, repr=False, compare=False, kw_only=True)
 
     @cached_property
     def error_bound(self) -> float:
@@ -95,8 +99,17 @@ class Evaluation:
         """Show the values of actions as a sweep has them, shape (state, action)."""
         look_ahead(self.task.game, look, self.found, self.task.seat, self.arithmetic)
 
-    def action_values(self, observation: npt.ArrayLike) -> Array:
-        """Give the values of all actions at one observation, shape (action,); illegal are -inf."""
+    def action_values(self, observation: Any) -> Array:
+        """Give the values of all actions at one observation, shape (action,); illegal are -inf.
+
+        Args:
+            observation: as the environment shows it that was solved or evaluated; of a ``Task``,
+                one integer for each component. Nothing is rounded.
+
+        Raises:
+            ValueError: if it is none that the agent may see before a move, or a wrapper of the
+                environment changes it.
+        """
         return self._row(self._state(observation))
 
     def _row(self, state: IntArray) -> Array:
@@ -109,17 +122,24 @@ class Evaluation:
         row[actions] = self.arithmetic.numbers(expected)
         return row
 
-    def _state(self, observation: npt.ArrayLike) -> IntArray:
-        wanted, sizes = np.asarray(observation), self.task.game.observation_sizes
-        if wanted.shape != (len(sizes),) or not np.all((wanted >= 0) & (wanted < sizes)):
-            names = ", ".join(self.task.game.observation_names)
+    def _state(self, observation: Any) -> IntArray:
+        """Give the state of an observation, shape (1,)."""
+        game, seat = self.task.game, self.task.seat
+        wanted = integers_of(observation, game, self.read)
+        state = game.encode(wanted[None])
+        own = self._own_states
+        place = np.searchsorted(own, state).clip(0, len(own) - 1)
+        if own[place] != state or (game.observe(state, seat)[0] != wanted).any():
             raise InputError(
-                f"observation must be ({names}) below {sizes}, got {np.asarray(observation)}"
+                f"observation must be one that the player in seat {seat} may meet before a move "
+                f"in {game!r}, got {wanted.tolist()}"
             )
-        state = self.task.game.encode(wanted[None])
-        if state[0] < 0:
-            raise InputError(f"observation must be one of the game's, got {wanted.tolist()}")
         return state
+
+    @cached_property
+    def _own_states(self) -> IntArray:
+        """The states in which the agent may be to move, in growing order."""
+        return frozen(self.task.game.states_of(self.task.seat))
 
 
 @dataclass(frozen=True)
@@ -128,8 +148,15 @@ class Solution(Evaluation):
 
     policy: DeterministicPolicy
 
-    def optimal_actions(self, observation: npt.ArrayLike) -> IntArray:
-        """Give all optimal actions at one observation, in growing order."""
+    def optimal_actions(self, observation: Any) -> IntArray:
+        """Give all optimal actions at one observation, in growing order.
+
+        Args:
+            observation: as for ``action_values``.
+
+        Raises:
+            ValueError: as ``action_values`` does.
+        """
         state = self._state(observation)
         return np.flatnonzero(self._best(self._row(state)[None], state)[0])
 

@@ -22,7 +22,7 @@ from .names import BEST
 from .occupancy import outcomes, play
 from .players import Players
 from .policies import DeterministicPolicy, Policy, PolicyFunction, PolicyLike
-from .task import LineUp, Task, as_task, by_seat, look_at, policies_against
+from .task import LineUp, Task, by_seat, look_at, policies_against
 
 
 def solve(env: Any, exact: bool = False) -> Solution:
@@ -32,8 +32,11 @@ def solve(env: Any, exact: bool = False) -> Solution:
         env: an environment of this project, or a ``Task``.
         exact: compute with integers; values are fractions.
     """
-    task = as_task(env)
-    return solution(task, arithmetic_of(task.game, exact))
+    task, sight = look_at(env)
+    found = solution(task, arithmetic_of(task.game, exact))
+    if sight is None or sight.read is None:
+        return found
+    return replace(found, read=sight.read)  # which equal tasks do not share
 
 
 @remembered
@@ -69,7 +72,8 @@ def examine(policy: Any, task: Task, arithmetic: Arithmetic, reading: Reading) -
     chosen = agent(policy, task, arithmetic, reading)
     policies = {**others, task.seat: chosen}
     swept = sweep_back(Players(task.game, task.seat, policies, arithmetic))
-    return Evaluation(task, chosen, swept.values, arithmetic, swept.error_bound)
+    read = None if reading.sight is None else reading.sight.read
+    return Evaluation(task, chosen, swept.values, arithmetic, swept.error_bound, read=read)
 
 
 def as_policy(

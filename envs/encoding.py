@@ -7,6 +7,8 @@ import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 
+from ..baselines import Sight
+from ..baselines.observations import as_numbers, told
 from ..games import BoolArray, InputError, IntArray, one_of
 
 EncodingName = Literal["integer", "one_hot", "one_hot_float", "thermometer", "scaled"]
@@ -72,6 +74,36 @@ class Encoding:
         seen = observations[..., components]
         on: BoolArray = seen >= values if self.name == "thermometer" else seen == values
         return on.astype(self.space.dtype)
+
+    def read(self, observation: Any) -> IntArray:
+        """Give the integers of one observation, shape (component,); of integers there is no need.
+
+        Args:
+            observation: shape (feature,), from 0 to 1 as ``encode`` gives them, of any dtype that
+                holds them.
+
+        Raises:
+            InputError: if ``encode`` gives no such thing.
+        """
+        shape, dtype = self.space.shape, self.space.dtype
+        assert shape is not None
+        assert dtype is not None
+        wanted = f"one that env shows, {shape[0]} numbers by the encoding {self.name}"
+        bits = isinstance(self.space, gym.spaces.MultiBinary)
+        given = as_numbers(observation, shape, wanted, kinds="iufb" if bits else "iuf")
+        if isinstance(self.space, gym.spaces.Box):  # doubles of what is shown in single precision
+            given = given.astype(dtype)
+        if np.all((given >= 0) & (given <= 1)):
+            integers: IntArray = self.decode(given[None])[0]
+            if np.array_equal(self.encode(integers[None])[0], given):
+                return integers
+        raise InputError(f"observation must be {wanted}, got {told(observation)}")
+
+    @property
+    def sight(self) -> Sight:
+        """What an agent is shown in this encoding."""
+        read = None if self.name == "integer" else self.read
+        return Sight(self.space, self.encode, wrapped=False, read=read)
 
     def decode(self, features: Features) -> IntArray:
         """Invert ``encode``: integers of shape (observation, component)."""

@@ -141,7 +141,7 @@ class Engine:
     @property
     def sight(self) -> Sight:
         """What the agent is shown."""
-        return Sight(self.encoding.space, self.encoding.encode, wrapped=False)
+        return self.encoding.sight
 
     def masks(self) -> BoolArray:
         """Give the legal actions of each lane, shape (lane, action), in fresh memory."""

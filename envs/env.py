@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ..baselines import Sight, make_task
 from ..games import BoolArray, FloatArray, InputError
+from ..games.sizes import show
 from .encoding import EncodingName, Features
 from .engine import Engine, RewardMode
 from .rendering import FRAMES, MODES, Renderer
@@ -198,5 +199,5 @@ def check_action(action: Any, num_actions: int) -> int:
     if chosen is None:
         raise InputError(f"action must be an integer, got {' '.join(repr(action).split())}")
     if not 0 <= chosen < num_actions:
-        raise InputError(f"action must be from 0 to {num_actions - 1}, got {chosen}")
+        raise InputError(f"action must be from 0 to {num_actions - 1}, got {show(chosen)}")
     return chosen

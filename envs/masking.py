@@ -41,6 +41,11 @@ class MaskInObservation(gym.ObservationWrapper[Any, SupportsIndex, Features]):
         both: gym.Space[Any] = gym.spaces.Dict({shown: env.observation_space, mask: space})
         self.observation_space = both
 
+    @property
+    def key(self) -> str:
+        """What the observation is called in the dictionary."""
+        return self._names[0]
+
     def observation(self, observation: Features) -> dict[str, Features]:
         """Put the mask beside an observation."""
         shown, mask, kind = self._names

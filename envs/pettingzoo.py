@@ -4,6 +4,7 @@ Nothing of a game is written again here: positions, masks and chance are those o
 what any line-up wins on average is what ``exactdice.expected_payoffs`` computes.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
@@ -20,6 +21,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 from ..baselines import Sight, Task, make_game, register_environment
+from ..baselines.observations import InDictionary
 from ..games import GAMES, BoolArray, FloatArray, InputError, InverseLaws
 from ..games.effects import checked_advance
 from .encoding import Encoding, EncodingName, Features
@@ -251,7 +253,8 @@ def look(env: Any) -> tuple[Task, Sight]:
         env = env.env
     if not isinstance(env, GameAEC):
         raise TypeError(f"env must be an exactdice environment, got {env}")
-    sight = Sight(env.encoding.space, env.encoding.encode, wrapped=False)
+    shown = env.encoding.sight
+    sight = replace(shown, read=InDictionary("observation", env.game, shown.read))
     return Task(env.game, 0, env.game.default_opponent), sight
 
 

@@ -6,6 +6,7 @@ it would be in play. What changes actions, rewards or the length of games is ref
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
@@ -13,6 +14,7 @@ import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
 
 from ..baselines import Sight, Task
+from ..baselines.observations import Changed, InDictionary
 from ..games import InputError, IntArray
 from .encoding import Features
 from .env import GameEnv
@@ -75,15 +77,23 @@ def _look(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]:
     for layer in layers:
         if layer not in shown and _name(layer) not in HARMLESS:
             check(layer, inner.task)
-    space = env.observation_space
     if shown and isinstance(shown[-1], MaskInObservation):  # the mask is ours to keep
-        space = shown.pop().env.observation_space
+        masked = shown.pop()
+        sight = _sight(inner, shown, masked.env.observation_space)
+        read = InDictionary(masked.key, inner.task.game, sight.read)
+        return inner.task, replace(sight, read=read)
+    return inner.task, _sight(inner, shown, env.observation_space)
+
+
+def _sight(inner: GameEnv | GameVectorEnv, shown: list[Any], space: gym.Space[Any]) -> Sight:
+    """Say what wrappers of observations make of what an environment shows."""
     if not shown:
-        return inner.task, inner.sight
+        return inner.sight
     assert isinstance(inner, GameEnv)
     if isinstance(space, gym.spaces.Dict | gym.spaces.Tuple):
         raise InputError(f"env must show arrays, got observations of {space}")
-    return inner.task, Sight(space, _Pushing(inner, shown), wrapped=True)
+    read = Changed(tuple(type(layer).__name__ for layer in shown))
+    return Sight(space, _Pushing(inner, shown), wrapped=True, read=read)
 
 
 def _name(layer: Any) -> str:

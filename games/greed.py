@@ -282,15 +282,13 @@ class Greed(Game):
     ) -> tuple[IntArray, IntArray, Array, Array]:
         """List busts and the ends of last turns, from the laws of the sums."""
         own, other, last = self._scores(states)
-        ends = (last == 1)[:, None]
-        bust, passes, reaches = (
-            self._tail(total, arithmetic)
-            for total in (self.max_score + 1 - own, other - own + 1, other - own)
-        )
+        ends, needed, bust = (last == 1)[:, None], other - own, self.max_score + 1 - own
+        below = self._chances(_below(self, arithmetic), needed)
+        beyond = self._chances(_beyond(self, arithmetic), bust)
         chances = [
-            np.where(ends, 1 - reaches + bust, bust),
-            np.where(ends, reaches - passes, 0),
-            np.where(ends, passes - bust, 0),
+            np.where(ends, below + beyond, beyond),
+            np.where(ends, self._between(needed, needed + 1, arithmetic), 0),
+            np.where(ends, self._between(needed + 1, bust, arithmetic), 0),
         ]
         legal = self.mask(states)
         ways = [np.nonzero(legal & (chance > 0)) for chance in chances]
@@ -303,15 +301,33 @@ class Greed(Game):
             np.concatenate([chance[way] for chance, way in zip(chances, ways, strict=True)]),
         )
 
-    def _tail(self, totals: IntArray, arithmetic: Arithmetic) -> Array:
-        """Give the chance of each number of dice to show a total or more: (total, dice)."""
-        tails = _tails(self, arithmetic)
-        chances: Array = tails[:, np.clip(totals, 0, tails.shape[1] - 1)].T
+    def _between(self, first: IntArray, after: IntArray, arithmetic: Arithmetic) -> Array:
+        """Give the chance of a sum of ``first`` or more and less than ``after``: (total, dice).
+
+        It is the difference of two sums from the nearer end of the law, where they are small: a
+        chance that is small keeps its digits, and what is impossible has none.
+        """
+        below, beyond = _below(self, arithmetic), _beyond(self, arithmetic)
+        low, high = self._chances(below, first), self._chances(below, after)
+        more, most = self._chances(beyond, after), self._chances(beyond, first)
+        between: Array = np.where(high <= most, high - low, most - more)
+        return between
+
+    def _chances(self, table: Array, totals: IntArray) -> Array:
+        """Look totals up in a table (dice, total): chances, (total, dice)."""
+        chances: Array = table[:, np.clip(totals, 0, table.shape[1] - 1)].T
         return chances
 
 
 @lru_cache(maxsize=4)
-def _tails(game: Greed, arithmetic: Arithmetic) -> Array:
+def _beyond(game: Greed, arithmetic: Arithmetic) -> Array:
     """Give the chance of each total or more, shape (dice, total); the last one is impossible."""
-    beyond = np.cumsum(arithmetic.laws(game)[:, ::-1], axis=1)[:, ::-1]
-    return frozen(np.concatenate([beyond, np.zeros_like(beyond[:, :1])], axis=1))
+    sums = np.cumsum(arithmetic.laws(game)[:, ::-1], axis=1)[:, ::-1]
+    return frozen(np.concatenate([sums, np.zeros_like(sums[:, :1])], axis=1))
+
+
+@lru_cache(maxsize=4)
+def _below(game: Greed, arithmetic: Arithmetic) -> Array:
+    """Give the chance of less than each total, shape (dice, total); the last one is sure."""
+    sums = np.cumsum(arithmetic.laws(game), axis=1)
+    return frozen(np.concatenate([np.zeros_like(sums[:, :1]), sums], axis=1))

@@ -99,9 +99,9 @@ def check_memory(name: str, count: int, each: float) -> None:
     Raises:
         SizeError: if they take too much.
     """
-    if min(count, LARGEST) * each <= MEMORY * _factor():
+    if min(count, LARGEST) * each <= MEMORY * limit_factor():
         return
-    most = int(MEMORY * _factor() / each)
+    most = int(MEMORY * limit_factor() / each)
     raise SizeError(
         f"{name} must be at most {show(most)}, got {show(count)}: that would take about "
         f"{_memory(min(count, LARGEST) * each)}; {_limits()}"
@@ -120,7 +120,7 @@ def check_array(what: str, game: Any, *shape: int) -> None:
         SizeError: if it takes too much.
     """
     size = 8.0 * prod(shape)
-    if size > MEMORY * _factor():
+    if size > MEMORY * limit_factor():
         raise SizeError(
             f"{what} must be of a smaller game, got {game!r}: numbers of shape {shape} would take "
             f"about {_memory(size)}; {_limits()}"
@@ -200,7 +200,7 @@ def _sizes(game: Any) -> dict[str, Any]:
 
 def _excess(cost: Cost) -> float:
     """Say how many times the limits a cost is."""
-    factor = _factor()
+    factor = limit_factor()
     return max(cost.memory / MEMORY, cost.seconds / SECONDS) / factor
 
 
@@ -213,20 +213,24 @@ def _largest(fits: Callable[[int], bool], low: int, high: int) -> int:
     return low
 
 
-def _factor() -> float:
-    """Read the environment variable."""
+def limit_factor() -> float:
+    """Read from the environment how many times the limits are multiplied, infinity for none.
+
+    Raises:
+        SizeError: if the variable is no number above 0.
+    """
     text = os.environ.get(VARIABLE, "1")
     try:
         factor = inf if text.lower() == "none" else float(text)
     except ValueError:
         factor = 0.0
     if not factor > 0:
-        raise SizeError(f"{VARIABLE} must be a number above 0 or none, got {text!r}")
+        raise SizeError(f"{VARIABLE} must be a number above 0 or none, got {text[:50]!r}")
     return factor
 
 
 def _limits() -> str:
-    factor = _factor()
+    factor = limit_factor()
     return (
         f"the limits are {_memory(MEMORY * factor)} and {_time(SECONDS * factor)} "
         f"({VARIABLE}=none lifts them)"

@@ -12,16 +12,15 @@ from ..sources.claim import printed_table
 from ..sources.lowest_score.policies import beat_chance, survival_chance
 from .charts import Bars, Map, Picture
 
-GAME = LowestScore()
 TIES = "several numbers are equally good"
 
 
 def table(_task: Task) -> Picture:
     """Draw the notebook's last table, with the rows that are cut off there."""
-    printed = printed_table("lowest_score", "survival")
+    game, printed = LowestScore(), printed_table("lowest_score", "survival")
     scores = [int(row["score"]) for row in printed][::-1]
     after = [int(name) for name in printed[0] if name != "score"]
-    chances = np.array([[float(survival_chance(GAME, s, k)) for k in after] for s in scores])
+    chances = np.array([[float(survival_chance(game, s, k)) for k in after] for s in scores])
     cut = np.array([["cut" in row[str(k)] for k in after] for row in printed[::-1]])
     panel = Map(
         title="Will a score last?",
@@ -50,13 +49,13 @@ def table(_task: Task) -> Picture:
 
 def beating(_task: Task) -> Picture:
     """Draw the notebook's chances to beat a goal with five dice, beside the exact ones."""
-    printed = printed_table("lowest_score", "beating")
+    game, printed = LowestScore(), printed_table("lowest_score", "beating")
     goals = [int(row["goal"]) for row in printed]
     panel = Bars(
         title="The chance to beat a score with five dice",
         x_label="probability of a lower score",
         labels=[f"beat {goal}" for goal in goals],
-        values=np.array([float(beat_chance(GAME, goal, GAME.dice)) for goal in goals]),
+        values=np.array([float(beat_chance(game, goal, game.dice)) for goal in goals]),
         name="exact",
         others=np.array([float(row["five dice"].removesuffix("%")) / 100 for row in printed]),
         others_name="as the notebook prints it",

@@ -5,7 +5,7 @@ import json
 import os
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from itertools import count
 from pathlib import Path
@@ -142,8 +142,8 @@ def read_record(path: Path, *, coach: bool = False) -> Record:
         content = json.loads(text)
         if not isinstance(content, dict) or content.pop("kind", None) != KIND:
             raise InputError("something else")
+        _check_content(content)
         known = Record(**{**content, "actions": tuple(content["actions"])})
-        _check_types(known)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         said = printable(" ".join(str(error).split()), 200)
         raise InputError(
@@ -152,14 +152,24 @@ def read_record(path: Path, *, coach: bool = False) -> Record:
     return replace(known, coach=known.coach or coach)
 
 
-def _check_types(record: Record) -> None:
-    """See that a file has what the command line would have given."""
+def _check_content(content: Mapping[str, Any]) -> None:
+    """See that a file has all that is saved, as the command line would have given it.
+
+    Raises:
+        InputError: naming what it has not, or has otherwise.
+    """
+    missing = [one.name for one in fields(Record) if one.name not in content]
+    if missing:
+        raise InputError(f"no {missing[0]}")
+    env, actions = content["env"], content["actions"]
     right = {
-        "env": isinstance(record.env, dict)
-        and all(isinstance(value, int | float | str | None) for value in record.env.values()),
-        "against": isinstance(record.against, str | None),
-        "coach": isinstance(record.coach, bool),
-        "actions": all(type(action) is int for action in record.actions),
+        "game": isinstance(content["game"], str),
+        "env": isinstance(env, dict)
+        and all(isinstance(value, int | float | str | None) for value in env.values()),
+        "against": isinstance(content["against"], str | None),
+        "seed": type(content["seed"]) is int,
+        "coach": isinstance(content["coach"], bool),
+        "actions": isinstance(actions, list) and all(type(action) is int for action in actions),
     }
     wrong = [name for name, holds in right.items() if not holds]
     if wrong:

@@ -22,7 +22,8 @@ from ..envs.encoding import Encoding
 from ..envs.lanes import Played
 from ..envs.rule_lanes import RuleLanes
 from ..envs.scene import YOU, Event, Scene, ending, event_of, film, names_of
-from ..games import InputError, IntArray
+from ..games import InputError, IntArray, at_least
+from ..games.sizes import show
 from ..games.words import to_you
 
 ONLY = np.array([0])  # the lane
@@ -144,11 +145,12 @@ class Session:
         Raises:
             ValueError: if the move is not legal, or the game is over.
         """
+        action = at_least("action", action, 0)
         legal = [choice.action for choice in self.choices]
         if action not in legal:
             each = ", ".join(map(str, legal))
             allowed = f"one of {each}" if legal else "left, as the game is over"
-            raise InputError(f"action must be {allowed}, got {action}")
+            raise InputError(f"action must be {allowed}, got {show(action)}")
         ends = self._lanes.move(ONLY, np.array([action]), self._rng)
         self.actions.append(action)
         self._moments.append(self._moment(float(ends.payoffs[0]) if ends.over[0] else None))

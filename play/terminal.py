@@ -1,5 +1,6 @@
 """A game in the terminal, or through a pipe."""
 
+import os
 from pathlib import Path
 from textwrap import wrap
 
@@ -36,20 +37,24 @@ def play(record: Record, path: Path | None = None, ask: Ask | None = None) -> bo
 
     Args:
         record: the game to begin or to go on with.
-        path: where to save; None for a new file of the current folder.
+        path: where to save, which is tried before the first move; None for a new file of the
+            current folder.
         ask: how to ask for a move; by default on the terminal.
 
     Returns:
         Whether the person left by other means than Ctrl-C.
 
     Raises:
-        ValueError: if an option is not one of the game's.
+        ValueError: if an option is not one of the game's, or ``path`` cannot be written.
         OSError: if the game cannot be saved.
     """
     console = Console(highlight=False)
     with patience(console):
         session = record.session()
-    table = Terminal(console, ask or asking(console), record, session, path)
+    is_new = path is not None and not os.path.lexists(path)
+    if path is not None:
+        _try_to_save(record, path)
+    table = Terminal(console, ask or asking(console), record, session, path, is_new=is_new)
     try:
         table.run()
     except EOFError:
@@ -61,6 +66,21 @@ def play(record: Record, path: Path | None = None, ask: Ask | None = None) -> bo
     return True
 
 
+def _try_to_save(record: Record, path: Path) -> None:
+    """Save a game as it begins, so that nobody plays one that cannot be saved.
+
+    Raises:
+        InputError: if there is no room or no permission, or the name is too long.
+    """
+    try:
+        record.write(path)
+    except OSError as error:
+        raise InputError(
+            "the file to save in must be one that can be written, got "
+            f"{printable(str(path), 200)}: {error.strerror or error}; name another by --save"
+        ) from None
+
+
 class Terminal:
     """Somebody at a game.
 
@@ -70,12 +90,20 @@ class Terminal:
         record: the options of the game.
         session: the game, begun or gone on with.
         path: where to save; None for a new file of the current folder.
+        is_new: whether there was no game in ``path`` before; the file goes if none is left to save.
     """
 
     def __init__(
-        self, console: Console, ask: Ask, record: Record, session: Session, path: Path | None
+        self,
+        console: Console,
+        ask: Ask,
+        record: Record,
+        session: Session,
+        path: Path | None,
+        *,
+        is_new: bool = False,
     ) -> None:
-        self._console, self._ask = console, ask
+        self._console, self._ask, self._is_new = console, ask, is_new
         self._record, self._session, self._path = record, session, path
         self._coached = record.coach
         self._unit = unit_of(session.task.game)
@@ -101,10 +129,17 @@ class Terminal:
         self._left = True
         if self._session.actions and self._session.choices:
             self._save()
-        elif self._session.choices:
+            return
+        self._forget()
+        if self._session.choices:
             self._draw(f"\nThe same game again:\n  {self._same_game()}")
         else:
             self._say("")
+
+    def _forget(self) -> None:
+        """Remove the file of a game that has nothing to save, unless it was there before."""
+        if self._is_new and self._path is not None:
+            self._path.unlink(missing_ok=True)
 
     def _turn(self) -> None:
         """Ask until a move is made, taken back, or the person leaves."""
@@ -136,6 +171,7 @@ class Terminal:
             word = reply.strip().casefold()
             command = COMMANDS.get(word)
             if word in ("", "n", "no") or command == "quit":
+                self._forget()
                 self._left = True
                 return
             if word in ("y", "yes", "s", "same"):

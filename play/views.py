@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from contextlib import suppress
 from typing import Any
 
 from ..baselines import policy_names
@@ -9,7 +10,7 @@ from ..envs import find_game
 from ..envs.painting import to_svg
 from ..envs.picture import NARROW, WIDE, picture_of
 from ..envs.scene import Scene
-from ..games import GAMES, Die, Game, Tile
+from ..games import GAMES, Die, Game, SizeError, Tile
 from .coach import TIE, balance, given_away, rounded, unit_of, verdict
 from .record import Record
 from .rules import rules
@@ -21,7 +22,11 @@ JSON = dict[str, Any]
 def setup_view(first: Record) -> JSON:
     """Say which games there are, and which one is to be begun with."""
     own = find_game(first.game)
-    return {"games": [game_view(game, first) for game in GAMES.values()], "first": own.name}
+    games = []
+    for game in GAMES.values():
+        with suppress(SizeError):  # of limits so low that its default sizes are above them
+            games.append(game_view(game, first))
+    return {"games": games, "first": own.name}
 
 
 def game_view(kind: type[Game], first: Record) -> JSON:
@@ -30,7 +35,12 @@ def game_view(kind: type[Game], first: Record) -> JSON:
     is_first = find_game(first.game) is kind
     given = dict(first.env) if is_first else {}
     seat = given.pop("seat", 0)
-    default = kind()
+    try:
+        default = kind()
+    except SizeError:
+        if not is_first:
+            raise
+        default = first.task.game
     named = [name for name in policy_names(game) if "<" not in name]
     given.pop(kind.opponent_keyword, None)
     against = (against_of(first) if is_first else None) or kind.default_opponent

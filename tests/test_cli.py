@@ -5,6 +5,7 @@ processes (signals, pipes, libraries that are not there) starts some.
 """
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -505,3 +506,46 @@ def test_without_tyro_the_command_line_says_what_to_install(tmp_path):
     ends = run_without(f"{HEAVY},tyro,rich", [[], ["train"], ["solve"]], tmp_path)
     need = "error: the command line needs more libraries: pip install 'exactdice[cli]'\n"
     assert ends == [[2, "", need]] * 3
+
+
+BUILDS_NO_GAME = """
+import sys, exactdice.cli, exactdice.options, exactdice.agents.runs.config
+import exactdice.sources.four_two_one.match_claims, exactdice.sources.lowest_score.order
+import exactdice.look.gallery, exactdice.play.web, exactdice.play.terminal, exactdice.pettingzoo
+exactdice.cli.main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("limit", ["lots", "1e-12"])
+def test_no_game_is_built_for_imports_and_help(limit):
+    """A limit that refuses every game stops neither."""
+    command = [sys.executable, "-c", BUILDS_NO_GAME, "solve", "--help"]
+    environment = {**os.environ, "EXACTDICE_LIMIT": limit}
+    result = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "Solve a game exactly" in result.stdout
+
+
+@pytest.mark.parametrize("limit", ["lots", "", "0", "nan"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["train"], ["score", "random"], ["verify", "none"], ["solve"], ["reproduce", "greed"]),
+        *(
+            ["benchmark"],
+            ["plot", "greed-policy"],
+            ["report", "random"],
+            ["play"],
+            ["play", "--web"],
+        ),
+    ],
+    ids=" ".join,
+)
+def test_every_command_names_a_limit_that_is_none(run, monkeypatch, words, limit):
+    monkeypatch.setenv("EXACTDICE_LIMIT", limit)
+    code, said, complaint = run(*words)
+    assert (code, said) == (2, "")
+    assert complaint == (
+        f"error: EXACTDICE_LIMIT must be a number above 0 or none, got {limit!r}\n"
+    )
+    assert not list(Path().iterdir())

@@ -9,6 +9,7 @@
     final_model.zip   the model at the end
     certificate.npz   its policy and score, for ``exactdice verify``
     score.json        its exact score
+    .lock             held by the process that trains
 
 Every file is written beside its place and then moved there, so that a reader, or a kill at any
 moment, finds the old file or the new one; what a kill left beside goes when the run is read next.
@@ -23,12 +24,13 @@ import os
 import platform
 import re
 import zipfile
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import FileLock, Timeout
 from stable_baselines3.common.base_class import BaseAlgorithm
 
 from ...games import FloatArray
@@ -68,6 +70,36 @@ def write(path: Path, content: bytes) -> None:
     finally:
         with suppress(OSError):
             beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Have a run folder to oneself: no other process trains there meanwhile.
+
+    The lock is one of the operating system, which goes when its process does, however that ends.
+    Its file goes when the run is finished and nobody can go on with it.
+
+    Raises:
+        RunError: if another process has the folder.
+        WriteError: if there is no permission.
+    """
+    lock = FileLock(folder / ".lock", timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise RunError(
+            f"run folder must be one that no other process trains in, got {folder}: wait for its "
+            "end, or end it"
+        ) from None
+    except OSError as error:
+        raise WriteError(f"{folder} cannot be written to: {error.strerror or error}") from None
+    try:
+        yield
+    finally:
+        lock.release()
+        if (folder / "score.json").exists():
+            with suppress(OSError):  # Windows keeps a file that somebody has open
+                Path(lock.lock_file).unlink(missing_ok=True)
 
 
 def clean(folder: Path) -> None:

@@ -60,13 +60,11 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
     # hence the run, does not depend on how many cores there are.
     th.set_num_threads(1)
     console = console or Console()
-    run = Run.create(config) if config.resume is None else Run.resume(config.resume)
-    config = run.config
-    console.print(
-        f"{config.algorithm} plays {run.task.words}\n"
-        f"{config.reward} reward, {config.total_steps:,} steps, saving in {run.folder}"
-    )
-    with _how_to_go_on(run.folder), _logged_by_wandb(run):
+    with _begun(config) as run, _how_to_go_on(run.folder), _logged_by_wandb(run):
+        console.print(
+            f"{run.config.algorithm} plays {run.task.words}\n"
+            f"{run.config.reward} reward, {run.config.total_steps:,} steps, saving in {run.folder}"
+        )
         exact = _learn(run, console)
         if exact.interrupted_at is None:
             final = _finish(run, exact.evaluate(), console)
@@ -77,6 +75,23 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
         f"    python train.py --resume {run.folder}"
     )
     return None
+
+
+@contextmanager
+def _begun(config: TrainConfig) -> Iterator[Run]:
+    """Make a run, or take one up, and have its folder to oneself.
+
+    Raises:
+        RunError: if the folder cannot be used, or another process trains in it.
+    """
+    if config.resume is None:
+        run = Run.create(config)
+        with folders.alone(run.folder):
+            yield run
+        return
+    folders.read_config(config.resume)  # or there is no folder to lock
+    with folders.alone(config.resume):
+        yield Run.resume(config.resume)
 
 
 def _finish(run: Run, final: Score, console: Console) -> Score:

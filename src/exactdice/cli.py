@@ -16,7 +16,7 @@ import numpy as np
 from .baselines import CertificateError, solve, verify
 from .baselines.certificate import printable
 from .envs import find_game
-from .games import InputError
+from .games import InputError, sizes
 from .sources.reproduce import SOURCES, reproduce
 
 if TYPE_CHECKING:
@@ -119,6 +119,7 @@ def _parse(words: list[str]) -> Any:
 
 
 def _run(command: Any) -> int:
+    sizes.limit_factor()  # a variable that is no limit is refused whatever the command needs
     from .agents.runs.config import BenchmarkConfig, TrainConfig
     from .options import (
         PlayConfig,

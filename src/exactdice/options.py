@@ -1,5 +1,6 @@
 """The options of the commands; those of ``train`` and ``benchmark`` are in ``agents/runs``."""
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
@@ -176,7 +177,8 @@ class PlayConfig:
     what was skill and what was luck."""
 
     save: Path | None = None
-    """File to save in when you leave; it must not exist. Default: exactdice-<game>.json here."""
+    """File to save in; it must not exist, and goes when the game is over. Default:
+    exactdice-<game>.json here."""
 
     resume: Path | None = None
     """Saved game to go on with, with its own options."""
@@ -193,7 +195,7 @@ class PlayConfig:
             for name in ("game", "env", "against", "seed"):
                 if getattr(self, name) not in (None, {}):
                     raise InputError(f"{name} must be left out, as a saved game has its own")
-        if self.save is not None and (self.save.exists() or self.save.is_symlink()):
+        if self.save is not None and os.path.lexists(self.save):
             raise InputError(f"save must be a file that does not exist, got {self.save}")
         if self.save is not None and not self.save.parent.is_dir():
             raise InputError(f"save must be in a folder that exists, got {self.save}")

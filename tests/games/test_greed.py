@@ -322,3 +322,27 @@ def test_positions_and_moves_read_as_sentences():
     assert game.tell(seen, 0, 0) == "stops"
     assert game.tell(seen, 12, 43) == "rolls 12 dice: 43"
     assert game.tell(seen, 12, 44) == "rolls 12 dice: 44, bust with 101"
+
+
+@pytest.mark.parametrize("sizes", [(20, 6), (30, 1), (10, 6, 30), (15, 4, 9)])
+@pytest.mark.parametrize("player", [0, 1])
+def test_floats_end_games_exactly_where_it_is_possible_and_keep_small_chances(sizes, player):
+    """Differences of chances near 1 left 2e-16 for what is impossible, and 0 for what is not."""
+    game = Greed(*sizes)
+
+    def ends(arithmetic):
+        listed = game.settled(0, np.arange(game.num_states), player, arithmetic)
+        return {tuple(map(float, key)): chance for *key, chance in zip(*listed, strict=True)}
+
+    floats, exact = ends(FLOATS), ends(EXACT)
+    assert floats.keys() == exact.keys()
+    assert all(abs(floats[key] / chance - 1) < 1e-14 for key, chance in exact.items())
+
+
+def test_a_loss_that_cannot_happen_has_no_chance():
+    """Who goes second rolls a die once the first has stopped at 0."""
+    game = Greed(12, 6)
+    stops, rolls = np.zeros(game.num_states, int), np.minimum(1, game.dice_allowed[0])
+    task = Task(game, 1, {0: stops})
+    law = exactdice.outcome_distribution(np.full(game.num_states, rolls), task)
+    assert list(law) == [1.0]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from exactdice.baselines import make_task, solve
+from exactdice.games import InputError
 from exactdice.play.session import Session, replay
 from small_games import SMALL
 
@@ -74,3 +75,11 @@ def test_what_is_not_legal_is_refused_by_name():
         session.move(0)
     with pytest.raises(ValueError, match="seed must be at least 0, got -1"):
         Session(session.task, -1)
+
+
+@pytest.mark.parametrize("action", [True, 0.0, "0", None, np.float64(1)])
+def test_moves_are_integers(action):
+    session = Session(make_task("Greed", max_score=10), 0)
+    with pytest.raises(InputError, match="action must be an integer, got"):
+        session.move(action)
+    assert session.actions == []

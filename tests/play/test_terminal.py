@@ -266,6 +266,50 @@ def test_saving_needs_nothing_but_the_record_and_keeps_places_from_anywhere(tmp_
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["mine.json"]
 
 
+@pytest.mark.parametrize("where", ["/proc/mine.json", "n" * 300, "n" * 250, "file/mine.json"])
+def test_a_file_that_cannot_be_written_is_refused_before_the_first_move(run, where):
+    Path("file").touch()
+    code, said, complaint = run(lines_of("20", "q"), "Greed", "--seed", 1, "--save", where)
+    assert (code, said) == (2, "")
+    assert re.match("error: (the file to save in|save) must be ", complaint)
+    assert len(complaint.splitlines()) == 1
+    assert [path.name for path in Path().iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize(
+    ("replies", "stays"), [(["0", "n"], False), (["q"], False), (["20", "q"], True)]
+)
+def test_a_game_is_saved_from_the_start_and_its_file_goes_with_it(
+    tmp_path, monkeypatch, replies, stays
+):
+    monkeypatch.chdir(tmp_path)
+    kept, left = [], iter(replies)
+
+    def ask(_prompt):
+        kept.append(read_record(Path("mine.json")).actions)
+        return next(left)
+
+    play(Record("Greed", {"seat": 1}, "random", 1), Path("mine.json"), ask)
+    assert kept[0] == ()
+    assert Path("mine.json").exists() is stays
+
+
+def test_who_resumes_what_cannot_be_written_keeps_it_and_is_told(run, monkeypatch):
+    Record("Greed", seed=1, actions=(20,)).write(Path("mine.json"))
+    before = Path("mine.json").read_bytes()
+
+    def full(*_):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, "replace", full)
+    code, said, complaint = run(lines_of("0"), "--resume", "mine.json")
+    assert (code, said) == (2, "")
+    assert (
+        "must be one that can be written, got mine.json: Read-only file system; name" in complaint
+    )
+    assert [(path.name, path.read_bytes()) for path in Path().iterdir()] == [("mine.json", before)]
+
+
 def test_who_cannot_save_goes_on_playing(run, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
@@ -303,7 +347,12 @@ def test_who_cannot_save_goes_on_playing(run, monkeypatch):
         {"actions": ["20"]},
         {"actions": [True]},
         {"actions": None},
+        {"actions": {}},
+        {"actions": "20"},
+        {"seed": True},
+        {"seed": 1.0},
         {"more": 1},
+        *({"without": name} for name in ("game", "env", "against", "seed", "coach", "actions")),
     ],
 )
 def test_a_file_that_is_no_saved_game_is_one_line(run, change):
@@ -312,6 +361,8 @@ def test_a_file_that_is_no_saved_game_is_one_line(run, change):
     record.write(path)
     if isinstance(change, dict):
         content = json.loads(path.read_text()) | change
+        if "without" in content:
+            del content[content.pop("without")]
         change = json.dumps(content).encode()
     path.write_bytes(change)
     code, said, complaint = run("", "--resume", path)

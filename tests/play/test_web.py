@@ -294,3 +294,10 @@ def test_without_flask_the_extra_is_named(monkeypatch, capsys):
         main(["play", "Greed", "--web"])
     assert end.value.code == 2
     assert "pip install 'exactdice[web]'" in capsys.readouterr().err
+
+
+def test_games_whose_default_sizes_are_above_the_limits_are_left_out(monkeypatch):
+    monkeypatch.setenv("EXACTDICE_LIMIT", "0.0005")
+    known = make_app(Record("ShutTheBox", {"tiles": 4})).test_client().get("/api/setup").get_json()
+    assert {game["name"] for game in known["games"]} < set(GAMES)
+    assert known["first"] == "ShutTheBox" in [game["name"] for game in known["games"]]

@@ -446,3 +446,45 @@ def test_a_run_that_cannot_start_leaves_no_folder(small, options, message):
     with pytest.raises(ValueError, match=message):
         train.train(small(**options))
     assert not Path("runs").exists()
+
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from exactdice.agents.runs.folders import alone
+with alone(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_run_is_trained_by_one_process_at_a_time_and_a_kill_frees_it(small, monkeypatch):
+    whole = train.train(small(run_folder=Path("whole")))
+    assert not Path("whole/.lock").exists()
+    with monkeypatch.context() as patch:
+        interrupt_at(patch, 1000)
+        assert train.train(small(run_folder=Path("parts"))) is None
+    before = {path.name: path.read_bytes() for path in Path("parts").iterdir()}
+    command = [sys.executable, "-c", HOLDER, "parts"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(RunError, match="one that no other process trains in, got parts"):
+            train.train(TrainConfig(resume=Path("parts")))
+        assert {path.name: path.read_bytes() for path in Path("parts").iterdir()} == before
+        other.kill()
+    assert train.train(TrainConfig(resume=Path("parts"))).value == whole.value
+
+
+def test_a_new_run_holds_its_folder_from_the_start(small, monkeypatch):
+    refused = []
+
+    def resume_meanwhile(run, console):
+        with pytest.raises(RunError, match="no other process trains in, got new"):
+            train.train(TrainConfig(resume=run.folder))
+        refused.append(run.folder)
+        return learn(run, console)
+
+    learn = train._learn
+    monkeypatch.setattr(train, "_learn", resume_meanwhile)
+    train.train(small(run_folder=Path("new")))
+    assert refused == [Path("new")]
