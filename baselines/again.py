@@ -126,7 +126,7 @@ def _spread(count: int, wanted: int) -> IntArray:
 def _pieces(game: Game, states: IntArray, largest: int) -> Iterator[IntArray]:
     """Cut a shuffled sample into batches of half of what is left, and go on one by one."""
     rng = np.random.default_rng(0)
-    if len(states) <= min(SAMPLE, largest):
+    if len(states) < SAMPLE and len(states) <= largest:
         for _ in range(WHOLE):
             yield rng.permutation(len(states))
     left = rng.permutation(len(states))

@@ -93,7 +93,7 @@ def read(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> 
     if isinstance(policy, str):
         return policy
     if isinstance(policy, Policy):
-        return fitting(policy, game)
+        return fitting(policy, game, seat, reading.masked)
     rules = {"masked": reading.masked, "worthless": reading.worthless, "name": name}
     if isinstance(policy, Mapping):
         policy = _actions(policy, game, seat)
@@ -189,14 +189,25 @@ def named_policy(game: Game, name: str, seat: int, masked: bool = True) -> Polic
     )
 
 
-def fitting(policy: Policy, game: Game) -> Policy:
-    """Give a policy that has the right number of states and actions."""
+def fitting(policy: Policy, game: Game, seat: int, masked: bool = True) -> Policy:
+    """Give a policy that has the right number of states and actions.
+
+    One of a user's own class is held to the rules as a function is. Unless it has a ``law`` of its
+    own, for arithmetic without rounding, what it said takes its place.
+    """
     if policy.shape != (game.num_states, game.num_actions):
         raise InputError(
             f"policy must be for {game.num_states} states and {game.num_actions} actions "
             f"({game!r}), got one for {policy.shape[0]} and {policy.shape[1]}"
         )
-    return policy
+    if packages_of(policy)[0] == "exactdice":
+        return policy
+
+    def ask(observations: IntArray, _masks: BoolArray) -> Any:
+        return policy.probabilities(game.encode(observations))
+
+    checked = function_policy(ask, game, seat, masked=masked, name=policy.name)
+    return checked if type(policy).law is Policy.law else policy
 
 
 def _converter(policy: Any) -> Converter | None:

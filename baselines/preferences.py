@@ -33,6 +33,9 @@ class NetworkPolicy(ABC):
     def prefer(self, observations: IntArray, num_actions: int) -> npt.NDArray[Any]:
         """Give a preference for each action, shape (observation, action)."""
 
+    def confirm(self, preferences: npt.NDArray[Any], observations: IntArray) -> None:  # noqa: B027
+        """Refuse preferences that are not what is played; by default they are."""
+
     def follow(
         self, preferences: npt.NDArray[Any], observations: IntArray, legal: BoolArray
     ) -> npt.NDArray[Any]:
@@ -40,11 +43,12 @@ class NetworkPolicy(ABC):
         return choose(preferences, observations, legal, self._deterministic)
 
     def tell(
-        self, observations: IntArray, masks: BoolArray
+        self, observations: IntArray, masks: BoolArray, again: bool = False
     ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Give actions or a law, and the preferences behind it, -inf for other actions.
 
-        Where only one action is legal the network is not asked.
+        Where only one action is legal the network is not asked. What it says again is compared with
+        what it said before, which was confirmed.
         """
         legal = masks if self._masked else np.ones_like(masks)
         chooses = legal.sum(axis=1) > 1
@@ -53,6 +57,8 @@ class NetworkPolicy(ABC):
         if chooses.any():
             seen, within = observations[chooses], legal[chooses]
             preferred = self.prefer(seen, masks.shape[1])
+            if not again:
+                self.confirm(preferred, seen)
             chosen = self.follow(preferred, seen, within)
             preferences[chooses] = np.where(within, preferred, -np.inf)
             given = given if chosen.ndim == 1 else legal.astype(np.float64)

@@ -113,7 +113,7 @@ def as_policy(
 def agent(policy: Any, task: Task, arithmetic: Arithmetic, reading: Reading) -> Policy:
     """Do as ``as_policy`` does, in an arithmetic."""
     if isinstance(policy, Policy) and reading.observations is None:
-        return fitting(policy, task.game)
+        return fitting(policy, task.game, task.seat, reading.masked)
     if isinstance(policy, str) and policy in BEST and reading.observations is None:
         return solution(task, arithmetic).policy
 

@@ -203,7 +203,7 @@ def function_policy(function: PolicyFunction, game: Game, seat: int, **rules: An
         evidence.append(behind[np.isin(batch, sample)])
 
     def ask(states: IntArray) -> npt.NDArray[Any]:
-        given, behind = told(states)
+        given, behind = told(states, again=True)
         asked.checked(given, states)
         return behind
 
@@ -226,10 +226,12 @@ class _Told:
     def __init__(self, function: PolicyFunction, game: Game, seat: int) -> None:
         self._function, self._game, self._seat = function, game, seat
 
-    def __call__(self, states: IntArray) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def __call__(
+        self, states: IntArray, again: bool = False
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         seen = self._game.observe(states, self._seat), self._game.mask(states)
         if isinstance(self._function, NetworkPolicy):
-            return self._function.tell(*seen)
+            return self._function.tell(*seen, again=again)
         given = as_numbers(self._function(*seen), "policy")
         return given, given.astype(np.float64) if given.ndim == 2 else given
 

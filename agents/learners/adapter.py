@@ -66,16 +66,10 @@ class ModelPolicy(NetworkPolicy):
         self._epsilon = float(getattr(model, "exploration_rate", 0.0))
 
     def prefer(self, observations: IntArray, num_actions: int) -> npt.NDArray[Any]:
-        """Ask the network.
-
-        Raises:
-            ValueError: if the model does something else than its network says.
-        """
-        features = self._features(observations)
-        preferences = np.concatenate(list(self._in_batches(features)))
-        everything = np.ones(preferences.shape, dtype=bool)
+        """Ask the network."""
+        preferences = np.concatenate(list(self._in_batches(self._features(observations))))
+        everything = np.ones((len(observations), num_actions), dtype=bool)
         choose(preferences, observations, everything, deterministic=True)  # refuses NaN
-        self._check_predictions(features, preferences, observations)
         return preferences
 
     def follow(
@@ -107,13 +101,16 @@ class ModelPolicy(NetworkPolicy):
                 yield _network(self.policy, batch).double().cpu().numpy()
         self.policy.set_training_mode(was_training)
 
-    def _check_predictions(
-        self, features: npt.NDArray[Any], preferences: npt.NDArray[Any], observations: IntArray
-    ) -> None:
-        """Compare with what the model does when it is asked to play, in a sample of states."""
-        rows = np.linspace(0, len(features) - 1, min(SAMPLE, len(features))).astype(np.int64)
-        said = preferences[rows]
-        done = np.asarray(self._predict(features[rows], deterministic=True)[0], dtype=np.int64)
+    def confirm(self, preferences: npt.NDArray[Any], observations: IntArray) -> None:
+        """Compare with what the model does when it is asked to play, in a sample of states.
+
+        Raises:
+            ValueError: if the model does something else than its network says.
+        """
+        rows = np.linspace(0, len(observations) - 1, min(SAMPLE, len(observations)), dtype=np.int64)
+        said, observations = preferences[rows], observations[rows]
+        features = self._features(observations)
+        done = np.asarray(self._predict(features, deterministic=True)[0], dtype=np.int64)
         largest = said.max(axis=1)
         missing = largest - said[np.arange(len(rows)), done]
         wrong = missing > ROUNDING * (1 + np.abs(largest))
@@ -121,11 +118,11 @@ class ModelPolicy(NetworkPolicy):
             row = int(np.argmax(wrong))
             raise InputError(
                 f"model must do what its network says, but predict of {self.__name__} takes action "
-                f"{done[row]} at observation {observations[rows[row]].tolist()}, where its network "
+                f"{done[row]} at observation {observations[row].tolist()}, where its network "
                 f"prefers {said[row].argmax()}: pass a callable on (observations, masks) instead"
             )
         if not self._deterministic and isinstance(self.policy, ACTORS):
-            self._check_law(features[rows], said, observations[rows])
+            self._check_law(features, said, observations)
 
     def _check_law(
         self, features: npt.NDArray[Any], said: npt.NDArray[Any], observations: IntArray

@@ -7,7 +7,7 @@ that the model is looked for: what it was trained under must not be dropped unse
 import gc
 from collections.abc import Callable
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 import gymnasium as gym
 from stable_baselines3.common.base_class import BaseAlgorithm
@@ -29,8 +29,8 @@ from .vec_env import GameVecEnv
 
 #: Wrappers of vectors that leave the game alone.
 HARMLESS = {VecCheckNan, VecMonitor, VecVideoRecorder}
-#: Policies that are known to need more than they carry.
-_NEEDY: WeakSet[Any] = WeakSet()
+#: What policies are known to need that they do not carry, also when their models are gone.
+_NEEDS: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
 
 #: From a batch of observations to a batch.
 Change = Callable[[Any], Any]
@@ -56,22 +56,36 @@ def shown_to(
     """
     holder = model if isinstance(model, BaseAlgorithm) else _holder(model)
     env = getattr(holder, "env", None)
-    own = None
-    if sight is None or not sight.wrapped:
-        own = _own_sight(env, model, game)
-        sight = own
+    told = sight is not None and sight.wrapped
+    if not told:
+        sight = _own_sight(env, model, game)
     changes = _normalisers(env)
     if holder is not model:
-        lost = [] if observations is not None else [each for each in changes if each.norm_obs]
-        if lost or own is not None or (observations is None and model in _NEEDY):
-            _NEEDY.add(model)
-            raise InputError(
-                f"model must be given whole, as {type(holder).__name__} was trained under "
-                f"{'VecNormalize' if lost else 'wrappers'} and its policy alone knows nothing of "
-                "that: pass the model, or observations= and the environment with its wrappers"
-            )
+        found = {"VecNormalize"} if any(each.norm_obs for each in changes) else set()
+        found |= {"wrappers"} if sight is not None and not told else set()
+        _check_policy(model, found, {"VecNormalize": observations is not None, "wrappers": told})
     change = change_of(env if observations is None and changes else observations)
     return _fitting(model, game, sight), change
+
+
+def _check_policy(policy: Any, found: set[str], told: dict[str, bool]) -> None:
+    """Refuse a policy whose model was trained under more than is known of it.
+
+    Args:
+        policy: the policy of a model.
+        found: what its model was trained under.
+        told: whether the user has said what takes the place of that.
+    """
+    needs = found | _NEEDS.get(policy, set())
+    if needs:
+        _NEEDS[policy] = needs
+    missing = sorted(need for need in needs if not told[need])
+    if missing:
+        raise InputError(
+            f"model must be given whole, as it was trained under {' and '.join(missing)}, of which "
+            "its policy alone knows nothing: pass the model, or observations= and the environment "
+            "with its wrappers"
+        )
 
 
 def _holder(policy: Any) -> BaseAlgorithm | None:
