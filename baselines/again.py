@@ -20,7 +20,7 @@ from .arrays import ROUNDING
 
 SAMPLE = 1024  # states that are asked about again, at least; of fewer states all are
 SHARE = 16  # and of large games one state in so many
-WHOLE = 8  # times that all of a smaller game is asked about again: chance may show in few states
+WHOLE = 5  # times that all of a smaller game is asked about again: chance may show in few states
 ALONE = 8  # states that are asked about one by one in the end
 _WHY = (
     "what depends on chance, on the number of calls or on the rest of the batch is no function of "
