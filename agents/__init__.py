@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..baselines import PolicyLike, Reading, Sight, Task, register_converter, register_environment
+from ..baselines.arrays import as_numbers
 from ..games import Game, InputError
 
 
@@ -27,8 +28,7 @@ def _from_model(model: Any, game: Game, reading: Reading) -> PolicyLike:
 
 def _from_torch(module: Any, _game: Game, reading: Reading) -> PolicyLike:
     if hasattr(module, "detach"):  # a tensor, which is a table
-        table: PolicyLike = module.detach().cpu().numpy()
-        return table
+        return as_numbers(module, "policy")
     from .learners.networks import from_module
 
     return from_module(module, reading)

@@ -2,11 +2,12 @@
 
 from .blunders import Blunder
 from .certificate import CertificateError, certificate, verify
-from .conversion import Reading, Sight, choose, register_converter
+from .conversion import Reading, Sight, register_converter
 from .evaluation import Evaluation, Solution
 from .induction import equilibrium
 from .names import is_policy_name, policy_names, register_policies
 from .policies import Policy, PolicyFunction, PolicyLike
+from .preferences import NetworkPolicy, choose
 from .score import LOGGED, ImpossibleScoreError, Score, exact_evaluation, score
 from .solver import (
     as_policy,
@@ -28,6 +29,7 @@ __all__ = [
     "CertificateError",
     "Evaluation",
     "ImpossibleScoreError",
+    "NetworkPolicy",
     "PayoffMatrix",
     "Policy",
     "PolicyFunction",

@@ -97,7 +97,7 @@ def read(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> 
     if isinstance(policy, str):
         return policy
     if isinstance(policy, Policy):
-        return fitting(policy, game)
+        return fitting(policy, game, seat, reading.masked)
     rules = {"masked": reading.masked, "worthless": reading.worthless, "name": name}
     if isinstance(policy, Mapping):
         policy = _actions(policy, game, seat)
@@ -125,11 +125,13 @@ def read_player(policy: Any, game: Game, seat: int, reading: Reading | None = No
         )
     known = read(policy, game, seat, reading)
     if isinstance(known, str) and known not in COMMON:
-        named_policy(game, known)
+        named_policy(game, known, seat)
     return known
 
 
-def of_player(policy: str | Policy, game: Game, seat: int, numbers: Arithmetic) -> Policy:
+def of_player(
+    policy: str | Policy, game: Game, seat: int, numbers: Arithmetic, masked: bool = True
+) -> Policy:
     """Give the policy of a player; "optimal" is the equilibrium.
 
     Args:
@@ -137,15 +139,16 @@ def of_player(policy: str | Policy, game: Game, seat: int, numbers: Arithmetic) 
         game: the game that is played.
         seat: the seat that the policy plays.
         numbers: in which the equilibrium is computed.
+        masked: whether a policy by name must keep to the legal actions.
 
     Raises:
-        ValueError: if the name is unknown.
+        ValueError: if the name is unknown, or what it stands for is no policy of the seat.
     """
     if not isinstance(policy, str):
         return policy
     if policy in EQUILIBRIUM:
         return equilibrium_in(game, numbers).policies[seat]
-    return named_policy(game, policy)
+    return named_policy(game, policy, seat, masked)
 
 
 def convert(
@@ -168,16 +171,19 @@ def convert_agent(
     Raises:
         ValueError: if the name is unknown, or as ``read`` does.
     """
-    return of_player(read(policy, game, seat, reading), game, seat, numbers)
+    known = read(policy, game, seat, reading)
+    return of_player(known, game, seat, numbers, reading.masked)
 
 
-def named_policy(game: Game, name: str) -> Policy:
+def named_policy(game: Game, name: str, seat: int, masked: bool = True) -> Policy:
     """Give a policy that is known by name and needs no solving.
 
     Raises:
-        ValueError: if there is none of that name.
+        ValueError: if there is none of that name, or what it stands for is no policy of the seat.
     """
-    named = UniformPolicy(game) if name == "random" else source_policy(game, name)
+    if name == "random":
+        return UniformPolicy(game)
+    named = source_policy(game, name, seat, masked)
     if named is not None:
         return named
     known = ", ".join(repr(name) for name in policy_names(game))
@@ -187,14 +193,25 @@ def named_policy(game: Game, name: str) -> Policy:
     )
 
 
-def fitting(policy: Policy, game: Game) -> Policy:
-    """Give a policy that has the right number of states and actions."""
+def fitting(policy: Policy, game: Game, seat: int, masked: bool = True) -> Policy:
+    """Give a policy that has the right number of states and actions.
+
+    One of a user's own class is held to the rules as a function is. Unless it has a ``law`` of its
+    own, for arithmetic without rounding, what it said takes its place.
+    """
     if policy.shape != (game.num_states, game.num_actions):
         raise InputError(
             f"policy must be for {game.num_states} states and {game.num_actions} actions "
             f"({game!r}), got one for {policy.shape[0]} and {policy.shape[1]}"
         )
-    return policy
+    if packages_of(policy)[0] == "exactdice":
+        return policy
+
+    def ask(observations: IntArray, _masks: BoolArray) -> Any:
+        return policy.probabilities(game.encode(observations))
+
+    checked = function_policy(ask, game, seat, masked=masked, name=policy.name)
+    return checked if type(policy).law is Policy.law else policy
 
 
 def _converter(policy: Any) -> Converter | None:
@@ -226,36 +243,6 @@ def _actions(policy: Mapping[Any, Any], game: Game, seat: int) -> npt.NDArray[An
     actions = np.zeros((game.num_states, *chosen.shape[1:]), chosen.dtype)
     actions[own] = chosen
     return actions
-
-
-def choose(
-    preferences: npt.NDArray[Any], observations: IntArray, legal: BoolArray, deterministic: bool
-) -> npt.NDArray[Any]:
-    """Turn preferences into actions (state,), or into their softmax, a law (state, action).
-
-    Args:
-        preferences: logits or action values, shape (state, action).
-        observations: what they are for, named if a preference is no number.
-        legal: which actions come into question, shape (state, action).
-        deterministic: whether the likeliest action is taken.
-
-    Raises:
-        ValueError: if a preference is NaN, or no legal action has a finite one.
-    """
-    preferences = np.where(legal, preferences.astype(np.float64), -np.inf)
-    largest = preferences.max(axis=1, keepdims=True)
-    if not np.isfinite(largest).all():
-        state = int(np.argmin(np.isfinite(largest)))
-        raise InputError(
-            f"model must give numbers, got {largest[state, 0]} at observation "
-            f"{observations[state].tolist()}"
-        )
-    best: IntArray = preferences.argmax(axis=1)
-    if deterministic:
-        return best
-    weights = np.exp(preferences - largest)
-    law: npt.NDArray[Any] = weights / weights.sum(axis=1, keepdims=True)
-    return law
 
 
 def label(policy: Any) -> str:

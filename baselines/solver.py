@@ -10,18 +10,18 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from ..games import FLOATS, Arithmetic, Array, BoolArray, Game, InputError, IntArray
 from .answers import remembered
-from .conversion import Reading, choose, convert, convert_agent, fitting, label
+from .conversion import Reading, convert, convert_agent, fitting, label
 from .evaluation import Evaluation, Solution
 from .induction import arithmetic_of, equilibrium_in, sweep_back
 from .names import BEST
 from .occupancy import outcomes, play
 from .players import Players
 from .policies import DeterministicPolicy, Policy, PolicyFunction, PolicyLike
+from .preferences import FunctionNetwork
 from .task import LineUp, Task, by_seat, look_at, policies_against
 
 
@@ -117,7 +117,7 @@ def as_policy(
 def agent(policy: Any, task: Task, arithmetic: Arithmetic, reading: Reading) -> Policy:
     """Do as ``as_policy`` does, in an arithmetic."""
     if isinstance(policy, Policy) and reading.observations is None:
-        return fitting(policy, task.game)
+        return fitting(policy, task.game, task.seat, reading.masked)
     if isinstance(policy, str) and policy in BEST and reading.observations is None:
         return solution(task, arithmetic).policy
 
@@ -152,22 +152,8 @@ def from_network(
         A callable on (observations, masks), which every function here takes for a policy.
     """
     _, sight = look_at(env)
-
-    def play(observations: IntArray, masks: BoolArray) -> npt.NDArray[Any]:
-        given = function(observations if sight is None else sight.show(observations))
-        if hasattr(given, "detach"):  # a tensor of torch
-            given = given.detach().cpu()
-        preferences = np.asarray(given)
-        if preferences.shape != masks.shape:
-            raise InputError(
-                f"function must give preferences of shape {masks.shape} (state, action), "
-                f"got {preferences.shape}"
-            )
-        legal = masks if masked else np.ones_like(masks)
-        return choose(preferences, observations, legal, deterministic)
-
-    play.__name__ = label(function)
-    return play
+    show = (lambda observations: observations) if sight is None else sight.show
+    return FunctionNetwork(function, show, label(function), deterministic, masked)
 
 
 def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:

@@ -1,13 +1,13 @@
 """Tables, actions and functions as policies, checked before anything is computed with them.
 
-A function is asked about all states that count once, a batch at a time, when it is given. Its
-answers are remembered, one action a state, or a law for each of not too many states. In a game with
-more it is asked again for the states that are wanted, and nothing of shape (state, action) is held
-for the whole game.
+A function is asked about all states that count, a batch at a time, when it is given, and about a
+sample of them once more (``again``). Its answers are remembered, one action a state, or a law for
+each of not too many states. In a game with more it is asked again for the states that are wanted,
+and must say the same; nothing of shape (state, action) is held for the whole game.
 """
 
 from collections.abc import Callable, Iterator
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,7 +15,10 @@ import numpy.typing as npt
 
 from ..games import Array, BoolArray, FloatArray, Game, InputError, IntArray
 from ..games.sizes import check_array
+from .again import Marks, as_law, check_again, sample_of
+from .arrays import ROUNDING, as_numbers
 from .policies import DeterministicPolicy, Policy, PolicyFunction, StochasticPolicy
+from .preferences import NetworkPolicy
 
 SUM_TOLERANCE = 1e-5  # float32 networks; the probabilities are normalised once accepted
 BATCH = 2**21  # numbers for (state, action) that are asked for at once
@@ -38,19 +41,21 @@ class AskedPolicy(Policy):
             tables of planners may choose an illegal action, which pays the same; the first legal
             one takes its place.
         name: what to call it.
+        marks: what it has said before, to be compared with what it says.
     """
 
     def __init__(
         self,
-        ask: Callable[[IntArray], Any],
+        ask: Callable[[IntArray], npt.NDArray[Any]],
         game: Game,
         seat: int,
         masked: bool = True,
         worthless: Worthless | None = None,
         name: str = "",
+        marks: Marks | None = None,
     ) -> None:
         self.shape = (game.num_states, game.num_actions)
-        self._ask, self._game, self._seat = ask, game, seat
+        self._ask, self._game, self._seat, self._marks = ask, game, seat, marks
         self._masked, self._worthless = masked, worthless
         self._name = name or type(self).__name__
 
@@ -65,7 +70,7 @@ class AskedPolicy(Policy):
         law[:, 0] = 1.0  # never taken, where it is not overwritten
         own = np.flatnonzero(self._own[states])
         if len(own):
-            law[own] = _as_law(self.answer(states[own]), self.shape[1])
+            law[own] = as_law(self.answer(states[own]), self.shape[1])
         return law
 
     @cached_property
@@ -78,10 +83,20 @@ class AskedPolicy(Policy):
         """Ask for some states of the seat: actions (state,), or probabilities (state, action).
 
         Raises:
+            ValueError: as ``checked`` does, or if it has said something else before.
+        """
+        answer = self.checked(self._ask(states), states)
+        if self._marks is not None:
+            self._marks.compare(states, answer)
+        return answer
+
+    def checked(self, given: npt.NDArray[Any], states: IntArray) -> npt.NDArray[Any]:
+        """Check what was given for some states of the seat.
+
+        Raises:
             ValueError: if the shape is wrong, an entry is not a probability or not an action, or
                 probabilities do not sum to one.
         """
-        given = _as_array(self._ask(states))
         if given.ndim == 1 and np.issubdtype(given.dtype, np.integer):
             return self._actions(given, states)
         shape = (len(states), self.shape[1])
@@ -143,7 +158,7 @@ def table_policy(table: npt.ArrayLike, game: Game, seat: int, **rules: Any) -> P
     Raises:
         ValueError: as ``AskedPolicy.answer`` does.
     """
-    given = _as_array(table)
+    given = as_numbers(table, "policy")
     shape = (game.num_states, game.num_actions)
     with_end = (game.num_states + 1, game.num_actions)
     if given.shape not in (shape, shape[:1], with_end, with_end[:1]):
@@ -154,7 +169,12 @@ def table_policy(table: npt.ArrayLike, game: Game, seat: int, **rules: Any) -> P
     if given.ndim == 2:
         check_array("a table of probabilities", game, *shape)
     asked = AskedPolicy(given.__getitem__, game, seat, **rules)
-    return _remembered(asked, game.states_of(seat), game, with_laws=True)
+    answers = _Answers(asked, with_laws=True)
+    for batch in _batches(game.states_of(seat), game.num_actions):
+        answers.keep(batch, asked.answer(batch))
+    policy = answers.policy(game, game.states_of(seat))
+    assert policy is not None
+    return policy
 
 
 def function_policy(function: PolicyFunction, game: Game, seat: int, **rules: Any) -> Policy:
@@ -167,61 +187,98 @@ def function_policy(function: PolicyFunction, game: Game, seat: int, **rules: An
         rules: ``masked``, ``worthless`` and ``name``, as of ``AskedPolicy``.
 
     Raises:
-        ValueError: as ``AskedPolicy.answer`` does.
+        ValueError: as ``AskedPolicy.checked`` does, or if it does not say the same again.
     """
-    asked = AskedPolicy(partial(_ask, function, game, seat), game, seat, **rules)
-    few = 8 * game.num_states * game.num_actions <= LAWS
-    return _remembered(asked, game.states_of(seat), game, with_laws=few)
-
-
-def _ask(function: PolicyFunction, game: Game, seat: int, states: IntArray) -> npt.NDArray[Any]:
-    answer: npt.NDArray[Any] = function(game.observe(states, seat), game.mask(states))
-    return answer
-
-
-def _remembered(asked: AskedPolicy, states: IntArray, game: Game, with_laws: bool) -> Policy:
-    """Have all answers checked, and keep them if they are actions, or if laws may be kept."""
-    actions = np.full(game.num_states, -1)
-    table: FloatArray | None = None
+    told = _Told(function, game, seat)
+    asked = AskedPolicy(told.given, game, seat, **rules)
+    states, player = game.states_of(seat), (game, seat, asked.name)
+    answers = _Answers(asked, with_laws=8 * game.num_states * game.num_actions <= LAWS)
+    marks, sample = Marks(player), sample_of(states)
+    evidence: list[npt.NDArray[Any]] = [np.zeros(0, dtype=np.int64)]
     for batch in _batches(states, game.num_actions):
-        answer = asked.answer(batch)
+        given, behind = told(batch)
+        answer = asked.checked(given, batch)
+        answers.keep(batch, answer)
+        marks.note(batch, answer)
+        evidence.append(behind[np.isin(batch, sample)])
+
+    def ask(states: IntArray) -> npt.NDArray[Any]:
+        given, behind = told(states, again=True)
+        asked.checked(given, states)
+        return behind
+
+    first = sample, _joined(evidence, game.num_actions), min(len(states), _step(game.num_actions))
+    check_again(ask, first, player, getattr(function, "rounding", ROUNDING))
+    known = answers.policy(game, states)
+    return known or AskedPolicy(told.given, game, seat, **rules, marks=marks)
+
+
+def _joined(evidence: list[npt.NDArray[Any]], num_actions: int) -> npt.NDArray[Any]:
+    """Join evidence of several batches: actions, unless one of them has more to say."""
+    if any(part.ndim == 2 for part in evidence):
+        evidence = [as_law(part, num_actions) for part in evidence]
+    return np.concatenate(evidence)
+
+
+class _Told:
+    """What a function says of states, and the evidence behind it: preferences, if it has any."""
+
+    def __init__(self, function: PolicyFunction, game: Game, seat: int) -> None:
+        self._function, self._game, self._seat = function, game, seat
+
+    def __call__(
+        self, states: IntArray, again: bool = False
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        seen = self._game.observe(states, self._seat), self._game.mask(states)
+        if isinstance(self._function, NetworkPolicy):
+            return self._function.tell(*seen, again=again)
+        given = as_numbers(self._function(*seen), "policy")
+        return given, given.astype(np.float64) if given.ndim == 2 else given
+
+    def given(self, states: IntArray) -> npt.NDArray[Any]:
+        return self(states)[0]
+
+
+class _Answers:
+    """Answers to states, kept if they are actions, or if laws may be kept."""
+
+    def __init__(self, asked: AskedPolicy, with_laws: bool) -> None:
+        self._shape, self._name, self._with_laws = asked.shape, asked.name, with_laws
+        self._actions = np.full(asked.shape[0], -1)
+        self._table: FloatArray | None = None
+
+    def keep(self, states: IntArray, answer: npt.NDArray[Any]) -> None:
+        """Keep an answer: actions (state,), or laws (state, action)."""
         if answer.ndim == 1:
-            actions[batch] = answer
-        elif with_laws:
-            if table is None:
-                table = np.zeros(asked.shape)
-            table[batch] = answer
-    done = actions[states] >= 0
-    others = np.flatnonzero(actions < 0)  # never taken, or a law is
-    if done.all():
-        actions[others] = game.first_actions(others)
-        return DeterministicPolicy(actions, game.num_actions, asked.name)
-    if table is None:
-        return asked
-    table[states[done], actions[states[done]]] = 1.0
-    table[np.setdiff1d(others, states), 0] = 1.0
-    return StochasticPolicy(table, asked.name)
+            self._actions[states] = answer
+        elif self._with_laws:
+            if self._table is None:
+                self._table = np.zeros(self._shape)
+            self._table[states] = answer
+
+    def policy(self, game: Game, states: IntArray) -> Policy | None:
+        """Give the policy of all answers, None if laws were not kept."""
+        actions, table = self._actions, self._table
+        done = actions[states] >= 0
+        others = np.flatnonzero(actions < 0)  # never taken, or a law is
+        if done.all():
+            actions[others] = game.first_actions(others)
+            return DeterministicPolicy(actions, self._shape[1], self._name)
+        if table is None:
+            return None
+        table[states[done], actions[states[done]]] = 1.0
+        table[np.setdiff1d(others, states), 0] = 1.0
+        return StochasticPolicy(table, self._name)
+
+
+def _step(num_actions: int) -> int:
+    return max(1, BATCH // num_actions)
 
 
 def _batches(states: IntArray, num_actions: int) -> Iterator[IntArray]:
-    step = max(1, BATCH // num_actions)
+    step = _step(num_actions)
     for first in range(0, len(states), step):
         yield states[first : first + step]
-
-
-def _as_law(answer: npt.NDArray[Any], num_actions: int) -> npt.NDArray[Any]:
-    """Give actions as laws."""
-    if answer.ndim == 2:
-        return answer
-    law: FloatArray = (np.arange(num_actions) == answer[:, None]).astype(np.float64)
-    return law
-
-
-def _as_array(policy: npt.ArrayLike) -> npt.NDArray[Any]:
-    table = np.asarray(policy)
-    if table.dtype.kind not in "uifb":
-        raise InputError(f"policy must be numbers, got {table.dtype} of shape {table.shape}")
-    return table
 
 
 def _check_probabilities(table: FloatArray, states: IntArray, mask: BoolArray) -> None:

@@ -1,6 +1,6 @@
 """Exact head-to-head results of any set of policies."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -59,9 +59,10 @@ def payoff_matrix(policies: Mapping[str, Any], env: Any, exact: bool = False) ->
     if len(seats) < 2:
         raise InputError(f"game must have two players at least, got {game!r}")
     if not isinstance(policies, Mapping) or len(policies) < 2:
+        size = f" of {len(policies)}" if isinstance(policies, Sized) else ""
         raise InputError(
             "policies must be a mapping from two names at least to policies, got "
-            f"{type(policies).__name__} of {len(policies)}"
+            f"{type(policies).__name__}{size}"
         )
     arithmetic = arithmetic_of(game, exact)
     resolved = [

@@ -10,7 +10,7 @@ from .masking import MaskInObservation
 from .registration import find_game, full_place, register, register_package
 from .sparse import SparseLaw, sparse_law
 from .vector import GameVectorEnv
-from .wrappers import sight_in_training
+from .wrappers import Opaque, not_followed, sight_in_training
 
 #: Exact values of default environments by id: "optimum", "random" and "worst"; a game need not
 #: have an entry.
@@ -28,12 +28,14 @@ __all__ = [
     "GameEnv",
     "GameVectorEnv",
     "MaskInObservation",
+    "Opaque",
     "RewardMode",
     "SparseLaw",
     "encoding_for",
     "encoding_of",
     "find_game",
     "full_place",
+    "not_followed",
     "register",
     "register_package",
     "sight_in_training",

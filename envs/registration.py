@@ -16,9 +16,10 @@ from types import ModuleType
 from typing import Any
 
 import gymnasium as gym
+import numpy.typing as npt
 
 from ..baselines import register_environment, register_policies
-from ..games import GAMES, Game, GameError, InputError, IntArray
+from ..games import GAMES, Game, GameError, InputError
 from .wrappers import look
 
 
@@ -30,7 +31,7 @@ def register_package() -> None:
 
 
 def register(
-    game: type[Game], policies: Mapping[str, Callable[..., IntArray]] | None = None
+    game: type[Game], policies: Mapping[str, Callable[..., npt.ArrayLike]] | None = None
 ) -> None:
     """Register a game: ``exactdice/<game.name>-v0`` is its environment, the name serves elsewhere.
 
@@ -43,9 +44,10 @@ def register(
 
     Args:
         game: the class; its arguments have defaults, which make the default environment.
-        policies: functions from the game to actions, integers of shape (state,), by name. One
-            whose name ends in a colon and a word, such as "hold:<points>", is given what a user
-            puts there as a second argument, a text.
+        policies: functions from the game to actions, integers of shape (state,), or to
+            probabilities, shape (state, action), by name. One whose name ends in a colon and a
+            word, such as "hold:<points>", is given what a user puts there as a second argument, a
+            text.
 
     Raises:
         InputError: if it is no game, or its name or that of a policy is taken or of another form.
@@ -55,7 +57,7 @@ def register(
     known = GAMES.get(game.name, game)
     if _place(known) != _place(game):
         raise InputError(f"name must be free, got {game.name}, which {_place(known)} has")
-    if policies:
+    if policies is not None:
         register_policies(game.name, policies)
     GAMES[game.name] = game
     forms: dict[str, dict[str, Any]] = {"": {}, "-OneHot": {"encoding": "one_hot_float"}}

@@ -131,12 +131,43 @@ def _refuse_changes(layer: Any, task: Task) -> None:
 
 def _refuse_actions(layer: Any, _task: Task) -> None:
     """Refuse a wrapper that changes what a model sees or does, or that may."""
-    if not isinstance(layer, gym.RewardWrapper) and _name(layer) not in REWARDS:
-        raise InputError(
-            "model must be shown states and make moves as in the game, and it was trained under "
-            f"the wrapper {type(layer).__name__}, which cannot be followed: pass model.policy if "
-            "it leaves observations and actions alone"
-        )
+    if not _changes_rewards(layer):
+        raise not_followed(f"the wrapper {type(layer).__name__}")
+
+
+def _changes_rewards(layer: Any) -> bool:
+    """Say whether a wrapper changes rewards, and nothing that a model sees or does."""
+    kind = type(layer)
+    return _name(layer) in REWARDS or (
+        isinstance(layer, gym.RewardWrapper)
+        and kind.step is gym.RewardWrapper.step
+        and kind.reset is gym.Wrapper.reset
+    )
+
+
+def not_followed(what: str) -> InputError:
+    """Refuse a model that was trained under something that may change what it sees or does."""
+    return InputError(
+        "model must be shown states and make moves as in the game, one at a time, and it was "
+        f"trained under {what}, which cannot be followed: pass exactdice.from_network of a "
+        "function from what env shows to its logits or action values"
+    )
+
+
+class _Opaque(type):
+    """Tells by ``isinstance`` whether a wrapper may change what an agent sees or does."""
+
+    def __instancecheck__(cls, layer: Any) -> bool:
+        plain = _name(layer) in HARMLESS or _changes_rewards(layer)
+        return not plain or not isinstance(layer.unwrapped, GameEnv)
+
+
+class Opaque(metaclass=_Opaque):
+    """Whatever is between an agent and a bare environment of this project and may change it.
+
+    An environment in another process is asked by ``env_is_wrapped`` whether it has one, as all that
+    can be sent there is a class, whose instances are then looked for.
+    """
 
 
 class _Pushing:

@@ -1,43 +1,34 @@
 """Networks as policies that exact computation understands: the models of stable-baselines3.
 
 A model is asked about every state at once. What is read from its network has to be what its own
-``predict`` does, which is checked on a sample of states: a model of a kind that is not understood
-is refused rather than scored wrongly.
+``predict`` does: a model of a kind that is not understood, or with a ``predict`` of its own, is
+refused rather than scored wrongly, and a sample of states is compared.
 """
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import numpy.typing as npt
 import torch as th
 from sb3_contrib.ars.policies import ARSPolicy
-from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
-from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
-from sb3_contrib.qrdqn.policies import QRDQNPolicy
 from stable_baselines3.common.base_class import BaseAlgorithm
-from stable_baselines3.common.policies import ActorCriticPolicy
-from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecEnvWrapper
-from stable_baselines3.dqn.policies import DQNPolicy
+from stable_baselines3.common.policies import BasePolicy
+from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
-from ...baselines import Reading, Sight, Task, choose
-from ...envs import encoding_of, sight_in_training
+from ...baselines import NetworkPolicy, Reading, Sight, Task, choose
+from ...baselines.arrays import ROUNDING
 from ...games import BoolArray, FloatArray, Game, InputError, IntArray
-from .q_learning import QTable
+from .kinds import ACTORS, GREEDY, QUANTILES, check_kind
+from .seen import HARMLESS, shown_to
 from .vec_env import GameVecEnv
 
 BATCH = 8192  # observations a forward pass
 SAMPLE = 256  # states in which the network is compared with the model's own choice
-ROUNDING = 1e-4  # of a network's float32 preferences
-ACTORS = (ActorCriticPolicy, MaskableActorCriticPolicy)
-GREEDY = (DQNPolicy, QRDQNPolicy, QTable)  # policies that have action values
-#: Wrappers of vectors that leave the game alone, by class.
-HARMLESS = {"VecCheckNan", "VecMonitor", "VecVideoRecorder"}
 
 
-class ModelPolicy:
+class ModelPolicy(NetworkPolicy):
     """What a model of stable-baselines3 does in any state, as a callable on (observations, masks).
 
     Args:
@@ -53,8 +44,8 @@ class ModelPolicy:
             what the model's own ``VecNormalize`` makes of it, if it has one.
 
     Raises:
-        ValueError: if the model's spaces are not those of the game, its policy has a memory, or
-            it is of another kind.
+        ValueError: if the model's spaces are not those of the game, its policy has a memory, it is
+            of another kind, or nobody can say what its network is given.
     """
 
     def __init__(
@@ -66,42 +57,30 @@ class ModelPolicy:
         sight: Sight | None = None,
         observations: Any = None,
     ) -> None:
-        self.policy: Any = model.policy if isinstance(model, BaseAlgorithm) else model
-        _check_kind(self.policy)
-        self.__name__ = type(model).__name__
+        super().__init__(type(model).__name__, deterministic, masked)
+        policy = model.policy if isinstance(model, BaseAlgorithm) else model
+        self.policy: Any = getattr(policy, "_orig_mod", policy)  # which torch.compile has wrapped
+        check_kind(model, self.policy)
         self._predict = model.predict
-        self._sight = _sight(model, game, sight)
-        self._given = _normaliser(model) if observations is None else change_of(observations)
+        self._sight, self._given = shown_to(model, game, sight, observations)
         self._epsilon = float(getattr(model, "exploration_rate", 0.0))
-        self._deterministic = deterministic
-        self._masked = masked
 
-    def __call__(self, observations: IntArray, masks: BoolArray) -> npt.NDArray[Any]:
-        """Give actions (state,) if deterministic, else probabilities (state, action).
+    def prefer(self, observations: IntArray, num_actions: int) -> npt.NDArray[Any]:
+        """Ask the network."""
+        preferences = np.concatenate(list(self._in_batches(self._features(observations))))
+        everything = np.ones((len(observations), num_actions), dtype=bool)
+        choose(preferences, observations, everything, deterministic=True)  # refuses NaN
+        return preferences
 
-        Raises:
-            ValueError: if the network gives no numbers, or the model does something else than
-                its network says.
-        """
-        legal = masks if self._masked else np.ones_like(masks)
-        chooses = legal.sum(axis=1) > 1  # where only one action is legal there is nothing to ask
-        given: npt.NDArray[Any] = legal.argmax(axis=1)
-        if chooses.any():
-            chosen = self._choose(observations[chooses], legal[chooses])
-            given = given if chosen.ndim == 1 else legal.astype(np.float64)
-            given[chooses] = chosen
-        return given
-
-    def _choose(self, observations: IntArray, legal: BoolArray) -> npt.NDArray[Any]:
-        """Ask the network: actions (state,), or probabilities (state, action)."""
-        features = self._features(observations)
-        preferences = np.concatenate(list(self._in_batches(features)))
+    def follow(
+        self, preferences: npt.NDArray[Any], observations: IntArray, legal: BoolArray
+    ) -> npt.NDArray[Any]:
+        """Give actions (observation,), or probabilities (observation, action)."""
+        if not isinstance(self.policy, (ARSPolicy, *GREEDY)):
+            return super().follow(preferences, observations, legal)
         best = choose(preferences, observations, legal, deterministic=True)
-        self._check_predictions(features, preferences, observations)
         if self._deterministic or isinstance(self.policy, ARSPolicy):  # which has no law
             return best
-        if not isinstance(self.policy, GREEDY):
-            return choose(preferences, observations, legal, deterministic=False)
         greedy = np.arange(legal.shape[1]) == best[:, None]
         uniform = legal / legal.sum(axis=1, keepdims=True)
         mixed: npt.NDArray[Any] = (1 - self._epsilon) * greedy + self._epsilon * uniform
@@ -122,13 +101,16 @@ class ModelPolicy:
                 yield _network(self.policy, batch).double().cpu().numpy()
         self.policy.set_training_mode(was_training)
 
-    def _check_predictions(
-        self, features: npt.NDArray[Any], preferences: npt.NDArray[Any], observations: IntArray
-    ) -> None:
-        """Compare with what the model does when it is asked to play, in a sample of states."""
-        rows = np.linspace(0, len(features) - 1, min(SAMPLE, len(features))).astype(np.int64)
-        said = preferences[rows]
-        done = np.asarray(self._predict(features[rows], deterministic=True)[0], dtype=np.int64)
+    def confirm(self, preferences: npt.NDArray[Any], observations: IntArray) -> None:
+        """Compare with what the model does when it is asked to play, in a sample of states.
+
+        Raises:
+            ValueError: if the model does something else than its network says.
+        """
+        rows = np.linspace(0, len(observations) - 1, min(SAMPLE, len(observations)), dtype=np.int64)
+        said, observations = preferences[rows], observations[rows]
+        features = self._features(observations)
+        done = np.asarray(self._predict(features, deterministic=True)[0], dtype=np.int64)
         largest = said.max(axis=1)
         missing = largest - said[np.arange(len(rows)), done]
         wrong = missing > ROUNDING * (1 + np.abs(largest))
@@ -136,8 +118,27 @@ class ModelPolicy:
             row = int(np.argmax(wrong))
             raise InputError(
                 f"model must do what its network says, but predict of {self.__name__} takes action "
-                f"{done[row]} at observation {observations[rows[row]].tolist()}, where its network "
+                f"{done[row]} at observation {observations[row].tolist()}, where its network "
                 f"prefers {said[row].argmax()}: pass a callable on (observations, masks) instead"
+            )
+        if not self._deterministic and isinstance(self.policy, ACTORS):
+            self._check_law(features, said, observations)
+
+    def _check_law(
+        self, features: npt.NDArray[Any], said: npt.NDArray[Any], observations: IntArray
+    ) -> None:
+        """Compare with the law that the model draws from."""
+        with th.no_grad():
+            batch = th.as_tensor(features, device=self.policy.device)
+            law = self.policy.get_distribution(batch).distribution.probs.double().cpu().numpy()
+        expected = choose(said, observations, np.ones(said.shape, dtype=bool), deterministic=False)
+        off = np.abs(law - expected).max(axis=1)
+        if not (off <= ROUNDING).all():
+            row = int(np.argmax(off))
+            raise InputError(
+                f"model must do what its network says, but get_distribution of {self.__name__} is "
+                f"off by {off[row]:.3g} at observation {observations[row].tolist()}: pass a "
+                "callable on (observations, masks) instead"
             )
 
     def preferences(self, observations: IntArray) -> th.Tensor:
@@ -175,110 +176,16 @@ def _network(policy: Any, batch: th.Tensor) -> th.Tensor:
     """Give logits or action values, shape (observation, action)."""
     network: Any = policy  # whose parts stable-baselines3 declares as tensors or modules
     result: th.Tensor
-    if isinstance(policy, QRDQNPolicy):
+    if isinstance(policy, QUANTILES):
         result = network.quantile_net(batch).mean(dim=1)
     elif isinstance(policy, GREEDY):
         result = network.q_net(batch)
     elif isinstance(policy, ARSPolicy):
         result = network.action_net(network.extract_features(batch, network.features_extractor))
-    else:
-        features = network.extract_features(batch, network.pi_features_extractor)
+    else:  # the actor's extractor alone, where the critic has one of its own
+        features = BasePolicy.extract_features(network, batch, network.pi_features_extractor)
         result = network.action_net(network.mlp_extractor.forward_actor(features))
     return result
-
-
-def _check_kind(policy: Any) -> None:
-    if isinstance(policy, RecurrentActorCriticPolicy):
-        raise InputError(
-            f"model must choose by what it sees, and {type(policy).__name__} has a memory: its "
-            "state is not a function of the observation, so that it cannot be scored exactly"
-        )
-    if not isinstance(policy, (*ACTORS, *GREEDY, ARSPolicy)):
-        raise InputError(
-            "model must have an actor-critic policy, a linear one or action values (PPO, "
-            f"MaskablePPO, A2C, TRPO, DQN, QRDQN, ARS), got {type(policy).__name__}: pass a "
-            "callable on (observations, masks) instead"
-        )
-
-
-def _sight(model: Any, game: Game, sight: Sight | None) -> Sight:
-    """Find out what a model is shown, and check that it fits its spaces."""
-    if sight is None or not sight.wrapped:
-        own = _own_sight(model, game)
-        sight = own if own is not None and own.wrapped else None
-    encoding = encoding_of(model.observation_space, game.observation_sizes)
-    if sight is None and encoding is not None:
-        sight = Sight(encoding.space, encoding.encode, wrapped=False)
-    seen, actions = model.observation_space, model.action_space
-    if sight is None or sight.space != seen or actions != gym.spaces.Discrete(game.num_actions):
-        expected = game.observation_sizes if sight is None else sight.space
-        got = " ".join(f"{seen} and {actions}".split())  # large boxes are shown in several lines
-        raise InputError(
-            f"model must be trained for observations {expected} and {game.num_actions} actions "
-            f"({game!r}), got one for {got}"
-        )
-    return sight
-
-
-def _own_sight(model: Any, game: Game) -> Sight | None:
-    """Give what a model was shown in the environment that it carries, None if it carries none.
-
-    Its wrappers are put into states of the game they were made for, so that it has to be this one.
-    """
-    env = getattr(model, "env", None)
-    while isinstance(env, VecEnvWrapper):
-        if type(env).__name__ not in (*HARMLESS, "VecNormalize"):
-            raise _not_followed(type(env).__name__)
-        env = env.venv
-    if not isinstance(env, DummyVecEnv):
-        for kind in (gym.ObservationWrapper, gym.ActionWrapper):  # in other processes
-            if env is not None and any(env.env_is_wrapped(kind)):
-                raise _not_followed(f"an {kind.__name__} in another process")
-        return None
-    try:
-        sight = sight_in_training(env.envs[0])
-    except TypeError:  # an environment of others; the spaces will say more
-        return None
-    trained: Game = env.envs[0].unwrapped.task.game  # type: ignore[attr-defined]
-    if sight.wrapped and trained != game:
-        raise InputError(
-            f"model must be trained in {game!r} if it is shown what wrappers make of it, got "
-            f"one of {trained!r}: pass the environment to score it in with the same wrappers"
-        )
-    return sight
-
-
-def _not_followed(wrapper: str) -> InputError:
-    return InputError(
-        "model must be shown states as the game has them, one at a time, and it was trained under "
-        f"{wrapper}, which cannot be followed: pass model.policy if it leaves observations alone"
-    )
-
-
-def _normaliser(model: Any) -> Callable[[Any], Any]:
-    """Give the normalisation of observations under which a model was trained, if it knows one."""
-    known = model.get_vec_normalize_env() if isinstance(model, BaseAlgorithm) else None
-    return change_of(known)
-
-
-def change_of(observations: Any) -> Callable[[Any], Any]:
-    """Give what changes observations as a function from a batch to a batch; None changes nothing.
-
-    Raises:
-        ValueError: if it is no such thing.
-    """
-    if observations is None:
-        return lambda features: features
-    normalize: Callable[[Any], Any] | None = getattr(observations, "normalize_obs", None)
-    if normalize is not None:
-        return normalize
-    if callable(observations):
-        function: Callable[[Any], Any] = observations
-        return function
-    raise InputError(
-        "observations must be a VecNormalize or a function from a batch of observations to a "
-        f"batch, got {type(observations).__name__}"
-    )
 
 
 def from_model(model: Any, game: Game, reading: Reading) -> ModelPolicy:
@@ -297,7 +204,7 @@ def look(env: VecEnv) -> tuple[Task, Sight]:
     """
     inner = env
     while isinstance(inner, VecEnvWrapper):
-        if type(inner).__name__ not in HARMLESS:
+        if type(inner) not in HARMLESS:
             raise InputError(
                 f"env must be scored as it is played, and {type(inner).__name__} changes it: pass "
                 "a bare environment, and a VecNormalize as observations="

@@ -26,5 +26,7 @@ def check_buffers(options: Hyperparameters, env: GameVecEnv) -> None:
         each = 2.0 * components * np.dtype(space.dtype).itemsize + 20
         check_memory("buffer_size", options.buffer_size, each)
         check_memory("batch_size", options.batch_size, each)
+        if options.n_steps > 1:  # indices and numbers for every step of every move of a batch
+            check_memory("n_steps", options.n_steps, 28.0 * options.batch_size)
     else:  # values and visits
         check_array("Q-learning's tables", game, 2, game.num_states, game.num_actions)

@@ -160,7 +160,7 @@ def _tokens(match: OptimalMatch) -> Iterator[Claim]:
 def _losses(match: OptimalMatch) -> Iterator[Claim]:
     players = match.solved.policies
     # Those of one phase come first, while the equilibrium that they share is remembered.
-    policies = {name: source_policy(match.game, name) for name in LOSSES}
+    policies = {name: source_policy(match.game, name, 0) for name in LOSSES}
     for name, printed in LOSSES.items():
         policy = policies[name]
         assert policy is not None

@@ -67,7 +67,9 @@ def test_policies_are_compared_in_every_state():
         assert DeterministicPolicy(other, 7) != DeterministicPolicy(HOLD.copy(), 7)
 
 
-@pytest.mark.parametrize("opponent", ["if_else", HOLD, UNIFORM, lambda seen, legal: HOLD])
+@pytest.mark.parametrize(
+    "opponent", ["if_else", HOLD, UNIFORM, lambda seen, legal: HOLD[GAME.encode(seen)]]
+)
 def test_a_task_survives_pickling_with_whatever_opponent(opponent):
     task = Task(GAME, 1, opponent)
     again = pickle.loads(pickle.dumps(task))

@@ -1,5 +1,7 @@
 """Buffers that do not fit are refused before they are made."""
 
+import tracemalloc
+
 import pytest
 from exactdice.agents.runs.models import make_env, make_model
 from exactdice.games import SizeError
@@ -14,6 +16,11 @@ from exactdice.games import SizeError
             r"^buffer_size must be at most [\d,]+, got 10,0",
         ),
         ("dqn", {"batch_size": "10000000000000"}, r"^batch_size must be at most [\d,]+"),
+        (
+            "dqn",
+            {"batch_size": "2048", "buffer_size": "2000000", "n_steps": "1000000"},
+            r"^n_steps must be at most [\d,]+, got 1,000,000",
+        ),
         ("ppo", {"n_steps": "10000000000000"}, r"^n_steps must be at most [\d,]+"),
     ],
 )
@@ -50,3 +57,21 @@ def test_what_a_buffer_takes_is_estimated_to_a_factor_of_three(small, monkeypatc
         buffer = model.rollout_buffer if algorithm == "ppo" else model.replay_buffer
         taken = sum(getattr(array, "nbytes", 0) for array in vars(buffer).values())
         assert taken / 3 < asked[name] < 3 * taken
+
+
+def test_what_several_steps_take_is_estimated_to_a_factor_of_three(small, monkeypatch):
+    """What a batch of a buffer that adds up rewards takes while it is drawn."""
+    asked = {}
+    monkeypatch.setattr(
+        "exactdice.agents.runs.memory.check_memory",
+        lambda name, count, each: asked.update({name: count * each}),
+    )
+    sizes = {"batch_size": "64", "buffer_size": "2000", "n_steps": "200"}
+    config = small(algorithm="dqn", hyperparams=sizes)
+    model = make_model(config, make_env(config))
+    model.replay_buffer.pos = 100
+    tracemalloc.start()
+    model.replay_buffer.sample(model.batch_size)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert taken / 3 < asked["n_steps"] < 3 * taken

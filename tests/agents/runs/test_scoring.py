@@ -52,7 +52,7 @@ def by_hand(model, env, change=lambda seen: seen):
 def score_by_hand(model, env, change=lambda seen: seen):
     actions = by_hand(model, env, change)
     table = np.eye(env.action_space.n)[actions]
-    return exactdice.score(lambda *_: table, env.unwrapped.task, masked=False).value
+    return exactdice.score(table, env.unwrapped.task, masked=False).value
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -93,7 +93,8 @@ def test_a_network_is_asked_only_where_it_has_a_choice(deterministic):
         ).probabilities(np.arange(len(masks)))
         for masked in (True, False)
     }
-    assert asked == [(masks.sum(axis=1) > 1).sum(), len(masks)]
+    assert max(asked) == asked[asked.index(len(masks))] == len(masks)
+    assert asked[0] == (masks.sum(axis=1) > 1).sum()
     within = law[False] * masks
     if not deterministic:
         kept = within / within.sum(axis=1, keepdims=True)
@@ -183,9 +184,7 @@ def test_a_model_that_does_not_do_what_its_network_says_is_refused():
             return np.zeros(len(observation), dtype=int), None
 
     model = Stubborn("MlpPolicy", make(), device="cpu", seed=1)
-    with torch.no_grad():
-        model.policy.action_net.bias[3] = 5.0
-    with pytest.raises(ValueError, match=r"predict of Stubborn takes action 0 at .* prefers 3"):
+    with pytest.raises(ValueError, match=r"Stubborn has a predict of its own, which may"):
         exactdice.score(model, make())
 
 

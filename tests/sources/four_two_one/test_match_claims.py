@@ -119,7 +119,7 @@ def test_losses_are_means_over_beginning_and_following(both, name):
     player = in_phase(phase, player, best) if phase else player
     against = Match(by_hand.rules, (player, best)), Match(by_hand.rules, (player, None))
     expected = [float((1 - one.value(0) + one.value(1)) / 2) - 1 / 2 for one in against]
-    policy = source_policy(game, name)
+    policy = source_policy(game, name, 0)
     lost = match_claims.loss(game, policy, match.solved.policies[1])
     assert [lost, match_claims.exploited(game, policy)] == pytest.approx(expected, abs=1e-12)
 

@@ -63,7 +63,7 @@ def test_a_player_of_one_round_in_one_phase_wins_as_often_as_by_hand(aim, phase)
 )
 def test_the_losses_of_the_default_match(aim, loss, to_best, equilibrium_of_default):
     game = FourTwoOneMatch()
-    policy, (states, law) = source_policy(game, aim), game.initial_law()
+    policy, (states, law) = source_policy(game, aim, 0), game.initial_law()
     wins = exactdice.evaluate(policy, Task(game, 0, {1: equilibrium_of_default[1]})).values
     assert 1 / 2 - (wins[:, states] @ law).mean() == pytest.approx(loss, abs=1e-12)
     beaten = exactdice.solve(Task(game, 0, {1: policy})).values
@@ -93,5 +93,5 @@ def test_phases_have_two_names():
 
 def test_one_token_has_no_discharge():
     game = FourTwoOneMatch(tokens=1)
-    actions = source_policy(game, "net:discharge").actions
+    actions = source_policy(game, "net:discharge", 0).actions
     assert (actions == equilibrium(game).policies[0].actions).all()

@@ -1,0 +1,66 @@
+"""Kinds of models that are understood: their networks, and whose methods they have."""
+
+import inspect
+from typing import Any
+
+from sb3_contrib.ars.policies import ARSPolicy
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
+from sb3_contrib.qrdqn.policies import QRDQNPolicy
+from stable_baselines3.common.policies import ActorCriticPolicy
+from stable_baselines3.dqn.policies import DQNPolicy
+
+from ...games import InputError
+from .q_learning import QTable
+
+ACTORS = (ActorCriticPolicy, MaskableActorCriticPolicy)
+QUANTILES = (QRDQNPolicy,)
+GREEDY = (DQNPolicy, QRDQNPolicy, QTable)  # policies that have action values
+#: Packages whose methods are known.
+LIBRARIES = {"exactdice", "sb3_contrib", "stable_baselines3", "torch"}
+#: Methods between an observation and an action, by which a model may do what no network says.
+METHODS = (
+    *("predict", "_predict", "forward", "get_distribution", "extract_features", "obs_to_tensor"),
+    *("_get_action_dist_from_latent", "set_training_mode"),
+)
+
+
+def check_kind(model: Any, policy: Any) -> None:
+    """Refuse what has a memory, no network that is known, or its own way from that to an action.
+
+    Args:
+        model: the model, or its policy.
+        policy: its policy.
+
+    Raises:
+        ValueError: naming the class, and the method.
+    """
+    if isinstance(policy, RecurrentActorCriticPolicy):
+        raise InputError(
+            f"model must choose by what it sees, and {type(policy).__name__} has a memory: its "
+            "state is not a function of the observation, so that it cannot be scored exactly"
+        )
+    if not isinstance(policy, (*ACTORS, *GREEDY, ARSPolicy)):
+        raise InputError(
+            "model must have an actor-critic policy, a linear one or action values (PPO, "
+            f"MaskablePPO, A2C, TRPO, DQN, QRDQN, ARS), got {type(policy).__name__}: pass a "
+            "callable on (observations, masks) instead"
+        )
+    _check_methods(model, ("predict",))
+    _check_methods(policy, METHODS)
+    for part in ("q_net", "quantile_net"):
+        if not isinstance(policy, QTable):
+            _check_methods(getattr(policy, part, None), ("_predict", "predict"))
+
+
+def _check_methods(thing: Any, names: tuple[str, ...]) -> None:
+    """Refuse an object some methods of which are not the libraries'."""
+    for name in names:
+        method = inspect.getattr_static(thing, name, None)
+        module = getattr(method, "__module__", None) or "stable_baselines3"
+        if method is not None and module.partition(".")[0] not in LIBRARIES:
+            raise InputError(
+                f"model must do what its network says, and {type(thing).__name__} has a {name} of "
+                "its own, which may do something else: pass a callable on (observations, masks) "
+                "that asks it"
+            )

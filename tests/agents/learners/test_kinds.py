@@ -1,0 +1,121 @@
+"""Models whose methods are not the libraries' own are refused: they may do what no network says."""
+
+import types
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from exactdice.games import InputError
+from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.policies import ActorCriticPolicy
+from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
+from torch import nn
+
+import exactdice
+
+ENV = gym.make("exactdice/Greed-v0", max_score=10, sides=3)
+
+
+class Overriding(PPO):
+    """Does something else in one state only."""
+
+    def predict(self, observation, *args, **keywords):
+        actions, state = super().predict(observation, *args, **keywords)
+        here = (np.atleast_2d(observation) == [3, 4, 0]).all(axis=-1)
+        return np.where(here, 0, actions), state
+
+
+class Sharper(ActorCriticPolicy):
+    def get_distribution(self, obs):
+        law = super().get_distribution(obs)
+        law.distribution.logits = law.distribution.logits * 9
+        return law
+
+
+class Choosing(ActorCriticPolicy):
+    def _predict(self, observation, deterministic=False):
+        return super()._predict(observation, deterministic=True)
+
+
+class Q(QNetwork):
+    def _predict(self, observation, deterministic=True):
+        return super()._predict(observation).roll(1)
+
+
+class QPolicy(DQNPolicy):
+    def make_q_net(self):
+        return Q(**self._update_features_extractor(self.net_args, features_extractor=None))
+
+
+def patched():
+    model = PPO("MlpPolicy", ENV, device="cpu")
+
+    def predict(self, *args, **keywords):
+        return PPO.predict(self, *args, **keywords)
+
+    model.predict = types.MethodType(predict, model)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("make", "method"),
+    [
+        (lambda: Overriding("MlpPolicy", ENV, device="cpu"), "Overriding has a predict"),
+        (lambda: PPO(Sharper, ENV, device="cpu"), "Sharper has a get_distribution"),
+        (lambda: PPO(Choosing, ENV, device="cpu"), "Choosing has a _predict"),
+        (lambda: DQN(QPolicy, ENV, device="cpu"), "Q has a _predict"),
+        (patched, "PPO has a predict"),
+    ],
+)
+def test_methods_that_may_do_something_else_are_refused(make, method):
+    model = make()
+    for deterministic in (True, False):
+        with pytest.raises(InputError, match=f"{method} of its own, which may do something else"):
+            exactdice.score(model, ENV, deterministic=deterministic)
+
+
+class Deep(nn.Module):
+    latent_dim_pi, latent_dim_vf = 5, 5
+
+    def __init__(self, size):
+        super().__init__()
+        self.actor, self.critic = nn.Linear(size, 5), nn.Linear(size, 5)
+
+    def forward(self, features):
+        return self.actor(features), self.critic(features)
+
+    def forward_actor(self, features):
+        return self.actor(features)
+
+    def forward_critic(self, features):
+        return self.critic(features)
+
+
+class OwnNetwork(ActorCriticPolicy):
+    """The recipe of stable-baselines3 for a network of one's own."""
+
+    def _build_mlp_extractor(self):
+        self.mlp_extractor = Deep(self.features_dim)
+
+
+def test_networks_of_ones_own_are_scored():
+    model = PPO(OwnNetwork, ENV, seed=1, device="cpu")
+    seen = ENV.unwrapped.task.game.observe(np.arange(242), 0)
+    actions = model.predict(seen, deterministic=True)[0]
+    found = exactdice.score(model, ENV, masked=False).value
+    assert found == exactdice.score(actions, ENV, masked=False).value
+    assert exactdice.score(model, ENV, deterministic=False).value > 0
+
+
+def test_a_law_that_is_not_that_of_the_network_is_refused():
+    """Whatever changed it: here a distribution, which no method of the policy shows."""
+    model = PPO("MlpPolicy", ENV, seed=1, device="cpu")
+    kind = type(model.policy.action_dist)
+
+    class Sharp(kind):
+        def proba_distribution(self, action_logits):
+            return super().proba_distribution(100 * action_logits)
+
+    model.policy.action_dist.__class__ = Sharp
+    with pytest.raises(InputError, match="get_distribution of PPO is off by"):
+        exactdice.score(model, ENV, deterministic=False)

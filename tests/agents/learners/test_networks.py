@@ -1,0 +1,161 @@
+"""Modules of torch as policies: scripted, compiled, and those that are no function of a state."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from exactdice.games import InputError
+from torch import nn
+
+import exactdice
+
+ENV = gym.make("exactdice/Greed-v0", max_score=10, sides=3, encoding="one_hot_float")
+SIZE = ENV.observation_space.shape[0]
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.last = nn.Linear(SIZE, 7)
+
+    def forward(self, seen):
+        return self.last(seen)
+
+
+class Dropped(Net):
+    def forward(self, seen):
+        return self.last(nn.functional.dropout(seen, 0.5, training=True))
+
+
+class Noisy(Net):
+    def forward(self, seen):
+        preferences = self.last(seen)
+        return preferences + 0.1 * torch.randn_like(preferences)
+
+
+class Centred(Net):
+    def forward(self, seen):
+        return self.last(seen - seen.mean(dim=0))
+
+
+class AlongTheBatch(Net):
+    def __init__(self):
+        super().__init__()
+        self.memory = nn.GRU(SIZE, SIZE)
+
+    def forward(self, seen):
+        return self.last(self.memory(seen)[0])
+
+
+class Counting(Net):
+    calls = 0
+
+    def forward(self, seen):
+        self.calls += 1
+        return self.last(seen).roll(self.calls % 7, 1)
+
+
+class OfTheBatch(Net):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(SIZE, track_running_stats=False)
+
+    def forward(self, seen):
+        return self.last(self.norm(seen))
+
+
+@pytest.mark.parametrize("kind", [Dropped, Noisy, Centred, AlongTheBatch, Counting, OfTheBatch])
+def test_what_is_no_function_of_the_observation_is_refused_by_name(kind):
+    network = kind()
+    for policy in (network, exactdice.from_network(lambda x: network(torch.as_tensor(x)), ENV)):
+        with pytest.raises(InputError, match=r"alike to an observation every time, and .* says"):
+            exactdice.score(policy, ENV)
+
+
+def test_batch_norm_with_running_statistics_is_scored():
+    network = nn.Sequential(nn.BatchNorm1d(SIZE), nn.Linear(SIZE, 7))
+    assert 0 <= exactdice.score(network, ENV).value <= 1
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.*torch.jit.*:DeprecationWarning")
+def test_scripted_and_traced_modules_are_scored_as_what_they_are_made_of():
+    network = nn.Sequential(nn.Dropout(0.9), Net())
+    right = exactdice.score(network, ENV).value
+    scripted = torch.jit.script(network)
+    assert exactdice.score(scripted, ENV).value == right
+    assert scripted.training
+    traced = torch.jit.trace(network.eval(), torch.zeros(1, SIZE))
+    assert exactdice.score(traced, ENV).value == right
+
+
+@pytest.mark.slow
+def test_compiled_modules_are_scored_without_a_compiler():
+    def refuse(_graph, _inputs):
+        raise AssertionError("compiled")
+
+    network = Net()
+    right = exactdice.score(network, ENV).value
+    assert exactdice.score(torch.compile(network, backend="eager"), ENV).value == right
+    assert exactdice.score(torch.compile(network, backend=refuse), ENV).value == right
+    network.compile(backend=refuse)
+    assert exactdice.score(network, ENV).value == right
+
+
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16, torch.float64])
+def test_modules_of_other_numbers_are_scored_to_their_own_rounding(kind):
+    network = Net().to(kind)
+    with torch.no_grad():
+        shown = ENV.unwrapped.sight.show(ENV.unwrapped.task.game.observe(np.arange(242), 0))
+        preferences = network(torch.as_tensor(shown, dtype=kind)).double().numpy()
+    legal = ENV.unwrapped.task.game.mask(np.arange(242))
+    actions = np.where(legal, preferences, -np.inf).argmax(axis=1)
+    assert exactdice.score(network, ENV).value == exactdice.score(actions, ENV).value
+    given = exactdice.from_network(lambda x: network(torch.as_tensor(x, dtype=kind)), ENV)
+    assert exactdice.score(given, ENV).value == exactdice.score(actions, ENV).value
+
+
+def one(seen, _legal):
+    return np.zeros(len(seen), int)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda actions: (actions, None), "a pair of an array and None, as predict of a model"),
+        (lambda actions: [[0], [0, 1]], "in rows of one length, got a list"),
+        (np.ma.masked_array, "got a masked array"),
+        (lambda actions: None, r"got nothing \(None\)"),
+        (lambda actions: actions.astype(str), "must be numbers, got <U"),
+    ],
+)
+def test_what_is_no_array_is_refused_from_tables_and_functions(change, message):
+    given = change(np.zeros(242, int))
+    if given is not None:
+        with pytest.raises(InputError, match=message):
+            exactdice.score(given, ENV)
+    with pytest.raises(InputError, match=message):
+        exactdice.score(lambda seen, legal: change(one(seen, legal)), ENV)
+    with pytest.raises(InputError, match=message):
+        exactdice.score(exactdice.from_network(lambda seen: change(seen[:, 0]), ENV), ENV)
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
+def test_tensors_with_a_gradient_and_short_floats_are_numbers(kind):
+    def law(count):
+        return torch.eye(7)[torch.zeros(count, dtype=torch.int64)].to(kind).requires_grad_()
+
+    right = exactdice.score(np.zeros(242, int), ENV).value
+    for policy in (
+        law(242),
+        lambda seen, legal: law(len(seen)),
+        exactdice.from_network(lambda seen: law(len(seen)), ENV),
+    ):
+        assert exactdice.score(policy, ENV).value == right
+
+
+@pytest.mark.parametrize("policies", [None, 3, [], {"a": "random"}, "random"])
+def test_a_matrix_needs_a_mapping(policies):
+    with pytest.raises(InputError, match="policies must be a mapping from two names at least"):
+        exactdice.payoff_matrix(policies, ENV)

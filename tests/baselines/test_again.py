@@ -1,0 +1,210 @@
+"""What is no function of one observation is refused, whatever kind of policy it is."""
+
+import numpy as np
+import pytest
+from exactdice.baselines import Policy, Task, again, tables
+from exactdice.games import Greed, InputError, ShutTheBox
+
+import exactdice
+
+GAME = Greed(10, 3)
+TASK = Task(GAME)
+
+
+def certain(actions):
+    return np.eye(GAME.num_actions)[actions]
+
+
+class Chance:
+    """Draws anew every time."""
+
+    def __init__(self):
+        self.rng = np.random.default_rng(0)
+
+    def __call__(self, observations, masks):
+        return (self.rng.random(masks.shape) * masks).argmax(axis=1)
+
+
+class ChanceHere(Chance):
+    """Draws in a single state."""
+
+    def __call__(self, observations, masks):
+        here = (observations == [3, 4, 0]).all(axis=1)
+        return np.where(here, self.rng.integers(0, 2, len(masks)), 0)
+
+
+class ChanceInLaws(Chance):
+    def __call__(self, observations, masks):
+        weights = masks * (1 + 0.01 * self.rng.random(masks.shape))
+        return weights / weights.sum(axis=1, keepdims=True)
+
+
+class Calls:
+    """Changes with the number of calls."""
+
+    count = 0
+
+    def __call__(self, observations, masks):
+        self.count += 1
+        return np.full(len(masks), self.count % 2)
+
+
+class Since:
+    """Says something else from the third call on."""
+
+    count = 0
+
+    def __call__(self, observations, masks):
+        self.count += 1
+        return np.full(len(masks), int(self.count > 2))
+
+
+def of_the_batch(observations, _masks):
+    return (observations[:, 0] > observations[:, 0].mean()).astype(int)
+
+
+def of_the_place(_observations, masks):
+    return np.arange(len(masks)) % 2
+
+
+def of_the_size(_observations, masks):
+    return np.full(len(masks), int(len(masks) > 1))
+
+
+def of_the_kind(_observations, masks):
+    """Give actions to many, laws to one."""
+    return np.zeros(len(masks), int) if len(masks) > 1 else certain(np.ones(1, int))
+
+
+BAD = [
+    Chance,
+    ChanceHere,
+    ChanceInLaws,
+    Calls,
+    Since,
+    lambda: of_the_batch,
+    lambda: of_the_place,
+    lambda: of_the_size,
+    lambda: of_the_kind,
+]
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_what_is_no_function_of_the_observation_is_refused(bad):
+    message = (
+        r"must answer alike to an observation every time, and \w+( \w+)? says .* in a batch of"
+    )
+    with pytest.raises(InputError, match=message):
+        exactdice.score(bad(), TASK)
+    with pytest.raises(InputError, match=message):
+        Task(GAME, 1, bad())
+
+
+def test_the_message_names_policy_observation_and_both_answers():
+    with pytest.raises(InputError) as caught:
+        exactdice.score(of_the_size, TASK)
+    assert str(caught.value).startswith(
+        "policy must answer alike to an observation every time, and of_the_size says action 1 at ["
+    )
+    assert "in a batch of 242 and action 0 in one of 1: what depends on chance" in str(caught.value)
+
+
+def test_what_cannot_be_asked_about_one_observation_is_refused():
+    def several(_observations, masks):
+        if len(masks) == 1:
+            raise RuntimeError("two at least")
+        return np.zeros(len(masks), int)
+
+    with pytest.raises(InputError, match="of 1 several says: RuntimeError: two at least"):
+        exactdice.score(several, TASK)
+    with pytest.raises(InputError, match="one action for each of 121 states, got 242"):
+        exactdice.score(lambda *_: np.zeros(242, int), TASK)
+
+
+def test_rounding_of_float32_is_no_change_of_mind():
+    """A near tie falls to either action as the batch goes; a network's preferences hardly move."""
+
+    def preferences(seen):
+        scores = np.zeros((len(seen), 7))
+        scores[:, :2] = 1
+        scores[:, 1] += 1e-7 * (-1) ** len(seen)
+        return scores
+
+    actions = exactdice.score(exactdice.from_network(preferences, TASK), TASK).agent.actions
+    assert set(actions.tolist()) == {1}
+    law = exactdice.from_network(preferences, TASK, deterministic=False)
+    assert exactdice.score(law, TASK).value > 0
+    with pytest.raises(InputError, match="a function says action 1 at"):
+        exactdice.score(lambda seen, legal: preferences(seen).argmax(axis=1), TASK)
+
+
+def test_noise_of_preferences_is_refused_however_small_they_are():
+    rng = np.random.default_rng(0)
+    noisy = exactdice.from_network(lambda seen: 1e-6 * rng.normal(size=(len(seen), 7)), TASK)
+    with pytest.raises(InputError, match=r"a function says -?\d.* of action \d at"):
+        exactdice.score(noisy, TASK)
+
+
+def test_a_policy_that_is_asked_again_cannot_change_its_mind_later(monkeypatch):
+    """Its laws are not kept, but a number for each, so that every state is compared."""
+    monkeypatch.setattr(tables, "LAWS", 0)
+
+    class Later:
+        changed = False
+
+        def __call__(self, observations, masks):
+            law = masks / masks.sum(axis=1, keepdims=True)
+            here = (observations == [3, 4, 0]).all(axis=1) & self.changed
+            law[here] = certain(np.zeros(here.sum(), int))
+            return law
+
+    later = Later()
+    policy = exactdice.as_policy(later, TASK)
+    assert exactdice.score(policy, TASK).regret > 0
+    opponent = Task(GAME, 1, policy)
+    later.changed = True
+    for ask in (
+        lambda: exactdice.score(policy, TASK),
+        lambda: exactdice.occupancy(policy, TASK),
+        lambda: exactdice.solve(opponent),
+    ):
+        with pytest.raises(InputError, match=r"a? ?Later says something else at \[3, 4, 0\]"):
+            ask()
+
+
+def test_a_policy_of_ones_own_class_is_held_to_the_rules():
+    class Own(Policy):
+        shape = (GAME.num_states, GAME.num_actions)
+
+        def __init__(self, ask):
+            self.ask = ask
+
+        def probabilities(self, states):
+            return self.ask(states)
+
+    rng = np.random.default_rng(0)
+    zero = Own(lambda states: certain(np.zeros(len(states), int)))
+    assert exactdice.score(zero, TASK).value == 0
+    for ask, message in (
+        (lambda states: certain(rng.integers(0, 2, len(states))), "Own says"),
+        (lambda states: 2 * certain(np.zeros(len(states), int)), "sum to 1, got 2"),
+        (lambda states: certain(np.full(len(states), 6)), "leave illegal actions alone"),
+    ):
+        with pytest.raises(InputError, match=message):
+            exactdice.score(Own(ask), TASK)
+        with pytest.raises(InputError, match=message):
+            Task(GAME, 1, Own(ask))
+
+
+def test_a_sample_of_a_large_game_is_asked_about_again():
+    task, asked = Task(ShutTheBox(9, 2, 4), 0, "random"), []
+
+    def first(_, masks):
+        asked.append(len(masks))
+        return masks.argmax(axis=1)
+
+    exactdice.as_policy(first, task)
+    own = len(task.game.states_of(0))
+    assert own > again.SAMPLE
+    assert sum(asked) < 1.2 * own + again.SAMPLE
+    assert asked[-again.ALONE :] == [1] * again.ALONE
