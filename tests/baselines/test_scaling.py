@@ -138,7 +138,7 @@ def test_a_score_above_the_optimum_is_an_error(factor):
     assert (rounded.value, rounded.regret, rounded.normalized) == (rounded.optimum, 0, 1)
 
 
-def test_it_is_no_mistake_of_a_user_and_names_a_policy_that_is_no_law():
+def test_a_policy_that_is_no_law_is_refused_and_named_if_it_was_not():
     class Doubled(exactdice.baselines.Policy):
         """Claims twice the probability of each action of the best policy."""
 
@@ -147,12 +147,13 @@ def test_it_is_no_mistake_of_a_user_and_names_a_policy_that_is_no_law():
         def probabilities(self, states):
             return 2 * solve(task).policy.probabilities(states)
 
-        def expectation(self, states, numbers):
-            return 2 * solve(task).policy.expectation(states, numbers)
-
     task = Task(Greed(10, 3))
-    with pytest.raises(ArithmeticError, match="its probabilities in state 0 are not a law") as got:
+    with pytest.raises(exactdice.InputError, match="sum to 1, got 2 in state 0"):
         exactdice.score(Doubled(), task)
+    best = exactdice.score("optimal", task)
+    figures = best.optimum + 1e-3, best.optimum, best.random
+    with pytest.raises(ArithmeticError, match="its probabilities in state 0 are not a law") as got:
+        Score("mine", True, True, task, *figures, Doubled())
     assert not isinstance(got.value, ValueError)
 
 

@@ -44,7 +44,8 @@ def everything(policy, task):
 def test_a_law_is_scored_alike_whether_it_is_remembered_or_asked_again(task, monkeypatch):
     asked = Asked()
     remembered = everything(asked, task)
-    assert asked.sizes.count(len(task.game.states_of(task.seat))) == 2  # ``score`` and ``evaluate``
+    whole = asked.sizes.count(len(task.game.states_of(task.seat)))
+    assert whole == 2 * (1 + again.WHOLE)  # by ``score`` and ``evaluate``, and to compare
     monkeypatch.setattr(tables, "LAWS", 0)
     monkeypatch.setattr(tables, "BATCH", 7 * task.game.num_actions)
     assert everything(softened, task)[1:] == remembered[1:]
