@@ -27,8 +27,10 @@ def write_gallery(folder: Path, words: Sequence[str]) -> list[Path]:
             of a benchmark, which gets its leaderboard and the curves of the first seeds of Greed.
 
     Raises:
-        InputError: if one is none of these.
+        InputError: if one is none of these, or the folder has no name.
     """
+    if folder.name in ("", ".."):
+        raise InputError(f"folder must have a name, which its page gets too, got {folder}")
     wanted = list(_wanted(words))  # before anything is drawn
     folder.mkdir(parents=True, exist_ok=True)
     lines = [
@@ -52,7 +54,7 @@ def write_gallery(folder: Path, words: Sequence[str]) -> list[Path]:
             "",
             f"{shown.says} `{' '.join(command)} --picture {path.name}`",
         ]
-    folder.with_suffix(".md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    folder.with_name(f"{folder.name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return written
 
 

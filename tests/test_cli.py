@@ -6,6 +6,8 @@ processes (signals, pipes, libraries that are not there) starts some.
 
 import json
 import os
+import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -548,4 +550,29 @@ def test_every_command_names_a_limit_that_is_none(run, monkeypatch, words, limit
     assert complaint == (
         f"error: EXACTDICE_LIMIT must be a number above 0 or none, got {limit!r}\n"
     )
+    assert not list(Path().iterdir())
+
+
+@pytest.mark.posix
+@pytest.mark.parametrize("closed", ["<&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("words", [["solve", *SMALL], ["play", "Greed", *SMALL]], ids=" ".join)
+def test_a_process_without_standard_streams_ends_well(tmp_path, words, closed):
+    command = f"{shlex.join([*COMMAND, *words])} {closed}"
+    result = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["plot", "gallery", "--folder", "."], "folder must have a name, .* got ."),
+        (["plot", "gallery", "--folder", ""], "folder must have a name, .* got ."),
+        (["plot", "gallery", "--folder", ".."], "folder must have a name, .* got .."),
+        (["play", ""], "game must be one of Greed, .*"),
+    ],
+)
+def test_places_and_games_without_a_name_are_refused(run, words, message):
+    code, said, complaint = run(*words)
+    assert (code, said) == (2, "")
+    assert re.fullmatch(f"error: {message}\n", complaint)
     assert not list(Path().iterdir())

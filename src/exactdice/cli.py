@@ -57,6 +57,7 @@ EXTRAS = {
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit; a user's mistake is one line on stderr and exit code 2."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a console that has not every character
             stream.reconfigure(errors="backslashreplace")
@@ -73,6 +74,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+
+
+def _open_streams() -> None:
+    """Give a process that began without standard streams, as some services do, empty ones."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            nothing = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115  for good
+            setattr(sys, name, nothing)
 
 
 @contextlib.contextmanager
@@ -270,7 +279,7 @@ def _record(command: "PlayConfig") -> "Record":
     if command.resume is not None:
         return read_record(command.resume, coach=command.coach)
     seed = new_seed() if command.seed is None else command.seed
-    game, env = command.game or "Greed", command.env
+    game, env = "Greed" if command.game is None else command.game, command.env
     if command.game is None and command.against and Path(command.against, "config.json").is_file():
         game, sizes = options_of_run(Path(command.against))
         env = sizes | env
