@@ -10,7 +10,8 @@ import importlib.util
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,6 +22,9 @@ import numpy.typing as npt
 from ..baselines import register_environment, register_policies
 from ..games import GAMES, Game, GameError, InputError
 from .wrappers import look
+
+#: Modules that a file's neighbours never replace.
+KEPT = {*sys.stdlib_module_names, __name__.partition(".")[0]}
 
 
 def register_package() -> None:
@@ -83,11 +87,27 @@ def _check_class(game: Any) -> None:
     name = getattr(game, "name", None)
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z]\w*", name):
         raise GameError(f"{game.__name__} must have a name that is one word, got {name!r}")
+    taken = _environment_keywords() | {game.opponent_keyword}
     for argument in inspect.signature(game).parameters.values():
+        if argument.name in taken:
+            raise GameError(
+                f"{name} must have arguments other than {', '.join(sorted(taken))}, which "
+                f"environments take themselves, got {argument.name}"
+            )
         if argument.kind not in (argument.POSITIONAL_OR_KEYWORD, argument.KEYWORD_ONLY):
             raise GameError(f"{name} must take its arguments by name, got {argument}")
         if argument.default is argument.empty:
             raise GameError(f"{name} must have a default for each argument, got {argument}")
+
+
+def _environment_keywords() -> set[str]:
+    """List the keywords that never come to a game, as those who make environments take them."""
+    from .env import GameEnv  # here, as they are needed for games only
+    from .vector import GameVectorEnv
+
+    makers: tuple[Callable[..., Any], ...] = (GameEnv, GameVectorEnv, gym.make, gym.make_vec)
+    every = (each for maker in makers for each in inspect.signature(maker).parameters.values())
+    return {each.name for each in every if each.kind is not each.VAR_KEYWORD}
 
 
 def _place(game: type[Game]) -> str:
@@ -157,8 +177,43 @@ def _load_file(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # before it runs, as pickling and dataclasses look there
     try:
-        spec.loader.exec_module(module)
+        with _neighbours(path.parent):
+            spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise
     return module
+
+
+@contextmanager
+def _neighbours(folder: Path) -> Iterator[None]:
+    """Let a file import the modules beside it while it is loaded, as ``python FILE.py`` does.
+
+    What another folder has loaded by the same names is put away meanwhile, so that the file of one
+    game never gets the modules of another one, and put back afterwards.
+    """
+    files = [*folder.glob("*.py"), *(found.parent for found in folder.glob("*/__init__.py"))]
+    beside = {file.stem for file in files} - KEPT
+    away = {
+        name: module
+        for name, module in tuple(sys.modules.items())
+        if name.partition(".")[0] in beside and not _lies_in(module, folder)
+    }
+    for name in away:
+        del sys.modules[name]
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        if str(folder) in sys.path:
+            sys.path.remove(str(folder))
+        known = {name.partition(".")[0] for name in away}
+        for name in tuple(sys.modules):
+            if name.partition(".")[0] in known:
+                del sys.modules[name]
+        sys.modules.update(away)
+
+
+def _lies_in(module: ModuleType, folder: Path) -> bool:
+    file = getattr(module, "__file__", None)
+    return file is not None and folder in Path(file).resolve().parents

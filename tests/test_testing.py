@@ -11,7 +11,7 @@ from exactdice.envs import Engine
 from exactdice.envs.table_lanes import ArrayLanes
 from exactdice.games import AliasLaws, GameError, InputError
 
-from exactdice.testing import answers, check_game
+from exactdice.testing import answers, batches, check_game
 
 PLACE = str(Path(__file__).parent.parent / "examples/twenty_one.py") + ":TwentyOne"
 
@@ -184,6 +184,72 @@ def test_a_move_that_depends_on_the_others_of_its_batch_is_named(twenty_one):
 
     with pytest.raises(GameError, match="must say the same as of one move, got others of action"):
         check_game(broken(twenty_one, advance=advance))
+
+
+def lost(move):
+    return move._replace(payoffs=np.where(move.over, 1 - move.payoffs, move.payoffs))
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("observe", lambda seen: seen[:, ::-1]),
+        ("encode", lambda states: states - 1),
+        ("mask", lambda mask: mask & [True, False]),
+        ("law", lambda rows: 1 - rows),
+        ("advance", lost),
+        ("exact_advance", lost),
+    ],
+)
+def test_rules_that_depend_on_the_size_of_the_batch_are_named(twenty_one, name, change):
+    def method(game, *asked):
+        right = getattr(twenty_one, name)(game, *asked)
+        return change(right) if len(asked[0]) < 5 else right
+
+    message = (
+        f"({name} must say the same of a (state|move) in every batch, got others of|of one mo)"
+    )
+    with pytest.raises(GameError, match=message):
+        batches.check_batches(broken(twenty_one, **{name: method}))
+
+
+def biased(game, states, actions, rng):
+    """Draw the first of three faces too often."""
+    rolls = game.law(states, actions) == 1
+    return np.where(rolls, rng.choice(3, len(states), p=[0.38, 0.30, 0.32]), 0)
+
+
+def alone_biased(game, states, actions, rng):
+    right = type(game).__mro__[1].draw(game, states, actions, rng)
+    return biased(game, states, actions, rng) * 0 if len(states) == 1 else right
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (biased, r"draw must follow the law, got outcome \d \d+ times in 10000, .* of action 1"),
+        (alone_biased, "draw must follow the law, got outcome 0 2000 times in 2000.*, alone"),
+        (
+            lambda game, states, actions, rng: actions + 3,
+            "draw must give outcomes that the law allows, got 4 of action 1 of player",
+        ),
+    ],
+)
+def test_biased_draws_are_named(twenty_one, draw, message):
+    """Of the tables' draws all was right; the rendered environment draws by the game's own."""
+    with pytest.raises(GameError, match=message):
+        check_game(broken(twenty_one, draw=draw))
+
+
+def test_nan_is_named(twenty_one):
+    def advance(game, *moves):
+        move = twenty_one.advance(game, *moves)
+        return move._replace(payoffs=np.where(move.over, np.nan, 0.0))
+
+    with pytest.raises(GameError, match="payoffs must be finite numbers, got nan by action"):
+        check_game(broken(twenty_one, advance=advance))
+    with pytest.raises(GameError, match="payoff_range must be .*, got nan 1.0"):
+        check_game(broken(twenty_one, payoff_range=(np.nan, 1.0)))
 
 
 def test_exact_payoffs_that_are_others_are_named(twenty_one):

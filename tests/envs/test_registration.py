@@ -1,6 +1,7 @@
 """Games of one's own: registered from outside the package, or loaded from where they are."""
 
 import importlib
+import subprocess
 import sys
 from pathlib import Path
 
@@ -96,6 +97,24 @@ class Unfinished(Game):
     name = "Unfinished"
 
 
+def taking(keyword):
+    """Give a game with an argument that the environment takes itself."""
+    code = f"lambda self, {keyword}=0: None"
+    return type("Taking", (Short,), {"__init__": eval(code), "name": "Taking"})
+
+
+TAKEN = ["seat", "reward", "encoding", "opponent", "render_mode", "num_envs", "game", "wrappers"]
+
+
+@pytest.mark.parametrize("keyword", TAKEN)
+def test_an_argument_that_never_comes_to_the_game_is_refused(keyword):
+    """It was registered, and then nobody could say it."""
+    message = f"Taking must have arguments other than .*{keyword}.*, got {keyword}$"
+    with pytest.raises(GameError, match=message):
+        exactdice.register(taking(keyword))
+    assert "Taking" not in GAMES
+
+
 @pytest.mark.parametrize(
     ("game", "error", "message"),
     [
@@ -150,6 +169,41 @@ def test_a_game_is_loaded_from_its_place_once(place, tmp_path, monkeypatch):
     game = find_game(place)
     assert find_game(place) is game is GAMES["Short"]
     assert exactdice.solve(gym.make("exactdice/Short-v0")).task.game == game()
+
+
+def write_rules(folder, sides):
+    """Write a game whose rules are in a module beside it, and in a package."""
+    (folder / "dice_of_it").mkdir(parents=True)
+    (folder / "dice_of_it" / "__init__.py").write_text(f"SIDES = {sides}")
+    (folder / "its_rules.py").write_text("from dice_of_it import SIDES\n\nLIMIT = 7")
+    text = FILE.replace("import exactdice", "import exactdice\nfrom its_rules import LIMIT, SIDES")
+    name = f"Short{sides}"
+    (folder / "short.py").write_text(
+        text.replace("Short", name).replace("(max_score, 3)", "(LIMIT, SIDES)")
+    )
+    return f"{folder}/short.py:{name}"
+
+
+def test_a_file_imports_its_neighbours_and_never_those_of_another_game(tmp_path):
+    before = list(sys.path)
+    places = [write_rules(tmp_path / str(sides), sides) for sides in (3, 4)]
+    for place, sides in zip(places, (3, 4), strict=True):
+        game = find_game(place)
+        assert (game().max_score, game().sides) == (7, sides)
+    assert sys.path == before
+    assert sys.modules["its_rules"].SIDES == 3  # of the first, which may import it again
+    for name in ("its_rules", "dice_of_it"):
+        del sys.modules[name]
+
+
+def test_a_spawned_process_loads_a_game_with_neighbours_again(tmp_path):
+    place = write_rules(tmp_path / "3", 3)
+    code = (
+        "import sys; from exactdice.envs import find_game\n"
+        f"print(find_game({place!r})().sides, {str(tmp_path)!r} in ' '.join(sys.path))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "3 False\n", done.stderr
 
 
 @pytest.mark.parametrize("imported_first", [True, False])

@@ -1,0 +1,190 @@
+"""What a game says of many moves at once, against what it says of each alone, and what it draws.
+
+A method must say the same of a state or a move whatever the batch around it is. Samples of states
+and moves are asked about alone, a few at a time and in the other order, and all at once.
+
+Draws are counted. An outcome whose chance is p comes k times in n draws with n KL(k/n, p) >= x by
+a chance of at most 2 exp(-x) (Chernoff), whatever p and n are, where KL is the divergence of two
+coins. Every outcome, and every outcome with all before it, is held to that; x is chosen so that all
+of a game's counts together raise a false alarm with a probability below ``FALSE_ALARM``, if seeds
+were drawn. The seed is fixed, so that a game passes always or never.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..games import FloatArray, Game, GameError, IntArray, Move
+from .rules import CLOSE, words_of
+
+#: States of each player, and moves of the game, that are asked about alone.
+STATES, MOVES = 60, 200
+#: Moves whose draws are counted, many at once and one at a time, and how many draws of each.
+DRAWN, DRAWS, ALONE, SINGLE_DRAWS = 60, 10_000, 3, 2_000
+#: Probability that a game without faults fails, if seeds were drawn.
+FALSE_ALARM = 1e-6
+
+
+def check_batches(game: Game) -> None:
+    """Check that no batch changes what is said of its entries, and that draws follow the laws.
+
+    Raises:
+        GameError: naming the method, or the move that is drawn wrongly.
+    """
+    rng = np.random.default_rng(5)
+    for seat in range(game.num_players):
+        own = game.states_of(seat)
+        if len(own):
+            _check_states(game, seat, own, rng)
+    seats, states, actions = _moves(game)
+    some = rng.permutation(len(seats))[:MOVES]
+    _check_moves(game, seats[some], states[some], actions[some], rng)
+    _check_draws(game, seats[some], states[some], actions[some], rng)
+
+
+def _moves(game: Game) -> tuple[IntArray, IntArray, IntArray]:
+    """List all legal moves: player, state, action."""
+    columns = []
+    for seat in range(game.num_players):
+        own = game.states_of(seat)
+        pairs, actions = np.nonzero(game.mask(own))
+        columns.append((np.full(len(pairs), seat), own[pairs], actions))
+    seats, states, actions = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return seats, states, actions
+
+
+def _batches(count: int, rng: np.random.Generator) -> Iterator[IntArray]:
+    """Cut so many entries into batches of one, of a few, and of nearly all in another order."""
+    yield from np.arange(count)[:, None]
+    mixed = rng.permutation(count)
+    yield from np.array_split(mixed, 1 + count // 7)
+    yield mixed[: max(1, count - 1)]
+
+
+def _check_states(game: Game, seat: int, own: IntArray, rng: np.random.Generator) -> None:
+    """Check what is said of states."""
+    some = np.sort(rng.permutation(len(own))[:STATES])
+    seen = game.observe(own, seat)
+    asked: list[tuple[str, Callable[[Any], Any], Any]] = [
+        ("observe", lambda states: game.observe(states, seat), own),
+        ("encode", game.encode, seen),
+        ("mask", game.mask, own),
+    ]
+    for name, ask, entries in asked:
+        every = np.asarray(ask(entries))
+        for batch in _batches(len(some), rng):
+            of = some[batch]
+            _require_same(name, np.asarray(ask(entries[of])), every[of], own[of], seat)
+
+
+def _require_same(name: str, got: Any, wanted: Any, states: IntArray, seat: int) -> None:
+    if got.shape != wanted.shape:
+        raise GameError(
+            f"{name} must give {wanted.shape} for {len(states)} states, as for many, got "
+            f"{got.shape}"
+        )
+    wrong = (got != wanted).reshape(len(states), -1).any(axis=1)
+    if wrong.any():
+        state = states[np.argmax(wrong)]
+        raise GameError(
+            f"{name} must say the same of a state in every batch, got others of state {state} of "
+            f"player {seat} in a batch of {len(states)}"
+        )
+
+
+def _check_moves(
+    game: Game, seats: IntArray, states: IntArray, actions: IntArray, rng: np.random.Generator
+) -> None:
+    """Check what is said of moves of all players together."""
+    rows = game.law(states, actions)
+    outcomes = np.array([rng.choice(np.flatnonzero(game.laws[row] > 0)) for row in rows.tolist()])
+    columns = (seats, states, actions, outcomes)
+    for name, apply in (("advance", game.advance), ("exact_advance", game.exact_advance)):
+        every = apply(*columns)
+        for batch in _batches(len(seats), rng):
+            move = apply(*(column[batch] for column in columns))
+            _require_same_moves(name, game, move, _part(every, batch), columns, batch)
+    for batch in _batches(len(seats), rng):
+        wrong = np.asarray(game.law(states[batch], actions[batch])) != rows[batch]
+        if wrong.any():
+            raise GameError(_words("law", columns, int(batch[np.argmax(wrong)]), len(batch)))
+
+
+def _part(move: Move, batch: IntArray) -> Move:
+    return Move(*(column[batch] for column in move))
+
+
+def _require_same_moves(
+    name: str, game: Game, got: Move, wanted: Move, columns: tuple[IntArray, ...], batch: IntArray
+) -> None:
+    on = ~wanted.over.all(axis=1)  # elsewhere nobody moves next
+    wrong = (got.over != wanted.over).any(axis=1)
+    wrong |= on & ((got.seats != wanted.seats) | (got.states != wanted.states))
+    close = CLOSE * max(map(abs, game.payoff_range))
+    wrong |= (np.abs(got.payoffs - wanted.payoffs) > close).any(axis=1)
+    if wrong.any():
+        raise GameError(_words(name, columns, int(batch[np.argmax(wrong)]), len(batch)))
+
+
+def _words(name: str, columns: tuple[IntArray, ...], row: int, size: int) -> str:
+    seat, state, action = (int(column[row]) for column in columns[:3])
+    return (
+        f"{name} must say the same of a move in every batch, got others of "
+        f"{words_of(seat, state, action)} in a batch of {size}"
+    )
+
+
+def _check_draws(
+    game: Game, seats: IntArray, states: IntArray, actions: IntArray, rng: np.random.Generator
+) -> None:
+    """Count what is drawn of some moves, mixed in one batch, and of a few one at a time.
+
+    Moves of laws with several outcomes come first.
+    """
+    rows = game.law(states, actions)
+    some = np.argsort(np.count_nonzero(game.laws[rows] > 0, axis=1) == 1, kind="stable")[:DRAWN]
+    tests = 2 * game.laws.shape[1] * (len(some) + ALONE)
+    limit = float(np.log(2 * tests / FALSE_ALARM))
+    mixed = np.repeat(some, DRAWS)
+    drawn = np.asarray(game.draw(states[mixed], actions[mixed], rng)).reshape(len(some), DRAWS)
+    for number, move in enumerate(some.tolist()):
+        words = words_of(int(seats[move]), int(states[move]), int(actions[move]))
+        _require_law(drawn[number], game.laws[rows[move]], limit, words)
+        if number < ALONE:
+            asked = states[move : move + 1], actions[move : move + 1]
+            alone = [game.draw(*asked, rng) for _ in range(SINGLE_DRAWS)]
+            _require_law(np.concatenate(alone), game.laws[rows[move]], limit, f"{words}, alone")
+
+
+def _require_law(drawn: IntArray, law: FloatArray, limit: float, words: str) -> None:
+    """Check how often each outcome came, and each with all before it."""
+    possible = (drawn >= 0) & (drawn < len(law))
+    possible &= law[np.where(possible, drawn, 0)] > 0
+    if not possible.all():
+        raise GameError(
+            f"draw must give outcomes that the law allows, got {drawn[np.argmin(possible)]} of "
+            f"{words}"
+        )
+    counts = np.bincount(drawn, minlength=len(law))
+    for times, chances in ((counts, law), (np.cumsum(counts), np.minimum(np.cumsum(law), 1.0))):
+        far = len(drawn) * _divergence(times / len(drawn), chances) > limit
+        if far.any():
+            outcome = int(np.argmax(far))
+            raise GameError(
+                f"draw must follow the law, got outcome {outcome} {counts[outcome]} times in "
+                f"{len(drawn)}, whose chance is {law[outcome]:g}, of {words}"
+            )
+
+
+def _divergence(seen: FloatArray, chances: FloatArray) -> FloatArray:
+    """Give the divergence of coins that show heads as often as seen from coins with a chance."""
+    sides = [(seen, chances), (1 - seen, 1 - chances)]
+    parts = [
+        np.where(
+            times > 0, times * np.log(np.maximum(times, 1e-300) / np.maximum(chance, 1e-15)), 0
+        )
+        for times, chance in sides
+    ]
+    total: FloatArray = parts[0] + parts[1]
+    return total
