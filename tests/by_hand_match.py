@@ -2,7 +2,7 @@
 
 Shares no code with the package. A state is (pot, mover's tokens, other's tokens); the beginner of a
 round is the mover. A *law* says how often a turn ends somewhere, {(casts, result): mass}, where all
-masses sum to 216 ** (most casts): every cast counts as three dice. A *player* is a function that
+masses sum to CAST ** (most casts): every cast counts as three dice. A *player* is a function that
 gives its two laws in a state: how it begins, and how it replies, {(casts, result to beat): law}.
 None plays best for itself, and the first of equally good moves: fewer dice first, then smaller
 faces. Numbers are fractions, or floats, whose sums depend on the machine in the last bits.
@@ -13,8 +13,9 @@ from functools import cache, lru_cache
 from itertools import combinations, combinations_with_replacement, permutations
 from math import lcm
 
-FACES = range(1, 7)
-CAST = 6**3
+SIDES = 6  # of a die
+FACES = range(1, SIDES + 1)
+CAST = SIDES**3
 ORDER = "421 111 611 666 511 555 411 444 311 333 211 222 654 543 432 321"  # (54)
 HIGHEST = [ORDER[start : start + 3] for start in range(0, len(ORDER), 4)]
 RESULTS = list(combinations_with_replacement(FACES, 3))
@@ -52,11 +53,12 @@ def moves(held, cast):
 
 
 def casts_of(held):
-    """List (cast, weight out of 216, moves) with faces accumulated."""
+    """List (cast, weight out of CAST, moves) with faces accumulated."""
     dice = 3 - len(held)
     rolls = combinations_with_replacement(FACES, dice)
     return [
-        (roll, len(set(permutations(roll))) * 6 ** len(held), moves(held, roll)) for roll in rolls
+        (roll, len(set(permutations(roll))) * SIDES ** len(held), moves(held, roll))
+        for roll in rolls
     ]
 
 

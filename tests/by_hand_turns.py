@@ -82,7 +82,8 @@ class LowestScoreMatchByHand:
     def _round(self, won, begins):
         """A round in which players are numbered as they play, and paid what the match is worth."""
         seats = [(begins + place) % self.players for place in range(self.players)]
-        game = LowestScoreByHand(*self.sizes, None, [self.policies[seat] for seat in seats])
+        policies = [self.policy(seat, won, begins) for seat in seats]
+        game = LowestScoreByHand(*self.sizes, None, policies)
 
         def payoffs(totals):
             lowest = [
@@ -98,6 +99,10 @@ class LowestScoreMatchByHand:
 
         game.payoffs = payoffs
         return game
+
+    def policy(self, seat, won, begins):
+        """What a seat plays in a round; here, the same in all."""
+        return self.policies[seat]
 
     def value(self, won, begins):
         """What every seat wins of the match from a round on."""

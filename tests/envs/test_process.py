@@ -1,7 +1,6 @@
 """The flat tables of a task: equal to the rules in every state and action of small sizes."""
 
 import pickle
-from collections import defaultdict
 
 import numpy as np
 import pytest
@@ -11,73 +10,9 @@ from exactdice.envs.encoding import Encoding
 from exactdice.envs.rule_lanes import RuleLanes
 from exactdice.envs.table_lanes import ArrayLanes, PlainLanes
 from exactdice.envs.tables import process_of
-from exactdice.envs.transitions import tabulate_transitions
 from exactdice.games import GAMES, AliasLaws, Game, Greed, SizeError, moves
 from small_games import SMALL
-
-
-def law_of(laws, row):
-    """Put a law together from its slots."""
-    size, first = int(laws.sizes[row]), int(laws.firsts[row])
-    slots = slice(first, first + size)
-    chances = laws.thresholds[slots] / size
-    np.add.at(chances, laws.aliases[slots], (1 - laws.thresholds[slots]) / size)
-    return dict(enumerate(chances.tolist()))
-
-
-def ends_of_events(process):
-    """Follow every event to all its ends: event -> {(place, context) or (None, payoff): chance}.
-
-    Nodes may come back to themselves, so that their laws solve a linear system.
-    """
-    nodes = range(len(process.node_laws))
-    size = len(nodes)
-    back, found, columns = np.zeros((size, size)), np.zeros((size, 0)), {}
-    for node in nodes:
-        for outcome, chance in law_of(process.laws, process.node_laws[node]).items():
-            entry = int(process.leads_to[process.node_firsts[node] + outcome]) if chance else -1
-            event = -1 - entry
-            if entry < 0 and event >= process.first_node:
-                back[node, event - process.first_node] += chance
-                continue
-            end = (entry, int(process.node_contexts[node])) if entry >= 0 else (None, event)
-            if end not in columns:
-                columns[end] = len(columns)
-                found = np.concatenate([found, np.zeros((size, 1))], axis=1)
-            found[node, columns[end]] += chance
-    laws = np.linalg.solve(np.eye(size) - back, found)
-    ends = [{(None, number): 1.0} for number in range(process.first_node)]
-    return ends + [dict(zip(columns, law.tolist(), strict=True)) for law in laws]
-
-
-def after(process, ends, place, context, action):
-    found = defaultdict(float)
-    move = place * process.legal.shape[1] + action
-    for outcome, chance in law_of(process.laws, process.move_laws[move]).items():
-        if not chance:
-            continue
-        entry = int(process.leads_to[process.move_firsts[move] + outcome])
-        if entry >= 0:
-            found[entry, context] += chance
-            continue
-        event = process.events[(-1 - entry) * process.num_contexts + context]
-        for end, part in ends[event].items():
-            found[end] += chance * part
-    return found
-
-
-def listed(process, found):
-    """Give a law as ``P`` does: by next state, or none, and payoff."""
-    law = defaultdict(float)
-    for (place, context), chance in found.items():
-        if place is None:
-            law[None, process.payoffs[context]] += chance
-        else:
-            law[int(process.blocks.states(np.array([place]), np.array([context]))[0]), 0.0] += (
-                chance
-            )
-    return law
-
+from tabled import law_of, require_tables
 
 CASES = [
     pytest.param(name, sizes, seat, policy, id=f"{name}{number}-{seat}-{policy}")
@@ -94,31 +29,7 @@ def test_the_tables_are_the_rules(name, sizes, seat, policy):
     """The law of every move, whatever the others reply, and of the first state."""
     game = GAMES[name](**sizes)
     others = {game.opponent_keyword: policy} if game.num_players > 1 else {}
-    task = make_task(name, seat, **sizes, **others)
-    process = process_of(task)
-    ends = ends_of_events(process)
-    transitions = tabulate_transitions(Engine(task, 1))
-    states = game.states_of(seat)
-    places, contexts = process.blocks.locate(states)
-    assert (process.blocks.states(places, contexts) == states).all()
-    assert (process.legal[places] == game.mask(states)).all()
-    for state, place, context in zip(states.tolist(), places, contexts, strict=True):
-        for action in range(game.num_actions):
-            wanted = defaultdict(float)
-            for chance, later, reward, over in transitions[state][action]:
-                wanted[None if over else later, reward] += chance
-            found = listed(process, after(process, ends, place, context, action))
-            assert_same(found, wanted)
-    first = {state: chance for (state, _), chance in listed(process, ends[process.start]).items()}
-    met = np.flatnonzero(task.initial)
-    assert_same(first, dict(zip(met.tolist(), task.initial[met].tolist(), strict=True)))
-
-
-def assert_same(found, wanted):
-    ends = found.keys() | wanted.keys()
-    assert {end: found.get(end, 0) for end in ends} == pytest.approx(
-        {end: wanted.get(end, 0) for end in ends}, abs=1e-14
-    )
+    require_tables(make_task(name, seat, **sizes, **others))
 
 
 @pytest.mark.parametrize("name", GAMES)
