@@ -9,7 +9,7 @@
     final_model.zip   the model at the end
     certificate.npz   its policy and score, for ``exactdice verify``
     score.json        its exact score
-    .lock             held by the process that trains
+    .lock             while a process trains there
 
 Every file is written beside its place and then moved there, so that a reader, or a kill at any
 moment, finds the old file or the new one; what a kill left beside goes when the run is read next.
@@ -77,7 +77,7 @@ def alone(folder: Path) -> Iterator[None]:
     """Have a run folder to oneself: no other process trains there meanwhile.
 
     The lock is one of the operating system, which goes when its process does, however that ends.
-    Its file goes when the run is finished and nobody can go on with it.
+    A file that a kill has left holds nobody up.
 
     Raises:
         RunError: if another process has the folder.
@@ -96,10 +96,9 @@ def alone(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
+        with suppress(OSError):  # Windows keeps a file that is open, and filelock removes it there
+            Path(lock.lock_file).unlink(missing_ok=True)  # a lock of a file that has gone is none
         lock.release()
-        if (folder / "score.json").exists():
-            with suppress(OSError):  # Windows keeps a file that somebody has open
-                Path(lock.lock_file).unlink(missing_ok=True)
 
 
 def clean(folder: Path) -> None:

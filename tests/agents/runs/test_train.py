@@ -464,14 +464,17 @@ def test_a_run_is_trained_by_one_process_at_a_time_and_a_kill_frees_it(small, mo
     with monkeypatch.context() as patch:
         interrupt_at(patch, 1000)
         assert train.train(small(run_folder=Path("parts"))) is None
+    assert not Path("parts/.lock").exists()
     before = {path.name: path.read_bytes() for path in Path("parts").iterdir()}
     command = [sys.executable, "-c", HOLDER, "parts"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout.readline() == "held\n"
         with pytest.raises(RunError, match="one that no other process trains in, got parts"):
             train.train(TrainConfig(resume=Path("parts")))
-        assert {path.name: path.read_bytes() for path in Path("parts").iterdir()} == before
+        now = {path.name: path.read_bytes() for path in Path("parts").iterdir()}
+        assert {name: now[name] for name in before} == before
         other.kill()
+    assert Path("parts/.lock").exists()
     assert train.train(TrainConfig(resume=Path("parts"))).value == whole.value
 
 
