@@ -112,7 +112,7 @@ def _check_moves(
 
 
 def _part(move: Move, batch: IntArray) -> Move:
-    return Move(*(column[batch] for column in move))
+    return Move(move.seats[batch], move.states[batch], move.payoffs[batch], move.over[batch])
 
 
 def _require_same_moves(
