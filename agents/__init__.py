@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ..baselines import PolicyLike, Reading, Sight, Task, register_converter, register_environment
-from ..baselines.arrays import as_numbers
-from ..games import Game, InputError
+from ..baselines.policies.arrays import as_numbers
+from ..core import Game, InputError
 
 
 def register() -> None:
@@ -38,7 +38,7 @@ def _from_file(path: Path, game: Game, reading: Reading) -> PolicyLike:
     if path.suffix == ".npz":
         if reading.observations is not None:
             raise InputError(f"observations must be left out, as {path} holds a table")
-        from ..baselines.certificate import read_policy
+        from ..baselines.scoring.certificate import read_policy
 
         return read_policy(path, game)
     try:

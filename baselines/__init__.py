@@ -1,15 +1,16 @@
 """What exact computation says of a game: optimum, value and score of any policy."""
 
-from .blunders import Blunder
-from .certificate import CertificateError, certificate, verify
-from .conversion import Reading, Sight, register_converter
-from .evaluation import Evaluation, Solution
-from .induction import equilibrium
-from .names import is_policy_name, policy_names, register_policies
-from .policies import Policy, PolicyFunction, PolicyLike
-from .preferences import NetworkPolicy, choose
-from .score import LOGGED, ImpossibleScoreError, Score, exact_evaluation, score
-from .solver import (
+from .policies.door import Reading, Sight, register_converter
+from .policies.kinds import Policy, PolicyFunction, PolicyLike
+from .policies.names import is_policy_name, policy_names, register_policies
+from .policies.preferences import NetworkPolicy, choose
+from .scoring.blunders import Blunder
+from .scoring.certificate import CertificateError, certificate, verify
+from .scoring.score import LOGGED, ImpossibleScoreError, Score, exact_evaluation, score
+from .scoring.tournament import PayoffMatrix, payoff_matrix
+from .solving.evaluation import Evaluation, Solution
+from .solving.induction import equilibrium
+from .solving.solver import (
     as_policy,
     best_response,
     evaluate,
@@ -21,7 +22,6 @@ from .solver import (
     solve,
 )
 from .task import Task, as_task, look_at, make_game, make_task, register_environment
-from .tournament import PayoffMatrix, payoff_matrix
 
 __all__ = [
     "LOGGED",

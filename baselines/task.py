@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..games import (
+from ..core import (
     FLOATS,
     GAMES,
     Arithmetic,
@@ -20,16 +20,16 @@ from ..games import (
     Stage,
     frozen,
 )
-from ..games.checks import require_attributes
-from ..games.words import listed, plural
-from .answers import remembered
-from .conversion import Sight, label, of_player, packages_of, read_player
-from .cycles import Visits
-from .induction import sweep_forward
-from .names import EQUILIBRIUM
-from .players import spread
-from .policies import Policy, PolicyLike
-from .rounding import decision_roundings, gamma, upwards
+from ..core.checks import require_attributes
+from ..core.words import listed, plural
+from .cache import remembered
+from .policies.door import Sight, label, of_player, packages_of, read_player
+from .policies.kinds import Policy, PolicyLike
+from .policies.names import EQUILIBRIUM
+from .solving.cycles import Visits
+from .solving.induction import sweep_forward
+from .solving.players import spread
+from .solving.rounding import decision_roundings, gamma, upwards
 
 #: One policy for several seats, or one for each, in the order of the seats or by seat.
 LineUp: TypeAlias = PolicyLike | Sequence[PolicyLike] | Mapping[int, PolicyLike]

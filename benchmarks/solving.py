@@ -10,7 +10,7 @@ from math import log
 
 import numpy as np
 from exactdice.baselines import equilibrium
-from exactdice.baselines.answers import forget
+from exactdice.baselines.cache import forget
 from exactdice.games import GAMES, Game, Greed
 from timing import compare
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from exactdice.baselines import make_task, solve
-from exactdice.envs.painting import to_svg
-from exactdice.envs.picture import picture_of
+from exactdice.envs.drawing.painting import to_svg
+from exactdice.envs.drawing.picture import picture_of
 from exactdice.play.session import Session
 
 FOLDER = Path(__file__).parent / "boards"

@@ -3,14 +3,14 @@
 import json
 from importlib.resources import files
 
-from .encoding import Encoding, EncodingName, Features, encoding_for, encoding_of
-from .engine import Engine, RewardMode
-from .env import GameEnv
-from .masking import MaskInObservation
-from .registration import find_game, full_place, register, register_package
-from .sparse import SparseLaw, sparse_law
-from .vector import GameVectorEnv
-from .wrappers import Opaque, not_followed, sight_in_training
+from .api.encoding import Encoding, EncodingName, Features, encoding_for, encoding_of
+from .api.env import GameEnv
+from .api.masking import MaskInObservation
+from .api.registration import find_game, full_place, register, register_package
+from .api.vector import GameVectorEnv
+from .api.wrappers import Opaque, not_followed, sight_in_training
+from .engine.engine import Engine, RewardMode
+from .planners.sparse import SparseLaw, sparse_law
 
 #: Exact values of default environments by id: "optimum", "random" and "worst"; a game need not
 #: have an entry.

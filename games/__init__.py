@@ -1,36 +1,51 @@
-"""The games: rules and chance laws, free of reinforcement-learning types."""
+"""The games, a folder each, and what a game of one's own is made of."""
 
-from .arithmetic import EXACT, FLOATS, Arithmetic, Array, Values, arithmetic
-from .board import Die, Gauge, Note, Piece, Row, Tile, Tokens
-from .checks import at_least, one_of
-from .drawing import AliasLaws, InverseLaws
-from .errors import GameError, InputError, KeywordError, SizeError
-from .four_two_one import FourTwoOne
-from .four_two_one_match import FourTwoOneMatch
-from .game import (
+from ..core import (
+    EXACT,
+    FLOATS,
+    GAMES,
+    AliasLaws,
+    Arithmetic,
+    Array,
     BoolArray,
     Decide,
+    Die,
     FloatArray,
     Game,
+    GameError,
+    Gauge,
+    InputError,
     IntArray,
+    InverseLaws,
+    KeywordError,
+    Leg,
     Move,
+    Moves,
+    Note,
+    Piece,
+    Row,
+    SeatTurn,
+    SizeError,
     Stage,
+    Tile,
+    Tokens,
+    Turn,
+    TurnGame,
+    Values,
+    arithmetic,
+    at_least,
     frozen,
+    one_of,
 )
+from .four_two_one import FourTwoOne, FourTwoOneMatch
 from .greed import Greed
-from .lowest_score import LowestScore
-from .lowest_score_match import LowestScoreMatch
-from .moves import Moves, SeatTurn
+from .lowest_score import LowestScore, LowestScoreMatch
 from .shut_the_box import ShutTheBox
-from .turn import Turn
-from .turn_game import Leg, TurnGame
 
-#: Every game by name, to which ``exactdice.register`` adds; ``exactdice/<name>-v0`` is its
-#: environment.
-GAMES: dict[str, type[Game]] = {
-    game.name: game
+GAMES.update(
+    (game.name, game)
     for game in (Greed, LowestScore, LowestScoreMatch, ShutTheBox, FourTwoOne, FourTwoOneMatch)
-}
+)
 
 __all__ = [
     "EXACT",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..baselines import Score, score, solve
-from ..games import FloatArray, Game, IntArray
+from ..core import FloatArray, Game, IntArray
 from .charts import Bars, CellWords, Map, Picture
 
 BARS = 15  # states that are shown where a game has no map

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..games import BoolArray, FloatArray, InputError
+from ..core import BoolArray, FloatArray, InputError
 
 GREY = "#b8b8b8"  # of what is set apart
 VEIL = 0.65  # how much of a cell that is set apart the grey covers

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from ..games import FloatArray
+from ..core import FloatArray
 from .charts import COLOURS, LARGE, Bars, Lines, Map, Panel, Picture, Points, format_of
 from .maps import draw_map, map_legend, map_size
 

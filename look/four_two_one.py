@@ -3,8 +3,9 @@
 import numpy as np
 
 from ..baselines import Task
-from ..games import FourTwoOne, FourTwoOneMatch, InputError
-from ..games.words import plural, spelled
+from ..core import InputError
+from ..core.words import plural, spelled
+from ..games import FourTwoOne, FourTwoOneMatch
 from ..sources.claim import printed_table
 from ..sources.four_two_one.match import OptimalMatch, order_words
 from ..sources.four_two_one.policies import result_law

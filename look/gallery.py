@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..agents.runs.folders import read_config
-from ..games import InputError
+from ..core import InputError
 from .drawing import draw
 from .names import GAME_CHARTS, picture
 

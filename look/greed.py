@@ -7,9 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..baselines import Score, Task, occupancy, solve
-from ..baselines.occupancy import pieces
-from ..games import BoolArray, FloatArray, Greed, InputError
-from ..games.words import listed
+from ..baselines.solving.occupancy import pieces
+from ..core import BoolArray, FloatArray, InputError
+from ..core.words import listed
+from ..games import Greed
 from .charts import CellWords, Map, Picture
 
 KINDS = ("Normal turns", "Last turns")  # by the last component of an observation

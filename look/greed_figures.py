@@ -3,8 +3,9 @@
 import numpy as np
 
 from ..baselines import Task, solve
-from ..games import BoolArray, FloatArray, Greed, InputError, IntArray
-from ..games.dice import sum_laws
+from ..core import BoolArray, FloatArray, InputError, IntArray
+from ..core.dice import sum_laws
+from ..games import Greed
 from ..sources.greed.last_turns import last_turns
 from .charts import Lines, Map, Picture, Series
 from .greed import cells, greed_of, ties_words

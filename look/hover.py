@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.colors import diverging, sequential
 
-from ..games import BoolArray, FloatArray
+from ..core import BoolArray, FloatArray
 from .charts import COLOURS, FEW, GREY, VEIL, Bars, Lines, Map, Panel, Points, named
 
 VEILED = f"rgba(184, 184, 184, {VEIL})"  # grey

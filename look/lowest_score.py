@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..baselines import Solution, Task, solve
-from ..games import InputError, LowestScore
-from ..games.dice import combinations
-from ..games.words import spelled
+from ..core import InputError
+from ..core.dice import combinations
+from ..core.words import spelled
+from ..games import LowestScore
 from ..sources.claim import printed_table
 from ..sources.lowest_score.policies import beat_chance, survival_chance
 from .charts import Bars, Map, Picture

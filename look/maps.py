@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullFormatter
 
-from ..games import BoolArray, FloatArray
+from ..core import BoolArray, FloatArray
 from .charts import FEW, GREY, LARGE, MANY, VEIL, Map, named
 
 HATCH = "//////"

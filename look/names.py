@@ -8,7 +8,7 @@ from typing import TypeAlias
 from ..agents.runs.asked import Asked
 from ..agents.runs.config import RunError, task_from_options
 from ..baselines import Task
-from ..games import InputError
+from ..core import InputError
 from . import agents, four_two_one, greed, greed_figures, lowest_score, shut_the_box
 from .charts import Picture
 

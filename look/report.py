@@ -9,8 +9,9 @@ import numpy as np
 from ..agents.runs.asked import Asked
 from ..baselines import Blunder, Score, Task, evaluate, solve
 from ..baselines import score as exact_score
-from ..games import Game, Greed, InputError
-from ..games.words import typed
+from ..core import Game, InputError
+from ..core.words import typed
+from ..games import Greed
 from . import agents, greed, page
 from .charts import Picture
 from .names import GAME_CHARTS

@@ -13,7 +13,7 @@ from ..agents.learners.adapter import ModelPolicy
 from ..agents.runs.config import RunError
 from ..agents.runs.folders import load_model, read_config, read_log
 from ..baselines import Score, evaluate, score, solve
-from ..games import FloatArray, IntArray
+from ..core import FloatArray, IntArray
 from .agents import decision
 from .charts import Bars, Lines, Picture, Points, Series
 

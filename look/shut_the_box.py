@@ -5,7 +5,8 @@ from itertools import groupby
 import numpy as np
 
 from ..baselines import Solution, Task, solve
-from ..games import FloatArray, InputError, IntArray, ShutTheBox
+from ..core import FloatArray, InputError, IntArray
+from ..games import ShutTheBox
 from .charts import Lines, Map, Picture, Series
 
 

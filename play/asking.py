@@ -7,7 +7,7 @@ from threading import Timer
 
 from rich.console import Console
 
-from ..baselines.certificate import printable
+from ..baselines.scoring.certificate import printable
 
 #: Gives the reply to a question; raises EOFError where there is nobody to answer.
 Ask = Callable[[str], str]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from ..games import Game
+from ..core import Game
 from .session import Advice, Session
 
 DIGITS = Decimal("0.0001")

@@ -13,10 +13,10 @@ from typing import Any
 
 from ..agents.runs.config import task_from_options
 from ..baselines import Task, is_policy_name
-from ..baselines.certificate import printable
+from ..baselines.scoring.certificate import printable
+from ..core import InputError, at_least
+from ..core.words import typed
 from ..envs import find_game, full_place
-from ..games import InputError, at_least
-from ..games.words import typed
 from .session import Session, replay
 
 KIND = "exactdice play"  # what a file must call itself

@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import count, islice, product
 
-from ..baselines.certificate import printable
-from ..games import Die, InputError, Row, Tile
+from ..baselines.scoring.certificate import printable
+from ..core import Die, InputError, Row, Tile
 from .session import Choice
 
 LETTERS = "abcdefgijklmnoprstvwxyz"  # without those of the commands: h, q and u

@@ -4,8 +4,8 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..games import Game
-from ..games.words import listed, plural, spelled
+from ..core import Game
+from ..core.words import listed, plural, spelled
 
 
 def rules(game: Game) -> str:

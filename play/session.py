@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from ..baselines import Task, solve
-from ..envs.encoding import Encoding
-from ..envs.lanes import Played
-from ..envs.rule_lanes import RuleLanes
-from ..envs.scene import YOU, Event, Scene, ending, event_of, film, names_of
-from ..games import InputError, IntArray, at_least
-from ..games.sizes import show
-from ..games.words import to_you
+from ..core import InputError, IntArray, at_least
+from ..core.sizes import show
+from ..core.words import to_you
+from ..envs.api.encoding import Encoding
+from ..envs.drawing.scene import YOU, Event, Scene, ending, event_of, film, names_of
+from ..envs.engine.lanes import Played
+from ..envs.engine.rule_lanes import RuleLanes
 
 ONLY = np.array([0])  # the lane
 

@@ -8,8 +8,8 @@ from threading import Lock
 from typing import Any
 
 from ..baselines import is_policy_name
+from ..core import GAMES, InputError
 from ..envs import find_game
-from ..games import GAMES, InputError
 from .record import Record, new_seed
 from .session import Session
 from .views import JSON, against_of

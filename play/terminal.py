@@ -7,9 +7,9 @@ from textwrap import wrap
 from rich.console import Console
 
 from ..baselines import solve
-from ..baselines.certificate import printable
-from ..games import InputError
-from ..games.words import listed, typed
+from ..baselines.scoring.certificate import printable
+from ..core import InputError
+from ..core.words import listed, typed
 from .asking import Ask, asking, patience
 from .coach import balance_in_words, ranked, unit_of, verdict
 from .record import LARGEST_SEED, Record, free_path

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..envs.scene import Event, Scene
-from ..games import Die, Gauge, Piece, Row, Tile, Tokens
+from ..core import Die, Gauge, Piece, Row, Tile, Tokens
+from ..envs.drawing.scene import Event, Scene
 
 BAR = 30  # characters of a gauge
 LABEL = 16  # characters of a label at most

@@ -6,11 +6,11 @@ from contextlib import suppress
 from typing import Any
 
 from ..baselines import policy_names
+from ..core import GAMES, Die, Game, SizeError, Tile
 from ..envs import find_game
-from ..envs.painting import to_svg
-from ..envs.picture import NARROW, WIDE, picture_of
-from ..envs.scene import Scene
-from ..games import GAMES, Die, Game, SizeError, Tile
+from ..envs.drawing.painting import to_svg
+from ..envs.drawing.picture import NARROW, WIDE, picture_of
+from ..envs.drawing.scene import Scene
 from .coach import TIE, balance, given_away, rounded, unit_of, verdict
 from .record import Record
 from .rules import rules

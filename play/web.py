@@ -16,17 +16,10 @@ from flask import Flask, Response, abort, request
 from werkzeug.exceptions import HTTPException
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-from ..games import InputError
+from ..core import InputError
 from .record import Record
 from .tables import NotKeptError, Tables
-from .views import (
-    JSON,
-    account_view,
-    advice_view,
-    session_view,
-    setup_view,
-    verdicts_view,
-)
+from .views import JSON, account_view, advice_view, session_view, setup_view, verdicts_view
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from ..baselines.names import register_policies
+from ..baselines.policies.names import register_policies
 
 #: Policies of each game by the names under which users know them: modules and their functions.
 POLICIES = {

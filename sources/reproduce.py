@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from itertools import chain
 
-from ..games import InputError
+from ..core import InputError
 from .claim import Claim, surprises, table
 from .four_two_one import claims as four_two_one
 from .four_two_one import match_claims

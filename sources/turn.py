@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ..games import EXACT, FLOATS, Arithmetic, Array, BoolArray, IntArray, Turn, TurnGame, Values
-from ..games.arithmetic import TIE
-from ..games.turn import Piece
+from ..core import EXACT, FLOATS, Arithmetic, Array, BoolArray, IntArray, Turn, TurnGame, Values
+from ..core.arithmetic import TIE
+from ..core.turn import Piece
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,10 @@ import sys
 
 import gymnasium as gym
 import pytest
-from exactdice.baselines import answers, names
-from exactdice.envs import find_game, rendering
+from exactdice.baselines import cache as answers
+from exactdice.baselines.policies import names
+from exactdice.envs import find_game
+from exactdice.envs.drawing import rendering
 from exactdice.games import GAMES
 from hypothesis import settings
 

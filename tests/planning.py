@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from exactdice.envs import Engine, sparse_law
-from exactdice.envs.transitions import tabulate_transitions
+from exactdice.envs.planners.transitions import tabulate_transitions
 
 
 def require_same_law(task, reward="outcome"):

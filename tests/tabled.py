@@ -5,8 +5,8 @@ from collections import defaultdict
 import numpy as np
 import pytest
 from exactdice.envs import Engine
-from exactdice.envs.tables import process_of
-from exactdice.envs.transitions import tabulate_transitions
+from exactdice.envs.engine.engine.tables import process_of
+from exactdice.envs.planners.transitions import tabulate_transitions
 
 
 def law_of(laws, row):

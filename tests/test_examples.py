@@ -12,7 +12,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.baselines import Task
-from exactdice.baselines.induction import equilibrium
+from exactdice.baselines.solving.induction import equilibrium
 from exactdice.games import Game, GameError
 
 import exactdice

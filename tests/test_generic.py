@@ -8,24 +8,23 @@ from exactdice.games import GAMES
 
 ROOT = Path(__file__).parent.parent
 CLASSES = {game.__name__ for game in GAMES.values()}
-MODULES = {game.__module__.rpartition(".")[2] for game in GAMES.values()}
+PACKAGES = {game.__module__.split(".")[2] for game in GAMES.values()}
 
 
 def is_particular(name):
-    """Say whether a name is a game's class, the module of its rules, or one that begins so."""
-    return name in CLASSES or any(f"{name}_".startswith(f"{module}_") for module in MODULES)
+    """Say whether a name is a game's class, the folder of its rules, or one that begins so."""
+    return name in CLASSES or any(f"{name}_".startswith(f"{package}_") for package in PACKAGES)
 
 
 FILES = [
     path
-    for folder in ("games", "baselines", "envs", "agents", "src")
+    for folder in ("core", "baselines", "envs", "agents", "src")
     for path in (ROOT / folder).rglob("*.py")
-    if not is_particular(path.stem) and path != ROOT / "games" / "__init__.py"  # lists them
 ]
 
 
 def particular_imports(code):
-    """List the parts of imports in some code that name a game's class or module."""
+    """List the parts of imports in some code that name a game's class or folder."""
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import | ast.ImportFrom):
             module = getattr(node, "module", None) or ""
@@ -44,7 +43,7 @@ def test_generic_code_imports_no_particular_game(path):
         "from ..games import Game, Greed",
         "from ..games.greed import TIES",
         "from . import four_two_one",
-        "from ..games.greed_recursion import expected",
+        "from ..games.greed.recursion import expected",
         "import exactdice.games.greed",
         "def lazily():\n    from ..games import ShutTheBox",
     ],

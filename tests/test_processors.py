@@ -56,10 +56,10 @@ LIBRARY = {
 }
 LEARNER = ROOT / "agents" / "learners" / "q_learning.py"
 #: What sizes would take is estimated there, and in functions called ``cost``.
-ESTIMATES = ROOT / "games" / "sizes.py"
+ESTIMATES = ROOT / "core" / "sizes.py"
 EXACT = [
     path
-    for folder in ("games", "baselines", "sources", "envs")
+    for folder in ("core", "games", "baselines", "sources", "envs")
     for path in (ROOT / folder).rglob("*.py")
     if path != ESTIMATES
 ]

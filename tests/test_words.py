@@ -6,8 +6,8 @@ from itertools import chain
 import numpy as np
 import pytest
 from exactdice.baselines import Task
+from exactdice.core.words import listed, ordinal, plural, spelled, to_you
 from exactdice.games import GAMES
-from exactdice.games.words import listed, ordinal, plural, spelled, to_you
 from small_games import SMALL
 
 import exactdice

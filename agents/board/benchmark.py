@@ -23,7 +23,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from ...games import InputError
+from ...core import InputError
 from ..runs import folders
 from ..runs.config import BenchmarkConfig, RunError, TrainConfig
 from . import leaderboard

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ...baselines import Task, make_task, policy_names, score
-from ...games import GAMES, FloatArray, IntArray
+from ...core import GAMES, FloatArray, IntArray
 from ..runs import folders
 from ..runs.config import TrainConfig
 from .page import Table, to_html

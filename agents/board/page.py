@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...games import FloatArray, IntArray
+from ...core import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,7 +18,7 @@ from typing import Any
 
 from joblib import cpu_count
 
-from ...games import InputError
+from ...core import InputError
 from ..runs.config import RunError, TrainConfig
 from ..runs.hyperparameters import first_line
 from .cell import folder_of, make_way, news, owned, receive, run_cell, run_elsewhere

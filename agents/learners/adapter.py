@@ -18,8 +18,8 @@ from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
 from ...baselines import NetworkPolicy, Reading, Sight, Task, choose
-from ...baselines.arrays import ROUNDING
-from ...games import BoolArray, FloatArray, Game, InputError, IntArray
+from ...baselines.policies.arrays import ROUNDING
+from ...core import BoolArray, FloatArray, Game, InputError, IntArray
 from .kinds import ACTORS, GREEDY, QUANTILES, check_kind
 from .seen import HARMLESS, shown_to
 from .vec_env import GameVecEnv

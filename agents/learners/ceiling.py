@@ -12,7 +12,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from torch.nn.functional import log_softmax
 
 from ...baselines import Score, Task, occupancy, score, solve
-from ...games import InputError
+from ...core import InputError
 from .adapter import ModelPolicy
 
 UPDATES = 1000  # at least; a game of millions of states takes one for each thousand

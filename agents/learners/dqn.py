@@ -20,8 +20,8 @@ from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.type_aliases import PyTorchObs
 from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
 
+from ...core import BoolArray, Game, IntArray
 from ...envs import Features, encoding_for
-from ...games import BoolArray, Game, IntArray
 
 
 class MaskedNetwork(BasePolicy):

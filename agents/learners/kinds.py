@@ -10,7 +10,7 @@ from sb3_contrib.qrdqn.policies import QRDQNPolicy
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.dqn.policies import DQNPolicy
 
-from ...games import InputError
+from ...core import InputError
 from .q_learning import QTable
 
 ACTORS = (ActorCriticPolicy, MaskableActorCriticPolicy)

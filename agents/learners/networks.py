@@ -10,8 +10,8 @@ import numpy.typing as npt
 import torch as th
 
 from ...baselines import NetworkPolicy, Reading
-from ...baselines.arrays import ROUNDING
-from ...games import InputError, IntArray
+from ...baselines.policies.arrays import ROUNDING
+from ...core import InputError, IntArray
 from .seen import change_of
 
 

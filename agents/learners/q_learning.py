@@ -19,8 +19,8 @@ from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.type_aliases import MaybeCallback, PyTorchObs
 from stable_baselines3.common.utils import LinearSchedule
 
+from ...core import FloatArray, Game, InputError, IntArray
 from ...envs import encoding_for
-from ...games import FloatArray, Game, InputError, IntArray
 from .vec_env import GameVecEnv
 
 

@@ -23,8 +23,8 @@ from stable_baselines3.common.vec_env import (
 )
 
 from ...baselines import Sight
+from ...core import Game, InputError
 from ...envs import Opaque, encoding_of, not_followed, sight_in_training
-from ...games import Game, InputError
 from .vec_env import GameVecEnv
 
 #: Wrappers of vectors that leave the game alone.

@@ -9,8 +9,8 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 
 from ...baselines import Policy, Task
-from ...baselines.players import one_hot
-from ...games import Array, Game, InputError, IntArray
+from ...baselines.solving.players import one_hot
+from ...core import Array, Game, InputError, IntArray
 from .adapter import ModelPolicy
 from .vec_env import GameVecEnv
 

@@ -12,9 +12,9 @@ from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
 from ...baselines import Task
+from ...core import BoolArray, IntArray
 from ...envs import EncodingName, Engine, Features, RewardMode
-from ...envs.vector import check_actions
-from ...games import BoolArray, IntArray
+from ...envs.api.vector import check_actions
 
 
 class GameVecEnv(VecEnv):

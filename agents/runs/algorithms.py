@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 from pydantic.dataclasses import dataclass
 
-from ...games import InputError
+from ...core import InputError
 from .hyperparameters import Algorithm
 from .reading import (
     MOST,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ...baselines import Score, is_policy_name, policy_names, score
-from ...games import InputError
+from ...core import InputError
 from .config import task_from_options
 
 

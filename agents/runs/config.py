@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 import tyro
 
 from ...baselines import Task, make_task
+from ...core import GAMES, InputError, at_least, one_of
 from ...envs import RewardMode, find_game, full_place
-from ...games import GAMES, InputError, at_least, one_of
 from .hyperparameters import Algorithm, keywords, once, read_changes, read_file, shown, tuned
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 from stable_baselines3.common.base_class import BaseAlgorithm
 
-from ...games import FloatArray
+from ...core import FloatArray
 from ..learners.vec_env import GameVecEnv
 from .config import RunError, TrainConfig
 from .hyperparameters import first_line

@@ -17,8 +17,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, Literal
 
+from ...core import InputError
 from ...envs import RewardMode
-from ...games import InputError
 
 Algorithm = Literal["ppo", "dqn", "qlearning", "a2c", "trpo", "qrdqn"]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...games.sizes import check_array, check_memory
+from ...core.sizes import check_array, check_memory
 from ..learners.vec_env import GameVecEnv
 from .algorithms import DQN, Hyperparameters, OnPolicy
 

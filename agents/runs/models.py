@@ -11,7 +11,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import LinearSchedule
 
-from ...games import InputError
+from ...core import InputError
 from ..learners.dqn import MaskedDQN, MaskedDQNPolicy, MaskedQRDQN, MaskedQRDQNPolicy
 from ..learners.q_learning import QLearning, QTable
 from ..learners.vec_env import GameVecEnv

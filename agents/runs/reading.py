@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, WrapVa
 from pydantic.dataclasses import dataclass
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from ...games import InputError
+from ...core import InputError
 from .hyperparameters import read_call, shown
 
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)

@@ -5,7 +5,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ...baselines import Score
-from ...baselines.certificate import printable
+from ...baselines.scoring.certificate import printable
 
 
 def report(score: Score, console: Console) -> None:

@@ -15,7 +15,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
 from ...baselines import Score, Task, certificate
-from ...games import FloatArray
+from ...core import FloatArray
 from ..learners.self_play import SelfPlay
 from ..learners.vec_env import GameVecEnv
 from .config import RunError, TrainConfig

@@ -18,7 +18,7 @@ import gymnasium as gym
 import torch as th
 
 from ...baselines import Reading
-from ...games import GAMES, Game, InputError
+from ...core import GAMES, Game, InputError
 from ..learners.adapter import ModelPolicy, from_model
 from .folders import load_model
 from .hyperparameters import first_line
@@ -27,7 +27,7 @@ from .hyperparameters import first_line
 PLAIN = {
     ("collections", "OrderedDict"),
     ("collections", "defaultdict"),
-    ("exactdice.games.game", "rebuild"),
+    ("exactdice.core.game", "rebuild"),
     ("numpy", "dtype"),
     ("numpy", "ndarray"),
     ("numpy._core.multiarray", "_reconstruct"),
@@ -36,6 +36,16 @@ PLAIN = {
     ("numpy.core.multiarray", "_reconstruct"),
     ("numpy.core.multiarray", "scalar"),
     ("numpy.core.numeric", "_frombuffer"),
+}
+#: Modules that have moved since models were saved, by their old names.
+MOVED = {
+    "exactdice.games.game": "exactdice.core.game",
+    "exactdice.games.greed": "exactdice.games.greed.game",
+    "exactdice.games.lowest_score": "exactdice.games.lowest_score.game",
+    "exactdice.games.lowest_score_match": "exactdice.games.lowest_score.match",
+    "exactdice.games.shut_the_box": "exactdice.games.shut_the_box.game",
+    "exactdice.games.four_two_one": "exactdice.games.four_two_one.game",
+    "exactdice.games.four_two_one_match": "exactdice.games.four_two_one.match",
 }
 PACKAGES = {"exactdice", "gymnasium", "sb3_contrib", "stable_baselines3", "torch"}
 KINDS = (Game, gym.Space, th.nn.Module, th.optim.Optimizer)
@@ -121,6 +131,7 @@ class _Unpickler(pickle.Unpickler):
         Raises:
             UnpicklingError: if it is not.
         """
+        module = MOVED.get(module, module)
         if (module, name) in PLAIN:
             return super().find_class(module, name)
         if module.startswith("numpy.random."):

@@ -7,8 +7,8 @@ words and equations are in ``theory``, ``goals``, ``laws`` and ``notes``, its ch
 from collections import Counter
 from collections.abc import Iterator
 
+from ...core.ranking import Combination, hierarchy, tokens
 from ...games import FourTwoOne
-from ...games.ranking import Combination, hierarchy, tokens
 from ..claim import At, Claim, printed_table
 from .charts import chart_claims
 from .goals import goal_claims

@@ -8,12 +8,12 @@ from fractions import Fraction
 from functools import cache
 from math import prod
 
-from ...baselines.evaluation import Solution
-from ...baselines.solver import evaluate, occupancy
+from ...baselines.solving.evaluation import Solution
+from ...baselines.solving.solver import evaluate, occupancy
 from ...baselines.task import start_mass
+from ...core.dice import combinations
+from ...core.ranking import Combination
 from ...games import FourTwoOne
-from ...games.dice import combinations
-from ...games.ranking import Combination
 from ..claim import At, Claim
 from .laws import best, probability
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache, partial
 
-from ...baselines.evaluation import Solution
-from ...baselines.solver import solve
+from ...baselines.solving.evaluation import Solution
+from ...baselines.solving.solver import solve
 from ...baselines.task import Task
+from ...core.dice import combinations, redundancy
+from ...core.ranking import Combination
 from ...games import FourTwoOne
-from ...games.dice import combinations, redundancy
-from ...games.ranking import Combination
 from ..claim import At, Claim
 from .charts import law
 

@@ -14,12 +14,13 @@ from functools import cached_property
 
 import numpy as np
 
-from ...baselines.induction import Equilibrium, equilibrium
-from ...baselines.occupancy import play
-from ...baselines.policies import Policy
+from ...baselines.policies.kinds import Policy
+from ...baselines.solving.induction import Equilibrium, equilibrium
+from ...baselines.solving.occupancy import play
 from ...baselines.task import Task
-from ...games import FLOATS, FloatArray, FourTwoOneMatch, IntArray, Values
-from ...games.four_two_one_match import Phase
+from ...core import FLOATS, FloatArray, IntArray, Values
+from ...games import FourTwoOneMatch
+from ...games.four_two_one.match import Phase
 
 #: Chances that differ by no more are equal; those compared here that differ do so by 1e-3 at least.
 SAME = 1e-10

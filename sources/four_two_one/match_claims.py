@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ...baselines.names import source_policy
-from ...baselines.policies import Policy
-from ...baselines.solver import evaluate, solve
+from ...baselines.policies.kinds import Policy
+from ...baselines.policies.names import source_policy
+from ...baselines.solving.solver import evaluate, solve
 from ...baselines.task import Task
-from ...games import FloatArray, FourTwoOneMatch, IntArray
+from ...core import FloatArray, IntArray
+from ...games import FourTwoOneMatch
 from ..claim import At, Claim
 from .match import (
     SAME,

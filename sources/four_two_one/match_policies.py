@@ -23,9 +23,10 @@ from typing import Literal
 
 import numpy as np
 
-from ...baselines.induction import equilibrium
-from ...games import Array, FourTwoOneMatch, InputError, IntArray
-from ...games.four_two_one_match import Phase
+from ...baselines.solving.induction import equilibrium
+from ...core import Array, InputError, IntArray
+from ...games import FourTwoOneMatch
+from ...games.four_two_one.match import Phase
 from ..turn import solve_turn
 
 Aim = Literal["net", "capped", "set"]

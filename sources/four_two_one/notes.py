@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
-from ...baselines.solver import outcome_distribution, solve
+from ...baselines.solving.solver import outcome_distribution, solve
 from ...baselines.task import Task
+from ...core.dice import combinations
+from ...core.ranking import tokens
 from ...games import FourTwoOne
-from ...games.dice import combinations
-from ...games.ranking import tokens
 from ..claim import At, Claim
 from .laws import probability
 

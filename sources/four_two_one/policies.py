@@ -10,18 +10,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...games import (
-    EXACT,
-    FLOATS,
-    Array,
-    BoolArray,
-    FourTwoOne,
-    InputError,
-    IntArray,
-    Turn,
-    arithmetic,
-)
-from ...games.turn import Piece
+from ...core import EXACT, FLOATS, Array, BoolArray, InputError, IntArray, Turn, arithmetic
+from ...core.turn import Piece
+from ...games import FourTwoOne
 from ..turn import follow_choices, in_every_context, solve_turn
 
 

@@ -12,11 +12,12 @@ from operator import not_
 
 import numpy as np
 
-from ...baselines.solver import evaluate, solve
+from ...baselines.solving.solver import evaluate, solve
 from ...baselines.task import Task
-from ...games import FourTwoOne, IntArray
-from ...games.arithmetic import FLOATS
-from ...games.ranking import Combination
+from ...core import IntArray
+from ...core.arithmetic import FLOATS
+from ...core.ranking import Combination
+from ...games import FourTwoOne
 from ..claim import At, Claim
 from .policies import equally_good, goal_values
 

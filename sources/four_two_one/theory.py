@@ -9,13 +9,14 @@ from math import comb
 
 import numpy as np
 
-from ...baselines.conversion import convert
-from ...baselines.evaluation import Evaluation
-from ...baselines.players import spread
-from ...baselines.solver import evaluate, solve
+from ...baselines.policies.door import convert
+from ...baselines.solving.evaluation import Evaluation
+from ...baselines.solving.players import spread
+from ...baselines.solving.solver import evaluate, solve
 from ...baselines.task import Task, start_mass
-from ...games import EXACT, Array, FourTwoOne, IntArray, Stage
-from ...games.dice import combinations, redundancy
+from ...core import EXACT, Array, IntArray, Stage
+from ...core.dice import combinations, redundancy
+from ...games import FourTwoOne
 from ..claim import At, Claim
 from .goals import optimal_takes
 from .laws import best, probability

@@ -9,8 +9,9 @@ from fractions import Fraction
 from itertools import product
 from math import comb, factorial, prod
 
-from ...games import Greed, InputError
-from ...games.dice import sum_counts
+from ...core import InputError
+from ...core.dice import sum_counts
+from ...games import Greed
 from ..claim import At, Claim
 from .going_first import going_first_claims
 from .last_turns import last_turn_claims

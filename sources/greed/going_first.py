@@ -5,11 +5,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...baselines.induction import equilibrium
-from ...baselines.solver import expected_payoffs, solve
+from ...baselines.solving.induction import equilibrium
+from ...baselines.solving.solver import expected_payoffs, solve
 from ...baselines.task import Task
-from ...games import EXACT, Array, Greed, IntArray, Stage
-from ...games.greed import TIES
+from ...core import EXACT, Array, IntArray, Stage
+from ...games import Greed
+from ...games.greed.game import TIES
 from ..claim import At, Claim
 from .last_turns import last_turns
 from .normal_turns import starts, totals, value_of

@@ -10,7 +10,8 @@ from functools import cache
 
 import numpy as np
 
-from ...games import EXACT, Array, BoolArray, Greed, IntArray, Stage
+from ...core import EXACT, Array, BoolArray, IntArray, Stage
+from ...games import Greed
 from ..claim import At, Claim
 
 MAX_SCORE, MAX_SIDES = 100, 10

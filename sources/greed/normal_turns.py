@@ -10,10 +10,11 @@ from functools import cache
 
 import numpy as np
 
-from ...baselines.induction import equilibrium
-from ...baselines.solver import occupancy, solve
+from ...baselines.solving.induction import equilibrium
+from ...baselines.solving.solver import occupancy, solve
 from ...baselines.task import Task
-from ...games import Greed, IntArray, Move
+from ...core import IntArray, Move
+from ...games import Greed
 from ..claim import At, Claim
 from .last_turns import MAX_SCORE, MAX_SIDES, last_turns
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ...games import FloatArray, Greed, IntArray
+from ...core import FloatArray, IntArray
+from ...games import Greed
 
 COMFORT = 0.9  # of the limit: with this much, the if-else chain stops when it is ahead
 ROUNDING = 1e-12  # ratings that differ by less are equal

@@ -8,10 +8,11 @@ from typing import get_args
 
 import numpy as np
 
-from ...baselines.solver import evaluate, expected_payoffs, solve
+from ...baselines.solving.solver import evaluate, expected_payoffs, solve
 from ...baselines.task import Task
-from ...games import Array, LowestScore, LowestScoreMatch
-from ...games.lowest_score_match import Starter, Tie
+from ...core import Array
+from ...games import LowestScore, LowestScoreMatch
+from ...games.lowest_score.match import Starter, Tie
 from ..claim import At, Claim
 from .play import table_for
 

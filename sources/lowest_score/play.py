@@ -7,9 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from ...baselines.solver import expected_payoffs
+from ...baselines.solving.solver import expected_payoffs
 from ...baselines.task import Task
-from ...games import IntArray, LowestScore
+from ...core import IntArray
+from ...games import LowestScore
 from ..claim import At, Claim, printed_table
 from . import policies as exactly
 

@@ -10,9 +10,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...baselines.induction import equilibrium
-from ...games import Array, IntArray, LowestScore, LowestScoreMatch, arithmetic
-from ...games.lowest_score_match import Standing
+from ...baselines.solving.induction import equilibrium
+from ...core import Array, IntArray, arithmetic
+from ...games import LowestScore, LowestScoreMatch
+from ...games.lowest_score.match import Standing
 from ..turn import TurnValues, in_every_context, solve_turn
 
 

@@ -11,11 +11,12 @@ from itertools import combinations
 
 import numpy as np
 
-from ...baselines.induction import equilibrium
-from ...baselines.policies import Policy
-from ...baselines.solver import evaluate, solve
+from ...baselines.policies.kinds import Policy
+from ...baselines.solving.induction import equilibrium
+from ...baselines.solving.solver import evaluate, solve
 from ...baselines.task import Task
-from ...games import Array, ShutTheBox
+from ...core import Array
+from ...games import ShutTheBox
 from ..claim import At, Claim
 
 TITLE = "Shut the Box: the notes V(initial) on the two-player game as a pair of decision problems"

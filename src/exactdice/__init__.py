@@ -33,8 +33,8 @@ from .baselines import (
     solve,
     verify,
 )
+from .core import InputError
 from .envs import REFERENCE, register, register_package
-from .games import InputError
 
 _sources.register()
 register_package()

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .baselines import CertificateError, solve, verify
-from .baselines.certificate import printable
+from .baselines.scoring.certificate import printable
+from .core import InputError, sizes
 from .envs import find_game
-from .games import InputError, sizes
 from .sources.reproduce import SOURCES, reproduce
 
 if TYPE_CHECKING:

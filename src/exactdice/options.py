@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import tyro
 
 from .agents.runs.config import BenchmarkConfig, GameName, Keywords, TrainConfig
-from .games import GAMES, InputError
+from .core import GAMES, InputError
 from .sources.reproduce import SOURCES
 
 

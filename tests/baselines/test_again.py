@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from exactdice.baselines import Policy, Task, again, tables
+from exactdice.baselines import Policy, Task
+from exactdice.baselines.policies import again
+from exactdice.baselines.policies import asked as tables
 from exactdice.games import Greed, InputError, ShutTheBox
 
 import exactdice

@@ -13,7 +13,7 @@ import zipfile
 import numpy as np
 import pytest
 from exactdice.baselines import CertificateError, Task, certificate, verify
-from exactdice.baselines.certificate import CLAIMS, _digest
+from exactdice.baselines.scoring.certificate import CLAIMS, _digest
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 
 import exactdice

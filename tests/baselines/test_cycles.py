@@ -6,11 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from exactdice.baselines import Task, evaluate, occupancy, score, solve
-from exactdice.baselines.cycles import longest_stays
-from exactdice.baselines.induction import equilibrium
+from exactdice.baselines.solving.cycles import longest_stays
+from exactdice.baselines.solving.induction import equilibrium
+from exactdice.core.game import Move
 from exactdice.envs import Engine, sparse_law
 from exactdice.games import FLOATS, FourTwoOneMatch, Game, GameError, InputError
-from exactdice.games.game import Move
 from planning import require_same_law
 
 from exactdice.testing import check_game

@@ -7,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.baselines import Task, evaluate, outcome_distribution
-from exactdice.baselines.solver import occupancy, solve
+from exactdice.baselines.solving.solver import occupancy, solve
 from exactdice.envs import Engine
 from exactdice.games import FourTwoOne, Game, Greed, LowestScore, ShutTheBox, arithmetic
 

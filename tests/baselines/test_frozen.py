@@ -4,7 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.baselines import Task, equilibrium, solve
-from exactdice.baselines.conversion import convert
+from exactdice.baselines.policies.door import convert
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 
 import exactdice

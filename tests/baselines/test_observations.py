@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch as th
 from exactdice.baselines import Task
-from exactdice.envs.masking import MaskInObservation
+from exactdice.envs.api.masking import MaskInObservation
 from exactdice.games import FourTwoOne, Greed, InputError
 from gymnasium.wrappers import DtypeObservation, FlattenObservation, TimeLimit
 

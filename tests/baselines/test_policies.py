@@ -3,9 +3,14 @@
 import gymnasium as gym
 import numpy as np
 import pytest
-from exactdice.baselines import Task, is_policy_name, names
-from exactdice.baselines.names import register_policies
-from exactdice.baselines.policies import DeterministicPolicy, StochasticPolicy, UniformPolicy
+from exactdice.baselines import Task, is_policy_name
+from exactdice.baselines.policies import names
+from exactdice.baselines.policies.kinds import (
+    DeterministicPolicy,
+    StochasticPolicy,
+    UniformPolicy,
+)
+from exactdice.baselines.policies.names import register_policies
 from exactdice.games import FourTwoOne, Greed
 from exactdice.sources.greed.policies import if_else
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from by_hand import ByHand, section_7, totals
 from exactdice.baselines import Task, equilibrium
-from exactdice.baselines.players import Players
+from exactdice.baselines.solving.players import Players
 from exactdice.games import FourTwoOne, Game, Greed, LowestScore, ShutTheBox
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -3,7 +3,9 @@
 import gymnasium as gym
 import numpy as np
 import pytest
-from exactdice.baselines import Task, again, tables
+from exactdice.baselines import Task
+from exactdice.baselines.policies import again
+from exactdice.baselines.policies import asked as tables
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 
 import exactdice

@@ -7,8 +7,9 @@ from fractions import Fraction
 import gymnasium as gym
 import numpy as np
 import pytest
-from exactdice.baselines import Task, answers, as_policy, solve
-from exactdice.baselines.policies import DeterministicPolicy, UniformPolicy
+from exactdice.baselines import Task, as_policy, solve
+from exactdice.baselines import cache as answers
+from exactdice.baselines.policies.kinds import DeterministicPolicy, UniformPolicy
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 from exactdice.sources.greed.policies import if_else
 

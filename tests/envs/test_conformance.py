@@ -9,9 +9,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.agents.learners.vec_env import GameVecEnv
-from exactdice.baselines.conversion import convert
-from exactdice.baselines.induction import sweep_back
-from exactdice.baselines.players import Players, spread
+from exactdice.baselines.policies.door import convert
+from exactdice.baselines.solving.induction import sweep_back
+from exactdice.baselines.solving.players import Players, spread
 from exactdice.baselines.task import start_mass
 from exactdice.envs import REFERENCE, GameEnv
 from exactdice.games import FLOATS, GAMES, arithmetic

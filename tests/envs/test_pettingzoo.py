@@ -15,8 +15,8 @@ import numpy as np
 import pettingzoo
 import pytest
 import torch
-from exactdice.baselines.conversion import convert
-from exactdice.envs.pettingzoo import register_games
+from exactdice.baselines.policies.door import convert
+from exactdice.envs.api.pettingzoo import register_games
 from exactdice.games import GAMES, InputError, KeywordError
 from pettingzoo.utils.wrappers import BaseWrapper, MultiEpisodeEnv
 from sb3_contrib import MaskablePPO

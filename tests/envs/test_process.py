@@ -4,13 +4,16 @@ import pickle
 
 import numpy as np
 import pytest
-from exactdice.baselines import Task, answers, make_task
-from exactdice.envs import Engine, tables
-from exactdice.envs.encoding import Encoding
-from exactdice.envs.rule_lanes import RuleLanes
-from exactdice.envs.table_lanes import ArrayLanes, PlainLanes
-from exactdice.envs.tables import process_of
-from exactdice.games import GAMES, AliasLaws, Game, Greed, SizeError, moves
+from exactdice.baselines import Task, make_task
+from exactdice.baselines import cache as answers
+from exactdice.core import moves
+from exactdice.envs import Engine
+from exactdice.envs.api.encoding import Encoding
+from exactdice.envs.engine.engine import tables
+from exactdice.envs.engine.engine.rule_lanes import RuleLanes
+from exactdice.envs.engine.engine.table_lanes import ArrayLanes, PlainLanes
+from exactdice.envs.engine.engine.tables import process_of
+from exactdice.games import GAMES, AliasLaws, Game, Greed, SizeError
 from small_games import SMALL
 from tabled import law_of, require_tables
 

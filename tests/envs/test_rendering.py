@@ -8,12 +8,12 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.baselines import make_task
-from exactdice.envs.lanes import Played
-from exactdice.envs.painting import to_pixels, to_svg
-from exactdice.envs.picture import NARROW, WIDE, Box, Disc, Text, picture_of
-from exactdice.envs.scene import event_of, names_of, scene_at
+from exactdice.core.dice import dice_with_sum
+from exactdice.envs.drawing.painting import to_pixels, to_svg
+from exactdice.envs.drawing.picture import NARROW, WIDE, Box, Disc, Text, picture_of
+from exactdice.envs.drawing.scene import event_of, names_of, scene_at
+from exactdice.envs.engine.engine.lanes import Played
 from exactdice.games import GAMES
-from exactdice.games.dice import dice_with_sum
 from gymnasium.utils.play import PlayableGame
 from gymnasium.wrappers import HumanRendering, RecordVideo
 from small_games import SMALL
@@ -196,7 +196,7 @@ def test_gymnasium_shows_pixels_to_people():
 
 
 def test_a_window_shows_the_moves_of_the_others_one_by_one(monkeypatch):
-    from exactdice.envs import rendering
+    from exactdice.envs.drawing import rendering
 
     shown = []
     monkeypatch.setattr(rendering.Window, "show", lambda self, picture: shown.append(picture))

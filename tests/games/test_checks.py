@@ -6,11 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from exactdice.baselines import Task, evaluate, occupancy, outcome_distribution, solve
+from exactdice.core.game import Move
+from exactdice.core.turn_game import Leg, TurnGame
 from exactdice.envs import Engine
-from exactdice.envs.transitions import tabulate_transitions
+from exactdice.envs.planners.transitions import tabulate_transitions
 from exactdice.games import FourTwoOne, Game, GameError, Greed, InputError, ShutTheBox
-from exactdice.games.game import Move
-from exactdice.games.turn_game import Leg, TurnGame
 from small_games import Walk
 
 

@@ -6,7 +6,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from exactdice.games.dice import sum_counts, sum_laws
+from exactdice.core.dice import sum_counts, sum_laws
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from exactdice.core.ranking import hierarchy, tokens
 from exactdice.games import EXACT, FourTwoOne
-from exactdice.games.ranking import hierarchy, tokens
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -6,7 +6,7 @@ import by_hand_match as hand
 import numpy as np
 import pytest
 from exactdice.baselines import Task, evaluate, occupancy, solve
-from exactdice.baselines.induction import equilibrium
+from exactdice.baselines.solving.induction import equilibrium
 from exactdice.envs import Engine
 from exactdice.games import EXACT, FourTwoOneMatch, Game, InputError
 

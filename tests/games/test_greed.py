@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from by_hand import ByHand, section_7
 from exactdice.baselines import Task
-from exactdice.baselines.induction import equilibrium
-from exactdice.baselines.players import Players
+from exactdice.baselines.solving.induction import equilibrium
+from exactdice.baselines.solving.players import Players
 from exactdice.games import EXACT, FLOATS, Game, Greed, Move
 
 import exactdice

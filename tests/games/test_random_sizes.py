@@ -19,7 +19,8 @@ import by_hand_match
 import by_hand_turns
 import numpy as np
 import pytest
-from exactdice.baselines import Task, answers, evaluate, solve
+from exactdice.baselines import Task, evaluate, solve
+from exactdice.baselines import cache as answers
 from exactdice.games import (
     FourTwoOne,
     FourTwoOneMatch,

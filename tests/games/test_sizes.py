@@ -6,7 +6,9 @@ import tracemalloc
 
 import gymnasium as gym
 import pytest
-from exactdice.baselines import Task, answers, equilibrium, solve
+from exactdice.baselines import Task, equilibrium, solve
+from exactdice.baselines import cache as answers
+from exactdice.core import sizes
 from exactdice.games import (
     GAMES,
     FourTwoOne,
@@ -16,7 +18,6 @@ from exactdice.games import (
     LowestScoreMatch,
     ShutTheBox,
     SizeError,
-    sizes,
 )
 
 import exactdice

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 from exactdice.baselines import make_task
-from exactdice.envs.scene import Event, Scene
+from exactdice.envs.drawing.scene import Event, Scene
 from exactdice.games import Die, Gauge, Note, Row, Tile, Tokens
 from exactdice.play.coach import unit_of
 from exactdice.play.record import Record, read_record

@@ -1,7 +1,7 @@
 """What a game must obey, for who writes one: ``exactdice.testing.check_game(MyGame(size=3))``."""
 
-from ..envs.transitions import LIMIT
-from ..games import Game, InputError
+from ..core import Game, InputError
+from ..envs.planners.transitions import LIMIT
 from .answers import check_answers
 from .batches import check_batches
 from .enumeration import Listing

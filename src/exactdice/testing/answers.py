@@ -17,7 +17,7 @@ from ..baselines import (
     solve,
 )
 from ..baselines.task import policies_against
-from ..games import EXACT, Game, GameError
+from ..core import EXACT, Game, GameError
 from .enumeration import ActionValues, Law, Listing, Position
 from .rules import CLOSE, opponents_of, words_of
 

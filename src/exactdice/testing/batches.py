@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..games import FloatArray, Game, GameError, IntArray, Move
+from ..core import FloatArray, Game, GameError, IntArray, Move
 from .rules import CLOSE, words_of
 
 #: States of each player, and moves of the game, that are asked about alone.

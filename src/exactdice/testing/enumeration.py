@@ -13,8 +13,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..games import Game, GameError, IntArray, Move
-from ..games.effects import require_moves, require_rows, require_shapes
+from ..core import Game, GameError, IntArray, Move
+from ..core.effects import require_moves, require_rows, require_shapes
 from .rules import CLOSE, require_words, words_of
 
 #: A player to move, and a state.

@@ -6,9 +6,9 @@ from typing import get_args
 import numpy as np
 
 from ..baselines import Task, score, solve
+from ..core import Game, GameError, InputError
 from ..envs import Engine, RewardMode
-from ..envs.transitions import Transitions, tabulate_transitions
-from ..games import Game, GameError, InputError
+from ..envs.planners.transitions import Transitions, tabulate_transitions
 from .rules import CLOSE, opponents_of, words_of
 
 #: Games played of each move, and draws of the start.

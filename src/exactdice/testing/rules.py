@@ -4,10 +4,10 @@ import copy
 
 import numpy as np
 
-from ..envs.transitions import LIMIT
-from ..games import Game, GameError
-from ..games.contract import CLOSE, require_observations
-from ..games.effects import legal_moves
+from ..core import Game, GameError
+from ..core.contract import CLOSE, require_observations
+from ..core.effects import legal_moves
+from ..envs.planners.transitions import LIMIT
 
 __all__ = ["CLOSE", "check_rules", "opponents_of", "require_words", "words_of"]
 

@@ -7,12 +7,7 @@ import numpy as np
 import pytest
 import torch
 from exactdice.agents.learners.adapter import ModelPolicy
-from exactdice.agents.learners.dqn import (
-    MaskedDQN,
-    MaskedDQNPolicy,
-    MaskedQRDQN,
-    MaskedQRDQNPolicy,
-)
+from exactdice.agents.learners.dqn import MaskedDQN, MaskedDQNPolicy, MaskedQRDQN, MaskedQRDQNPolicy
 from exactdice.agents.learners.q_learning import QTable
 from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.agents.runs.callback import ExactEvalCallback

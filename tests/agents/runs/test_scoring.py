@@ -6,12 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from exactdice.agents.learners.dqn import (
-    MaskedDQN,
-    MaskedDQNPolicy,
-    MaskedQRDQN,
-    MaskedQRDQNPolicy,
-)
+from exactdice.agents.learners.dqn import MaskedDQN, MaskedDQNPolicy, MaskedQRDQN, MaskedQRDQNPolicy
 from exactdice.agents.learners.q_learning import QLearning, QTable
 from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.agents.runs.config import TrainConfig

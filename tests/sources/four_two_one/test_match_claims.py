@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from by_hand_match import HEIGHT, RESULTS, Match, Rules, in_phase, one_round, optimal
-from exactdice.baselines.names import source_policy
+from exactdice.baselines.policies.names import source_policy
 from exactdice.games import FourTwoOneMatch
 from exactdice.sources.claim import table
 from exactdice.sources.four_two_one import match_claims

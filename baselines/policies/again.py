@@ -1,0 +1,187 @@
+"""Whether a policy is a function of one observation: asked again, it must say the same.
+
+What is scored is the answer to all states at once; in play a policy is asked about one state at a
+time. So a sample of states is asked about again, in another order and in batches of every size down
+to one. Chance, a count of calls and a dependence on the rest of the batch all show as a difference.
+
+The answers are compared as *evidence*: actions, shape (state,), which must be the same; or laws or
+preferences, shape (state, action), which may differ by the rounding of a network. So near ties of
+preferences, which may fall to either action, are not taken for a change of mind.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...core import BoolArray, FloatArray, Game, InputError, IntArray
+from .arrays import ROUNDING
+
+SAMPLE = 1024  # states that are asked about again, at least; of fewer states all are
+SHARE = 16  # and of large games one state in so many
+WHOLE = 5  # times that all of a smaller game is asked about again: chance may show in few states
+ALONE = 8  # states that are asked about one by one in the end
+_WHY = (
+    "what depends on chance, on the number of calls or on the rest of the batch is no function of "
+    "the observation and cannot be scored exactly"
+)
+
+#: Asks about states: evidence, as the module says.
+Ask = Callable[[IntArray], npt.NDArray[Any]]
+
+
+def sample_of(states: IntArray) -> IntArray:
+    """Spread a sample over states, the first and the last included."""
+    return states[_spread(len(states), max(SAMPLE, len(states) // SHARE))]
+
+
+def check_again(
+    ask: Ask,
+    first: tuple[IntArray, npt.NDArray[Any], int],
+    player: tuple[Game, int, str],
+    rounding: float = ROUNDING,
+) -> None:
+    """Ask about states again and compare.
+
+    Args:
+        ask: from states to evidence.
+        first: states, the evidence for them so far, and how many were asked about at once then.
+        player: the game, the seat and the name of the policy.
+        rounding: how far numbers may differ, as a share of the largest.
+
+    Raises:
+        ValueError: if an answer differs by more than rounding.
+    """
+    (states, said, batch), (game, seat, name) = first, player
+    most = rounding * _largest(said)
+    for rows in _pieces(game, states, batch):
+        now = _ask_again(ask, states[rows], name)
+        wrong = _differing(said[rows], now, most, game.num_actions)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            seen = game.observe(states[rows[row]][None], seat)[0].tolist()
+            before, after = _shown(said[rows[row]], now[row])
+            raise InputError(
+                f"policy must answer alike to an observation every time, and {name} says {before} "
+                f"at {seen} in a batch of {batch} and {after} in one of {len(rows)}: {_WHY}"
+            )
+
+
+def as_law(answer: npt.NDArray[Any], num_actions: int) -> npt.NDArray[Any]:
+    """Give actions as laws."""
+    if answer.ndim == 2:
+        return answer
+    law: FloatArray = (np.arange(num_actions) == answer[:, None]).astype(np.float64)
+    return law
+
+
+class Marks:
+    """A number for each state that tells laws apart, for policies that are asked again and again.
+
+    The table of laws may be too large to be kept. The mark of a law is its product with numbers
+    between 0 and 1 that were drawn once: two laws that differ have the same by chance only, and
+    rounding of a law changes its mark by no more.
+
+    Args:
+        player: the game, the seat and the name of the policy.
+    """
+
+    def __init__(self, player: tuple[Game, int, str]) -> None:
+        self._player = player
+        self._weights = np.random.default_rng(0).random(player[0].num_actions)
+        self._known = np.full(player[0].num_states, np.nan)
+
+    def note(self, states: IntArray, answer: npt.NDArray[Any]) -> None:
+        """Keep the marks of actions or laws."""
+        self._known[states] = self._of(answer)
+
+    def compare(self, states: IntArray, answer: npt.NDArray[Any]) -> None:
+        """See that actions or laws have the marks that were kept.
+
+        Raises:
+            ValueError: if some have not, by more than rounding.
+        """
+        wrong = ~(np.abs(self._of(answer) - self._known[states]) <= ROUNDING)
+        if wrong.any():
+            game, seat, name = self._player
+            seen = game.observe(states[[np.argmax(wrong)]], seat)[0].tolist()
+            raise InputError(
+                f"policy must answer alike to an observation every time, and {name} says something "
+                f"else at {seen} in a batch of {len(states)} than when it was given: {_WHY}"
+            )
+
+    def _of(self, answer: npt.NDArray[Any]) -> FloatArray:
+        marks: FloatArray = (
+            self._weights[answer] if answer.ndim == 1 else (answer * self._weights).sum(axis=1)
+        )
+        return marks
+
+
+def _spread(count: int, wanted: int) -> IntArray:
+    """Spread some rows over all, the first and the last included."""
+    return np.unique(np.linspace(0, count - 1, min(count, wanted)).astype(np.int64))
+
+
+def _pieces(game: Game, states: IntArray, largest: int) -> Iterator[IntArray]:
+    """Cut a shuffled sample into batches of half of what is left, and go on one by one."""
+    rng = np.random.default_rng(0)
+    if len(states) < SAMPLE and len(states) <= largest:
+        for _ in range(WHOLE):
+            yield rng.permutation(len(states))
+    left = rng.permutation(len(states))
+    while len(left):
+        half = min((len(left) + 1) // 2, largest)
+        yield left[:half]
+        left = left[half:]
+    chooses = np.flatnonzero(game.mask(states).sum(axis=1) > 1)
+    alone = chooses if len(chooses) else np.arange(len(states))
+    for row in alone[_spread(len(alone), ALONE)]:
+        yield np.array([row])
+
+
+def _ask_again(ask: Ask, states: IntArray, name: str) -> npt.NDArray[Any]:
+    try:
+        return ask(states)
+    except InputError:
+        raise
+    except Exception as error:  # a function may raise anything
+        said = " ".join(str(error).split())[:200]
+        raise InputError(
+            "policy must answer to observations in any batch, in play to one alone, and of "
+            f"{len(states)} {name} says: {type(error).__name__}: {said}"
+        ) from error
+
+
+def _largest(evidence: npt.NDArray[Any]) -> float:
+    if not evidence.size:
+        return 0.0
+    return float(np.where(np.isfinite(evidence), np.abs(evidence), 0.0).max())
+
+
+def _differing(
+    first: npt.NDArray[Any], again: npt.NDArray[Any], most: float, num_actions: int
+) -> BoolArray:
+    """Say which rows of evidence differ, numbers by more than a bound: shape (row,)."""
+    if first.ndim == again.ndim == 1:
+        different: BoolArray = first != again
+        return different
+    one, other = as_law(first, num_actions), as_law(again, num_actions)
+    finite = np.isfinite(one) & np.isfinite(other)
+    with np.errstate(invalid="ignore"):
+        off = np.where(finite, np.abs(one - other), 0.0)
+    wrong: BoolArray = np.any(np.where(finite, off > most, one != other), axis=1)
+    return wrong
+
+
+def _shown(first: Any, again: Any) -> tuple[str, str]:
+    """Say what two answers to one observation are, of numbers those that differ most."""
+    if np.ndim(first) == np.ndim(again) == 0:
+        return f"action {first}", f"action {again}"
+    if np.ndim(first) != np.ndim(again):
+        kinds = "an action", "a law"
+        return (kinds[np.ndim(first)], kinds[np.ndim(again)])
+    with np.errstate(invalid="ignore"):
+        off = np.abs(first - again)
+    action = int(np.nan_to_num(off, nan=0.0, posinf=np.inf).argmax())
+    return f"{first[action]:.6g} of action {action}", f"{again[action]:.6g}"

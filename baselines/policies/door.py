@@ -1,0 +1,259 @@
+"""The one door for policies: whatever a user calls a policy becomes a checked ``Policy`` here.
+
+A name, a table, an array or a callable is understood as it is. Objects of other libraries go by the
+package that their class, or a class they inherit from, comes from: a converter registered for that
+package turns them into one of these. So nothing here imports those libraries.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ...core import FLOATS, Arithmetic, BoolArray, Game, InputError, IntArray
+from ..solving.induction import equilibrium_in
+from ..solving.observations import Reader
+from .asked import function_policy, table_policy
+from .kinds import Policy, PolicyLike, UniformPolicy
+from .names import COMMON, EQUILIBRIUM, policy_names, source_policy
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What an environment shows of a state: encoded, and changed by its wrappers.
+
+    Attributes:
+        space: the observation space that an agent sees.
+        show: turns observations, integers of shape (state, component), into a batch of that space.
+        wrapped: whether wrappers have a part in it.
+        read: gives the integers of one observation of that space, or refuses it; None if the
+            space shows them as they are.
+    """
+
+    space: Any
+    show: Callable[[IntArray], npt.NDArray[Any]]
+    wrapped: bool
+    read: Reader | None = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a policy is to be understood.
+
+    Attributes:
+        deterministic: whether a network takes its likeliest action or draws from its law.
+        masked: whether the policy is held to the legal actions.
+        sight: what the environment shows it, None if nobody said.
+        observations: what the network is given of what it is shown: a function from a batch to a
+            batch, or an object with a method ``normalize_obs`` that does this.
+        worthless: says in which states no action is worth more than the worst payoff.
+    """
+
+    deterministic: bool = True
+    masked: bool = True
+    sight: Sight | None = None
+    observations: Any = None
+    worthless: Callable[[IntArray], BoolArray] | None = None
+
+
+#: Turns an object of another library into something that is understood here.
+Converter: TypeAlias = Callable[[Any, Game, Reading], PolicyLike]
+
+_CONVERTERS: dict[str, Converter] = {}
+
+
+def register_converter(package: str, converter: Converter) -> None:
+    """Have objects whose class comes from a package converted by a function."""
+    _CONVERTERS[package] = converter
+
+
+def read(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> str | Policy:
+    """Turn what a user gives for a policy into a name or a checked ``Policy`` for one seat.
+
+    Args:
+        policy: a ``Policy``; a name; probabilities, shape (state, action); actions, integers of
+            shape (state,); a mapping from the seat's states to actions; a callable on
+            (observations, masks); the path of a file or folder that holds a policy; or anything
+            that a converter is registered for.
+        game: the game that is played.
+        seat: the seat that the policy plays.
+        reading: how it is to be understood.
+
+    Raises:
+        ValueError: if the policy does not fit the game.
+    """
+    reading = reading or Reading()
+    name = label(policy)
+    if isinstance(policy, str) and _is_path(policy, game):
+        policy = Path(policy)
+    while (converter := _converter(policy)) is not None:
+        policy = converter(policy, game, reading)
+        reading = replace(reading, observations=None)
+    if reading.observations is not None:
+        raise InputError(f"observations must be left out, as {label(policy)} is no model")
+    if isinstance(policy, str):
+        return policy
+    if isinstance(policy, Policy):
+        return fitting(policy, game, seat, reading.masked)
+    rules = {"masked": reading.masked, "worthless": reading.worthless, "name": name}
+    if isinstance(policy, Mapping):
+        policy = _actions(policy, game, seat)
+    if isinstance(policy, np.ndarray | list | tuple):
+        return table_policy(policy, game, seat, **rules)
+    if callable(policy) and not isinstance(policy, type):
+        return function_policy(policy, game, seat, **rules)
+    got = f"the class {policy.__name__}" if isinstance(policy, type) else type(policy).__name__
+    raise InputError(
+        "policy must be a name, a table, actions, a callable on (observations, masks) or a "
+        f"model, got {got}"
+    )
+
+
+def read_player(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> str | Policy:
+    """Do as ``read`` does for a player who is not the agent, such as an opponent.
+
+    Raises:
+        ValueError: if it is "best_response", or as ``read`` does.
+    """
+    if isinstance(policy, str) and policy == "best_response":
+        raise InputError(
+            "opponent or policy must be one by itself, got 'best_response', which only the agent "
+            "of an environment can play: its opponents are known"
+        )
+    known = read(policy, game, seat, reading)
+    if isinstance(known, str) and known not in COMMON:
+        named_policy(game, known, seat)
+    return known
+
+
+def of_player(
+    policy: str | Policy, game: Game, seat: int, numbers: Arithmetic, masked: bool = True
+) -> Policy:
+    """Give the policy of a player; "optimal" is the equilibrium.
+
+    Args:
+        policy: as ``read`` gives it.
+        game: the game that is played.
+        seat: the seat that the policy plays.
+        numbers: in which the equilibrium is computed.
+        masked: whether a policy by name must keep to the legal actions.
+
+    Raises:
+        ValueError: if the name is unknown, or what it stands for is no policy of the seat.
+    """
+    if not isinstance(policy, str):
+        return policy
+    if policy in EQUILIBRIUM:
+        return equilibrium_in(game, numbers).policies[seat]
+    return named_policy(game, policy, seat, masked)
+
+
+def convert(
+    policy: Any, game: Game, seat: int, numbers: Arithmetic = FLOATS, sight: Sight | None = None
+) -> Policy:
+    """Turn what a user gives for a player who is not the agent into a ``Policy``.
+
+    Raises:
+        ValueError: as ``read_player`` does.
+    """
+    known = read_player(policy, game, seat, Reading(sight=sight))
+    return of_player(known, game, seat, numbers)
+
+
+def convert_agent(
+    policy: Any, game: Game, seat: int, numbers: Arithmetic, reading: Reading
+) -> Policy:
+    """Turn what a user gives for the agent, other than the best response, into a ``Policy``.
+
+    Raises:
+        ValueError: if the name is unknown, or as ``read`` does.
+    """
+    known = read(policy, game, seat, reading)
+    return of_player(known, game, seat, numbers, reading.masked)
+
+
+def named_policy(game: Game, name: str, seat: int, masked: bool = True) -> Policy:
+    """Give a policy that is known by name and needs no solving.
+
+    Raises:
+        ValueError: if there is none of that name, or what it stands for is no policy of the seat.
+    """
+    if name == "random":
+        return UniformPolicy(game)
+    named = source_policy(game, name, seat, masked)
+    if named is not None:
+        return named
+    known = ", ".join(repr(name) for name in policy_names(game))
+    raise InputError(
+        f"opponent or policy must be {known}, a table, a callable, a model, or the path of a run "
+        f"folder, a certificate or a saved model, got {name!r}"
+    )
+
+
+def fitting(policy: Policy, game: Game, seat: int, masked: bool = True) -> Policy:
+    """Give a policy that has the right number of states and actions.
+
+    One of a user's own class is held to the rules as a function is. Unless it has a ``law`` of its
+    own, for arithmetic without rounding, what it said takes its place.
+    """
+    if policy.shape != (game.num_states, game.num_actions):
+        raise InputError(
+            f"policy must be for {game.num_states} states and {game.num_actions} actions "
+            f"({game!r}), got one for {policy.shape[0]} and {policy.shape[1]}"
+        )
+    if packages_of(policy)[0] == "exactdice":
+        return policy
+
+    def ask(observations: IntArray, _masks: BoolArray) -> Any:
+        return policy.probabilities(game.encode(observations))
+
+    checked = function_policy(ask, game, seat, masked=masked, name=policy.name)
+    return checked if type(policy).law is Policy.law else policy
+
+
+def _converter(policy: Any) -> Converter | None:
+    """Find the converter of an object's class, or of the nearest class it inherits from."""
+    if isinstance(policy, type):
+        return None
+    return next((_CONVERTERS[name] for name in packages_of(policy) if name in _CONVERTERS), None)
+
+
+def packages_of(thing: Any) -> list[str]:
+    """List the packages that the class of an object and those it inherits from come from."""
+    return [base.__module__.partition(".")[0] for base in type(thing).__mro__]
+
+
+def _is_path(text: str, game: Game) -> bool:
+    """Say whether a text is the path of something rather than the name of a policy."""
+    kinds = {known.partition(":")[0] for known in policy_names(game)}
+    named = not text or text.partition(":")[0] in kinds
+    return not named and Path(text).exists()
+
+
+def _actions(policy: Mapping[Any, Any], game: Game, seat: int) -> npt.NDArray[Any]:
+    """Read a mapping from state to action, as some planners give it."""
+    own = game.states_of(seat).tolist()
+    missing = [state for state in own if state not in policy]
+    if missing:
+        raise InputError(f"policy must have an action for every state, got none for {missing[0]}")
+    chosen = np.array([policy[state] for state in own])
+    actions = np.zeros((game.num_states, *chosen.shape[1:]), chosen.dtype)
+    actions[own] = chosen
+    return actions
+
+
+def label(policy: Any) -> str:
+    """Name a policy for people."""
+    if isinstance(policy, Policy):
+        return policy.name
+    if isinstance(policy, Path):
+        return policy.name or str(policy)
+    if isinstance(policy, str):
+        return policy
+    if isinstance(policy, np.ndarray | list | tuple | Mapping):
+        return "a table"
+    name = str(getattr(policy, "__name__", type(policy).__name__))
+    return "a function" if name == "<lambda>" else name

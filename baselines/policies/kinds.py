@@ -1,0 +1,228 @@
+"""Policies: what a player does in every state of one seat.
+
+Whatever users give for one ends as a ``Policy`` (see ``conversion``), which exact computation asks
+for laws and the environments for samples.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, TypeAlias, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from ...core import (
+    FLOATS,
+    Arithmetic,
+    Array,
+    BoolArray,
+    FloatArray,
+    Game,
+    IntArray,
+    InverseLaws,
+    frozen,
+)
+
+#: A policy on observations: (observations (state, component), masks (state, action)) to
+#: probabilities (state, action) or actions (state,).
+PolicyFunction: TypeAlias = Callable[[IntArray, BoolArray], npt.NDArray[Any]]
+#: What users may give for a policy; ``conversion.read`` makes a ``Policy`` of it.
+PolicyLike: TypeAlias = Union[str, "Policy", npt.NDArray[Any], PolicyFunction]
+
+
+class Policy(ABC):
+    """A probability law over the legal actions in every state.
+
+    It is asked for a batch of states at a time, by exact computation for all states of a stage. A
+    class of one's own needs ``shape`` and ``probabilities``, and must not change its mind.
+
+    Attributes:
+        shape: number of states and of actions.
+    """
+
+    shape: tuple[int, int]
+
+    @property
+    def name(self) -> str:
+        """What to call it."""
+        return type(self).__name__
+
+    @property
+    def roundings(self) -> int:
+        """Most roundings of a mean over the actions, those of the probabilities included.
+
+        Here, those of rows that were divided by their sum: of that sum and the quotient, of a
+        product, and of the sum of products.
+        """
+        return 2 * self.shape[1]
+
+    @abstractmethod
+    def probabilities(self, states: IntArray) -> Array:
+        """Give the probability of each action, shape (state, action)."""
+
+    def law(self, states: IntArray, arithmetic: Arithmetic) -> Array:
+        """Give the probabilities as numbers of an arithmetic: fractions are what the floats are."""
+        return arithmetic.law(self.probabilities(states))
+
+    def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
+        """Average numbers (state, action) over the action."""
+        mean: Array = (self.law(states, arithmetic) * numbers).sum(axis=1)
+        return mean
+
+    def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw an action in each state."""
+        return InverseLaws(self.probabilities(states)).draw(np.arange(len(states)), rng)
+
+
+class TablePolicy(Policy):
+    """One row for each state; two are equal if their rows are, and they are called the same.
+
+    Args:
+        rows: actions, shape (state,), or probabilities, shape (state, action); kept, and read-only
+            from now on.
+        num_actions: size of the action space.
+        name: what to call it.
+    """
+
+    def __init__(self, rows: npt.NDArray[Any], num_actions: int, name: str = "") -> None:
+        self._rows = frozen(rows if rows.flags.owndata else rows.copy())
+        self._name = name or "a table"
+        self.shape = (len(rows), num_actions)
+
+    @property
+    def name(self) -> str:
+        """What to call it."""
+        return self._name
+
+    def __eq__(self, other: object) -> bool:
+        """Compare rows and names."""
+        return self is other or (
+            isinstance(other, TablePolicy)
+            and type(self) is type(other)
+            and (self.shape, self.name) == (other.shape, other.name)
+            and np.array_equal(self._rows, other._rows)
+        )
+
+    def __hash__(self) -> int:
+        step = 1 + len(self._rows) // 256  # some rows tell most policies apart, and cost little
+        return hash((self.name, self.shape, self._rows[::step].tobytes()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the rows, which are read-only again when they are loaded."""
+        return _table_policy, (type(self), self._rows, self.shape[1], self._name)
+
+
+def _table_policy(
+    kind: type[TablePolicy], rows: npt.NDArray[Any], num_actions: int, name: str
+) -> TablePolicy:
+    policy = kind.__new__(kind)
+    TablePolicy.__init__(policy, rows, num_actions, name)
+    return policy
+
+
+class DeterministicPolicy(TablePolicy):
+    """One action in each state.
+
+    Args:
+        actions: shape (state,); kept, and read-only from now on.
+        num_actions: size of the action space.
+        name: what to call it.
+    """
+
+    def __init__(self, actions: IntArray, num_actions: int, name: str = "") -> None:
+        super().__init__(actions, num_actions, name)
+
+    @property
+    def roundings(self) -> int:
+        """None: a number is picked."""
+        return 0
+
+    @property
+    def actions(self) -> IntArray:
+        """The action in each state, shape (state,)."""
+        actions: IntArray = self._rows
+        return actions
+
+    def probabilities(self, states: IntArray) -> Array:
+        """Give 1 to the action chosen, 0 to all others."""
+        return self.law(states, FLOATS)
+
+    def law(self, states: IntArray, arithmetic: Arithmetic) -> Array:
+        """Give 1 to the action chosen, 0 to all others."""
+        chosen = np.arange(self.shape[1]) == self._rows[states][:, None]
+        law: Array = chosen.view(np.int8).astype(arithmetic.dtype)  # booleans as objects stay so
+        return law
+
+    def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
+        """Pick the number of the action chosen."""
+        picked: Array = numbers[np.arange(len(states)), self._rows[states]]
+        return picked
+
+    def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
+        """Give the action chosen; draws nothing."""
+        chosen: IntArray = self._rows[states]
+        return chosen
+
+
+class StochasticPolicy(TablePolicy):
+    """Probabilities in a table.
+
+    Args:
+        table: shape (state, action); rows sum to one. It is kept, and read-only from now on.
+        name: what to call it.
+    """
+
+    def __init__(self, table: FloatArray, name: str = "") -> None:
+        super().__init__(table, table.shape[1], name)
+
+    @cached_property
+    def roundings(self) -> int:
+        """Of as many actions as any state has."""
+        return 2 * int(np.count_nonzero(self._rows, axis=1).max())
+
+    def probabilities(self, states: IntArray) -> Array:
+        """Give the rows of the table."""
+        law: Array = self._rows[states]
+        return law
+
+
+class UniformPolicy(Policy):
+    """Every legal action with the same probability: the policy "random"."""
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
+        self.shape = (game.num_states, game.num_actions)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare games."""
+        return isinstance(other, UniformPolicy) and self._game == other._game
+
+    def __hash__(self) -> int:
+        return hash(self._game)
+
+    @property
+    def name(self) -> str:
+        """Its name, in every game."""
+        return "random"
+
+    def probabilities(self, states: IntArray) -> Array:
+        """Give 1 / number of legal actions to each of them."""
+        return self.law(states, FLOATS)
+
+    def law(self, states: IntArray, arithmetic: Arithmetic) -> Array:
+        """Give 1 / number of legal actions to each of them."""
+        mask = self._game.mask(states)
+        uniform: Array = mask / arithmetic.numbers(mask.sum(axis=1, keepdims=True))
+        return uniform
+
+    @property
+    def roundings(self) -> int:
+        """Of each addition and the division."""
+        return self.shape[1]
+
+    def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
+        """Take the mean over the legal actions."""
+        mask = self._game.mask(states)
+        mean: Array = (mask * numbers).sum(axis=1) / arithmetic.numbers(mask.sum(axis=1))
+        return mean

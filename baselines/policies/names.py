@@ -1,0 +1,87 @@
+"""Policies by name: the equilibrium, the uniform one, and those registered for a game."""
+
+from collections.abc import Callable, Mapping
+
+import numpy.typing as npt
+
+from ...core import Game, InputError
+from ..cache import forget, remembered
+from .asked import table_policy
+from .kinds import Policy
+
+#: Names of the best response to all other players, as a policy of the agent.
+BEST = ("optimal", "best_response")
+#: Names of the equilibrium, as a policy of other players.
+EQUILIBRIUM = ("optimal", "equilibrium")
+#: Names of policies that solving finds.
+SOLVED = ("optimal", "best_response", "equilibrium")
+#: The policies that every game has.
+COMMON = (*SOLVED, "random")
+#: The policies of particular games, by game and name.
+_REGISTERED: dict[str, dict[str, Callable[..., npt.ArrayLike]]] = {}
+
+
+def register_policies(game_name: str, policies: Mapping[str, Callable[..., npt.ArrayLike]]) -> None:
+    """Make policies of a game known by name.
+
+    Args:
+        game_name: ``Game.name`` of the game.
+        policies: by name, functions from the game to actions, shape (state,), or probabilities,
+            shape (state, action); only the states in which the policy's seat may be to move count.
+            After a name such as "ratchet:<goal>" the function takes an argument too, what follows
+            the colon.
+
+    Raises:
+        ValueError: if it is no mapping, a name is one that every game has, or something is no
+            function.
+    """
+    if not isinstance(policies, Mapping):
+        raise InputError(
+            "policies must be a mapping from names to functions of the game, got "
+            f"{type(policies).__name__}"
+        )
+    for name, play in policies.items():
+        if not isinstance(name, str) or not name or name.partition(":")[0] in COMMON:
+            known = ", ".join(COMMON)
+            raise InputError(
+                f"policies must have names other than {known}, which every game has, got {name!r}"
+            )
+        if not callable(play):
+            raise InputError(f"policies must be functions of the game, got {play!r} as {name}")
+    _REGISTERED.setdefault(game_name, {}).update(policies)
+    forget()  # as answers know policies by their names
+
+
+@remembered
+def source_policy(game: Game, name: str, seat: int, masked: bool = True) -> Policy | None:
+    """Give a policy that is registered for a game, or None if it has none of that name.
+
+    Args:
+        game: the game that is played.
+        name: of the policy, with its argument if it takes one.
+        seat: the seat that the policy plays.
+        masked: whether it must keep to the legal actions.
+
+    Raises:
+        ValueError: if the name's argument is wrong, or its function gives no policy for the seat.
+    """
+    kind, colon, argument = name.partition(":")
+    for pattern, play in _REGISTERED.get(game.name, {}).items():
+        if pattern.partition(":")[:2] == (kind, colon):
+            given = play(game, argument) if colon else play(game)
+            try:
+                return table_policy(given, game, seat, masked=masked, name=name)
+            except InputError as error:
+                raise InputError(f"{name}, as it is registered for {game.name}: {error}") from None
+    return None
+
+
+def is_policy_name(game: Game, name: str) -> bool:
+    """Say whether a name is one of ``policy_names``, whatever its argument."""
+    kinds = {known.partition(":")[:2] for known in policy_names(game)}
+    return name.partition(":")[:2] in kinds
+
+
+def policy_names(game: Game) -> list[str]:
+    """List the names by which policies of a game are known."""
+    return [*COMMON, *_REGISTERED.get(game.name, {})]

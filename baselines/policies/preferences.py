@@ -1,0 +1,138 @@
+"""Networks as policies: preferences (logits or action values) that legal actions are chosen by."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...core import BoolArray, FloatArray, InputError, IntArray
+from .arrays import ROUNDING, as_numbers
+
+
+class NetworkPolicy(ABC):
+    """A function on (observations, masks) that follows preferences.
+
+    Args:
+        name: what to call it.
+        deterministic: whether it takes the legal action of largest preference; if not, actions are
+            drawn from the softmax of the preferences.
+        masked: whether only legal actions come into question.
+        rounding: how far its preferences may differ from batch to batch, as a share of the largest.
+    """
+
+    def __init__(
+        self, name: str, deterministic: bool, masked: bool, rounding: float = ROUNDING
+    ) -> None:
+        self.__name__ = name
+        self.rounding = rounding
+        self._deterministic, self._masked = deterministic, masked
+
+    @abstractmethod
+    def prefer(self, observations: IntArray, num_actions: int) -> npt.NDArray[Any]:
+        """Give a preference for each action, shape (observation, action)."""
+
+    def confirm(self, preferences: npt.NDArray[Any], observations: IntArray) -> None:  # noqa: B027
+        """Refuse preferences that are not what is played; by default they are."""
+
+    def follow(
+        self, preferences: npt.NDArray[Any], observations: IntArray, legal: BoolArray
+    ) -> npt.NDArray[Any]:
+        """Give the actions (observation,) or the law (observation, action) of preferences."""
+        return choose(preferences, observations, legal, self._deterministic)
+
+    def tell(
+        self, observations: IntArray, masks: BoolArray, again: bool = False
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Give actions or a law, and the preferences behind it, -inf for other actions.
+
+        Where only one action is legal the network is not asked. What it says again is compared with
+        what it said before, which was confirmed.
+        """
+        legal = masks if self._masked else np.ones_like(masks)
+        chooses = legal.sum(axis=1) > 1
+        given: npt.NDArray[Any] = legal.argmax(axis=1)
+        preferences = np.where(legal, 0.0, -np.inf)
+        if chooses.any():
+            seen, within = observations[chooses], legal[chooses]
+            preferred = self.prefer(seen, masks.shape[1])
+            if not again:
+                self.confirm(preferred, seen)
+            chosen = self.follow(preferred, seen, within)
+            preferences[chooses] = np.where(within, preferred, -np.inf)
+            given = given if chosen.ndim == 1 else legal.astype(np.float64)
+            given[chooses] = chosen
+        return given, preferences
+
+    def __call__(self, observations: IntArray, masks: BoolArray) -> npt.NDArray[Any]:
+        """Give actions (observation,) if deterministic, else a law (observation, action)."""
+        return self.tell(observations, masks)[0]
+
+
+class FunctionNetwork(NetworkPolicy):
+    """A function from what an environment shows to preferences.
+
+    Args:
+        function: the function.
+        show: what turns observations into what the function is given.
+        name: what to call it.
+        deterministic: as of ``NetworkPolicy``.
+        masked: as of ``NetworkPolicy``.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[npt.NDArray[Any]], Any],
+        show: Callable[[IntArray], npt.NDArray[Any]],
+        name: str,
+        deterministic: bool,
+        masked: bool,
+    ) -> None:
+        super().__init__(name, deterministic, masked)
+        self._function, self._show = function, show
+
+    def prefer(self, observations: IntArray, num_actions: int) -> npt.NDArray[Any]:
+        """Ask the function.
+
+        Raises:
+            ValueError: if it gives something else than a preference for each action.
+        """
+        preferences = as_numbers(self._function(self._show(observations)), "function")
+        wanted = (len(observations), num_actions)
+        if preferences.shape != wanted:
+            raise InputError(
+                f"function must give preferences of shape {wanted} (state, action), "
+                f"got {preferences.shape}"
+            )
+        return preferences
+
+
+def choose(
+    preferences: npt.NDArray[Any], observations: IntArray, legal: BoolArray, deterministic: bool
+) -> npt.NDArray[Any]:
+    """Turn preferences into actions (state,), or into their softmax, a law (state, action).
+
+    Args:
+        preferences: logits or action values, shape (state, action).
+        observations: what they are for, named if a preference is no number.
+        legal: which actions come into question, shape (state, action).
+        deterministic: whether the likeliest action is taken.
+
+    Raises:
+        ValueError: if a preference is NaN, or no legal action has a finite one.
+    """
+    preferences = np.where(legal, preferences.astype(np.float64), -np.inf)
+    largest: FloatArray = preferences.max(axis=1, keepdims=True)
+    if not np.isfinite(largest).all():
+        state = int(np.argmin(np.isfinite(largest)))
+        raise InputError(
+            f"model must give numbers, got {largest[state, 0]} at observation "
+            f"{observations[state].tolist()}"
+        )
+    best: IntArray = preferences.argmax(axis=1)
+    if deterministic:
+        return best
+    weights = np.exp(preferences - largest)
+    law: npt.NDArray[Any] = weights / weights.sum(axis=1, keepdims=True)
+    return law

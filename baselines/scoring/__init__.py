@@ -1,0 +1,1 @@
+"""Scoring: what a policy gives away, in which decisions, and certificates of it."""

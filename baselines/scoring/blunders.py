@@ -1,0 +1,135 @@
+"""Decisions that cost something: which, how much, and in words."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ...core import FLOATS, FloatArray, Game, IntArray, Stage
+from ..policies.kinds import Policy
+from ..solving.evaluation import Solution
+from ..solving.induction import look_ahead
+from ..solving.players import with_illegal
+
+
+@dataclass(frozen=True)
+class Blunder:
+    """A decision that costs something.
+
+    Attributes:
+        observation: what the agent sees.
+        action: what it does.
+        best_action: the smallest optimal action.
+        value: expected payoff after ``action`` if play is optimal from then on.
+        best_value: the same after ``best_action``.
+        occupancy: how often on average a game meets this observation and the agent does ``action``:
+            a probability, unless the game has cycles.
+        cost: what that takes from the expected payoff, ``occupancy * (best_value - value)``.
+        words: all of it in a sentence.
+    """
+
+    observation: tuple[int, ...]
+    action: int
+    best_action: int
+    value: float
+    best_value: float
+    occupancy: float
+    cost: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Mistakes:
+    """Decisions that cost something: in a state, an action; one entry each."""
+
+    states: IntArray
+    actions: IntArray
+    values: FloatArray
+    chances: FloatArray  # probability that the agent does the action in the state
+    occupancy: FloatArray  # probability that a game meets the state and the agent does the action
+
+    @cached_property
+    def _order(self) -> IntArray:
+        return np.argsort(self.states, kind="stable")
+
+    def at(self, states: IntArray) -> tuple[IntArray, IntArray]:
+        """List the mistakes in some states: each one's place in ``states``, and its action."""
+        in_order = self.states[self._order]
+        first = np.searchsorted(in_order, states)
+        counts = np.searchsorted(in_order, states, side="right") - first
+        places = np.repeat(np.arange(len(states)), counts)
+        nth = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return places, self.actions[self._order[first[places] + nth]]
+
+    def costs(self, solution: Solution) -> FloatArray:
+        """Give what each one takes from the expected payoff, shape (mistake,)."""
+        best = solution.found.at(solution.task.seat, self.states)
+        costs: FloatArray = self.occupancy * (best - self.values)
+        return costs
+
+    def costliest(self, solution: Solution, count: int | None) -> list[Blunder]:
+        """List the costliest as blunders, costliest first."""
+        game, seat = solution.task.game, solution.task.seat
+        best = solution.found.at(seat, self.states)
+        costs = self.costs(solution)
+        order = np.lexsort((self.actions, self.states, -costs))[:count]
+        rows = zip(
+            map(tuple, game.observe(self.states[order], seat).tolist()),
+            self.actions[order].tolist(),
+            solution.policy.actions[self.states[order]].tolist(),
+            self.values[order].tolist(),
+            best[order].tolist(),
+            self.occupancy[order].tolist(),
+            costs[order].tolist(),
+            strict=True,
+        )
+        return [Blunder(*entry) for entry in ((*row, _in_words(game, *row)) for row in rows)]
+
+
+def mistakes(agent: Policy, solution: Solution, met: FloatArray) -> Mistakes:
+    """Find every decision of an agent that costs something, as far as values differ.
+
+    Args:
+        agent: who decides.
+        solution: the optimum of its task.
+        met: how likely the agent meets each state, shape (state,).
+    """
+    task, game = solution.task, solution.task.game
+    equal = FLOATS.tie(game)
+    found: dict[int, tuple[IntArray | FloatArray, ...]] = {}  # by the first state of a stage
+
+    def look(stage: Stage, expected: FloatArray) -> None:
+        states = stage.states
+        if stage.seat == task.seat:
+            best = solution.found.at(stage.seat, states)
+            values = with_illegal(game, stage, expected, FLOATS)
+            law = agent.probabilities(states)
+            weights = met[states][:, None] * law
+            wrong = np.nonzero((weights > 0) & (best[:, None] - values > equal))
+            entry = states[wrong[0]], wrong[1], values[wrong], law[wrong], weights[wrong]
+            found[int(states[0])] = entry
+
+    look_ahead(game, look, solution.found, task.seat, FLOATS)
+    columns = zip(*found.values(), strict=True)
+    return Mistakes(*(np.concatenate(column) for column in columns))
+
+
+def _in_words(
+    game: Game,
+    observation: tuple[int, ...],
+    action: int,
+    best_action: int,
+    value: float,
+    best_value: float,
+    occupancy: float,
+    cost: float,
+) -> str:
+    seen = np.array(observation)
+    does, best = (game.describe_move(seen, chosen) for chosen in (action, best_action))
+    met = f"in {occupancy:.2%} of games"
+    if game.has_cycles:
+        met = f"{occupancy:.4f} times a game"
+    return (
+        f"{game.describe(seen)}: {does} for an expected payoff of {value:.4f}, "
+        f"optimal play {best} for {best_value:.4f}; met {met}, costs {cost:.6f} a game"
+    )

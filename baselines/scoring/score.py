@@ -1,0 +1,277 @@
+"""The exact score of a policy: how far it is from the optimum, and where it loses that.
+
+The regret of a policy pi is V* - V(pi) = sum over states s and actions a of
+
+    occupancy of s under pi  x  pi(a | s)  x  (V*(s) - Q*(s, a)),
+
+the performance-difference identity (Kakade and Langford 2002, Lemma 6.1), whose terms are the
+costs of single decisions.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ...core import FLOATS, FloatArray, IntArray, Stage, frozen
+from ..cache import remembered
+from ..policies.asked import SUM_TOLERANCE
+from ..policies.door import Reading, label
+from ..policies.kinds import DeterministicPolicy, Policy
+from ..solving.occupancy import outcomes, play
+from ..solving.solver import examine, solution, solve
+from ..task import Task, look_at
+from .blunders import Blunder, Mistakes, mistakes
+
+#: Figures of a score that a training loop logs.
+LOGGED = ("value", "regret", "normalized")
+
+
+class ImpossibleScoreError(ArithmeticError):
+    """A score above the optimum: a bug, here or in a ``Policy`` that is no probability law."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """What exact computation says of a policy.
+
+    Attributes:
+        policy: name of the policy.
+        deterministic: whether it always does the same in a state.
+        masked: whether it is held to the legal actions; if not, an illegal one ends the game
+            with the worst payoff.
+        task: game, seat and opponents.
+        value: expected payoff of the policy.
+        optimum: that of the best response to the same opponents.
+        random: that of the uniform policy over legal actions.
+        agent: the policy itself.
+        error_bound: how far rounding may have taken ``value`` from the exact one; the optimum has
+            such a bound in its ``Solution``.
+
+    Raises:
+        ImpossibleScoreError: if the value is above the optimum by more than rounding. Within
+            rounding it is taken for the optimum, so that no regret is negative.
+    """
+
+    policy: str
+    deterministic: bool
+    masked: bool
+    task: Task = field(repr=False)
+    value: float
+    optimum: float
+    random: float
+    agent: Policy = field(repr=False)
+    error_bound: float = field(default=0.0, repr=False)
+
+    def __post_init__(self) -> None:
+        bounds = self.error_bound + solution(self.task, FLOATS).error_bound
+        rounding = FLOATS.tie(self.task.game) + bounds
+        if not self.value - self.optimum <= rounding:
+            raise ImpossibleScoreError(
+                f"{self.policy} scores {self.value!r}, the best possible {self.optimum!r}: "
+                + _why_impossible(self.agent, self.task)
+            )
+        object.__setattr__(self, "value", min(self.value, self.optimum))
+
+    @property
+    def regret(self) -> float:
+        """What the policy gives away: optimum - value."""
+        return self.optimum - self.value
+
+    @property
+    def normalized(self) -> float:
+        """(value - random) / (optimum - random); 1 if these two agree, as nothing can be lost."""
+        span = self.optimum - self.random
+        return (self.value - self.random) / span if span > FLOATS.tie(self.task.game) else 1.0
+
+    @cached_property
+    def outcomes(self) -> Mapping[float, float]:
+        """Probability of every payoff, by payoff in growing order."""
+        law = outcomes(self.agent, self.task, FLOATS, self._met)
+        return MappingProxyType({float(payoff): float(law[payoff]) for payoff in law})
+
+    @cached_property
+    def occupancy(self) -> FloatArray:
+        """How often on average a game meets each state, shape (state,); see ``occupancy``."""
+        return frozen(self._met[self.task.seat])
+
+    @cached_property
+    def costs(self) -> FloatArray:
+        """What the agent gives away in each state, shape (state,); they sum to the regret."""
+        wrong = self._mistakes
+        costs = np.zeros(self.task.game.num_states)
+        np.add.at(costs, wrong.states, wrong.costs(solution(self.task, FLOATS)))
+        return frozen(costs)
+
+    @cached_property
+    def costliest_actions(self) -> IntArray:
+        """What the agent does that costs most in each state, shape (state,); -1 if nothing does."""
+        wrong = self._mistakes
+        order = np.argsort(wrong.costs(solution(self.task, FLOATS)), kind="stable")
+        actions = np.full(self.task.game.num_states, -1)
+        actions[wrong.states[order]] = wrong.actions[order]  # of several the last one stays
+        return frozen(actions)
+
+    @cached_property
+    def optimal_share(self) -> float:
+        """Share of the agent's decisions that are optimal, each counted as often as it is met."""
+        met = self._met[self.task.seat].sum()
+        return max(0.0, 1 - float(self._mistakes.occupancy.sum() / met))
+
+    @cached_property
+    def flawless(self) -> float:
+        """Probability that the agent plays a whole game without a mistake."""
+        wrong = self._mistakes
+
+        def until_first(stage: Stage, weights: FloatArray) -> FloatArray:
+            if stage.seat == self.task.seat:
+                weights = weights.copy()
+                weights[wrong.at(stage.states)] = 0.0
+            return weights
+
+        met = play(self.agent, self.task, FLOATS, until_first)[self.task.seat]
+        return max(0.0, 1 - float((met[wrong.states] * wrong.chances).sum()))
+
+    @cached_property
+    def exploitability_in_seat(self) -> float | None:
+        """What the agent earns less in its seat than an equilibrium if the other plays to beat it.
+
+        ``exactdice.exploitability`` is the mean of this over both seats. None if the game is not
+        zero-sum for two players, or the policy not held to legal actions.
+        """
+        game, seat = self.task.game, self.task.seat
+        if not (game.num_players == 2 and game.zero_sum and self.masked):
+            return None
+        worth = solve(Task(game, 1 - seat, "optimal")).value_before_play  # remembered already
+        beaten = solve(Task(game, 1 - seat, {seat: self.agent})).value_before_play
+        return max(float(beaten - worth), 0.0)  # below it by rounding only
+
+    def blunders(self, count: int | None = 10) -> list[Blunder]:
+        """List the costliest decisions, costliest first.
+
+        Args:
+            count: how many at most; None lists every decision that costs anything, and their
+                costs sum to the regret.
+        """
+        return self._mistakes.costliest(solution(self.task, FLOATS), count)
+
+    @cached_property
+    def _mistakes(self) -> Mistakes:
+        return mistakes(self.agent, solution(self.task, FLOATS), self.occupancy)
+
+    @cached_property
+    def _met(self) -> FloatArray:
+        return frozen(play(self.agent, self.task, FLOATS))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give everything but the blunders in JSON's types."""
+        return {
+            "policy": self.policy,
+            "deterministic": self.deterministic,
+            "masked": self.masked,
+            "game": repr(self.task.game),
+            "seat": self.task.seat,
+            "opponents": {str(seat): name for seat, name in self.task.labels.items()},
+            "value": self.value,
+            "optimum": self.optimum,
+            "random": self.random,
+            "regret": self.regret,
+            "normalized": self.normalized,
+            "outcomes": {str(payoff): chance for payoff, chance in self.outcomes.items()},
+            "optimal_share": self.optimal_share,
+            "flawless": self.flawless,
+            "error_bound": self.error_bound,
+            "exploitability_in_seat": self.exploitability_in_seat,
+        }
+
+
+def _why_impossible(agent: Policy, task: Task) -> str:
+    """Say whether a policy or this project is to blame for a score above the optimum."""
+    states = task.game.states_of(task.seat)
+    law = agent.probabilities(states)
+    wrong = (law < 0).any(axis=1) | ~(np.abs(law.sum(axis=1) - 1) < SUM_TOLERANCE)
+    if wrong.any():
+        return f"its probabilities in state {states[np.argmax(wrong)]} are not a law"
+    return "this is a bug of exactdice, please report it"
+
+
+def score(
+    policy: Any,
+    env: Any,
+    *,
+    deterministic: bool = True,
+    masked: bool = True,
+    observations: Any = None,
+    name: str | None = None,
+) -> Score:
+    """Score an agent or policy exactly, by computation over every state.
+
+    Args:
+        policy: whatever ``as_policy`` takes: a model, a name, a table, a callable, a path.
+        env: an environment of this project, or a ``Task``. Its opponents count, its reward mode
+            does not.
+        deterministic: for models, whether they take their likeliest action or draw from their law.
+        masked: whether the policy is held to the legal actions; if not, an illegal action ends
+            the game with the worst payoff.
+        observations: what a model is given of what it is shown (see ``as_policy``).
+        name: what to call the policy.
+
+    Raises:
+        ValueError: if the policy does not fit the game or cannot be scored exactly.
+    """
+    task, sight = look_at(env)
+    reading = Reading(deterministic, masked, sight, observations)
+    found = examine(policy, task, FLOATS, reading)
+    return Score(
+        policy=name or label(policy),
+        deterministic=isinstance(found.policy, DeterministicPolicy),
+        masked=masked,
+        task=task,
+        value=float(found.value),
+        optimum=float(solution(task, FLOATS).value),
+        random=random_value(task),
+        agent=found.policy,
+        error_bound=found.error_bound,
+    )
+
+
+def exact_evaluation(
+    policy: Any,
+    env: Any,
+    *,
+    deterministic: bool = True,
+    masked: bool = True,
+    observations: Any = None,
+) -> dict[str, float]:
+    """Give the exact figures of an agent that is learning, for a training loop to log.
+
+    It takes one pass through the network and one sweep over the game: what does not depend on the
+    agent, such as the optimum, is computed at the first call and remembered.
+
+    Args:
+        policy: whatever ``score`` takes, such as a model of stable-baselines3, or a torch module
+            that gives a preference (a logit or an action value) for each action.
+        env: as for ``score``. It is not played, so that training may go on in it.
+        deterministic: as for ``score``, like the others.
+        masked: the same. An agent that is trained without masks plays with ``masked=False``.
+        observations: the same.
+
+    Returns:
+        "value", "regret" and "normalized" (see ``Score``).
+
+    Raises:
+        ValueError: if the policy does not fit the game or cannot be scored exactly.
+    """
+    result = score(
+        policy, env, deterministic=deterministic, masked=masked, observations=observations
+    )
+    return {name: getattr(result, name) for name in LOGGED}
+
+
+@remembered
+def random_value(task: Task) -> float:
+    """Compute the value of the uniform policy over legal actions."""
+    return float(examine("random", task, FLOATS, Reading()).value)

@@ -1,0 +1,80 @@
+"""Exact head-to-head results of any set of policies."""
+
+from collections.abc import Mapping, Sized
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ...core import Array, InputError
+from ..policies.door import Reading, convert
+from ..solving.induction import arithmetic_of
+from ..solving.solver import examine
+from ..task import Task, look_at
+
+
+@dataclass(frozen=True)
+class PayoffMatrix:
+    """What each of some policies wins against each other on average over all seats.
+
+    Attributes:
+        names: names of the policies.
+        payoffs: entry (i, j) is the expected payoff of policy i in one seat if policy j plays all
+            others, averaged over the seats; shape (policy, policy), fractions if exact.
+    """
+
+    names: tuple[str, ...]
+    payoffs: Array
+
+    @property
+    def means(self) -> dict[str, float | Fraction]:
+        """Mean payoff of each policy against all the others, best first."""
+        others = ~np.eye(len(self.names), dtype=bool)
+        rows = zip(self.names, self.payoffs, others, strict=True)
+        means = {name: sum(row[other].tolist()) / int(other.sum()) for name, row, other in rows}
+        return dict(sorted(means.items(), key=lambda entry: -entry[1]))
+
+    @property
+    def ranking(self) -> list[str]:
+        """Names by mean payoff against all the others, best first."""
+        return list(self.means)
+
+
+def payoff_matrix(policies: Mapping[str, Any], env: Any, exact: bool = False) -> PayoffMatrix:
+    """Let every policy play every other, and itself, in every seat.
+
+    Args:
+        policies: two at least, by name, each whatever ``as_policy`` takes. They have to know every
+            seat of the game; "optimal" is the equilibrium.
+        env: an environment of this project or a ``Task``, for its game.
+        exact: compute with fractions.
+
+    Raises:
+        ValueError: if the game has one player, or there are fewer than two policies.
+    """
+    task, sight = look_at(env)
+    game = task.game
+    seats = range(game.num_players)
+    if len(seats) < 2:
+        raise InputError(f"game must have two players at least, got {game!r}")
+    if not isinstance(policies, Mapping) or len(policies) < 2:
+        size = f" of {len(policies)}" if isinstance(policies, Sized) else ""
+        raise InputError(
+            "policies must be a mapping from two names at least to policies, got "
+            f"{type(policies).__name__}{size}"
+        )
+    arithmetic = arithmetic_of(game, exact)
+    resolved = [
+        {seat: convert(policy, game, seat, arithmetic, sight) for seat in seats}
+        for policy in policies.values()
+    ]
+    payoffs = arithmetic.zeros(len(resolved), len(resolved))
+    for column, others in enumerate(resolved):
+        for seat in seats:
+            opponents = {other: others[other] for other in seats if other != seat}
+            task = Task(game, seat, opponents)
+            for row, policy in enumerate(resolved):
+                found = examine(policy[seat], task, arithmetic, Reading())
+                payoffs[row, column] += found.value_before_play
+    return PayoffMatrix(tuple(policies), payoffs / len(seats))

@@ -1,0 +1,326 @@
+"""Games with cycles: values and visits as fixed points, found block by block.
+
+Let T(c) be the values of a block's cut after one pass backward with the values c put in at the cut
+(``core.blocks``). The true values solve c = T(c).
+
+*Fixed policies* make T affine, T(c) = b + A c, where A holds the probabilities to come from one
+point of the cut next to another. So from any guess c the step d to the solution solves the small
+linear system (I - A) d = T(c) - c. Forward, the expected visits x of the cut solve the transposed
+one, x = r + A' x, where r is what comes to the cut of the mass that begins in the block.
+
+*Free players* choose by policy iteration (Howard 1960): what they choose in the pass for T(c)
+is followed until the end, which gives the next c, until they choose the same again. Where two
+choose, the opponent first finds its best response to the choices of the other, by the same
+iteration (Hoffman and Karp 1966).
+
+*How right it is.* Let r bound |T(c) - c|, as computed by the last pass. In a position of the cut
+the values that are used, c, miss their equation by r more than other values do. So the proof in
+``rounding`` bounds their error by (eta + r) N, where N is the expected number of decisions until
+the block is left, if all players conspire to prolong the stay. N is finite if and only if the block
+is left with positive probability under every policy, as every game must. It is found by the same
+iteration, for a game that pays one for each decision. Floats find h in place of its values at the
+cut, for which a pass gives T'(h) <= h + t. If t < 1, then 1 / (1 - t) times the values of that
+pass, and times h at the cut, are large enough for the proof. What values of later blocks miss comes
+back once, as the block is left once. Without rounding, c = T(c) holds to the last digit.
+
+*Forward*, visits x of the cut that miss r + A' x by some mass have missed no more where mass comes
+to an end, as that mass ends once.
+"""
+
+from contextlib import suppress
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core import (
+    EXACT,
+    FLOATS,
+    Arithmetic,
+    Array,
+    Decide,
+    FloatArray,
+    Game,
+    GameError,
+    InputError,
+    IntArray,
+    Stage,
+    Values,
+    frozen,
+)
+from ...core.blocks import Block
+from ..cache import remembered
+from .players import Players, one_hot
+from .rounding import gamma, largest_payoff, require_precision, upwards, values_error
+
+#: A longest stay is found if the t of the module docstring is no larger than this,
+MISSING = 2.0**-10
+#: and floats can tell it from an endless one if by no more than this.
+MOST_MISSING = 0.5
+#: Policy iteration takes a few rounds; one that takes so many goes in circles.
+MOST_ROUNDS = 1000
+
+
+class Visits(NamedTuple):
+    """Where mass goes: expected visits, shape (player to move, state).
+
+    Attributes:
+        mass: the visits.
+        residual: what the linear systems have missed, the sum of its sizes; 0 without cycles.
+    """
+
+    mass: Array
+    residual: float
+
+
+def fixed_point(players: Players) -> tuple[Values, float]:
+    """Find the values of all positions to a player, and the choices of those who are free.
+
+    Returns:
+        Values, shape (player to move, state), and how far they may be from the true ones: 0 if
+        they are fractions.
+    """
+    game, arithmetic = players.game, players.arithmetic
+    stays = longest_stays(game, players.seat, arithmetic)
+    values = arithmetic.values(game.num_players, game.num_states)
+    start = _guess(players)
+    blocks = game.blocks(players.seat, arithmetic)
+    bounds = np.zeros(len(blocks))  # of the error of each block
+    for number in reversed(range(len(blocks))):
+        block = blocks[number]
+        guess = arithmetic.from_floats(block.at_cut(start))
+        residual = _solve(block, players, values, guess)
+        if arithmetic.rounds:
+            later = bounds[block.successors].max(initial=0.0)
+            roundings = (stays[number] + 1) * block.roundings(players.roundings)
+            missed = values_error(roundings, largest_payoff(game)) + stays[number] * residual
+            bounds[number] = upwards(later + missed)
+    bound = float(bounds.max(initial=0.0))
+    require_precision(game, bound)
+    return values.frozen(), bound
+
+
+def _guess(players: Players) -> Values:
+    """Give values from which policy iteration may begin: zeros, or those that floats find.
+
+    Nearly all choices are right there, so that iteration without rounding is short.
+    """
+    if not players.arithmetic.rounds:
+        with suppress(InputError):  # if floats cannot tell
+            return fixed_point(players.in_floats())[0]
+    return FLOATS.values(players.game.num_players, players.game.num_states)
+
+
+def _solve(block: Block, players: Players, values: Values, cut: Array) -> Any:
+    """Find the values of one block, given those of later ones, and give the residual.
+
+    Args:
+        block: what is swept.
+        players: who choose, or do not.
+        values: of later blocks, to which those of this one are added.
+        cut: a guess of the cut's values, shape (cut,).
+    """
+    gains = block.gains(values)
+    known: set[bytes] = set()
+    for _ in range(MOST_ROUNDS):
+        found = block.backward(players.choose, gains, cut, values)
+        residual = np.abs(found - cut).max(initial=0)
+        if not residual or _were_known(players.chosen(block.stages), known):
+            break
+        cut = _improved(block, players, cut, found)
+        if len(players.free) == 2:
+            cut = _respond(block, players, gains, cut)
+    else:
+        raise ArithmeticError(f"policy iteration must end within {MOST_ROUNDS} rounds, and did not")
+    if residual and not players.arithmetic.rounds:
+        raise ArithmeticError(f"values must be a fixed point, got a residual of {float(residual)}")
+    return residual
+
+
+def _respond(block: Block, players: Players, gains: Any, cut: Array) -> Array:
+    """Find the cut's values if the opponent answers best to what the other player has chosen."""
+    known: set[bytes] = set()
+    _were_known(players.chosen(block.stages), known)
+    for _ in range(MOST_ROUNDS):
+        found = block.backward(players.respond, gains, cut)
+        if _were_known(players.chosen(block.stages), known):
+            return cut
+        cut = _improved(block, players, cut, found)
+    raise ArithmeticError(f"a best response must be found within {MOST_ROUNDS} rounds, and was not")
+
+
+def _improved(block: Block, players: Players, cut: Array, found: Array) -> Array:
+    """Give the cut's values if all do what they chose last, from c and T(c)."""
+    arithmetic = players.arithmetic
+    step = _solve_linear(block, block.returns(players.weigh), found - cut, arithmetic)
+    within: Array = arithmetic.within(cut + step, *arithmetic.payoff_range(players.game))
+    return within
+
+
+def _were_known(chosen: IntArray, known: set[bytes]) -> bool:
+    """Say whether choices were made before, and remember them.
+
+    As a rule that is in the last round: nothing is to be improved. Rounding may also lead floats
+    back to choices that are all but as good; the residual says how good the values are then.
+    """
+    digest = sha256(chosen.tobytes()).digest()
+    if digest in known:
+        return True
+    known.add(digest)
+    return False
+
+
+def _solve_linear(block: Block, chances: Array, right: Array, arithmetic: Arithmetic) -> Array:
+    """Solve x = right + A x, for each group by itself.
+
+    By Gauss and Jordan, without pivoting, which these matrices do not need: off the diagonal of
+    I - A nothing is positive, and its rows or its columns sum to no less than nothing.
+
+    Args:
+        block: whose cut it is.
+        chances: A, shape (group, place, place).
+        right: shape (cut,).
+        arithmetic: of all numbers.
+
+    Raises:
+        GameError: if a point is never left for good.
+    """
+    at, width = (block.groups, block.places), chances.shape[1]
+    one = arithmetic.numbers(np.eye(width, dtype=np.int64))
+    matrices = np.concatenate([one - chances, np.zeros_like(chances[..., :1])], axis=2)
+    matrices[(*at, width)] = right
+    for column in range(width):
+        pivots = matrices[:, column, column]
+        if (pivots <= 0).any():
+            point = np.flatnonzero(block.groups == np.argmax(pivots <= 0))[column]
+            raise GameError(
+                "a game must end with positive probability whatever its players do, but they can "
+                f"come back for ever to {block.describe_cut(point)}"
+            )
+        matrices[:, column] = matrices[:, column] * (1 / pivots)[:, None]
+        factors = matrices[:, :, column].copy()
+        factors[:, column] = 0
+        matrices -= factors[:, :, None] * matrices[:, column, None]
+    solved: Array = matrices[(*at, width)]
+    return solved
+
+
+def longest_stays(game: Game, seat: int, arithmetic: Arithmetic = FLOATS) -> FloatArray:
+    """Bound the number of decisions in each block, shape (block,), from any of its positions.
+
+    It is the expected number if all players conspire to prolong the stay. In exact computation,
+    which needs no bound, it is infinite where floats cannot tell it.
+
+    Raises:
+        GameError: if they can stay for ever.
+        InputError: if floats cannot tell that they cannot.
+    """
+    stays = _stays_in_floats(game, seat)
+    endless = np.flatnonzero(np.isinf(stays)).tolist()
+    if endless:
+        blocks = game.blocks(seat, EXACT)
+        for number in endless:
+            _stay(game, blocks[number], EXACT)  # raises if it is endless
+        if arithmetic.rounds:
+            raise InputError(
+                f"{game.title} may come back to {blocks[endless[0]].describe_cut(0)}, or near it, "
+                "more often than floats can tell: compute with exact=True"
+            )
+    return stays
+
+
+@remembered
+def _stays_in_floats(game: Game, seat: int) -> FloatArray:
+    """Bound the decisions in each block; infinite where floats cannot tell."""
+    stays = []
+    for block in game.blocks(seat):
+        try:
+            stays.append(_stay(game, block, FLOATS))
+        except GameError:  # though it may end: rounding takes a small chance of it for none
+            stays.append(np.inf)
+    return frozen(np.array(stays))
+
+
+def _stay(game: Game, block: Block, arithmetic: Arithmetic) -> float:
+    """Bound the decisions in a block; infinite if floats cannot tell.
+
+    Raises:
+        GameError: if the block need not be left.
+    """
+    choices = np.full((game.num_players, game.num_states), -1)
+    longest, gains = [0.0], block.gains(None)
+
+    def prolong(stage: Stage, expected: Array) -> Array:
+        best, optimal = arithmetic.best(expected, game.mask(stage.states), 0.0)
+        choices[stage.positions] = optimal.argmax(axis=1)
+        longest.append(float((best / stage.scale).max()) + 1)
+        return best + stage.scale
+
+    def weigh(stage: Stage, mass: Array) -> Array:
+        weights: Array = mass[:, None] * one_hot(choices[stage.positions], game.num_actions)
+        return weights
+
+    visits, missing = arithmetic.numbers(np.ones(len(block.groups), dtype=np.int64)), 0.0
+    for _ in range(MOST_ROUNDS):
+        del longest[1:]
+        again = block.backward(prolong, gains, visits)
+        relative = gamma(len(longest) * (block.roundings(0) + 1)) if arithmetic.rounds else 0.0
+        last, missing = missing, float((again * (1 + relative) - visits).max(initial=0))
+        if missing <= MISSING or missing == last:
+            break
+        visits = visits + _solve_linear(block, block.returns(weigh), again - visits, arithmetic)
+    if missing > MOST_MISSING:
+        return np.inf
+    return upwards(max(longest) * (1 + relative) / (1 - missing))
+
+
+def pass_through(
+    game: Game, look: Decide, values: Values, seat: int, arithmetic: Arithmetic
+) -> None:
+    """Call ``look`` at every stage with what its actions are worth, given all values.
+
+    Args:
+        game: the rules.
+        look: takes a stage and expected values, shape (state, action), meaningless for illegal
+            actions; gives the values of the states.
+        values: to ``seat``, shape (player to move, state).
+        seat: whose values they are.
+        arithmetic: of the values.
+    """
+    for block in reversed(game.blocks(seat, arithmetic)):
+        block.backward(look, block.gains(values), block.at_cut(values))
+
+
+def visits(game: Game, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic) -> Visits:
+    """Compute how often each position is met on average.
+
+    Args:
+        game: the rules.
+        decide: takes a stage and the mass of its states, shape (state,); gives the weights of its
+            actions, shape (state, action); linear, and asked several times.
+        start: mass before the first move, shape (player to move, state).
+        seat: for whom the game is not over where mass goes on.
+        arithmetic: of the mass.
+
+    Returns:
+        Expected visits, and what they missed.
+    """
+    mass, residual = start.copy(), 0.0
+    for block in game.blocks(seat, arithmetic):
+        returning = arithmetic.zeros(0)
+        if len(block.groups):
+            returned = np.swapaxes(block.returns(decide), 1, 2)
+            came = block.arrive(decide, mass)
+            returning = _solve_linear(block, returned, came, arithmetic)
+            residual += _missed(block, returned, came, returning)
+        block.forward(decide, mass, returning)
+    return Visits(mass, residual)
+
+
+def _missed(block: Block, chances: Array, right: Array, solved: Array) -> float:
+    """Bound what a solution misses of its linear system: the sum of |right + A x - x|."""
+    inside = np.zeros(chances.shape[:2], dtype=chances.dtype)  # (group, place)
+    inside[block.groups, block.places] = solved
+    sums = (chances * inside[:, None, :]).sum(axis=2)[block.groups, block.places]
+    rounding = gamma(chances.shape[1] + 3) * (right + sums + solved)
+    return float((np.abs(right + sums - solved) + rounding).sum())

@@ -1,0 +1,179 @@
+"""What solving and evaluating give: values of all positions, and questions about them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...core import Arithmetic, Array, BoolArray, InputError, IntArray, Stage, Values, frozen
+from ...core.sizes import check_array
+from ..policies.kinds import DeterministicPolicy, Policy
+from ..task import Task, first_law, start_mass
+from .induction import look_ahead
+from .observations import Reader, integers_of
+from .rounding import gamma, largest_payoff, upwards
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Values of a policy.
+
+    Attributes:
+        task: what the policy was evaluated on.
+        policy: the agent's policy.
+        found: the values, which are asked for by position.
+        arithmetic: how they were computed.
+        sweep_error: bounds the error of values and action values (see ``rounding``).
+        read: reads the observations that are asked about, as the environment shows them; None if
+            they are integers, as those of a ``Task``.
+    """
+
+    task: Task
+    policy: Policy
+    found: Values = field(repr=False)
+    arithmetic: Arithmetic
+    sweep_error: float
+    read: Reader | None = field(default=None, repr=False, compare=False, kw_only=True)
+
+    @cached_property
+    def error_bound(self) -> float:
+        """How far rounding may have taken any value from the true one; 0 if exact.
+
+        It holds for the values of positions and of actions, and for ``value`` and
+        ``value_before_play``. Its proof is in ``rounding`` and ``cycles``.
+        """
+        if not self.arithmetic.rounds:
+            return 0.0
+        low, high = self.task.game.payoff_range
+        law = first_law(self.task, self.arithmetic).error * (high - low)
+        return upwards(self.sweep_error + law + gamma(4) * largest_payoff(self.task.game))
+
+    @cached_property
+    def values(self) -> Array:
+        """Value to the agent, floats or fractions, shape (player to move, state).
+
+        Fractions of a whole game take time: ``found.at`` gives those of some positions.
+        """
+        return self.found.array
+
+    @cached_property
+    def value(self) -> float | Fraction:
+        """Expected payoff from the agent's first move on; a fraction if exact."""
+        return self._expected(self.task.seat, first_law(self.task, self.arithmetic).chances)
+
+    @cached_property
+    def value_before_play(self) -> float | Fraction:
+        """Expected payoff before anyone moves, early ends of the game included."""
+        return self._expected(0, start_mass(self.task.game, self.arithmetic)[0])
+
+    def _expected(self, seat: int, law: Array) -> float | Fraction:
+        states = np.flatnonzero(law)
+        mean = self.arithmetic.mean(law[states], self.found.at(seat, states))
+        payoffs = self.arithmetic.payoff_range(self.task.game)
+        within: float | Fraction = self.arithmetic.number(self.arithmetic.within(mean, *payoffs))
+        return within
+
+    @cached_property
+    def table(self) -> Array:
+        """Value of each action of the agent if the policy is followed afterwards.
+
+        Shape (state, action); illegal actions are -inf. Nothing else here needs it; it is for
+        small games.
+        """
+        game = self.task.game
+        check_array("a table of action values", game, game.num_states, game.num_actions)
+        expected = np.full((game.num_states, game.num_actions), -np.inf, self.arithmetic.dtype)
+
+        def look(stage: Stage, numbers: Array) -> None:
+            if stage.seat == self.task.seat:
+                values = self.arithmetic.unscaled(numbers, stage.scale[:, None])
+                expected[stage.states] = np.where(game.mask(stage.states), values, -np.inf)
+
+        self._look_ahead(look)
+        return frozen(expected)
+
+    def _look_ahead(self, look: Callable[[Stage, Array], None]) -> None:
+        """Show the values of actions as a sweep has them, shape (state, action)."""
+        look_ahead(self.task.game, look, self.found, self.task.seat, self.arithmetic)
+
+    def action_values(self, observation: Any) -> Array:
+        """Give the values of all actions at one observation, shape (action,); illegal are -inf.
+
+        Args:
+            observation: as the environment shows it that was solved or evaluated; of a ``Task``,
+                one integer for each component. Nothing is rounded.
+
+        Raises:
+            ValueError: if it is none that the agent may see before a move, or a wrapper of the
+                environment changes it.
+        """
+        return self._row(self._state(observation))
+
+    def _row(self, state: IntArray) -> Array:
+        """Give the values of all actions in one state, from those of the states they lead to."""
+        game = self.task.game
+        actions = np.flatnonzero(game.mask(state)[0])
+        row: Array = np.full(game.num_actions, -np.inf, dtype=self.arithmetic.dtype)
+        states = np.repeat(state, len(actions))
+        expected = game.expect(self.task.seat, states, actions, self.found, self.arithmetic)
+        row[actions] = self.arithmetic.numbers(expected)
+        return row
+
+    def _state(self, observation: Any) -> IntArray:
+        """Give the state of an observation, shape (1,)."""
+        game, seat = self.task.game, self.task.seat
+        wanted = integers_of(observation, game, self.read)
+        state = game.encode(wanted[None])
+        own = self._own_states
+        place = np.searchsorted(own, state).clip(0, len(own) - 1)
+        if own[place] != state or (game.observe(state, seat)[0] != wanted).any():
+            raise InputError(
+                f"observation must be one that the player in seat {seat} may meet before a move "
+                f"in {game!r}, got {wanted.tolist()}"
+            )
+        return state
+
+    @cached_property
+    def _own_states(self) -> IntArray:
+        """The states in which the agent may be to move, in growing order."""
+        return frozen(self.task.game.states_of(self.task.seat))
+
+
+@dataclass(frozen=True)
+class Solution(Evaluation):
+    """Values of an optimal policy, which takes the smallest of the optimal actions."""
+
+    policy: DeterministicPolicy
+
+    def optimal_actions(self, observation: Any) -> IntArray:
+        """Give all optimal actions at one observation, in growing order.
+
+        Args:
+            observation: as for ``action_values``.
+
+        Raises:
+            ValueError: as ``action_values`` does.
+        """
+        state = self._state(observation)
+        return np.flatnonzero(self._best(self._row(state)[None], state)[0])
+
+    @cached_property
+    def optimal(self) -> BoolArray:
+        """Say which actions are optimal, shape (state, action); where others move all are."""
+        game = self.task.game
+        check_array("a table of optimal actions", game, game.num_states, game.num_actions)
+        optimal = np.ones((game.num_states, game.num_actions), dtype=bool)
+
+        def look(stage: Stage, numbers: Array) -> None:
+            if stage.seat == self.task.seat:
+                optimal[stage.states] = self._best(numbers, stage.states)
+
+        self._look_ahead(look)
+        return frozen(optimal)
+
+    def _best(self, expected: Array, states: IntArray) -> BoolArray:
+        game = self.task.game
+        return self.arithmetic.best(expected, game.mask(states), self.arithmetic.tie(game))[1]

@@ -1,0 +1,197 @@
+"""Backward and forward induction over all positions of a game, one policy a seat.
+
+With V(i, s) the value to one chosen seat when player i is to move in state s, and Q(i, s, a) the
+expected value of an action, which ``Game.backward`` computes from later values:
+
+* a fixed policy pi_i gives V(i, s) = sum over a of pi_i(a | s) Q(i, s, a);
+* the chosen player, if free, takes the maximum;
+* the other player of a zero-sum game, if free, takes the minimum.
+
+Without a free opponent this is the Bellman equation of a decision process. If all players are free
+and each takes what is best for itself, the result is an equilibrium: of a zero-sum game the minimax
+solution, of any other game the one in which ties are broken towards the smallest action, which then
+may matter to the others.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ...core import Arithmetic, Array, Decide, Game, InputError, IntArray, Stage, Values, arithmetic
+from ...core.sizes import check_array, check_sizes
+from ..cache import remembered
+from ..policies.kinds import DeterministicPolicy
+from .cycles import Visits, fixed_point, pass_through, visits
+from .players import Players
+from .rounding import largest_payoff, require_precision, values_error
+
+
+def arithmetic_of(game: Game, exact: bool) -> Arithmetic:
+    """Give the arithmetic that a user asks for.
+
+    Raises:
+        SizeError: if the game is too large for it.
+    """
+    if exact:
+        check_sizes(game, exact=True)
+    return arithmetic(exact)
+
+
+class Sweep(NamedTuple):
+    """What a sweep backward has found.
+
+    Attributes:
+        values: of all positions.
+        choices: the smallest optimal action in every state, shape (state,), for each free seat.
+        error_bound: how far rounding may have taken a value, or the expected value of a move
+            (see ``rounding``): 0 if exact.
+    """
+
+    values: Values
+    choices: dict[int, IntArray]
+    error_bound: float
+
+
+def sweep_back(players: Players) -> Sweep:
+    """Compute the value of every position, and the choices of the players who are free."""
+    game = players.game
+    if game.has_cycles:
+        values, error_bound = fixed_point(players)
+    else:
+        values = game.backward(players.choose, players.seat, players.arithmetic)
+        error_bound = _values_error(game, players.arithmetic, players.roundings)
+    choices = {other: _everywhere(game, choice) for other, choice in players.choices.items()}
+    return Sweep(values, choices, error_bound)
+
+
+def _values_error(game: Game, arithmetic: Arithmetic, decision: int) -> float:
+    """Bound the error of a sweep through a game without cycles, 0 if it is exact."""
+    if not arithmetic.rounds:
+        return 0.0
+    error_bound = values_error(game.backward_roundings(decision), largest_payoff(game))
+    require_precision(game, error_bound)
+    return error_bound
+
+
+def sweep_forward(
+    game: Game, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic
+) -> Visits:
+    """Compute how often each position is met on average (see ``cycles.visits``)."""
+    if game.has_cycles:
+        return visits(game, decide, start, seat, arithmetic)
+    return Visits(game.forward(decide, start, seat, arithmetic), 0.0)
+
+
+def look_ahead(
+    game: Game,
+    look: Callable[[Stage, Array], None],
+    values: Values,
+    seat: int,
+    arithmetic: Arithmetic,
+) -> None:
+    """Call ``look`` at every stage with the expected values of its actions.
+
+    Args:
+        game: the rules.
+        look: takes a stage and expected values, shape (state, action), multiplied by its scale
+            and meaningless for illegal actions.
+        values: of all positions to ``seat``.
+        seat: whose values they are.
+        arithmetic: of the values.
+    """
+
+    def decide(stage: Stage, expected: Array) -> Array:
+        look(stage, expected)
+        return values.at_stage(stage)
+
+    if game.has_cycles:
+        pass_through(game, decide, values, seat, arithmetic)
+    else:
+        game.backward(decide, seat, arithmetic)
+
+
+def _everywhere(game: Game, choice: IntArray) -> IntArray:
+    """Put the first legal action where only other players move, so that tables are complete."""
+    rest = np.flatnonzero(choice < 0)
+    choice[rest] = game.first_actions(rest)
+    return choice
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """Mutual best responses of all players, in every position of the game.
+
+    Attributes:
+        values: for each seat the values to it.
+        policies: the policy of each seat.
+        error_bound: as of a ``Sweep``.
+    """
+
+    values: tuple[Values, ...]
+    policies: tuple[DeterministicPolicy, ...]
+    error_bound: float
+
+
+def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
+    """Solve a game for all players; equally good actions give way to the smallest."""
+    return equilibrium_in(game, arithmetic_of(game, exact))
+
+
+@remembered
+def equilibrium_in(game: Game, arithmetic: Arithmetic) -> Equilibrium:
+    """Do as ``equilibrium`` does, in an arithmetic."""
+    if game.zero_sum or game.num_players == 1:
+        values, choices, error_bound = _sweep_mirrored(game, arithmetic) or sweep_back(
+            Players(game, 0, {}, arithmetic)
+        )
+        every: tuple[Values, ...] = (values,)
+        if game.zero_sum:
+            every = (values, values.subtracted_from(arithmetic.payoff_range(game)))
+    else:
+        every, choices = _sweep_together(game, arithmetic)
+        error_bound = _values_error(game, arithmetic, 0)
+    policies = [
+        DeterministicPolicy(choices[seat], game.num_actions, "equilibrium")
+        for seat in sorted(choices)
+    ]
+    return Equilibrium(every, tuple(policies), error_bound)
+
+
+def _sweep_mirrored(game: Game, arithmetic: Arithmetic) -> Sweep | None:
+    """Let both players do the same, if the game has a sweep for that."""
+    players = Players(game, 0, {}, arithmetic)
+    values = game.backward_mirrored(players.choose, arithmetic)
+    if values is None:
+        return None
+    choice = _everywhere(game, players.choices[0])
+    return Sweep(values, {0: choice, 1: choice}, _values_error(game, arithmetic, 0))
+
+
+def _sweep_together(
+    game: Game, arithmetic: Arithmetic
+) -> tuple[tuple[Values, ...], dict[int, IntArray]]:
+    """Let every player maximise its own value, all players' values side by side."""
+    seats = range(game.num_players)
+    if game.has_cycles:
+        raise InputError(
+            "an equilibrium must be of a game without cycles, or zero-sum for two players, got "
+            f"{game!r}"
+        )
+    check_array("an equilibrium", game, game.num_players, game.num_players, game.num_states)
+    choices = {seat: np.full(game.num_states, -1) for seat in seats}
+    equal = arithmetic.tie(game)
+
+    def decide(stage: Stage, expected: Array) -> Array:  # (seat, state, action) to (seat, state)
+        mover, states = stage.seat, stage.states
+        _, optimal = arithmetic.best(expected[mover], game.mask(states), equal)
+        chosen = choices[mover][states] = optimal.argmax(axis=1)
+        picked = expected[:, np.arange(len(states)), chosen]
+        within: Array = arithmetic.within(picked, *arithmetic.payoff_range(game))
+        return within
+
+    values = game.backward_together(decide, seats, arithmetic)
+    return tuple(values.row(seat) for seat in seats), {
+        seat: _everywhere(game, choice) for seat, choice in choices.items()
+    }

@@ -1,0 +1,123 @@
+"""Reading an observation that a user gives: nothing is cut, rounded or guessed."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ...core import Game, InputError, IntArray
+
+#: Gives the integers, shape (component,), of one observation as an environment shows it.
+Reader: TypeAlias = Callable[[Any], IntArray]
+
+LONGEST = 24  # numbers that a message shows
+
+
+def as_numbers(
+    observation: Any, shape: tuple[int, ...], wanted: str, *, kinds: str = "iuf"
+) -> npt.NDArray[Any]:
+    """Give an observation as an array.
+
+    Args:
+        observation: an array, a list, or a tensor of any library.
+        shape: that it must have.
+        wanted: what it must be, for the message.
+        kinds: kinds of dtype that come into question; a list of numbers of two kinds has the wider.
+
+    Raises:
+        InputError: if it is no array of numbers, or of another shape.
+    """
+    try:
+        given = np.asarray(observation)
+    except Exception:  # of ragged lists, or tensors on other devices: each library has its own
+        raise InputError(f"observation must be {wanted}, got {told(observation)}") from None
+    if given.shape != shape or given.dtype.kind not in kinds:
+        raise InputError(f"observation must be {wanted}, got {told(observation)}")
+    return given
+
+
+def whole_numbers(observation: Any, sizes: tuple[int, ...], names: tuple[str, ...]) -> IntArray:
+    """Read an observation that is given in integers; floats must be whole.
+
+    Args:
+        observation: one number for each component.
+        sizes: number of values of each component.
+        names: of the components.
+
+    Raises:
+        InputError: if it is something else, or a number is out of range.
+    """
+    wanted = f"({', '.join(names)}) below {sizes} in whole numbers"
+    given = as_numbers(observation, (len(sizes),), wanted)
+    if not np.all((given >= 0) & (given < sizes) & (given == np.floor(given))):
+        raise InputError(f"observation must be {wanted}, got {told(observation)}")
+    whole: IntArray = given.astype(np.int64)
+    return whole
+
+
+def told(observation: Any) -> str:
+    """Show what was given for an observation, in few words."""
+    try:
+        given = np.asarray(observation)
+    except Exception:  # as in ``as_numbers``
+        return f"{type(observation).__name__} of different lengths or on another device"
+    if given.dtype.kind not in "biuf":
+        words = " of texts" if given.dtype.kind in "US" and given.ndim else ""
+        return "None" if observation is None else type(observation).__name__ + words
+    if given.size > LONGEST:
+        return f"an array of {given.dtype} and shape {given.shape}"
+    return str(given.tolist())
+
+
+@dataclass(frozen=True)
+class InDictionary:
+    """Reads observations that stand beside a mask in a dictionary, or by themselves.
+
+    Attributes:
+        key: of the observation.
+        game: whose observations they are.
+        read: reads what stands there; None if that is the integers.
+    """
+
+    key: str
+    game: Game
+    read: Reader | None
+
+    def __call__(self, observation: Any) -> IntArray:
+        """Give the integers."""
+        if isinstance(observation, Mapping):
+            if self.key not in observation:
+                raise InputError(
+                    f"observation must have the key {self.key}, got the keys "
+                    f"{', '.join(map(str, observation))}"
+                )
+            observation = observation[self.key]
+        return integers_of(observation, self.game, self.read)
+
+
+@dataclass(frozen=True)
+class Changed:
+    """Refuses the observations of an environment whose wrappers change them.
+
+    Attributes:
+        wrappers: their names.
+    """
+
+    wrappers: tuple[str, ...]
+
+    def __call__(self, observation: Any) -> IntArray:
+        """Say whose observations can be read."""
+        raise InputError(
+            "observation must be one that can be read, and the wrappers of env change it "
+            f"({', '.join(self.wrappers)}): ask a solution of env.unwrapped about what that shows, "
+            f"got {told(observation)}"
+        )
+
+
+def integers_of(observation: Any, game: Game, read: Reader | None) -> IntArray:
+    """Give the integers of an observation, by its reader or, without one, as it is."""
+    if read is not None:
+        return read(observation)
+    return whole_numbers(observation, game.observation_sizes, game.observation_names)

@@ -1,0 +1,75 @@
+"""Where games go: how likely each state is met, and each payoff is paid (Fokker-Planck)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...core import Arithmetic, Array, Decide, IntArray, Stage
+from ...core.sizes import PIECE
+from ..policies.kinds import Policy
+from ..task import Task, first_law, policies_against
+from .induction import sweep_forward
+from .players import spread
+
+
+def play(policy: Policy, task: Task, arithmetic: Arithmetic, follow: Decide | None = None) -> Array:
+    """Compute how likely a game meets each state, visiting all stages first to last.
+
+    Args:
+        policy: the agent's.
+        task: what it faces.
+        arithmetic: how to count.
+        follow: takes a stage and weights of its moves, shape (state, action), and gives those
+            that are followed further; linear, and asked several times. None follows all.
+
+    Returns:
+        Probabilities, or in a game with cycles expected visits, shape (player to move, state).
+    """
+    policies = {**policies_against(task, arithmetic), task.seat: policy}
+
+    def decide(stage: Stage, met: Array) -> Array:
+        weights = spread(policies[stage.seat], stage.states, met, arithmetic)
+        if follow is not None:
+            weights = follow(stage, weights)
+        legal: Array = weights * task.game.mask(stage.states)  # illegal moves end the game
+        return legal
+
+    if task.game.is_listed:
+        _ = task.game.checked_order  # before the initial law is used
+    start = arithmetic.zeros(task.game.num_players, task.game.num_states)
+    start[task.seat] = first_law(task, arithmetic).chances
+    met = sweep_forward(task.game, decide, start, task.seat, arithmetic).mass
+    return arithmetic.numbers(met)
+
+
+def outcomes(policy: Policy, task: Task, arithmetic: Arithmetic, met: Array) -> dict[Any, Any]:
+    """Compute the probability of every payoff to the agent, in growing order of payoffs.
+
+    Args:
+        policy: the agent's.
+        task: what it faces.
+        arithmetic: how to count.
+        met: how likely each state is met, as ``play`` gives it, of which a part ends the game.
+    """
+    game, policies = task.game, {**policies_against(task, arithmetic), task.seat: policy}
+    worst = arithmetic.payoff_range(game)[0]
+    law: dict[Any, Any] = {worst: 0}
+    for seat, states in pieces(task):
+        if not met[seat, states].any():
+            continue
+        weights = spread(policies[seat], states, met[seat, states], arithmetic)
+        law[worst] += (weights * ~game.mask(states)).sum()
+        pairs, actions, payoffs, chances = game.settled(seat, states, task.seat, arithmetic)
+        for payoff in sorted(set(payoffs.tolist())):
+            paid = payoffs == payoff
+            mass = (weights[pairs[paid], actions[paid]] * chances[paid]).sum()
+            law[payoff] = law.get(payoff, 0) + mass
+    number = arithmetic.number
+    return {number(payoff): number(law[payoff]) for payoff in sorted(law) if law[payoff] > 0}
+
+
+def pieces(task: Task) -> Iterator[tuple[int, IntArray]]:
+    """Cut the stages, first to last, so that numbers for (state, action) are few: seat, states."""
+    step = max(1, PIECE // task.game.num_actions)
+    for seat, states in task.game.stages():
+        for first in range(0, len(states), step):
+            yield seat, states[first : first + step]

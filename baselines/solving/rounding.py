@@ -1,0 +1,91 @@
+"""How far rounding may take a float from the number that it stands for: bounds, with their proof.
+
+Each operation of floats gives the exact result times 1 + d with |d| <= u = 2^-53 (Higham 2002,
+*Accuracy and Stability of Numerical Algorithms*, section 2.2), so that t of them in a row give it
+times 1 + theta with |theta| <= gamma(t) = t u / (1 - t u) (his Lemma 3.1).
+
+*Backward.* Each computed value V(s) is a mean of other computed values or payoffs x_i, or the
+largest of several means, and is moved into the range of payoffs if rounding has taken it out. Let t
+count the roundings of a mean, sum of p_i x_i: those of a probability, of the product, of each
+addition, and of a payoff. With B the size of the largest payoff, all |x_i| <= B, so that V(s)
+misses its own equation by no more than eta = gamma(t) B.
+
+Let N(s) be the expected number of means from s to the end if all players conspire to prolong the
+game, so that N(s) >= 1 + sum of p_i N(s_i) for every action. Let V* be the exact values, and D the
+largest V(s) - V*(s) - eta N(s). As means and maxima are monotone,
+
+    V(s) <= eta + max of sum of p_i (V*(s_i) + eta N(s_i) + D [the game goes on in s_i])
+         <= V*(s) + eta N(s) + D P(the game goes on)                        if D > 0,
+
+and the same after any number of moves. As every game ends, D is not positive. Likewise from below:
+
+    |V(s) - V*(s)| <= eta N(s).
+
+Where t differs, t N is the largest expected sum of t; ``Game.backward_roundings`` bounds it. In
+games with cycles ``cycles`` adds what its fixed points miss. A value that is what another player
+leaves of the total of two payoffs has four roundings more.
+
+*Forward.* Masses are sums of products of probabilities, none of them negative. So roundings change
+each by a factor of 1 + theta, |theta| <= gamma(K), K those on the longest way to it
+(``Game.forward_roundings``). It matters for the law of the first states of an agent whose opponents
+move first, over which a mean is taken.
+"""
+
+from collections.abc import Iterable
+
+from ...core import Game, InputError
+from ..policies.kinds import Policy
+
+UNIT = 2.0**-53
+#: Values whose bound is a larger part of the span of payoffs are refused.
+LARGEST_ERROR = 1e-6
+#: More than what floats lose where products get too small for them, for each rounding.
+_UNDERFLOW = 2.0**-1070
+#: Bounds are computed in floats too: a few operations, which this rounds up.
+_UPWARDS = 1 + 2.0**-45
+
+
+def gamma(roundings: float) -> float:
+    """Bound the relative error after so many roundings."""
+    lost = roundings * UNIT
+    return upwards(lost / (1 - lost)) if lost < 0.5 else float("inf")
+
+
+def upwards(bound: float) -> float:
+    """Round a bound up that a few operations have computed."""
+    return bound * _UPWARDS
+
+
+def values_error(roundings: float, size: float) -> float:
+    """Bound the error of values: eta N of the module docstring.
+
+    Args:
+        roundings: t N, of the roundings of a mean and the expected number of means.
+        size: B.
+    """
+    return upwards(gamma(roundings + 4) * size + roundings * _UNDERFLOW)
+
+
+def largest_payoff(game: Game) -> float:
+    """Give the size of the largest payoff."""
+    return float(max(map(abs, game.payoff_range)))
+
+
+def decision_roundings(policies: Iterable[Policy]) -> int:
+    """Give the most roundings of a decision, if some policies are fixed and all others choose."""
+    return max((policy.roundings for policy in policies), default=0)
+
+
+def require_precision(game: Game, bound: float) -> None:
+    """Refuse values whose error bound says that floats cannot tell them.
+
+    Raises:
+        InputError: if the bound is too large a part of the span of payoffs.
+    """
+    low, high = game.payoff_range
+    if bound > LARGEST_ERROR * (high - low) > 0:
+        raise InputError(
+            f"values of {game.title} must be right within {LARGEST_ERROR} of the span of its "
+            f"payoffs, but in floats they may be off by {bound:.1e}, as the game may come back to "
+            "a position too often: compute with exact=True"
+        )

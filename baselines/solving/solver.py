@@ -1,0 +1,253 @@
+"""Exact answers for one agent: its optimum, the value of a policy, where it goes, who beats it.
+
+All functions take an environment of this project or a ``Task``. Values are in the game's payoff
+(a win is 1, a tie 1/2, a loss 0, unless the game says otherwise) and, for an agent whose
+opponents move first, conditioned on its getting to move at all.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy.typing as npt
+
+from ...core import FLOATS, Arithmetic, Array, BoolArray, Game, InputError, IntArray
+from ..cache import remembered
+from ..policies.door import Reading, convert, convert_agent, fitting, label
+from ..policies.kinds import DeterministicPolicy, Policy, PolicyFunction, PolicyLike
+from ..policies.names import BEST
+from ..policies.preferences import FunctionNetwork
+from ..task import LineUp, Task, by_seat, look_at, policies_against
+from .evaluation import Evaluation, Solution
+from .induction import arithmetic_of, equilibrium_in, sweep_back
+from .occupancy import outcomes, play
+from .players import Players
+
+
+def solve(env: Any, exact: bool = False) -> Solution:
+    """Find the agent's best response to the opponents of ``env`` (the Bellman equation).
+
+    Args:
+        env: an environment of this project, or a ``Task``.
+        exact: compute with integers; values are fractions.
+    """
+    task, sight = look_at(env)
+    found = solution(task, arithmetic_of(task.game, exact))
+    if sight is None or sight.read is None:
+        return found
+    return replace(found, read=sight.read)  # which equal tasks do not share
+
+
+@remembered
+def solution(task: Task, arithmetic: Arithmetic) -> Solution:
+    """Do as ``solve`` does, in an arithmetic."""
+    if task.faces_equilibrium:  # to which the best response is the equilibrium itself
+        both = equilibrium_in(task.game, arithmetic)
+        policy, values = both.policies[task.seat], both.values[task.seat]
+        return Solution(task, policy, values, arithmetic, both.error_bound)
+    policies = policies_against(task, arithmetic)
+    swept = sweep_back(Players(task.game, task.seat, policies, arithmetic))
+    policy = DeterministicPolicy(swept.choices[task.seat], task.game.num_actions, "best_response")
+    return Solution(task, policy, swept.values, arithmetic, swept.error_bound)
+
+
+def evaluate(policy: PolicyLike, env: Any, exact: bool = False) -> Evaluation:
+    """Compute the value of a policy in every position (the Kolmogorov equation).
+
+    Args:
+        policy: whatever ``as_policy`` takes.
+        env: an environment of this project, or a ``Task``.
+        exact: compute with fractions; probabilities are taken as the exact numbers their floats
+            are.
+    """
+    task, sight = look_at(env)
+    arithmetic = arithmetic_of(task.game, exact)
+    return examine(policy, task, arithmetic, Reading(sight=sight))
+
+
+def examine(policy: Any, task: Task, arithmetic: Arithmetic, reading: Reading) -> Evaluation:
+    """Do as ``evaluate`` does, in an arithmetic."""
+    others = policies_against(task, arithmetic)
+    chosen = agent(policy, task, arithmetic, reading)
+    policies = {**others, task.seat: chosen}
+    swept = sweep_back(Players(task.game, task.seat, policies, arithmetic))
+    read = None if reading.sight is None else reading.sight.read
+    return Evaluation(task, chosen, swept.values, arithmetic, swept.error_bound, read=read)
+
+
+def as_policy(
+    policy: Any,
+    env: Any,
+    *,
+    exact: bool = False,
+    deterministic: bool = True,
+    masked: bool = True,
+    observations: Any = None,
+) -> Policy:
+    """Turn whatever a user calls a policy into one of the agent of ``env``.
+
+    All functions that take a policy do this first; call it yourself to say more about a model, or
+    to use one many times.
+
+    Args:
+        policy: a name, of which "optimal" and "best_response" are the best response to the
+            opponents of ``env``, and "equilibrium" is the agent's part of the equilibrium, whoever
+            they are; a table of probabilities (state, action), actions (state,), or a mapping from
+            state to action; a callable on (observations, masks); a model of stable-baselines3 or
+            sb3-contrib, or its policy; the path of a run folder, of a certificate or of a model
+            that stable-baselines3 saved.
+        env: an environment of this project, or a ``Task``. Networks are shown what its wrappers
+            make of observations.
+        exact: whether named policies are computed without rounding.
+        deterministic: whether models take their likeliest action or draw from their law.
+        masked: whether the policy is held to the legal actions.
+        observations: what a model is given of what it is shown: a ``VecNormalize``, or a function
+            from a batch of observations to a batch. Needed for a model that was trained under
+            ``VecNormalize`` and loaded without it.
+
+    Raises:
+        ValueError: if the policy does not fit the game or cannot be scored exactly.
+    """
+    task, sight = look_at(env)
+    reading = Reading(deterministic, masked, sight, observations)
+    return agent(policy, task, arithmetic_of(task.game, exact), reading)
+
+
+def agent(policy: Any, task: Task, arithmetic: Arithmetic, reading: Reading) -> Policy:
+    """Do as ``as_policy`` does, in an arithmetic."""
+    if isinstance(policy, Policy) and reading.observations is None:
+        return fitting(policy, task.game, task.seat, reading.masked)
+    if isinstance(policy, str) and policy in BEST and reading.observations is None:
+        return solution(task, arithmetic).policy
+
+    def worthless(states: IntArray) -> BoolArray:
+        values = solution(task, FLOATS).found.at(task.seat, states)
+        nothing: BoolArray = values <= task.game.payoff_range[0] + FLOATS.tie(task.game)
+        return nothing
+
+    if reading.masked:
+        reading = replace(reading, worthless=worthless)
+    return convert_agent(policy, task.game, task.seat, arithmetic, reading)
+
+
+def from_network(
+    function: Callable[[npt.NDArray[Any]], Any],
+    env: Any,
+    deterministic: bool = True,
+    masked: bool = True,
+) -> PolicyFunction:
+    """Make a policy of a network of any library.
+
+    Args:
+        function: from a batch of what ``env`` shows, shape (state, ...), to logits or action
+            values of shape (state, action), as an array or a tensor.
+        env: an environment of this project, whose encoding and wrappers of observations count; or
+            a ``Task``, which shows integers of shape (state, component).
+        deterministic: whether the legal action of largest preference is taken; if not, actions
+            are drawn with probabilities proportional to the exponentials of the preferences.
+        masked: whether only legal actions come into question. If not, say so to ``score`` too.
+
+    Returns:
+        A callable on (observations, masks), which every function here takes for a policy.
+    """
+    _, sight = look_at(env)
+    show = (lambda observations: observations) if sight is None else sight.show
+    return FunctionNetwork(function, show, label(function), deterministic, masked)
+
+
+def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
+    """Compute how likely a game meets each state with the agent to move (Fokker-Planck).
+
+    Returns:
+        Probabilities, shape (state,); in a game with cycles, where a state may be met again,
+        expected visits.
+    """
+    task, sight = look_at(env)
+    arithmetic = arithmetic_of(task.game, exact)
+    chosen = agent(policy, task, arithmetic, Reading(sight=sight))
+    met: Array = play(chosen, task, arithmetic)[task.seat]
+    return met
+
+
+def outcome_distribution(
+    policy: PolicyLike, env: Any, exact: bool = False
+) -> dict[float | Fraction, float | Fraction]:
+    """Compute the probability of every payoff that the agent can get.
+
+    Args:
+        policy: whatever ``as_policy`` takes.
+        env: an environment of this project, or a ``Task``.
+        exact: compute with fractions.
+
+    Returns:
+        Probabilities by payoff, in growing order; they sum to one.
+    """
+    task, sight = look_at(env)
+    arithmetic = arithmetic_of(task.game, exact)
+    chosen = agent(policy, task, arithmetic, Reading(sight=sight))
+    return outcomes(chosen, task, arithmetic, play(chosen, task, arithmetic))
+
+
+def expected_payoffs(policies: LineUp, env: Any, exact: bool = False) -> list[float | Fraction]:
+    """Compute what every seat wins on average when all play given policies.
+
+    Args:
+        policies: one for all seats, or one for each, in the order of the seats or by seat. As
+            for an opponent, "optimal" is the equilibrium.
+        env: an environment of this project or a ``Task``, for its game.
+        exact: compute with fractions.
+    """
+    task, sight = look_at(env)
+    game, arithmetic = task.game, arithmetic_of(task.game, exact)
+    line_up = {
+        seat: convert(policy, game, seat, arithmetic, sight)
+        for seat, policy in by_seat(policies, range(game.num_players)).items()
+    }
+    return [
+        examine(
+            policy, Task(game, seat, _others(line_up, seat)), arithmetic, Reading()
+        ).value_before_play
+        for seat, policy in line_up.items()
+    ]
+
+
+def _others(line_up: Mapping[int, Policy], seat: int) -> dict[int, PolicyLike]:
+    return {other: policy for other, policy in line_up.items() if other != seat}
+
+
+def best_response(policy: PolicyLike, env: Any, exact: bool = False) -> Solution:
+    """Find the best that the other player of a two-player game can do against a policy.
+
+    ``policy`` plays the seat of ``env``; the opponents of ``env`` play no part. As for an
+    opponent, "optimal" is the equilibrium.
+    """
+    task, sight = look_at(env)
+    _require_two_players(task.game)
+    chosen = convert(policy, task.game, task.seat, arithmetic_of(task.game, exact), sight)
+    return solve(Task(task.game, 1 - task.seat, {task.seat: chosen}), exact)
+
+
+def exploitability(policy: PolicyLike, env: Any, exact: bool = False) -> float | Fraction:
+    """Compute how much a policy loses, as against an equilibrium, to the best response to it.
+
+    It is the mean over the policy's seats of what the best response earns beyond what the game
+    is worth to it (half of NashConv); zero for an equilibrium and positive for all else.
+    """
+    task, sight = look_at(env)
+    game = task.game
+    _require_two_players(game)
+    arithmetic = arithmetic_of(game, exact)
+    gains = []
+    for seat in (0, 1):
+        chosen = convert(policy, game, seat, arithmetic, sight)
+        against_equilibrium = solve(Task(game, 1 - seat, "optimal"), exact)
+        against_policy = solve(Task(game, 1 - seat, {seat: chosen}), exact)
+        gains.append(against_policy.value_before_play - against_equilibrium.value_before_play)
+    lost = sum(gains) / 2
+    return lost if exact else max(lost, 0.0)  # below it by rounding only
+
+
+def _require_two_players(game: Game) -> None:
+    if game.num_players != 2 or not game.zero_sum:
+        raise InputError(f"game must be zero-sum with two players, got {game!r}")

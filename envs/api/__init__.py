@@ -1,0 +1,1 @@
+"""Environments of Gymnasium and PettingZoo, their registration, encodings and wrappers."""

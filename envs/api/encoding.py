@@ -1,0 +1,157 @@
+"""Encodings of observations: the same whole numbers in forms that suit different learners."""
+
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, get_args
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+
+from ...baselines import Sight
+from ...baselines.solving.observations import as_numbers, told
+from ...core import BoolArray, InputError, IntArray, one_of
+
+EncodingName = Literal["integer", "one_hot", "one_hot_float", "thermometer", "scaled"]
+#: A batch of encoded observations, shape (observation, feature).
+Features: TypeAlias = npt.NDArray[Any]
+
+
+class Encoding:
+    """One way to write an observation whose component i is one of 0, ..., sizes[i] - 1.
+
+    Args:
+        sizes: number of values of each component.
+        name: "integer" leaves the numbers alone, for the space ``MultiDiscrete``, which
+            stable-baselines3 one-hot encodes by itself; "one_hot" has one bit for each value of
+            each component, "thermometer" one for each but 0, which says whether the component is
+            at least as large, both ``MultiBinary``; "one_hot_float" has the bits of "one_hot" in
+            single precision, a ``Box`` from 0 to 1, which every library takes; "scaled" divides
+            each component by its largest value, such a ``Box`` too.
+
+    Attributes:
+        space: the observation space.
+
+    Raises:
+        ValueError: if the name is unknown, or the game has a single observation, of which
+            "thermometer" and "scaled" have nothing to say.
+    """
+
+    def __init__(self, sizes: tuple[int, ...], name: EncodingName = "integer") -> None:
+        self.name: EncodingName = one_of("encoding", name, _names(sizes))
+        self._sizes = np.array(sizes)
+        self.space: gym.spaces.Space[Any]
+        if name == "integer":
+            self.space = gym.spaces.MultiDiscrete(self._sizes)
+        elif name == "scaled":
+            self.space = gym.spaces.Box(0.0, 1.0, (len(sizes),))
+        elif name == "one_hot_float":
+            self.space = gym.spaces.Box(0.0, 1.0, (len(self._bits[0]),))
+        else:
+            self.space = gym.spaces.MultiBinary(len(self._bits[0]))
+
+    @cached_property
+    def _bits(self) -> tuple[IntArray, IntArray]:
+        """Component and value that each bit is about."""
+        first = 1 if self.name == "thermometer" else 0
+        components = np.repeat(np.arange(len(self._sizes)), self._sizes - first)
+        values = np.concatenate([np.arange(first, size) for size in self._sizes.tolist()])
+        return components, values
+
+    @property
+    def components(self) -> IntArray:
+        """Component of an observation that each feature is about, shape (feature,)."""
+        whole = self.name in ("integer", "scaled")
+        return np.arange(len(self._sizes)) if whole else self._bits[0]
+
+    def encode(self, observations: IntArray) -> Features:
+        """Encode observations, integers of shape (observation, component), in fresh memory."""
+        if self.name == "integer":
+            return observations.copy()
+        if self.name == "scaled":
+            scaled: Features = (observations / self._largest).astype(np.float32)
+            return scaled
+        components, values = self._bits
+        seen = observations[..., components]
+        on: BoolArray = seen >= values if self.name == "thermometer" else seen == values
+        return on.astype(self.space.dtype)
+
+    def read(self, observation: Any) -> IntArray:
+        """Give the integers of one observation, shape (component,); of integers there is no need.
+
+        Args:
+            observation: shape (feature,), from 0 to 1 as ``encode`` gives them, of any dtype that
+                holds them.
+
+        Raises:
+            InputError: if ``encode`` gives no such thing.
+        """
+        shape, dtype = self.space.shape, self.space.dtype
+        assert shape is not None
+        assert dtype is not None
+        wanted = f"one that env shows, {shape[0]} numbers by the encoding {self.name}"
+        bits = isinstance(self.space, gym.spaces.MultiBinary)
+        given = as_numbers(observation, shape, wanted, kinds="iufb" if bits else "iuf")
+        if isinstance(self.space, gym.spaces.Box):  # doubles of what is shown in single precision
+            given = given.astype(dtype)
+        if np.all((given >= 0) & (given <= 1)):
+            integers: IntArray = self.decode(given[None])[0]
+            if np.array_equal(self.encode(integers[None])[0], given):
+                return integers
+        raise InputError(f"observation must be {wanted}, got {told(observation)}")
+
+    @property
+    def sight(self) -> Sight:
+        """What an agent is shown in this encoding."""
+        read = None if self.name == "integer" else self.read
+        return Sight(self.space, self.encode, wrapped=False, read=read)
+
+    def decode(self, features: Features) -> IntArray:
+        """Invert ``encode``: integers of shape (observation, component)."""
+        if self.name == "scaled":
+            features = features * self._largest
+        integers: IntArray = np.rint(features).astype(np.int64)
+        return integers if self.name in ("integer", "scaled") else self._decode_bits(integers)
+
+    def _decode_bits(self, bits: IntArray) -> IntArray:
+        """Add up what the bits of each component stand for."""
+        components, values = self._bits
+        adds = bits if self.name == "thermometer" else bits * values
+        sums = np.cumsum(adds, axis=-1)
+        before = np.concatenate([np.zeros_like(sums[..., :1]), sums], axis=-1)
+        bounds = np.searchsorted(components, np.arange(len(self._sizes) + 1))
+        integers: IntArray = np.diff(before[..., bounds], axis=-1)
+        return integers
+
+    @cached_property
+    def _largest(self) -> IntArray:
+        """Largest value of each component, 1 at least."""
+        largest: IntArray = np.maximum(self._sizes - 1, 1)
+        return largest
+
+
+def _names(sizes: tuple[int, ...]) -> tuple[EncodingName, ...]:
+    """List the encodings that tell the observations of a game apart, each by a space of its own."""
+    several = max(sizes) > 1
+    return tuple(
+        name for name in get_args(EncodingName) if several or name not in ("thermometer", "scaled")
+    )
+
+
+def encoding_of(space: gym.Space[Any], sizes: tuple[int, ...]) -> Encoding | None:
+    """Find the encoding whose space this is, or None if there is none."""
+    encodings = (Encoding(sizes, name) for name in _names(sizes))
+    return next((encoding for encoding in encodings if encoding.space == space), None)
+
+
+def encoding_for(space: gym.Space[Any], sizes: tuple[int, ...]) -> Encoding:
+    """Give the encoding whose space this is.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    encoding = encoding_of(space, sizes)
+    if encoding is None:
+        raise InputError(
+            f"observations must be those of the game as it encodes them, {sizes}, got {space}"
+        )
+    return encoding

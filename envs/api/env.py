@@ -1,0 +1,203 @@
+"""The environment of one game, by the Gymnasium API."""
+
+import operator
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, SupportsIndex
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+
+from ...baselines import Sight, make_task
+from ...core import BoolArray, FloatArray, InputError
+from ...core.sizes import show
+from ..drawing.rendering import FRAMES, MODES, Renderer
+from ..drawing.scene import ending, names_of
+from ..engine.engine import Engine, RewardMode
+from ..planners.sparse import SparseLaw, sparse_law
+from ..planners.transitions import Transitions, tabulate_transitions
+from .encoding import EncodingName, Features
+
+
+class GameEnv(gym.Env[Features, SupportsIndex]):
+    """One agent in one seat of a dice game against fixed opponents.
+
+    Observations are ``MultiDiscrete`` (what each component means is in the game's
+    ``observation_names``) unless ``encoding`` says otherwise, actions ``Discrete``.
+    ``info["action_mask"]``, int8 of shape (action,), says which actions are legal after every
+    reset and step. An illegal action ends the episode with the worst outcome and
+    ``info["illegal_action"] = True``. When the game is over, ``info["outcome"]`` holds its payoff
+    and the observation stays the one before.
+
+    Args:
+        game: name of the game.
+        seat: the agent's seat; seat 0 moves first. Opponents who move before the agent are played
+            by ``reset``, and games that they end are replayed.
+        reward: "outcome", "regret" or "shaped" (see ``Engine``).
+        encoding: how observations are written, "integer" or another one (see ``Encoding``).
+        render_mode: None, "ansi" (a text), "rgb_array" (pixels, uint8 of shape (400, 600, 3)) or
+            "human" (a window); the last two need pygame. Whoever watches sees every move of the
+            others, which are then played one by one and not by tables: a seed gives other games.
+        keywords: those of the game, such as ``max_score``; and ``opponent`` (in the lowest-score
+            game ``opponents``): a policy's name, a table (state, action), actions (state,), or a
+            callable on (observations, masks).
+
+    Attributes:
+        task: what the agent faces; exact computation starts from it.
+
+    Raises:
+        ValueError: if an argument is out of range, naming it.
+        TypeError: if a keyword is not one of the game's or the render mode is unknown.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012  the base class declares it for instances
+        "render_modes": list(MODES),
+        "render_fps": FRAMES,
+    }
+
+    def __init__(
+        self,
+        game: str,
+        seat: int = 0,
+        reward: RewardMode = "outcome",
+        encoding: EncodingName = "integer",
+        render_mode: str | None = None,
+        **keywords: Any,
+    ) -> None:
+        self.task = make_task(game, seat, **keywords)
+        self.render_mode = render_mode
+        self._names = names_of(self.task)
+        self._renderer = (
+            None if render_mode is None else Renderer(self.task.game, render_mode, self._names)
+        )
+        self._engine = Engine(self.task, 1, reward, encoding, tables=render_mode is None)
+        self.observation_space, self.action_space = self._engine.spaces()
+        self._num_actions = self.task.game.num_actions
+        self._over = True
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Features, dict[str, Any]]:
+        """Start a new game."""
+        super().reset(seed=seed, options=options)
+        self._engine.reset_one(self.np_random)
+        self._over = False
+        self._watch()
+        return self._engine.observe_one(), {"action_mask": self._engine.mask_of_one()}
+
+    def step(self, action: SupportsIndex) -> tuple[Features, float, bool, bool, dict[str, Any]]:
+        """Make one move; the opponents reply.
+
+        Raises:
+            ValueError: if the action is no integer, or outside the action space.
+            RuntimeError: if the game is over.
+        """
+        if self._over:
+            raise RuntimeError("the game is over: call reset before step")
+        chosen = check_action(action, self._num_actions)
+        reward, over, payoff, illegal = self._engine.step_one(chosen, self.np_random)
+        self._over = over
+        if self._renderer is not None and over:
+            self._watch("illegal move" if illegal else ending(self.task, payoff, self._names))
+        else:
+            self._watch()
+        info: dict[str, Any] = {"action_mask": self._engine.mask_of_one()}
+        if over:
+            info["outcome"] = payoff
+            if illegal:
+                info["illegal_action"] = True
+        return self._engine.observe_one(), reward, over, False, info
+
+    def action_masks(self) -> BoolArray:
+        """Say which actions are legal, bool of shape (action,), as MaskablePPO asks for it."""
+        legal: BoolArray = self._engine.masks()[0]
+        return legal
+
+    @property
+    def reward_mode(self) -> RewardMode:
+        """The reward mode."""
+        return self._engine.reward
+
+    @property
+    def sight(self) -> Sight:
+        """What the agent is shown of a state."""
+        return self._engine.sight
+
+    @contextmanager
+    def elsewhere(self) -> Iterator[None]:
+        """Let the game be put into other states by ``go_to``, and go on where it was."""
+        before = self._engine.states, self._over
+        try:
+            yield
+        finally:
+            self._engine.go_to(before[0])
+            self._over = before[1]
+
+    def go_to(self, state: int) -> None:
+        """Put the game into a state in which the agent is to move."""
+        self._engine.go_to(np.array([state]))
+        self._over = False
+
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
+        """Show the game and the last moves, as ``render_mode`` says.
+
+        Raises:
+            RuntimeError: if no game has begun.
+        """
+        return None if self._renderer is None else self._renderer.render()
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._renderer is not None:
+            self._renderer.close()
+
+    @property
+    def P(self) -> Transitions:  # noqa: N802  the name that planners read
+        """The agent's transition law by Gymnasium's toy-text convention, built on demand.
+
+        ``P[state][action]`` lists (probability, next state, reward, terminated). Rewards are
+        those of the reward mode. The last state is the end, which absorbs and pays nothing.
+
+        Raises:
+            ValueError: if the game is too large to list.
+        """
+        return tabulate_transitions(self._engine)
+
+    @property
+    def sparse_P(self) -> SparseLaw:  # noqa: N802  as P
+        """The same as sparse matrices, for default sizes too (see ``SparseLaw``).
+
+        Raises:
+            ModuleNotFoundError: if SciPy is not installed.
+            ValueError: if the matrices would take more memory than the limit.
+        """
+        return sparse_law(self.task, self._engine.reward)
+
+    @property
+    def initial_state_distrib(self) -> FloatArray:
+        """Law of the agent's first state as ``P`` numbers them, the end last: shape (state,)."""
+        return np.append(self.task.initial, 0.0)
+
+    def _watch(self, ended: str = "") -> None:
+        """Let the renderer see the last moves, and how the game has ended."""
+        if self._renderer is not None:
+            state = int(self._engine.states[0])
+            self._renderer.watch(self._engine.played, self.task.seat, state, ended)
+
+
+def check_action(action: Any, num_actions: int) -> int:
+    """Return an action as an integer: an int, or an integer scalar or 0-d array of any library.
+
+    Raises:
+        ValueError: if it is none, or outside the action space.
+    """
+    try:
+        chosen = None if isinstance(action, bool) else operator.index(action)
+    except TypeError:  # 1.9, "1", None: int() would take some of them for an action
+        chosen = None
+    if chosen is None:
+        raise InputError(f"action must be an integer, got {' '.join(repr(action).split())}")
+    if not 0 <= chosen < num_actions:
+        raise InputError(f"action must be from 0 to {num_actions - 1}, got {show(chosen)}")
+    return chosen

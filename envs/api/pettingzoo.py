@@ -1,0 +1,271 @@
+"""The games as environments of PettingZoo: each seat is an agent, and nobody's policy is fixed.
+
+Nothing of a game is written again here: positions, masks and chance are those of its rules, so that
+what any line-up wins on average is what ``exactdice.expected_payoffs`` computes.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+
+try:
+    import pettingzoo
+    from pettingzoo.utils.wrappers import BaseWrapper, OrderEnforcingWrapper
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "exactdice.pettingzoo needs more libraries: pip install 'exactdice[pettingzoo]'",
+        name=error.name,
+    ) from error
+
+from ...baselines import Sight, Task, make_game, register_environment
+from ...baselines.solving.observations import InDictionary
+from ...core import GAMES, BoolArray, FloatArray, InputError, InverseLaws
+from ...core.effects import checked_advance
+from ..drawing.rendering import FRAMES, MODES, Renderer
+from ..engine.lanes import Played
+from .encoding import Encoding, EncodingName, Features
+from .env import check_action
+from .registration import find_game
+
+#: Wrappers of PettingZoo that leave the game alone.
+HARMLESS = (
+    "AssertOutOfBoundsWrapper",
+    "CaptureStdoutWrapper",
+    "OrderEnforcingWrapper",
+    "RecordVideo",
+)
+
+
+class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no types for mypy
+    """A dice game for all its players, by the agent-environment cycle of PettingZoo.
+
+    Agents are "player_0", "player_1" and so on; player_0 moves first. What an agent sees is a
+    dictionary: "observation", as ``encoding`` writes it, and "action_mask", int8 of shape
+    (action,), one where an action is legal. An agent that is not to move sees what it saw at its
+    last move, zeros before its first one, and a mask of zeros.
+
+    An agent is rewarded once, with its payoff, as soon as that is settled; ``infos`` holds it as
+    "outcome". All agents stay until all payoffs are settled, and terminate together: who is beaten
+    in a round of four waits for its end. An illegal action ends the game with
+    ``infos[agent]["illegal_action"] = True``: who makes it gets the worst payoff of the game, and
+    all whose payoff is not settled get the best.
+
+    Args:
+        game: name of a game of two players or more, or the place of one (see ``find_game``).
+        encoding: how observations are written, "integer" or another one (see ``Encoding``).
+        render_mode: None, "ansi" (a text) or "human" (the text is printed).
+        keywords: those of the game, such as ``max_score``.
+
+    Attributes:
+        game: the rules.
+
+    Raises:
+        ValueError: if an argument is out of range, naming it, or the game has one player.
+        TypeError: if a keyword is not one of the game's or the render mode is unknown.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012  the base class declares it for instances
+        "render_modes": list(MODES),
+        "render_fps": FRAMES,
+        "is_parallelizable": False,
+    }
+
+    def __init__(
+        self,
+        game: str,
+        encoding: EncodingName = "integer",
+        render_mode: str | None = None,
+        **keywords: Any,
+    ) -> None:
+        super().__init__()
+        name = find_game(game).name
+        self.game = make_game(name, ("encoding", "render_mode"), **keywords)
+        if self.game.num_players < 2:
+            advice = f": {self.game.made_for_two} makes it one" if self.game.made_for_two else ""
+            raise InputError(f"game must be one of two players or more, got {self.game!r}{advice}")
+        self.encoding = Encoding(self.game.observation_sizes, encoding)
+        self.render_mode = render_mode
+        self.metadata = {**self.metadata, "name": f"{name}_v0"}
+        self.possible_agents = [f"player_{seat}" for seat in range(self.game.num_players)]
+        self.agents: list[str] = []
+        self._renderer = (
+            None if render_mode is None else Renderer(self.game, render_mode, self.possible_agents)
+        )
+        self.observation_spaces = {agent: self._space() for agent in self.possible_agents}
+        self.action_spaces = {
+            agent: gym.spaces.Discrete(self.game.num_actions) for agent in self.possible_agents
+        }
+        self._starts, chances = self.game.initial_law()
+        self._start_law = InverseLaws(chances.astype(np.float64)[None])
+        self._rng: np.random.Generator | None = None
+
+    def _space(self) -> gym.spaces.Dict:
+        """Make an observation space, which each agent has of its own, to be seeded."""
+        mask = gym.spaces.Box(0, 1, (self.game.num_actions,), np.int8)
+        shown = Encoding(self.game.observation_sizes, self.encoding.name).space
+        return gym.spaces.Dict({"observation": shown, "action_mask": mask})
+
+    def observation_space(self, agent: str) -> gym.spaces.Dict:
+        """Give the observation space of an agent."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> gym.spaces.Discrete:
+        """Give the action space of an agent."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Start a new game; without a seed the generator goes on where it was."""
+        if seed is not None or self._rng is None:
+            self._rng, _ = gym.utils.seeding.np_random(seed)
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self._settled = np.zeros(len(self.agents), dtype=bool)
+        nothing = np.zeros(len(self.game.observation_sizes), dtype=np.int64)
+        self._seen = {agent: self.encoding.encode(nothing[None])[0] for agent in self.agents}
+        self._go_to(0, int(self._starts[self._start_law.draw(np.array([0]), self._rng)[0]]))
+        self._watch([])
+
+    def observe(self, agent: str) -> dict[str, Features]:
+        """Give what an agent sees, in fresh memory."""
+        to_move = agent == self.agent_selection and not self.terminations.get(agent, True)
+        mask = self._mask.copy() if to_move else np.zeros_like(self._mask)
+        return {"observation": self._seen[agent].copy(), "action_mask": mask}
+
+    def step(self, action: Any) -> None:
+        """Make a move of the agent that is to move; None after the end of the game.
+
+        Raises:
+            ValueError: if the action is no integer, or outside the action space.
+            RuntimeError: if there is no game.
+        """
+        if not self.agents:
+            raise RuntimeError("the game is over: call reset before step")
+        agent = self.agent_selection
+        if self.terminations[agent]:
+            self._was_dead_step(action)
+            return
+        chosen = check_action(action, self.game.num_actions)
+        self._cumulative_rewards[agent] = 0.0
+        self._clear_rewards()
+        played = []
+        if self._mask[chosen]:
+            played.append(self._play(chosen))
+        else:
+            self._forfeit(agent)
+        self._accumulate_rewards()
+        self._watch(played)
+
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
+        """Show the game and its last move, as ``render_mode`` says (see ``GameEnv``)."""
+        return None if self._renderer is None else self._renderer.render()
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._renderer is not None:
+            self._renderer.close()
+
+    def _go_to(self, seat: int, state: int) -> None:
+        """Have a player move in a state."""
+        self._seat, self._state = seat, state
+        self.agent_selection = self.possible_agents[seat]
+        states = np.array([state])
+        seen = self.encoding.encode(self.game.observe(states, seat))
+        self._seen[self.agent_selection] = seen[0]
+        self._mask: npt.NDArray[np.int8] = self.game.mask(states)[0].astype(np.int8)
+
+    def _play(self, action: int) -> Played:
+        """Make a legal move."""
+        assert self._rng is not None
+        seats, states, actions = np.array([[self._seat], [self._state], [action]])
+        outcomes = self.game.draw(states, actions, self._rng)
+        played = Played(self._seat, self._state, action, int(outcomes[0]))
+        move = checked_advance(self.game, seats, states, actions, outcomes)
+        self._settle(move.over[0], move.payoffs[0])
+        if not self._settled.all():
+            self._go_to(int(move.seats[0]), int(move.states[0]))
+        return played
+
+    def _forfeit(self, agent: str) -> None:
+        """End the game by an illegal move."""
+        worst, best = self.game.payoff_range
+        payoffs = np.full(len(self.possible_agents), best, dtype=np.float64)
+        payoffs[self._seat] = worst
+        self.infos[agent]["illegal_action"] = True
+        self._settle(np.ones(len(payoffs), dtype=bool), payoffs)
+
+    def _settle(self, over: BoolArray, payoffs: FloatArray) -> None:
+        """Pay the players whose payoff is settled now; when all are, the game is over."""
+        for seat in np.flatnonzero(over & ~self._settled).tolist():
+            agent = self.possible_agents[seat]
+            self.rewards[agent] = self.infos[agent]["outcome"] = float(payoffs[seat])
+        self._settled |= over
+        if self._settled.all():
+            self.terminations = dict.fromkeys(self.agents, True)
+            self.agent_selection = self.agents[0]
+
+    def _watch(self, played: list[Played]) -> None:
+        """Let the renderer see the last move, and how the game has ended."""
+        if self._renderer is not None:
+            ended = ""
+            if self._settled.all():
+                paid = (f"{agent} {info['outcome']:g}" for agent, info in self.infos.items())
+                ended = ", ".join(paid)
+            self._renderer.watch(played, self._seat, self._state, ended)
+
+
+#: What the environments of PettingZoo itself call one without wrappers.
+raw_env = GameAEC
+
+
+def env(
+    game: str,
+    encoding: EncodingName = "integer",
+    render_mode: str | None = None,
+    **keywords: Any,
+) -> Any:
+    """Make a ``GameAEC`` that says so when it is used in the wrong order, as PettingZoo's do."""
+    return OrderEnforcingWrapper(GameAEC(game, encoding, render_mode, **keywords))
+
+
+def look(env: Any) -> tuple[Task, Sight]:
+    """Give the game of an environment of PettingZoo as a task, and what its agents are shown.
+
+    As nobody plays the other seats, the task is that of the game's default environment: seat 0
+    against the default opponents.
+
+    Raises:
+        TypeError: if it is no environment of this project.
+        ValueError: if a wrapper may change the game.
+    """
+    while isinstance(env, BaseWrapper):
+        if type(env).__name__ not in HARMLESS:
+            raise InputError(
+                "env must be scored as it is played, and the wrapper "
+                f"{type(env).__name__} may change it: pass env.unwrapped to score the game itself"
+            )
+        env = env.env
+    if not isinstance(env, GameAEC):
+        raise TypeError(f"env must be an exactdice environment, got {env}")
+    shown = env.encoding.sight
+    sight = replace(shown, read=InDictionary("observation", env.game, shown.read))
+    return Task(env.game, 0, env.game.default_opponent), sight
+
+
+def register_games() -> None:
+    """Have ``pettingzoo.make("aec", "exactdice/Greed-v0")`` make the games that are known now."""
+    for name in GAMES:
+        if f"exactdice/{name}-v0" not in pettingzoo.aec_registry:
+            pettingzoo.register(
+                "aec", f"exactdice/{name}-v0", "exactdice.pettingzoo:env", kwargs={"game": name}
+            )
+
+
+register_environment("pettingzoo", look)
+register_games()

@@ -1,0 +1,221 @@
+"""Many games at once, by Gymnasium's vector API."""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+
+from ...baselines import Sight, make_task
+from ...core import BoolArray, FloatArray, InputError, IntArray
+from ..engine.engine import Engine, Outcome, RewardMode
+from .encoding import EncodingName, Features
+
+#: What an attribute of one game is called here.
+OF_A_GAME = {"action_space": "single_action_space", "observation_space": "single_observation_space"}
+
+
+class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
+    """As ``GameEnv``, with a leading axis of games that are played in lockstep.
+
+    Every key k of the infos has a mask _k. ``action_mask``, int8 of shape (num_envs, action), is
+    right for every game after a reset of some too; ``_action_mask`` says of which it is news. In
+    the mode SAME_STEP the end of an episode shows up as ``final_obs`` and ``final_info``; in
+    DISABLED, ended games have to be reset by ``options={"reset_mask": ...}`` before the next step.
+
+    Args:
+        game: name of the game.
+        num_envs: number of games, at least 1.
+        autoreset_mode: when an ended game starts anew, a ``gymnasium.vector.AutoresetMode`` or
+            its value ("NextStep", "SameStep", "Disabled").
+        seat: see ``GameEnv``, as for the arguments below.
+        reward: the reward mode.
+        encoding: how observations are written.
+        render_mode: must be None.
+        keywords: those of the game and its opponents.
+    """
+
+    def __init__(
+        self,
+        game: str,
+        num_envs: int = 1,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        seat: int = 0,
+        reward: RewardMode = "outcome",
+        encoding: EncodingName = "integer",
+        render_mode: None = None,
+        **keywords: Any,
+    ) -> None:
+        if render_mode is not None:
+            raise InputError(f"render_mode must be None for a vector, got {render_mode!r}")
+        self.task = make_task(game, seat, **keywords)
+        self._engine = Engine(self.task, num_envs, reward, encoding)
+        self.num_envs = num_envs
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
+        self.render_mode = None
+        self.single_observation_space, self.single_action_space = self._engine.spaces()
+        self.observation_space = gym.vector.utils.batch_space(
+            self.single_observation_space, num_envs
+        )
+        self.action_space = gym.vector.utils.batch_space(self.single_action_space, num_envs)
+        self._num_actions = self.task.game.num_actions
+        self._nobody = np.zeros(num_envs, dtype=bool)
+        self._over, self._waiting = ~self._nobody, True  # whether any is to start anew
+        self._attributes: dict[str, tuple[Any, ...]] = {}
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Features, dict[str, Any]]:
+        """Start new games, in all lanes or where ``options["reset_mask"]`` says.
+
+        Args:
+            seed: an integer for the generator that serves all lanes, or a list with one for each
+                lane, all of which together seed it. In a list None stands for a number that the
+                generator draws.
+            options: may hold ``reset_mask``, bool of shape (num_envs,).
+
+        Raises:
+            ValueError: if ``seed`` or ``reset_mask`` is nothing of the kind.
+        """
+        self._seed(seed)
+        wanted = np.ones(self.num_envs, dtype=bool)
+        if options is not None and "reset_mask" in options:
+            wanted = np.asarray(options["reset_mask"])
+            if wanted.shape != (self.num_envs,) or wanted.dtype != bool or not wanted.any():
+                raise InputError(
+                    f"reset_mask must be bool of shape ({self.num_envs},) with one True at least, "
+                    f"got {wanted!r}"
+                )
+        self._engine.reset(np.flatnonzero(wanted), self.np_random)
+        self._over = self._over & ~wanted
+        self._waiting = bool(self._over.any())
+        return self._engine.observations(), self._infos(wanted.copy())
+
+    def step(
+        self, actions: IntArray
+    ) -> tuple[Features, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
+        """Make one move in every game.
+
+        Raises:
+            ValueError: if an action is outside the action space.
+            RuntimeError: if a game is over that has to be reset by hand.
+        """
+        actions = check_actions(actions, self.num_envs, self._num_actions)
+        if self._waiting and self.autoreset_mode is AutoresetMode.DISABLED:
+            raise RuntimeError(f"games {np.flatnonzero(self._over).tolist()} are over: reset them")
+        outcome = self._engine.play(actions, self._over, self.np_random)
+        self._over = over = outcome.over
+        self._waiting = bool(np.count_nonzero(over))  # faster than any()
+        ends = self._ends(outcome) if self._waiting else {}
+        if self._waiting and self.autoreset_mode is AutoresetMode.SAME_STEP:
+            ended = np.flatnonzero(over)
+            final_obs = np.full(self.num_envs, None, dtype=object)
+            final_obs[ended] = np.fromiter(self._engine.observations()[ended], object, len(ended))
+            ends = {"final_obs": final_obs, "final_info": {**self._infos(over.copy()), **ends}}
+            ends |= {"_final_obs": over.copy(), "_final_info": over.copy()}
+            self._engine.reset(ended, self.np_random)
+            self._over, self._waiting = self._nobody, False
+        infos = {**self._infos(~self._nobody), **ends}
+        observations = self._engine.observations()
+        return observations, outcome.rewards, over.copy(), self._nobody.copy(), infos
+
+    def _seed(self, seed: Any) -> None:
+        """Seed the generator of all games (see ``reset``)."""
+        if seed is None or isinstance(seed, int | np.integer):
+            super().reset(seed=None if seed is None else int(seed))
+            return
+        listed = isinstance(seed, list | tuple) or (isinstance(seed, np.ndarray) and seed.ndim == 1)
+        if not listed or len(seed) != self.num_envs or not all(map(_is_seed, seed)):
+            raise InputError(
+                f"seed must be one integer, or a list of {self.num_envs}, one for each game, "
+                f"each at least 0 or None, got {seed!r}"
+            )
+        if any(one is not None for one in seed):
+            seeds = [self.np_random.integers(2**31) if one is None else one for one in seed]
+            self.np_random = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seeds)))
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Call a method of every game, which is ``action_masks``, or give an attribute of each.
+
+        Raises:
+            AttributeError: if a game has no such thing.
+        """
+        if name == "action_masks":
+            return tuple(self.action_masks(*args, **kwargs))
+        if name in self._attributes:
+            return self._attributes[name]
+        value = getattr(self, OF_A_GAME.get(name, name))
+        if callable(value):
+            raise AttributeError(f"{name} must be 'action_masks', the only method of a game")
+        return (value,) * self.num_envs
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Give an attribute of every game."""
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Give every game an attribute that it has not, such as a label for ``get_attr``.
+
+        Args:
+            name: of the attribute.
+            values: a list or tuple with one for each game, or one for all.
+
+        Raises:
+            AttributeError: if the games have it, as they share one engine.
+            ValueError: if there are more or fewer values than games.
+        """
+        if hasattr(self, OF_A_GAME.get(name, name)):
+            raise AttributeError(f"{name} cannot be set: all games share one engine")
+        each = tuple(values) if isinstance(values, list | tuple) else (values,) * self.num_envs
+        if len(each) != self.num_envs:
+            raise InputError(f"values must be {self.num_envs}, one for each game, got {len(each)}")
+        self._attributes[name] = each
+
+    @property
+    def sight(self) -> Sight:
+        """What the agent of a game is shown of a state."""
+        return self._engine.sight
+
+    def action_masks(self) -> BoolArray:
+        """Say which actions are legal, bool of shape (num_envs, action)."""
+        return self._engine.masks()
+
+    def _infos(self, news: BoolArray) -> dict[str, Any]:
+        """Say which actions are legal in all lanes, and for which that is news."""
+        masks = self.action_masks().view(np.int8)
+        return {"action_mask": masks, "_action_mask": news}
+
+    def _ends(self, outcome: Outcome) -> dict[str, Any]:
+        """Collect what the infos say of games that have just ended."""
+        infos: dict[str, Any] = {"outcome": outcome.payoffs.copy(), "_outcome": outcome.over.copy()}
+        if np.count_nonzero(outcome.illegal):
+            infos |= {"illegal_action": outcome.illegal, "_illegal_action": outcome.illegal.copy()}
+        return infos
+
+
+def _is_seed(one: Any) -> bool:
+    return one is None or (isinstance(one, int | np.integer) and int(one) >= 0)
+
+
+def check_actions(actions: Any, num_envs: int, num_actions: int) -> IntArray:
+    """Return the actions as integers of shape (num_envs,).
+
+    Raises:
+        ValueError: if the shape is wrong or an action is outside the action space.
+    """
+    try:
+        checked = np.asarray(actions)
+    except (TypeError, ValueError) as error:  # rows of different lengths, tensors elsewhere
+        raise InputError(f"actions must be {num_envs} integers, got none: {error}") from None
+    if checked.shape != (num_envs,) or checked.dtype.kind not in "iu":
+        raise InputError(
+            f"actions must be {num_envs} integers, "
+            f"got an array of {checked.dtype} and shape {checked.shape}"
+        )
+    chosen: IntArray = checked.astype(np.int64)
+    outside = chosen.view(np.uint64) >= num_actions  # as are negative ones, seen so
+    if np.count_nonzero(outside):
+        first = checked[outside][0]
+        raise InputError(f"actions must be from 0 to {num_actions - 1}, got {first}")
+    return chosen

@@ -1,0 +1,218 @@
+"""Looking through wrappers: what an agent faces and sees in a wrapped environment.
+
+Some wrappers leave the game alone. A wrapper of observations is followed: every observation is
+pushed through it, with the environment put into that state, so that a network is asked exactly as
+it would be in play. What changes actions, rewards or the length of games is refused.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import VectorEnv, VectorWrapper
+
+from ...baselines import Sight, Task
+from ...baselines.solving.observations import Changed, InDictionary
+from ...core import InputError, IntArray
+from .encoding import Features
+from .env import GameEnv
+from .masking import MaskInObservation
+from .vector import GameVectorEnv
+
+#: Wrappers that leave the game alone, by package and class.
+HARMLESS = {
+    "gymnasium.AddWhiteNoise",  # of pictures
+    "gymnasium.Autoreset",
+    "gymnasium.DictInfoToList",
+    "gymnasium.HumanRendering",
+    "gymnasium.ObstructView",
+    "gymnasium.OrderEnforcing",
+    "gymnasium.PassiveEnvChecker",
+    "gymnasium.RecordEpisodeStatistics",
+    "gymnasium.RecordVideo",
+    "gymnasium.RenderCollection",
+    "sb3_contrib.ActionMasker",
+    "stable_baselines3.Monitor",
+}
+
+
+#: And those that change rewards only, which a trained model does not see.
+REWARDS = {"gymnasium.NormalizeReward", "gymnasium.TimeLimit"}
+
+
+def look(env: Any) -> tuple[Task, Sight]:
+    """Give the task of an environment of Gymnasium, and what its agent is shown.
+
+    Raises:
+        TypeError: if it is no environment of this project.
+        ValueError: if a wrapper changes the game, or shows what is no function of the state.
+    """
+    return _look(env, _refuse_changes)
+
+
+def sight_in_training(env: Any) -> Sight:
+    """Give what a model is shown in the environment that it was trained in.
+
+    Raises:
+        TypeError: if it is no environment of this project.
+        ValueError: if a wrapper may have changed observations or actions in other ways.
+    """
+    return _look(env, _refuse_actions)[1]
+
+
+def _look(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]:
+    layers: list[Any] = []
+    inner = env
+    while isinstance(inner, gym.Wrapper | VectorWrapper):
+        layers.insert(0, inner)
+        inner = inner.env
+    if not isinstance(inner, GameEnv | GameVectorEnv):
+        advice = ""
+        if isinstance(inner, VectorEnv):
+            advice = "; of a vector of environments pass one, such as env.envs[0]"
+        raise TypeError(f"env must be an exactdice environment, got {inner}{advice}")
+    shown = [layer for layer in layers if _shows(layer)]
+    for layer in layers:
+        if layer not in shown and _name(layer) not in HARMLESS:
+            check(layer, inner.task)
+    if shown and isinstance(shown[-1], MaskInObservation):  # the mask is ours to keep
+        masked = shown.pop()
+        sight = _sight(inner, shown, masked.env.observation_space)
+        read = InDictionary(masked.key, inner.task.game, sight.read)
+        return inner.task, replace(sight, read=read)
+    return inner.task, _sight(inner, shown, env.observation_space)
+
+
+def _sight(inner: GameEnv | GameVectorEnv, shown: list[Any], space: gym.Space[Any]) -> Sight:
+    """Say what wrappers of observations make of what an environment shows."""
+    if not shown:
+        return inner.sight
+    assert isinstance(inner, GameEnv)
+    if isinstance(space, gym.spaces.Dict | gym.spaces.Tuple):
+        raise InputError(f"env must show arrays, got observations of {space}")
+    read = Changed(tuple(type(layer).__name__ for layer in shown))
+    return Sight(space, _Pushing(inner, shown), wrapped=True, read=read)
+
+
+def _name(layer: Any) -> str:
+    return f"{type(layer).__module__.partition('.')[0]}.{type(layer).__name__}"
+
+
+def _shows(layer: Any) -> bool:
+    """Say whether a wrapper changes observations, and nothing else."""
+    kind = type(layer)
+    return (
+        isinstance(layer, gym.ObservationWrapper)
+        and kind.step is gym.ObservationWrapper.step
+        and kind.reset is gym.ObservationWrapper.reset
+    )
+
+
+def _refuse_changes(layer: Any, task: Task) -> None:
+    """Refuse a wrapper that changes the game, or that may."""
+    if _name(layer) != "gymnasium.TimeLimit":
+        raise InputError(
+            f"env must be scored as it is played, and the wrapper {type(layer).__name__} may "
+            "change its observations, actions, rewards or length in ways that cannot be followed: "
+            "pass the environment without it, such as env.unwrapped, to score the game itself"
+        )
+    longest: float = sum(seat == task.seat for seat, _ in task.game.stages())
+    if task.game.has_cycles:
+        longest = np.inf
+    if layer._max_episode_steps < longest:
+        moves = "any number" if longest == np.inf else longest
+        raise InputError(
+            f"env must not be cut off: TimeLimit ends games after {layer._max_episode_steps} "
+            f"moves of the agent, and {task.game!r} may take {moves}"
+        )
+
+
+def _refuse_actions(layer: Any, _task: Task) -> None:
+    """Refuse a wrapper that changes what a model sees or does, or that may."""
+    if not _changes_rewards(layer):
+        raise not_followed(f"the wrapper {type(layer).__name__}")
+
+
+def _changes_rewards(layer: Any) -> bool:
+    """Say whether a wrapper changes rewards, and nothing that a model sees or does."""
+    kind = type(layer)
+    return _name(layer) in REWARDS or (
+        isinstance(layer, gym.RewardWrapper)
+        and kind.step is gym.RewardWrapper.step
+        and kind.reset is gym.Wrapper.reset
+    )
+
+
+def not_followed(what: str) -> InputError:
+    """Refuse a model that was trained under something that may change what it sees or does."""
+    return InputError(
+        "model must be shown states and make moves as in the game, one at a time, and it was "
+        f"trained under {what}, which cannot be followed: pass exactdice.from_network of a "
+        "function from what env shows to its logits or action values"
+    )
+
+
+class _Opaque(type):
+    """Tells by ``isinstance`` whether a wrapper may change what an agent sees or does."""
+
+    def __instancecheck__(cls, layer: Any) -> bool:
+        plain = _name(layer) in HARMLESS or _changes_rewards(layer)
+        return not plain or not isinstance(layer.unwrapped, GameEnv)
+
+
+class Opaque(metaclass=_Opaque):
+    """Whatever is between an agent and a bare environment of this project and may change it.
+
+    An environment in another process is asked by ``env_is_wrapped`` whether it has one, as all that
+    can be sent there is a class, whose instances are then looked for.
+    """
+
+
+class _Pushing:
+    """Pushes observations through wrappers, each with the environment in its state.
+
+    Args:
+        env: the bare environment.
+        layers: its wrappers of observations, innermost first.
+    """
+
+    def __init__(self, env: GameEnv, layers: list[Any]) -> None:
+        self._env = env
+        self._layers = layers
+
+    def __call__(self, observations: IntArray) -> Features:
+        """Give what is shown, a batch of the outermost observation space.
+
+        Raises:
+            ValueError: if the same state is not shown alike twice.
+        """
+        for layer in self._layers:
+            if getattr(layer, "update_running_mean", False):
+                raise InputError(
+                    f"env must show a state alike every time, and {type(layer).__name__} changes "
+                    "its statistics with every observation: set its update_running_mean to False"
+                )
+        forth = self._push(observations)
+        back = self._push(observations[::-1])[::-1]
+        if not np.array_equal(forth, back, equal_nan=True):
+            names = ", ".join(type(layer).__name__ for layer in self._layers)
+            raise InputError(
+                "env must show a state alike every time, so that a policy is a function of the "
+                f"state: the wrappers {names} do not"
+            )
+        return forth
+
+    def _push(self, observations: IntArray) -> Features:
+        game, encoding = self._env.task.game, self._env.sight
+        shown = []
+        with self._env.elsewhere():
+            for state, features in zip(
+                game.encode(observations).tolist(), encoding.show(observations), strict=True
+            ):
+                self._env.go_to(state)
+                for layer in self._layers:
+                    features = layer.observation(features)
+                shown.append(np.array(features))
+        return np.stack(shown)

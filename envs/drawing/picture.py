@@ -1,0 +1,284 @@
+"""A scene as a picture: plain shapes on a page, which any painter can paint.
+
+Colours are those of Okabe and Ito, which the colour-blind tell apart too; nothing is said by
+colour alone.
+"""
+
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Literal, TypeAlias
+
+from ...core import Die, Gauge, Note, Row, Tile, Tokens
+from .scene import Event, Scene
+
+TOP, MARGIN = 52, 16  # height of the head, and what is left free at the sides
+LOWEST, HIGHEST, LINE = 36, 64, 22  # heights of a row of words, and of a line of the foot
+PAPER, INK, FAINT, PALE = "#faf8f3", "#1b1f24", "#6b7280", "#e3e0d8"
+PLAYERS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+WOOD, LIT, SPECIAL = "#e8c07d", "#f0e442", "#0072b2"
+LETTER = 8.3  # width of a letter in the foot
+EASY, LARGEST = 44, 46  # room that a die or a tile should have, and the side of the largest
+SMALL = 17  # side of a die in the foot
+FEW_DICE, MOST_DICE = 8, 30  # beside the words of a move, and in a line of their own
+#: Where pips lie on a die, in thirds of its half side.
+PIPS = {
+    1: [(0, 0)],
+    2: [(-1, -1), (1, 1)],
+    3: [(-1, -1), (0, 0), (1, 1)],
+    4: [(-1, -1), (-1, 1), (1, -1), (1, 1)],
+    5: [(-1, -1), (-1, 1), (0, 0), (1, -1), (1, 1)],
+    6: [(-1, -1), (-1, 0), (-1, 1), (1, -1), (1, 0), (1, 1)],
+}
+
+
+@dataclass(frozen=True)
+class Page:
+    """What there is room for.
+
+    Attributes:
+        width: of the page.
+        height: of the page.
+        left: where pieces begin, to the right of what they are.
+        lines: how many lines of words the foot has room for at least.
+    """
+
+    width: int
+    height: int
+    left: int
+    lines: int
+
+    @property
+    def room(self) -> int:
+        """Width of the room for pieces."""
+        return self.width - MARGIN - self.left
+
+    @property
+    def letters(self) -> int:
+        """How many letters a line of the foot has room for."""
+        return int((self.width - 2 * MARGIN) / LETTER)
+
+
+WIDE = Page(600, 400, 140, 4)
+NARROW = Page(360, 440, 116, 6)  # for phones
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle with round corners; ``part`` is the number of the piece that it belongs to."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    fill: str
+    line: str = ""
+    radius: float = 0
+    thick: float = 1.5
+    part: int | None = None
+
+
+@dataclass(frozen=True)
+class Disc:
+    """A filled circle."""
+
+    x: float
+    y: float
+    radius: float
+    fill: str
+    line: str = ""
+    part: int | None = None
+
+
+@dataclass(frozen=True)
+class Text:
+    """Words, of which (x, y) is the middle of the beginning, the middle or the end."""
+
+    x: float
+    y: float
+    words: str
+    size: float
+    fill: str = INK
+    anchor: Literal["start", "middle", "end"] = "start"
+    part: int | None = None
+
+
+Shape: TypeAlias = Box | Disc | Text
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Shapes on a page, back to front."""
+
+    page: Page
+    shapes: list[Shape]
+
+
+def picture_of(scene: Scene, page: Page = WIDE) -> Picture:
+    """Lay out a scene."""
+    lines = _foot_lines(scene, page)
+    foot = LINE * max(len(lines), page.lines) + 8  # so that rows stay where they are as moves come
+    parts = [_part(row, page) for row in scene.rows]
+    height = min(HIGHEST, (page.height - TOP - foot) / max(sum(parts), 1))
+    top = TOP + (page.height - TOP - foot - sum(parts) * height) / 2
+    shapes: list[Shape] = [Box(0, 0, page.width, page.height, PAPER), *_head(scene, page)]
+    for row, part in zip(scene.rows, parts, strict=True):
+        shapes += _row(row, scene, page, top, height * part)
+        top += height * part
+    return Picture(page, [*shapes, *_foot(lines, page, page.height - foot)])
+
+
+def _head(scene: Scene, page: Page) -> Iterator[Shape]:
+    words = scene.ended or f"{scene.mover} to move"
+    width = 16 + 8.4 * len(words)
+    left = page.width - MARGIN - width
+    yield from _title(scene.title, left - 2 * MARGIN)
+    yield Box(left, 11, width, 30, INK if scene.ended else colour(scene.seat), radius=15)
+    yield Text(left + width / 2, 26, words, 15, "#ffffff", "middle")
+
+
+def _title(title: str, room: float) -> Iterator[Shape]:
+    size = 20 if 0.55 * 20 * len(title) <= room else 16
+    lines = textwrap.wrap(title, max(1, int(room / (0.55 * size))))
+    for number, words in enumerate(lines):
+        yield Text(MARGIN, 26 + (number - (len(lines) - 1) / 2) * 20, words, size)
+
+
+def colour(seat: int) -> str:
+    """Give a player's colour."""
+    return PLAYERS[seat % len(PLAYERS)]
+
+
+def _part(row: Row, page: Page) -> float:
+    """Say how much higher a row is to be than one of words: lines of dice or tiles need room."""
+    pieces = sum(isinstance(piece, Die | Tile) for piece in row.pieces)
+    pieces = pieces if row.pieces else 1  # it will have some: rows are to stay where they are
+    return 1 + 0.5 * -(-pieces * EASY // page.room)
+
+
+def _row(row: Row, scene: Scene, page: Page, top: float, height: float) -> Iterator[Shape]:
+    middle = top + height / 2
+    if row.seat is not None:
+        yield Box(MARGIN - 8, top + 6, 4, height - 12, colour(row.seat), radius=2)
+    yield Text(MARGIN + 4, middle, row.label, 15, FAINT)
+    if not row.pieces:
+        yield Text(page.left, middle, "none", 15, FAINT)
+    side = _side(len(row.pieces), page.room, height - 10)
+    columns = max(1, int((page.room + side / 5) // (side * 1.2)))
+    lines = -(-len(row.pieces) // columns)
+    columns = -(-len(row.pieces) // max(lines, 1))  # lines of about the same length
+    for number, piece in enumerate(row.pieces):
+        line, column = divmod(number, columns)
+        x = page.left + column * side * 1.2
+        y = middle + (line - (lines - 1) / 2) * side * 1.15 - side / 2
+        if isinstance(piece, Die):
+            yield from _die(piece, x, y, side, piece.part in scene.taken)
+        elif isinstance(piece, Tile):
+            yield from _tile(piece, x, y, side, piece.part in scene.taken)
+        elif isinstance(piece, Gauge):
+            yield from _gauge(piece, row, x, y + side / 2, page.room)
+        elif isinstance(piece, Tokens):
+            yield from _tokens(piece, row, x, y + side / 2, page.room)
+        elif isinstance(piece, Note):
+            yield Text(x, y + side / 2, piece.words, 18)
+
+
+def _side(count: int, room: float, height: float) -> float:
+    """Find how large so many square pieces may be."""
+    for lines in range(1, count + 1):
+        columns = -(-count // lines)
+        side = min(LARGEST, height / (1.15 * lines), room / (1.2 * columns))
+        if side >= min(LARGEST, height / (1.15 * (lines + 1))):
+            return side
+    return min(LARGEST, height)
+
+
+def _die(die: Die, x: float, y: float, side: float, taken: bool) -> Iterator[Shape]:
+    fill = LIT if taken else "#ffffff"
+    thick = max(1.0, side / (16 if taken else 32))
+    yield Box(x, y, side, side, fill, INK, side / 6, thick, die.part)
+    pip = SPECIAL if die.special else INK
+    middle = x + side / 2, y + side / 2
+    if die.face not in PIPS:
+        yield Text(*middle, str(die.face), side * 0.6, pip, "middle", die.part)
+        return
+    for right, down in PIPS[die.face]:
+        place = middle[0] + right * side / 4, middle[1] + down * side / 4
+        yield Disc(*place, side / 10, pip, part=die.part)
+    if die.special and side > 20:  # its worth, for those who do not see the colour
+        yield Box(x + side - 13, y - 5, 18, 16, SPECIAL, radius=8)
+        yield Text(x + side - 4, y + 3, "0", 12, "#ffffff", "middle")
+
+
+def _tile(tile: Tile, x: float, y: float, side: float, taken: bool) -> Iterator[Shape]:
+    if tile.is_open:
+        fill, line, ink = (LIT if taken else WOOD), INK, INK
+    else:
+        fill, line, ink = PALE, PALE, "#a8a396"
+    yield Box(x, y, side, side, fill, line, side / 8, 3 if taken else 1.5, tile.part)
+    yield Text(x + side / 2, y + side / 2, str(tile.number), side / 2, ink, "middle", tile.part)
+    if not tile.is_open:
+        yield Box(x + side / 5, y + side / 2 - 1, side * 3 / 5, 2, ink)
+
+
+def _gauge(gauge: Gauge, row: Row, x: float, middle: float, room: float) -> Iterator[Shape]:
+    width, height = room - 84, 22
+    yield Box(x, middle - height / 2, width, height, PALE, radius=height / 2)
+    filled = max(height, width * gauge.points / gauge.limit)
+    if gauge.points:
+        yield Box(x, middle - height / 2, filled, height, colour(row.seat or 0), radius=height / 2)
+    yield Text(x + width + 12, middle, f"{gauge.points} of {gauge.limit}", 15)
+
+
+def _tokens(tokens: Tokens, row: Row, x: float, middle: float, room: float) -> Iterator[Shape]:
+    step = min(26.0, (room - 40) / tokens.limit)
+    fill = FAINT if row.seat is None else colour(row.seat)
+    for number in range(tokens.limit):
+        there = number < tokens.count
+        place = x + 10 + step * number, middle
+        yield Disc(*place, min(10, step * 0.4), fill if there else PAPER, fill if there else PALE)
+    yield Text(x + step * tokens.limit + 8, middle, str(tokens.count), 16)
+
+
+#: A line of the foot: words, and dice with whether they were taken.
+Line: TypeAlias = tuple[str, list[tuple[Die, bool]]]
+
+
+def _foot_lines(scene: Scene, page: Page) -> list[Line]:
+    """Tell the moves in as many lines as the rows leave room for, the latest if that is few."""
+    room = max(page.lines, int((page.height - TOP - 8 - LOWEST * len(scene.rows)) // LINE))
+    lines = [line for event in scene.events for line in _lines(event, page)]
+    if len(lines) > room:  # what somebody does in a row shares a line
+        turns = groupby(scene.events, key=lambda event: event.who)
+        told = [f"{who} {', '.join(event.words for event in turn)}" for who, turn in turns]
+        lines = [(words, []) for turn in told for words in textwrap.wrap(turn, page.letters)]
+    return lines[-room:]
+
+
+def _lines(event: Event, page: Page) -> Iterator[Line]:
+    """Break what is said of a move into lines; some dice stand beside the first one."""
+    taken = [die.part is not None and die.part in event.taken for die in event.dice]
+    past = [replace(die, part=None) for die in event.dice]  # no longer for a move to take
+    dice = list(zip(past, taken, strict=True))
+    beside = dice if len(dice) <= FEW_DICE else []
+    width = int(page.letters - len(beside) * SMALL * 1.2 / LETTER)
+    first, *rest = textwrap.wrap(f"{event.who} {event.words}", width)
+    yield first, beside
+    for words in textwrap.wrap(" ".join(rest), page.letters):
+        yield words, []
+    if len(dice) > len(beside):
+        yield "" if len(dice) <= MOST_DICE else "...", dice[:MOST_DICE]
+
+
+def _foot(lines: list[Line], page: Page, top: float) -> Iterator[Shape]:
+    yield Box(0, top, page.width, page.height - top, "#ffffff")
+    yield Box(0, top, page.width, 1.5, PALE)
+    for number, (words, dice) in enumerate(lines):
+        middle = top + 15 + LINE * number
+        yield Text(MARGIN, middle, words, 14)
+        room = page.width - 2 * MARGIN - LETTER * len(words)
+        step = min(SMALL * 1.2, room / max(len(dice), 1))
+        left = page.width - MARGIN - step * len(dice)
+        for place, (die, taken) in enumerate(dice):
+            yield from _die(die, left + step * place, middle - step / 2.4, step / 1.2, taken)

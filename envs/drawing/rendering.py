@@ -1,0 +1,87 @@
+"""What ``render`` gives: a text, pixels, or a window."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium.error import DependencyNotInstalled
+
+from ...core import Game
+from ..engine.lanes import Played
+from .painting import Window, to_pixels
+from .picture import picture_of
+from .scene import Scene, film
+
+MODES = ("ansi", "human", "rgb_array")
+FRAMES = 2  # a second
+
+
+class Renderer:
+    """Shows a game.
+
+    Args:
+        game: what is played.
+        mode: "ansi" (a text), "rgb_array" (pixels) or "human" (a window, in which moves are shown
+            one after the other).
+        names: of the players, by seat.
+
+    Raises:
+        TypeError: if the mode is unknown.
+        DependencyNotInstalled: if the mode needs pygame, which is not there.
+    """
+
+    def __init__(self, game: Game, mode: str, names: Sequence[str]) -> None:
+        if mode not in MODES:
+            # TypeError, as stable-baselines3's make_vec_env then tries again without it.
+            raise TypeError(f"render_mode must be None or one of {', '.join(MODES)}, got {mode!r}")
+        if mode != "ansi":
+            _require_pygame(mode)
+        self._game, self._mode, self._names = game, mode, names
+        self._scene: Scene | None = None
+        self._window = Window(FRAMES) if mode == "human" else None
+
+    def watch(self, played: Sequence[Played], seat: int, state: int, ended: str = "") -> None:
+        """Look at the game after some moves.
+
+        Args:
+            played: the moves that are news.
+            seat: who is to move, or was last to.
+            state: in which that is.
+            ended: how the game has ended, empty while it goes on.
+        """
+        scenes = film(self._game, played, seat, state, self._names, ended)
+        self._scene = scenes[-1]
+        if self._window is not None:
+            for scene in scenes:
+                self._window.show(picture_of(scene))
+
+    @property
+    def scene(self) -> Scene:
+        """What is to be seen now.
+
+        Raises:
+            RuntimeError: if no game has begun.
+        """
+        if self._scene is None:
+            raise RuntimeError("no game has begun: call reset before render")
+        return self._scene
+
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
+        """Give the text or the pixels, uint8 of shape (400, 600, 3); None if there is a window."""
+        if self._mode == "ansi":
+            return self.scene.words
+        return to_pixels(picture_of(self.scene)) if self._mode == "rgb_array" else None
+
+    def close(self) -> None:
+        """Close the window."""
+        if self._window is not None:
+            self._window.close()
+
+
+def _require_pygame(mode: str) -> None:
+    try:
+        import pygame  # noqa: F401
+    except ModuleNotFoundError:
+        raise DependencyNotInstalled(
+            f"render_mode {mode!r} needs pygame: pip install 'exactdice[board]'"
+        ) from None

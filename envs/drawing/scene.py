@@ -1,0 +1,144 @@
+"""What is to be seen of a game at one moment, in words and pieces; drawings show it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...baselines import Task
+from ...core import Die, Game, IntArray, Row
+from ...core.words import to_you
+from ..engine.lanes import Played
+
+YOU = "you"  # what a person is called who looks at its own game
+
+
+@dataclass(frozen=True)
+class Event:
+    """A move that somebody made.
+
+    Attributes:
+        who: the player's name.
+        position: what the player saw, in words.
+        dice: those that the player saw, or rolled if no later position shows them.
+        taken: numbers of the dice that the move took (``Die.part``).
+        words: what was done.
+    """
+
+    who: str
+    position: str
+    dice: tuple[Die, ...]
+    taken: tuple[int, ...]
+    words: str
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A moment of a game.
+
+    Attributes:
+        title: the game's.
+        rows: what lies on the table.
+        mover: name of the player to move.
+        seat: the player's seat.
+        taken: numbers of the pieces that a move is about to take.
+        events: moves since the agent's last one, that one included, oldest first.
+        ended: how the game has ended, empty while it goes on.
+        position: what the mover sees, in words.
+    """
+
+    title: str
+    rows: tuple[Row, ...]
+    mover: str
+    seat: int
+    taken: tuple[int, ...] = ()
+    events: tuple[Event, ...] = ()
+    ended: str = ""
+    position: str = ""
+
+    @property
+    def words(self) -> str:
+        """The scene as lines of text: the moves, and how the game stands."""
+        moves = [f"{event.who}, {event.position}: {event.words}" for event in self.events]
+        now = f"game over: {self.ended}" if self.ended else f"{self.mover}, {self.position}"
+        return "\n".join([*moves, now])
+
+
+def names_of(task: Task, agent: str = "agent") -> list[str]:
+    """Name the players by seat."""
+    players = task.game.num_players
+    others = ["opponent"] * 2 if players == 2 else [f"player {seat + 1}" for seat in range(players)]
+    return [agent if seat == task.seat else others[seat] for seat in range(players)]
+
+
+def scene_at(
+    game: Game,
+    seat: int,
+    state: int,
+    names: Sequence[str],
+    events: Iterable[Event] = (),
+    action: int | None = None,
+) -> Scene:
+    """Give the scene of a state in which a player is to move, or makes the move ``action``."""
+    seen = _seen(game, seat, state)
+    taken = () if action is None else game.parts(seen, action)
+    board = game.board(seat, seen, names)
+    words = game.describe(seen)
+    return Scene(game.title, board, names[seat], seat, taken, tuple(events), position=words)
+
+
+def film(
+    game: Game, played: Sequence[Played], seat: int, state: int, names: Sequence[str], ended: str
+) -> list[Scene]:
+    """Give the scenes of some moves, and last what is to be seen after them.
+
+    Args:
+        game: what is played.
+        played: the moves, in their order.
+        seat: who is to move now, or was last to.
+        state: in which that is.
+        names: of the players, by seat.
+        ended: how the game has ended, empty while it goes on. Then the last scene is that of the
+            last move, as no position follows it.
+    """
+    events = [event_of(game, move, names) for move in played]
+    scenes = [
+        scene_at(game, move.seat, move.state, names, events[: number + 1], move.action)
+        for number, move in enumerate(played)
+    ]
+    now = scenes.pop() if ended and scenes else scene_at(game, seat, state, names, events)
+    return [*scenes, replace(now, ended=ended)]
+
+
+def event_of(game: Game, move: Played, names: Sequence[str]) -> Event:
+    """Put a move into words, and find the dice that belong to it."""
+    seen = _seen(game, move.seat, move.state)
+    dice = game.shown(seen, move.action, move.outcome)
+    if not dice:
+        rows = game.board(move.seat, seen, names)
+        own = [row.pieces for row in rows if row.seat == move.seat]
+        rolled = ([piece for piece in pieces if isinstance(piece, Die)] for pieces in own)
+        dice = tuple(next(filter(None, rolled), ()))
+    taken, who = game.parts(seen, move.action), names[move.seat]
+    words = _said_of(who, game.tell(seen, move.action, move.outcome))
+    return Event(who, game.describe(seen), dice, taken, words)
+
+
+def ending(task: Task, payoff: float, names: Sequence[str]) -> str:
+    """Say how a game has ended for the agent."""
+    agent, game = names[task.seat], task.game
+    if game.num_players > 1 and game.payoff_range == (0.0, 1.0):
+        if payoff == 1:
+            return f"{agent} {_said_of(agent, 'wins')}"
+        if payoff == 0:
+            return f"{agent} {_said_of(agent, 'loses')}"
+    return f"{agent} {_said_of(agent, 'gets')} {payoff:g}"
+
+
+def _said_of(who: str, does: str) -> str:
+    return to_you(does) if who == YOU else does
+
+
+def _seen(game: Game, seat: int, state: int) -> IntArray:
+    seen: IntArray = game.observe(np.array([state]), seat)[0]
+    return seen

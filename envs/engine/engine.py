@@ -1,0 +1,266 @@
+"""One engine plays any number of games at once; all environment classes drive it.
+
+A lane is one game of the agent against its opponents. The engine knows the rewards and plays the
+opponents; resetting lanes, and when, is up to the class that drives it. All draws of all lanes
+come from one generator in a fixed order, so that the classes play the same games from a seed.
+"""
+
+from typing import Any, Literal, NamedTuple, get_args
+
+import gymnasium as gym
+import numpy as np
+import numpy.typing as npt
+
+from ...baselines import Sight, Task, solve
+from ...baselines.cache import remembered
+from ...baselines.solving.induction import look_ahead
+from ...baselines.solving.players import with_illegal
+from ...core import FLOATS, BoolArray, FloatArray, IntArray, Stage, at_least, frozen, one_of
+from ...core.sizes import check_memory
+from ..api.encoding import Encoding, EncodingName, Features
+from .lanes import Lanes, Played
+from .process import ILLEGAL
+from .rule_lanes import RuleLanes
+from .table_lanes import GOES_ON, ArrayLanes, PlainLanes
+from .tables import process_of
+
+#: Up to so many lanes Python's own numbers are faster than arrays.
+FEW = 24
+#: Bytes that a table of Q* - V* may take: ``reward="regret"`` is computed at each move above that.
+ADVANTAGES = 2**29
+RewardMode = Literal["outcome", "regret", "shaped"]
+
+
+class Outcome(NamedTuple):
+    """What a step did to the lanes that made it."""
+
+    rewards: FloatArray  # (lane,)
+    over: BoolArray  # (lane,)
+    payoffs: FloatArray  # (lane,) payoff of the game to the agent, zero until it is over
+    illegal: BoolArray  # (lane,) whether the action was illegal, which ends the game
+
+
+class Engine:
+    """A batch of games.
+
+    Args:
+        task: what the agent faces.
+        num_lanes: number of games.
+        reward: "outcome" pays the game's payoff at its end; "regret" pays Q*(s, a) - V*(s) for
+            each move, so that every policy has the same expected return as with "outcome", less
+            V* of the start, and luck pays nothing; "shaped" adds V*(s') - V*(s) to the outcome
+            (V* is 0 once the game is over), for the same expected return less V* of the start.
+        encoding: how observations are written (see ``Encoding``).
+        tables: whether to play by tables, if they fit; to make them takes a while, which does not
+            pay if the others soon play otherwise.
+
+    Attributes:
+        encoding: the same, as an object.
+        policies: the other players' policies by seat.
+
+    Raises:
+        ValueError: if ``reward`` or ``encoding`` is unknown, ``num_lanes`` is below 1, or the
+            agent never gets to move.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        num_lanes: int,
+        reward: RewardMode = "outcome",
+        encoding: EncodingName = "integer",
+        tables: bool = True,
+    ) -> None:
+        one_of("reward", reward, get_args(RewardMode))
+        self.task = task
+        self.policies = dict(task.policies)
+        self.game = task.game
+        self.reward = reward
+        self.encoding = Encoding(task.game.observation_sizes, encoding)
+        at_least("num_envs", num_lanes, 1)
+        check_memory("num_envs", num_lanes, self.lane_bytes())
+        self._lanes = _make_lanes(task, num_lanes, self.encoding, tables)
+        if reward != "outcome":
+            solution = solve(task)
+            self._solution = solution
+            self._potential: FloatArray = solution.values[task.seat]
+        self._rows = self._advantages = None
+        if reward == "regret" and 8 * self.game.num_states * self.game.num_actions <= ADVANTAGES:
+            self._rows, self._advantages = advantages(task)
+
+    def lane_bytes(self) -> float:
+        """Estimate the memory that a lane takes during a step, if it is played by tables."""
+        space = self.encoding.space
+        assert space.shape is not None
+        assert space.dtype is not None
+        return float(100 + np.prod(space.shape) * space.dtype.itemsize + self.game.num_actions)
+
+    def _regrets(self, states: IntArray, actions: IntArray) -> FloatArray:
+        """Give Q*(s, a) - V*(s) of moves, shape (move,): from the table or, without it, anew."""
+        if self._rows is not None and self._advantages is not None:
+            return self._advantages[self._rows[states], actions]
+        expected = np.full(len(states), self.game.payoff_range[0])
+        legal = self.game.allows(states, actions)
+        expected[legal] = self.game.expect(
+            self.task.seat, states[legal], actions[legal], self._solution.found, FLOATS
+        )
+        return expected - self._potential[states]
+
+    @property
+    def played(self) -> list[Played]:
+        """The moves in the only lane since it was last told to move, if it is played by rules."""
+        assert isinstance(self._lanes, RuleLanes)
+        return self._lanes.played
+
+    @property
+    def states(self) -> IntArray:
+        """State of each lane, shape (lane,), in fresh memory; at the end of a game the last one."""
+        return self._lanes.states()
+
+    def go_to(self, states: IntArray) -> None:
+        """Put the lanes into states in which the agent is to move, shape (lane,)."""
+        self._lanes.go_to(states)
+
+    def observations(self) -> Features:
+        """Give the encoded observation of each lane, shape (lane, feature), in fresh memory."""
+        return self._lanes.observations()
+
+    def spaces(self) -> tuple[gym.Space[Any], gym.spaces.Discrete]:
+        """Give the observation and the action space of a lane."""
+        return self.encoding.space, gym.spaces.Discrete(self.game.num_actions)
+
+    @property
+    def sight(self) -> Sight:
+        """What the agent is shown."""
+        return self.encoding.sight
+
+    def masks(self) -> BoolArray:
+        """Give the legal actions of each lane, shape (lane, action), in fresh memory."""
+        return self._lanes.masks()
+
+    def reset(self, lanes: IntArray, rng: np.random.Generator) -> None:
+        """Start new games in some lanes, playing opponents who move before the agent.
+
+        Games that end before the agent's first move are replayed.
+        """
+        self._lanes.start(lanes, rng)
+
+    def step(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> Outcome:
+        """Make one move in each of some lanes and let the opponents reply.
+
+        Args:
+            lanes: which lanes, shape (move,).
+            actions: one action a lane, shape (move,).
+            rng: source of all chance.
+        """
+        before = self._seen(lanes)
+        payoffs, over, illegal = self._lanes.move(lanes, actions, rng)
+        rewards = self.rewards(before, actions, payoffs, self._seen(lanes), over)
+        return Outcome(rewards, over, payoffs, illegal)
+
+    def reset_one(self, rng: np.random.Generator) -> None:
+        """Start a new game in the only lane."""
+        if isinstance(self._lanes, PlainLanes):
+            self._lanes.start_one(rng)
+        else:
+            self.reset(np.array([0]), rng)
+
+    def step_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, float, bool]:
+        """Make a move in the only lane: reward, whether the game is over, payoff, illegal move."""
+        lane = self._lanes
+        if not isinstance(lane, PlainLanes):
+            outcome = self.step(np.array([0]), np.array([action]), rng)
+            reward, payoff = float(outcome.rewards[0]), float(outcome.payoffs[0])
+            return reward, bool(outcome.over[0]), payoff, bool(outcome.illegal[0])
+        if self.reward == "outcome":
+            number = lane.move_one(action, rng)
+            payoff = lane.payoffs[number]
+            return payoff, number != GOES_ON, payoff, number == ILLEGAL
+        before = np.array([lane.state_of_one()])
+        number = lane.move_one(action, rng)
+        payoff, over = lane.payoffs[number], number != GOES_ON
+        moved = before, np.array([action]), np.array([payoff]), np.array([lane.state_of_one()])
+        reward = float(self.rewards(*moved, np.array([over]))[0])
+        return reward, over, payoff, number == ILLEGAL
+
+    def observe_one(self) -> Features:
+        """Give the encoded observation of the only lane, shape (feature,), in fresh memory."""
+        if isinstance(self._lanes, PlainLanes):
+            return self._lanes.observe_one()
+        seen: Features = self.observations()[0]
+        return seen
+
+    def mask_of_one(self) -> npt.NDArray[np.int8]:
+        """Give the legal actions of the only lane, int8, shape (action,), in fresh memory."""
+        if isinstance(self._lanes, PlainLanes):
+            return self._lanes.mask_of_one()
+        legal: npt.NDArray[np.int8] = self.masks()[0].astype(np.int8)
+        return legal
+
+    def play(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Outcome:
+        """Make one move in every lane, or start a new game where ``fresh`` says so.
+
+        Args:
+            actions: shape (lane,), of no meaning where a game starts.
+            fresh: shape (lane,).
+            rng: source of all chance.
+
+        Returns:
+            Of every lane; nothing has happened where a game has started.
+        """
+        if self.reward == "outcome":
+            payoffs, over, illegal = self._lanes.move_all(actions, fresh, rng)
+            return Outcome(payoffs, over, payoffs, illegal)
+        before = self.states
+        payoffs, over, illegal = self._lanes.move_all(actions, fresh, rng)
+        rewards, moved = np.zeros(len(fresh)), ~fresh
+        rewards[moved] = self.rewards(
+            before[moved], actions[moved], payoffs[moved], self.states[moved], over[moved]
+        )
+        return Outcome(rewards, over, payoffs, illegal)
+
+    def _seen(self, lanes: IntArray) -> IntArray:
+        """Give the states of some lanes, or anything where rewards do not depend on them."""
+        return lanes if self.reward == "outcome" else self.states[lanes]
+
+    def rewards(
+        self,
+        before: IntArray,
+        actions: IntArray,
+        payoffs: FloatArray,
+        after: IntArray,
+        over: BoolArray,
+    ) -> FloatArray:
+        """Reward moves from states ``before`` to states ``after``, each of shape (move,)."""
+        if self.reward == "outcome":
+            return payoffs
+        if self.reward == "regret":
+            return self._regrets(before, actions)
+        return payoffs + np.where(over, 0.0, self._potential[after]) - self._potential[before]
+
+
+@remembered
+def advantages(task: Task) -> tuple[IntArray, FloatArray]:
+    """Give the row of each state, (state,), and Q*(s, a) - V*(s) of the agent's states by row."""
+    game, found = task.game, solve(task).found
+    own = game.states_of(task.seat)
+    rows = np.zeros(game.num_states, dtype=np.int64)
+    rows[own] = np.arange(len(own))
+    table = np.empty((len(own), game.num_actions))
+
+    def look(stage: Stage, expected: FloatArray) -> None:
+        if stage.seat == task.seat:
+            best = found.at(stage.seat, stage.states)
+            known = with_illegal(game, stage, expected, FLOATS)
+            table[rows[stage.states]] = known - best[:, None]
+
+    look_ahead(game, look, found, task.seat, FLOATS)
+    return frozen(rows), frozen(table)
+
+
+def _make_lanes(task: Task, num_lanes: int, encoding: Encoding, tables: bool) -> Lanes:
+    """Make lanes, which are played by tables if they are wanted and fit."""
+    if not tables or process_of(task) is None:
+        return RuleLanes(task, num_lanes, encoding)
+    kind = PlainLanes if num_lanes <= FEW else ArrayLanes
+    return kind(task, num_lanes, encoding)

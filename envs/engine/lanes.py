@@ -1,0 +1,91 @@
+"""Games of one task, played side by side.
+
+A *lane* is one game. All draws come from one generator, in rounds: one number for each lane that
+moves, in the order in which they are given; then one for each of those at a node of chance, in the
+same order, until none is there.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...baselines import Task
+from ...core import BoolArray, FloatArray, IntArray
+from ..api.encoding import Encoding, Features
+
+
+class Ends(NamedTuple):
+    """What moves have brought about, arrays of shape (move,)."""
+
+    payoffs: FloatArray  # of the game to the agent, zero until it is over
+    over: BoolArray
+    illegal: BoolArray  # whether the move was illegal, which ends the game
+
+
+class Played(NamedTuple):
+    """A move that was made, by whomever."""
+
+    seat: int
+    state: int
+    action: int
+    outcome: int  # of chance
+
+
+class Lanes(ABC):
+    """A number of games; at the end of one its state stays what the agent saw last.
+
+    Args:
+        task: what the agent faces.
+        num_lanes: number of games.
+        encoding: how observations are written.
+    """
+
+    def __init__(self, task: Task, num_lanes: int, encoding: Encoding) -> None:
+        self._task, self._num_lanes, self._encoding = task, num_lanes, encoding
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what lanes are made of, and where they are; tables are found again."""
+        made_of = type(self), self._task, self._num_lanes, self._encoding
+        return _lanes_at, (*made_of, self.states())
+
+    @abstractmethod
+    def states(self) -> IntArray:
+        """Give the state of each lane, shape (lane,), in fresh memory."""
+
+    @abstractmethod
+    def go_to(self, states: IntArray) -> None:
+        """Put the lanes into states in which the agent is to move, shape (lane,)."""
+
+    @abstractmethod
+    def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
+        """Begin new games in some lanes; the others play up to the agent's first move."""
+
+    @abstractmethod
+    def move(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> Ends:
+        """Make one move in each of some lanes and let the others reply."""
+
+    def move_all(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Ends:
+        """Make one move in every lane, or begin a new game where ``fresh`` says so."""
+        moving = np.flatnonzero(~fresh)
+        self.start(np.flatnonzero(fresh), rng)
+        ends = self.move(moving, actions[moving], rng)
+        payoffs, (over, illegal) = np.zeros(len(fresh)), np.zeros((2, len(fresh)), dtype=bool)
+        payoffs[moving], over[moving], illegal[moving] = ends
+        return Ends(payoffs, over, illegal)
+
+    @abstractmethod
+    def observations(self) -> Features:
+        """Give the encoded observation of each lane, shape (lane, feature), in fresh memory."""
+
+    @abstractmethod
+    def masks(self) -> BoolArray:
+        """Say which actions are legal, shape (lane, action), in fresh memory."""
+
+
+def _lanes_at(
+    kind: type[Lanes], task: Task, num_lanes: int, encoding: Encoding, states: IntArray
+) -> Lanes:
+    lanes = kind(task, num_lanes, encoding)
+    lanes.go_to(states)
+    return lanes

@@ -1,0 +1,246 @@
+"""Lanes that are played by flat tables, with arrays or with Python's own numbers.
+
+The second way is faster for a few lanes. Both draw the same numbers in the same order, and so play
+the same games.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ...baselines import Task
+from ...core import BoolArray, IntArray
+from ..api.encoding import Encoding, Features
+from .lanes import Ends, Lanes
+from .process import ILLEGAL
+from .tables import features_of, process_of
+
+#: Stands for the payoff of a game that goes on.
+GOES_ON = -1
+
+
+class TableLanes(Lanes):
+    """Lanes that are played by tables, which must fit."""
+
+    _places: IntArray | list[int]  # of each lane
+    _contexts: IntArray | list[int]
+
+    def __init__(self, task: Task, num_lanes: int, encoding: Encoding) -> None:
+        super().__init__(task, num_lanes, encoding)
+        process = process_of(task)
+        assert process is not None
+        self._process, self._legal = process, process.legal.view(np.bool_)
+        self._by_place, self._by_context = features_of(task, encoding.name)
+
+    def states(self) -> IntArray:
+        """Give the state of each lane."""
+        return self._process.blocks.states(np.asarray(self._places), np.asarray(self._contexts))
+
+    def observations(self) -> Features:
+        """Add up what place and context tell."""
+        seen: Features = self._by_place.take(self._places, axis=0)
+        if self._by_context is not None:
+            seen += self._by_context.take(self._contexts, axis=0)
+        return seen
+
+    def masks(self) -> BoolArray:
+        """Look the legal actions up."""
+        return self._legal.take(self._places, axis=0)
+
+    def _ends(self, paid: IntArray) -> Ends:
+        """Tell what numbers of payoffs say."""
+        return Ends(self._process.payoffs[paid], paid != GOES_ON, paid == ILLEGAL)
+
+
+class ArrayLanes(TableLanes):
+    """Lanes in arrays, which read a whole batch of entries of the tables at once."""
+
+    _places: IntArray
+    _contexts: IntArray
+
+    def __init__(self, task: Task, num_lanes: int, encoding: Encoding) -> None:
+        super().__init__(task, num_lanes, encoding)
+        self._places, self._contexts = np.zeros((2, num_lanes), dtype=np.int64)
+
+    def go_to(self, states: IntArray) -> None:
+        """Put the lanes into states."""
+        self._places[:], self._contexts[:] = self._process.blocks.locate(states)
+
+    def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
+        """Begin new games."""
+        self._follow(lanes, np.full(len(lanes), self._process.start), rng)
+
+    def move(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> Ends:
+        """Make moves."""
+        paid = self._move(lanes, self._places[lanes], self._contexts[lanes], actions, rng)
+        ended = np.flatnonzero(paid != GOES_ON)
+        paid[ended] = self._follow(lanes[ended], paid[ended], rng)
+        return self._ends(paid)
+
+    def move_all(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Ends:
+        """Make moves and begin games, whose draws at nodes of chance are made together."""
+        if np.count_nonzero(fresh):
+            lanes, paid = np.flatnonzero(~fresh), np.full(len(fresh), self._process.start)
+            places, contexts = self._places[lanes], self._contexts[lanes]
+            paid[lanes] = self._move(lanes, places, contexts, actions[lanes], rng)
+        else:
+            paid = self._move(slice(None), self._places, self._contexts, actions, rng)
+        ended = np.flatnonzero(paid != GOES_ON)
+        paid[ended] = self._follow(ended, paid[ended], rng)
+        return self._ends(paid)
+
+    def _move(
+        self,
+        lanes: IntArray | slice,
+        places: IntArray,
+        contexts: IntArray,
+        actions: IntArray,
+        rng: np.random.Generator,
+    ) -> IntArray:
+        """Make moves; give events, or ``GOES_ON``."""
+        tables = self._process
+        moves = places * tables.legal.shape[1]
+        moves += actions
+        outcomes = tables.laws.draw(tables.move_laws.take(moves), rng)
+        outcomes += tables.move_firsts.take(moves)
+        entries = tables.leads_to.take(outcomes)
+        goes_on = entries >= 0
+        self._places[lanes] = np.where(goes_on, entries, places)
+        events = np.full(len(entries), GOES_ON)
+        ended = np.flatnonzero(~goes_on)
+        results = -1 - entries[ended].astype(np.int64)
+        events[ended] = tables.events.take(results * tables.num_contexts + contexts[ended])
+        return events
+
+    def _follow(self, lanes: IntArray, events: IntArray, rng: np.random.Generator) -> IntArray:
+        """Go on from events to places or payoffs: numbers of payoffs, or ``GOES_ON``."""
+        tables, first_node = self._process, self._process.first_node
+        paid = events.astype(np.int64)
+        at = np.flatnonzero(paid >= first_node)
+        while len(at):
+            nodes = paid[at] - first_node
+            outcomes = tables.laws.draw(tables.node_laws.take(nodes), rng)
+            entries = tables.leads_to.take(tables.node_firsts.take(nodes) + outcomes)
+            paid[at] = np.where(entries >= 0, GOES_ON, -1 - entries)
+            arrived = np.flatnonzero(entries >= 0)
+            whose = lanes[at[arrived]]
+            self._places[whose] = entries[arrived]
+            self._contexts[whose] = tables.node_contexts.take(nodes[arrived])
+            at = at[paid[at] >= first_node]
+        return paid
+
+
+class PlainLanes(TableLanes):
+    """Lanes in lists, which read the tables entry by entry, in Python's own numbers.
+
+    Attributes:
+        payoffs: by number; that of a game which goes on, the last one, is 0.
+    """
+
+    _places: list[int]
+    _contexts: list[int]
+
+    def __init__(self, task: Task, num_lanes: int, encoding: Encoding) -> None:
+        super().__init__(task, num_lanes, encoding)
+        self._tables = self._process.plain
+        self._places, self._contexts = [0] * num_lanes, [0] * num_lanes
+        self._num_actions, self._num_contexts = self._legal.shape[1], self._process.num_contexts
+        self._first_node = self._process.first_node
+        self.payoffs: list[float] = self._process.payoffs.tolist()
+
+    def go_to(self, states: IntArray) -> None:
+        """Put the lanes into states."""
+        places, contexts = self._process.blocks.locate(states)
+        self._places[:], self._contexts[:] = places.tolist(), contexts.tolist()
+
+    def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
+        """Begin new games."""
+        self._follow(lanes.tolist(), [self._process.start] * len(lanes), rng)
+
+    def move(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> Ends:
+        """Make moves."""
+        whose, chances = lanes.tolist(), rng.random(len(lanes)).tolist()
+        paid = list(map(self._move, whose, actions.tolist(), chances))
+        self._follow(whose, paid, rng)
+        return self._ends(np.array(paid, dtype=np.int64))
+
+    def move_all(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Ends:
+        """Make moves and begin games, whose draws at nodes of chance are made together."""
+        news, chosen, start = fresh.tolist(), actions.tolist(), self._process.start
+        chances = iter(rng.random(news.count(False)).tolist())
+        every = range(len(news))
+        paid = [
+            start if news[lane] else self._move(lane, chosen[lane], next(chances)) for lane in every
+        ]
+        self._follow(every, paid, rng)
+        return self._ends(np.array(paid))
+
+    def _follow(self, lanes: Sequence[int], events: list[int], rng: np.random.Generator) -> None:
+        """Go on from the events of lanes until all are numbers of payoffs or ``GOES_ON``."""
+        while at := [i for i, event in enumerate(events) if event >= self._first_node]:
+            for i, chance in zip(at, rng.random(len(at)).tolist(), strict=True):
+                events[i] = self._go_on(lanes[i], events[i], chance)
+
+    def state_of_one(self) -> int:
+        """Give the state of the only lane."""
+        context, tables = self._contexts[0], self._tables
+        return tables.bases[context] + tables.strides[context] * self._places[0]
+
+    def observe_one(self) -> Features:
+        """Give the observation of the only lane, shape (feature,), in fresh memory."""
+        if self._by_context is None:
+            alone: Features = self._by_place[self._places[0]].copy()
+            return alone
+        seen: Features = self._by_place[self._places[0]] + self._by_context[self._contexts[0]]
+        return seen
+
+    def mask_of_one(self) -> npt.NDArray[np.int8]:
+        """Give the legal actions of the only lane, shape (action,), in fresh memory."""
+        legal: npt.NDArray[np.int8] = self._process.legal[self._places[0]]
+        return legal.copy()
+
+    def start_one(self, rng: np.random.Generator) -> None:
+        """Begin a new game in the only lane."""
+        event = self._process.start
+        while event >= self._first_node:
+            event = self._go_on(0, event, rng.random())
+
+    def move_one(self, action: int, rng: np.random.Generator) -> int:
+        """Make a move in the only lane; give the number of the payoff, or ``GOES_ON``."""
+        event = self._move(0, action, rng.random())
+        while event >= self._first_node:
+            event = self._go_on(0, event, rng.random())
+        return event
+
+    def _move(self, lane: int, action: int, chance: float) -> int:
+        """Make a move whose uniform number is drawn; give the event, or ``GOES_ON``."""
+        tables = self._tables
+        move = self._places[lane] * self._num_actions + action
+        law = tables.move_laws[move]
+        spread = chance * tables.sizes[law]
+        outcome = int(spread)
+        slot = tables.firsts[law] + outcome
+        if spread - outcome >= tables.thresholds[slot]:
+            outcome = tables.aliases[slot]
+        entry = tables.leads_to[tables.move_firsts[move] + outcome]
+        if entry >= 0:
+            self._places[lane] = entry
+            return GOES_ON
+        event: int = tables.events[(-1 - entry) * self._num_contexts + self._contexts[lane]]
+        return event
+
+    def _go_on(self, lane: int, event: int, chance: float) -> int:
+        """Leave a node, in the same way."""
+        tables, node = self._tables, event - self._first_node
+        law = tables.node_laws[node]
+        spread = chance * tables.sizes[law]
+        outcome = int(spread)
+        slot = tables.firsts[law] + outcome
+        if spread - outcome >= tables.thresholds[slot]:
+            outcome = tables.aliases[slot]
+        entry = tables.leads_to[tables.node_firsts[node] + outcome]
+        if entry < 0:
+            return -1 - entry
+        self._places[lane], self._contexts[lane] = entry, tables.node_contexts[node]
+        return GOES_ON

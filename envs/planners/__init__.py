@@ -1,0 +1,1 @@
+"""Transition laws for planners: ``P``, and sparse matrices."""

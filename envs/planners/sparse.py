@@ -1,0 +1,255 @@
+"""The agent's transition law as a sparse matrix, the form that planners of larger problems read.
+
+The agent's states are numbered in a row, and what follows its last move is one more state, the end,
+which absorbs. From a position in which another player is to move, others move on until the agent
+does. Let A hold the chances of one such move to lead to another such position, and B those to lead
+to a state of the agent or to the end. Then the chances of where the agent finds itself are
+
+    X = B + A X = B + A B + A^2 B + ... = ... (1 + A^4) (1 + A^2) (1 + A) B
+
+in which the powers of A vanish, as the game ends: after a few factors to the last digit, with
+cycles and without. The law of an action is then T_agent + T_others X, where T is that of the move
+itself. What the agent is paid until it moves again takes a single sweep.
+"""
+
+import importlib
+from collections.abc import Iterator
+from itertools import repeat
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...baselines import Policy, Task, solve
+from ...baselines.policies.kinds import DeterministicPolicy
+from ...baselines.solving.induction import look_ahead, sweep_back
+from ...baselines.solving.players import Players, with_illegal
+from ...core import FLOATS, Array, BoolArray, FloatArray, Game, GameError, IntArray, Stage
+from ...core.effects import require_moves
+from ...core.enumeration import outcomes
+from ...core.sizes import check_memory
+from ..engine.engine import RewardMode
+from .transitions import Transitions
+
+#: Outcomes of moves that are listed at once.
+BATCH = 2**22
+#: Bytes of an entry in a matrix, and in the largest while it is listed.
+ENTRY, LISTED = 12, 24
+#: Bytes of an entry in a dictionary.
+ROW = 150
+#: Doublings after which others have moved more often than any game lasts that ends.
+DOUBLINGS = 64
+
+
+class SparseLaw(NamedTuple):
+    """The decision process of an agent: the opponents' replies are part of its transitions.
+
+    States are numbered from 0, the last is the end: it absorbs, whatever is done, and pays
+    nothing. Illegal actions lead to it at the worst payoff.
+
+    Attributes:
+        transitions: a ``scipy.sparse.csr_array`` of probabilities, shape
+            (state * action, next state); action a of state s is in row s * num_actions + a.
+        rewards: expected reward of an action, shape (state, action), in the reward mode.
+        legal: whether an action is legal, shape (state, action).
+        initial: law of the agent's first state, shape (state,).
+        states: the game's number of each state but the end, shape (state - 1,).
+    """
+
+    transitions: Any
+    rewards: FloatArray
+    legal: BoolArray
+    initial: FloatArray
+    states: IntArray
+
+    def per_action(self) -> list[Any]:
+        """Give the transitions of each action by itself, matrices of shape (state, next state)."""
+        num_actions = self.rewards.shape[1]
+        return [self.transitions[action::num_actions] for action in range(num_actions)]
+
+    def as_dict(self) -> Transitions:
+        """Give the same as a dictionary, as ``P``, in which each reward is the expected one.
+
+        Raises:
+            SizeError: if it would take more memory than the limit.
+        """
+        law, num_actions = self.transitions, self.rewards.shape[1]
+        check_memory("entries of a dictionary", law.nnz, ROW)
+        ends, after = law.indptr.tolist(), law.indices.tolist()
+        over = (law.indices == len(self.states)).tolist()
+        chances, rewards = law.data.tolist(), self.rewards.ravel().tolist()
+        rows = [
+            list(zip(chances[i:j], after[i:j], repeat(reward), over[i:j], strict=False))
+            for i, j, reward in zip(ends[:-1], ends[1:], rewards, strict=True)
+        ]
+        return {
+            state: dict(enumerate(rows[state * num_actions : (state + 1) * num_actions]))
+            for state in range(len(self.initial))
+        }
+
+
+def sparse_law(task: Task, reward: RewardMode = "outcome") -> SparseLaw:
+    """List where each of the agent's moves leads once the opponents have replied.
+
+    Args:
+        task: what the agent faces.
+        reward: the reward mode (see ``Engine``). "regret" and "shaped" have the same expected
+            rewards.
+
+    Raises:
+        ModuleNotFoundError: if SciPy is not installed.
+        SizeError: if it would take more memory than the limit.
+    """
+    game, own = task.game, task.game.states_of(task.seat)
+    listing = _Listing(task, own)
+    transitions = _product(listing.of_agent(), listing.until_agent())
+    rewards = np.zeros((len(own) + 1, game.num_actions))
+    rewards[:-1] = _paid_until_agent(task, own)
+    if reward != "outcome":
+        values = np.append(solve(task).found.at(task.seat, own), 0.0)
+        rewards += _times(transitions, values).reshape(rewards.shape) - values[:, None]
+    legal = np.append(game.mask(own), np.ones((1, game.num_actions), dtype=bool), axis=0)
+    return SparseLaw(transitions, rewards, legal, np.append(task.initial[own], 0.0), own)
+
+
+class _Listing:
+    """Moves as matrices, whose columns are where they lead.
+
+    Columns are the agent's states, the end, and those positions of others after which the agent
+    may move again; all their other positions count as the end.
+    """
+
+    def __init__(self, task: Task, own: IntArray) -> None:
+        self._sparse = _scipy_sparse()
+        self._task, self._game, self._own = task, task.game, own
+        self._end = len(own)
+        self._others = [(other, states) for other, states in self._between() if len(states)]
+        self._places = np.full((task.game.num_players, task.game.num_states), self._end)
+        self._width = self._end + 1
+        self._places[task.seat, own] = np.arange(len(own))
+        for other, states in self._others:
+            self._places[other, states] = self._width + np.arange(len(states))
+            self._width += len(states)
+        most = int(task.game.mask(own).sum()) + sum(
+            self._choices(*others) for others in self._others
+        )
+        outcomes_each = int((task.game.laws > 0).sum(axis=1).max())
+        check_memory("entries of sparse_P", most * outcomes_each, LISTED)
+
+    def _between(self) -> Iterator[tuple[int, IntArray]]:
+        """Give the states of the others that come after one of the agent's and before another."""
+        stages = self._game.checked_order.stages
+        first, last = 0, stages.max()
+        if not self._game.has_cycles:
+            of_agent = stages[self._task.seat, self._own]
+            first, last = of_agent.min(), of_agent.max()
+        for other in self._task.others:
+            yield other, np.flatnonzero((stages[other] >= first) & (stages[other] <= last))
+
+    def _choices(self, other: int, states: IntArray) -> int:
+        """Bound the number of moves that another player may make in some states."""
+        if isinstance(self._task.policies[other], DeterministicPolicy):
+            return len(states)
+        return int(self._game.mask(states).sum())
+
+    def of_agent(self) -> Any:
+        """List the agent's moves, those from the end last: shape (state * action, column)."""
+        actions = np.arange(self._game.num_actions)
+        end = np.full_like(actions, self._end)
+        stays = self._matrix(actions, end, np.ones(len(actions)), len(actions))
+        return self._sparse.vstack([*self._pieces(self._task.seat, self._own), stays], "csr")
+
+    def until_agent(self) -> Any:
+        """Give the chances of where the agent finds itself, shape (column, state) (see above)."""
+        arrived = self._sparse.eye_array(self._end + 1, format="csr")
+        if not self._others:
+            return arrived
+        moves = [piece for others in self._others for piece in self._pieces(*others)]
+        replies = self._sparse.vstack(moves, "csr")
+        power, found = replies[:, self._end + 1 :], replies[:, : self._end + 1]
+        for _ in range(DOUBLINGS):
+            if not power.nnz:
+                return self._sparse.vstack([arrived, found], "csr")
+            found = found + _product(power, found)
+            power = _product(power, power)
+            power.eliminate_zeros()  # what is too small for a float
+        raise GameError(f"{self._game!r} must end, but others move in circles")
+
+    def _pieces(self, mover: int, states: IntArray) -> Iterator[Any]:
+        step = max(1, BATCH // (self._game.num_actions * self._game.laws.shape[1]))
+        for start in range(0, len(states), step):
+            yield self._piece(mover, states[start : start + step])
+
+    def _piece(self, mover: int, states: IntArray) -> Any:
+        """List moves from some states: the agent's one by one, others' as their policies say."""
+        game, seat = self._game, self._task.seat
+        if mover == seat:
+            weights = game.mask(states).astype(np.float64)
+            illegal = np.flatnonzero(weights == 0)
+            rows, count = np.flatnonzero(weights), weights.size
+        else:
+            weights = self._task.policies[mover].probabilities(states)
+            illegal = np.arange(0)
+            rows, count = np.nonzero(weights)[0], len(weights)
+        ways = [(illegal, np.full_like(illegal, self._end), np.ones(len(illegal)))]
+        state, action = np.nonzero(weights)
+        weight = weights[state, action]
+        for where, chance, move in outcomes(game, mover, states[state], action, FLOATS):
+            before = np.full(len(where), mover), states[state[where]], action[where]
+            require_moves(game, *before, move)
+            over = move.over[:, seat]
+            after = self._places[move.seats, np.where(over, 0, move.states)]
+            ways.append((rows[where], np.where(over, self._end, after), weight[where] * chance))
+        froms, tos, chances = (np.concatenate(column) for column in zip(*ways, strict=True))
+        return self._matrix(froms, tos, chances, count)
+
+    def _matrix(self, rows: IntArray, columns: IntArray, chances: FloatArray, count: int) -> Any:
+        where = rows.astype(np.int32), columns.astype(np.int32)  # as int64 they would stay
+        law = self._sparse.coo_array((chances, where), (count, self._width)).tocsr()
+        law.data /= np.repeat(law.sum(axis=1), np.diff(law.indptr))  # some clients allow 10 ulp
+        return law
+
+
+def _product(left: Any, right: Any) -> Any:
+    """Multiply two matrices if there is room for the result."""
+    most = int(np.diff(right.indptr)[left.indices].sum())
+    check_memory("entries of sparse_P", most, ENTRY)
+    return _times(left, right)
+
+
+def _times(left: Any, right: Any) -> Any:
+    """Multiply a sparse matrix with another or a vector, in loops of SciPy's own, without BLAS."""
+    return left.__matmul__(right)
+
+
+class _Idle(Policy):
+    """Makes no move: what comes after it is worth nothing."""
+
+    def __init__(self, game: Game) -> None:
+        self.shape = (game.num_states, game.num_actions)
+
+    def probabilities(self, states: IntArray) -> Array:
+        """Give zeros."""
+        return np.zeros((len(states), self.shape[1]))
+
+
+def _paid_until_agent(task: Task, own: IntArray) -> FloatArray:
+    """Give what each action is paid on average until the agent moves again, (state, action)."""
+    game, seat = task.game, task.seat
+    idle = Players(game, seat, {**task.policies, seat: _Idle(game)})
+    rows = np.zeros(game.num_states, dtype=np.int64)
+    rows[own] = np.arange(len(own))
+    paid = np.empty((len(own), game.num_actions))
+
+    def look(stage: Stage, expected: Array) -> None:
+        if stage.seat == seat:
+            paid[rows[stage.states]] = with_illegal(game, stage, expected, FLOATS)
+
+    look_ahead(game, look, sweep_back(idle).values, seat, FLOATS)
+    return paid
+
+
+def _scipy_sparse() -> Any:
+    try:
+        return importlib.import_module("scipy.sparse")
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError("sparse_P must have SciPy: pip install scipy") from error

@@ -1,0 +1,482 @@
+"""A match of 421: rounds for tokens, first from a pot, then from each other, until one has none.
+
+Source: Pierre Albarede, *Fate stochastic management and policy benchmark in 421* (2024), appendix
+A and section 2.3, which leave the whole match open; table, equation and note numbers are its.
+
+A round is a set of 421 (``four_two_one``): one player begins and casts up to three times, the
+other follows, casts exactly as often and knows the result to beat. The lower combination by (54)
+loses the round, and its player gets as many tokens as the *higher* one is worth (Table 5): from
+the pot while that has any, which is the *charge*, then from the winner of the round, the
+*discharge*. Who has no token once the pot is empty has won the match, which pays 1.
+
+With V(p, a, b) the chance to win of who begins a round with p tokens in the pot, a of its own and
+b of the other player's, a round played by both leads to other such values, or to an end: in the
+charge always to a smaller pot, unless rounds that are tied are replayed, in the discharge round
+and round. So all token states of a pot are a block (``blocks``), whose cut is the beginnings of
+rounds where it has cycles.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from ...core.arithmetic import FLOATS, Arithmetic, Array
+from ...core.board import Row, Tokens
+from ...core.checks import at_least, one_of
+from ...core.dice import combinations
+from ...core.game import BoolArray, Game, IntArray, Move, frozen
+from ...core.moves import SeatTurn
+from ...core.ranking import tokens as worth_of
+from ...core.sizes import Cost, check_sizes
+from ...core.words import ordinal, plural, spelled
+from .game import FourTwoOne, in_words
+from .match_blocks import MatchBlocks
+
+Starter = Literal["loser", "winner", "alternate", "same"]
+MatchTie = Literal["last", "replay"]
+ShortPot = Literal["truncate", "spill"]
+
+
+class Settlement(NamedTuple):
+    """What rounds of a phase lead to: arrays of shape (token state, result, result to beat).
+
+    Token states are those of who begins; the result is that of who follows.
+    """
+
+    over: BoolArray  # whether the match is
+    follower_wins: BoolArray  # the match, if it is over
+    follower_begins: BoolArray  # the next round, if it is not
+    following: IntArray  # number of the next token state, of all; 0 if the match is over
+
+
+class Phase(NamedTuple):
+    """Charge or discharge."""
+
+    round: FourTwoOne
+    first_state: int
+    first_tokens: int  # number of the first of its token states, of all
+    settlement: Settlement
+
+
+class FourTwoOneMatch(Game):
+    """The rules of a match.
+
+    A state is a token state (pot, own, other's) and a state of the round, as in the set
+    (``FourTwoOne`` with utility "set"); both players see alike. Actions are those of the set.
+
+    Args:
+        tokens: in the pot at first, at least 1.
+        starter: who begins the next round: the "loser" or the "winner" of this one, who did not
+            begin this one ("alternate"), or always the "same" player.
+        tie: equal combinations are lost by who cast "last" (note 6), or the round is a "replay".
+        charge_casts: most casts of a round in the charge, at least 1.
+        discharge_casts: the same in the discharge.
+        short_pot: a pot that has less than the round is worth gives what it has ("truncate"), or
+            what is missing comes from the winner of the round ("spill").
+        four_two_one: tokens that 421 is worth.
+        faces: of each die, at least 2; those above 6 are worth what they show.
+
+    Attributes:
+        token_states: pot, own and other's tokens, shape (token state, 3), by falling pot.
+        worths: tokens that each combination is worth, if it is the higher one, shape (result,).
+        phases: the charge and, with two tokens or more, the discharge.
+
+    Raises:
+        ValueError: if an argument is not in its range.
+    """
+
+    name: ClassVar[str] = "FourTwoOneMatch"
+    has_cycles: ClassVar[bool] = True
+    num_players = 2
+    payoff_range = (0.0, 1.0)
+    zero_sum = True
+
+    def __init__(
+        self,
+        tokens: int = 11,
+        starter: Starter = "loser",
+        tie: MatchTie = "last",
+        charge_casts: int = 3,
+        discharge_casts: int = 3,
+        short_pot: ShortPot = "truncate",
+        four_two_one: int = 10,
+        faces: int = 6,
+    ) -> None:
+        self.tokens = at_least("tokens", tokens, 1)
+        self.starter: Starter = one_of("starter", starter, get_args(Starter))
+        self.tie: MatchTie = one_of("tie", tie, get_args(MatchTie))
+        self.charge_casts = at_least("charge_casts", charge_casts, 1)
+        self.discharge_casts = at_least("discharge_casts", discharge_casts, 1)
+        self.short_pot: ShortPot = one_of("short_pot", short_pot, get_args(ShortPot))
+        self.four_two_one = at_least("four_two_one", four_two_one, 1)
+        self.faces = at_least("faces", faces, 2)
+        check_sizes(self)
+        self.worths = frozen(
+            np.array(
+                [four_two_one if c == (1, 2, 4) else worth_of(c) for c in combinations(3, faces)]
+            )
+        )
+        self.token_states = frozen(np.array(list(self._list_tokens())))  # (pot, own, other's)
+        self._number = np.zeros((tokens + 1, tokens + 1), dtype=np.int64)  # by pot and own
+        self._number[tuple(self.token_states[:, :2].T)] = np.arange(len(self.token_states))
+        self.phases = self._lay_out()
+        last = self.phases[-1]
+        in_last = len(self.token_states) - last.first_tokens
+        self.num_states = last.first_state + in_last * last.round.num_states
+        longest = max((phase.round for phase in self.phases), key=lambda game: game.casts)
+        names, sizes = longest.observation_names, longest.observation_sizes
+        self.observation_names = ("pot", "own tokens", "other's tokens", *names)
+        self.observation_sizes = (*[tokens + 1] * 3, *sizes)
+        self.num_actions = longest.num_actions
+        self.laws = longest.laws
+        self._nothing = len(self.laws) - 1  # row of the law of no roll at all
+
+    def _list_tokens(self) -> Iterator[tuple[int, int, int]]:
+        for pot in range(self.tokens, -1, -1):
+            held = self.tokens - pot
+            for own in range(held + 1) if pot else range(1, held):
+                yield pot, own, held - own
+
+    def _lay_out(self) -> list[Phase]:
+        phases, first_state = [], 0
+        for casts, pots in ((self.charge_casts, slice(1, None)), (self.discharge_casts, slice(1))):
+            known = np.arange(self.tokens + 1)[pots]
+            inside = np.flatnonzero(np.isin(self.token_states[:, 0], known))
+            if len(inside):
+                game = FourTwoOne(faces=self.faces, casts=casts, utility="set", tie="lost")
+                settlement = self._settle(game, self.token_states[inside])
+                phases.append(Phase(game, first_state, int(inside[0]), settlement))
+                first_state += len(inside) * game.num_states
+        return phases
+
+    def _settle(self, game: FourTwoOne, tokens: IntArray) -> Settlement:
+        """Say what comes of every round of a phase."""
+        assert game.ranks is not None
+        ranks = game.ranks
+        wins = self.follower_wins_round(game)
+        handed = self.handed(game, tokens)
+        replayed = (ranks[:, None] == ranks) & (self.tie == "replay")
+        pot, own, other = tokens.T[..., None, None]  # of who begins
+        gained = handed[0] + handed[1]
+        pot = pot - handed[0]
+        own = own + np.where(wins, gained, -handed[1])
+        other = other + np.where(wins, -handed[1], gained)
+        over = (pot == 0) & ((own == 0) | (other == 0))
+        begins = {"loser": ~wins, "winner": wins, "alternate": ~replayed}.get(self.starter, False)
+        follower_begins = begins & ~replayed & np.ones_like(gained, dtype=bool)
+        following = self._number[pot, np.where(follower_begins, other, own)]
+        return Settlement(
+            over, over & (other == 0), follower_begins & ~over, np.where(over, 0, following)
+        )
+
+    @staticmethod
+    def follower_wins_round(game: FourTwoOne) -> BoolArray:
+        """Say which results beat which, shape (result, result to beat)."""
+        assert game.ranks is not None
+        wins: BoolArray = game.ranks[:, None] > game.ranks
+        return wins
+
+    def handed(self, game: FourTwoOne, tokens: IntArray) -> tuple[IntArray, IntArray]:
+        """Give the tokens that the loser of a round gets.
+
+        Args:
+            game: the rounds of a phase.
+            tokens: token states of who begins, shape (token state, 3).
+
+        Returns:
+            What comes from the pot, and what from the winner of the round, both of shape (token
+            state, result, result to beat).
+        """
+        wins = self.follower_wins_round(game)
+        pot, own, other = tokens.T[..., None, None]
+        worth = np.where(wins, self.worths[:, None], self.worths)  # of the higher combination
+        if self.tie == "replay":
+            np.fill_diagonal(worth, 0)  # equal combinations
+        from_pot = np.minimum(worth, pot)
+        owed = np.where(pot > 0, (worth - from_pot) * (self.short_pot == "spill"), worth)
+        return from_pot, np.minimum(owed, np.where(wins, other, own))
+
+    @staticmethod
+    def cost(
+        exact: bool, tokens: float, charge_casts: float, discharge_casts: float, faces: float
+    ) -> Cost:
+        """Estimate what solving takes (see ``sizes``): that of every token state's set, twice."""
+        charge, discharge = (
+            FourTwoOne.cost(exact, 3, faces, casts, None, 2)
+            for casts in (charge_casts, discharge_casts)
+        )
+        pots = tokens * (tokens + 1) / 2
+        states = pots * charge.states + tokens * discharge.states
+        number = 250.0 if exact else 0.0
+        seconds = 2 * (pots * charge.seconds + 20 * tokens * discharge.seconds)
+        return Cost(states, states * (100 + number) + charge.memory + discharge.memory, seconds)
+
+    # ------------------------------------------------------------------ rules
+
+    def locate(self, states: IntArray) -> Iterator[tuple[Phase, IntArray, IntArray, IntArray]]:
+        """Sort states by phase: which they are, their token states, counted in it, and rounds."""
+        for phase in self.phases:
+            inside = states - phase.first_state
+            end = len(phase.settlement.over) * phase.round.num_states
+            where = np.flatnonzero((inside >= 0) & (inside < end))
+            if len(where):
+                yield phase, where, *np.divmod(inside[where], phase.round.num_states)
+
+    def follows(self, phase: Phase, in_round: IntArray) -> BoolArray:
+        """Say whether states of a round are of the player who follows."""
+        follower: BoolArray = in_round >= phase.round.legs[0].turn.num_states
+        return follower
+
+    def swapped(self, phase: Phase, tokens: IntArray) -> IntArray:
+        """Give token states of a phase as the other player sees them."""
+        pot, _, other = self.token_states[phase.first_tokens + tokens].T
+        seen: IntArray = self._number[pot, other] - phase.first_tokens
+        return seen
+
+    def observe(self, states: IntArray, seat: int) -> IntArray:
+        """Give the tokens of the pot, one's own and the other's, and what is seen of the round."""
+        observations = np.empty((len(states), len(self.observation_sizes)), dtype=np.int64)
+        for phase, where, tokens, in_round in self.locate(states):
+            observations[where, :3] = self.token_states[phase.first_tokens + tokens]
+            observations[where, 3:] = phase.round.observe(in_round, 0)
+        return observations
+
+    def encode(self, observations: IntArray) -> IntArray:
+        """Give the state of each observation, -1 if there is none."""
+        wanted = np.asarray(observations, dtype=np.int64)
+        pot, own, other = np.moveaxis(wanted[..., :3], -1, 0)
+        known = (pot + own + other == self.tokens) & ((pot > 0) | ((own > 0) & (other > 0)))
+        number = self._number[np.where(known, pot, 0), np.where(known, own, 0)]
+        states = np.full(wanted.shape[:-1], -1)
+        for phase in self.phases:
+            in_round = phase.round.encode(wanted[..., 3:])
+            inside = number - phase.first_tokens
+            found = known & ((pot > 0) == (phase is self.phases[0])) & (in_round >= 0)
+            place = phase.first_state + inside * phase.round.num_states + in_round
+            states = np.where(found, place, states)
+        return states
+
+    def mask(self, states: IntArray) -> BoolArray:
+        """Allow what the round allows."""
+        legal = np.empty((len(states), self.num_actions), dtype=bool)
+        for phase, where, _, in_round in self.locate(states):
+            legal[where] = phase.round.mask(in_round)
+        return legal
+
+    def initial_law(self) -> tuple[IntArray, Array]:
+        """Cast for who begins the first round."""
+        return self.phases[0].round.initial_law()
+
+    def exact_laws(self) -> Array:
+        """Give the laws of the casts as fractions."""
+        return self.phases[0].round.exact_laws()
+
+    def law(self, states: IntArray, actions: IntArray) -> IntArray:
+        """Draw the mover's next cast, or the first one of the other's turn or the next round."""
+        rows = np.empty(len(states), dtype=np.int64)
+        for phase, where, tokens, in_round in self.locate(states):
+            rows[where] = phase.round.law(in_round, actions[where])
+            ended, at = self._ended(phase, tokens, in_round, actions[where])
+            goes_on = ~phase.settlement.over[at]
+            rows[where[ended[goes_on]]] = phase.round.legs[0].turn.law[0]
+        return rows
+
+    def _ended(
+        self, phase: Phase, tokens: IntArray, in_round: IntArray, actions: IntArray
+    ) -> tuple[IntArray, tuple[IntArray, IntArray, IntArray]]:
+        """Say which moves end a round, and give their places in the settlement."""
+        ended, at = [np.empty(0, dtype=np.int64)], [np.empty((3, 0), dtype=np.int64)]
+        for number, where, in_turn, contexts in phase.round.locate(in_round):
+            if number:
+                turn, move = phase.round.legs[number].turn, (in_turn, actions[where])
+                last = turn.ends[move]
+                beginner = self.swapped(phase, tokens[where[last]])
+                ended.append(where[last])
+                at.append(np.stack([beginner, turn.leads_to[move][last], contexts[last]]))
+        begun, results, to_beat = np.concatenate(at, axis=1)
+        return np.concatenate(ended), (begun, results, to_beat)
+
+    def advance(
+        self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
+    ) -> Move:
+        """Go on with the round, or settle it and begin the next one."""
+        seats, following = seats.copy(), np.zeros_like(states)
+        payoffs, over = np.zeros((len(states), 2)), np.zeros(len(states), dtype=bool)
+        for phase, where, tokens, in_round in self.locate(states):
+            size = phase.round.num_states
+            move = phase.round.advance(
+                np.zeros_like(where), in_round, actions[where], outcomes[where]
+            )
+            passes = self.follows(phase, move.states) & ~self.follows(phase, in_round)
+            seen = np.where(passes, self.swapped(phase, tokens), tokens)
+            following[where] = phase.first_state + seen * size + move.states
+            seats[where[passes]] = 1 - seats[where[passes]]
+            ended, at = self._ended(phase, tokens, in_round, actions[where])
+            rows, settled = where[ended], phase.settlement
+            follower = seats[rows]
+            over[rows] = settled.over[at]
+            winner = np.where(settled.follower_wins[at], follower, 1 - follower)
+            payoffs[rows, winner] = settled.over[at]
+            seats[rows] = np.where(settled.follower_begins[at], follower, 1 - follower)
+            following[rows] = self.begin(settled.following[at], outcomes[rows])
+        return Move(seats, following, payoffs, np.stack([over, over], axis=1))
+
+    def begin(self, tokens: IntArray, outcomes: IntArray) -> IntArray:
+        """Give the states in which rounds begin, by number of the token state and first cast."""
+        states = np.empty_like(tokens)
+        for phase in self.phases:
+            mine = tokens >= phase.first_tokens  # later phases overwrite it
+            inside = tokens[mine] - phase.first_tokens
+            rolled = phase.round.legs[0].turn.rolled[0, outcomes[mine]]
+            states[mine] = phase.first_state + inside * phase.round.num_states + rolled
+        return states
+
+    def turns(self, player: int) -> list[SeatTurn]:
+        """Give the turns of both seats in each phase: a token state is a block of contexts."""
+        sizes = {
+            (seat, number, leg): len(phase.settlement.over) * len(played.contexts)
+            for seat in (0, 1)
+            for number, phase in enumerate(self.phases)
+            for leg, played in enumerate(phase.round.legs)
+        }
+        firsts = dict(zip(sizes, np.cumsum([0, *sizes.values()]).tolist(), strict=False))
+        return [self._seat_turn(player, *place, firsts) for place in sizes]
+
+    def _seat_turn(
+        self, player: int, seat: int, number: int, leg: int, firsts: dict[tuple[int, int, int], int]
+    ) -> SeatTurn:
+        """Give a turn of one seat.
+
+        Args:
+            player: whose payoffs are meant.
+            seat: whose turn it is.
+            number: of the phase.
+            leg: of the round.
+            firsts: number of the first context of each turn, by (seat, phase, leg).
+        """
+        phase = self.phases[number]
+        played, settled = phase.round.legs[leg], phase.settlement
+        tokens = np.arange(len(settled.over))
+        starts = phase.first_state + tokens * phase.round.num_states + phase.round.first_states[leg]
+        seen = slice(3, 3 + played.turn.observations.shape[1])
+        width = len(played.contexts)
+        if leg == 0:  # the other follows, with the result to beat as its context
+            to_beat = len(phase.round.legs[1].contexts)
+            after, context = np.divmod(np.arange(played.turn.num_results)[:, None], to_beat)
+            follows = np.array([firsts[1 - seat, number, 1 + i] for i in range(after.max() + 1)])
+            following = follows[after] + self.swapped(phase, tokens) * to_beat + context
+            payoffs = np.zeros(following.shape)
+            return SeatTurn(seat, played.turn, starts, width, seen, following, payoffs)
+        over, wins, stays, then = (
+            np.moveaxis(table[self.swapped(phase, tokens)], 1, 0).reshape(-1, len(tokens) * width)
+            for table in settled
+        )
+        rounds = np.array([[firsts[i, k, 0] for k in range(len(self.phases))] for i in (0, 1)])
+        later = np.searchsorted([phase.first_tokens for phase in self.phases], then, "right") - 1
+        inside = then - np.array([phase.first_tokens for phase in self.phases])[later]
+        following = rounds[np.where(stays, seat, 1 - seat), later] + inside
+        payoffs = (wins == (player == seat)).astype(np.float64)
+        following = np.where(over, -1, following)
+        return SeatTurn(seat, played.turn, starts, width, seen, following, payoffs)
+
+    def settled(
+        self, seat: int, states: IntArray, player: int, arithmetic: Arithmetic = FLOATS
+    ) -> tuple[IntArray, IntArray, Array, Array]:
+        """List the last moves of rounds that end the match."""
+        pairs, actions = np.nonzero(self.mask(states))
+        rows, columns, payoffs = [], [], []
+        for phase, where, tokens, in_round in self.locate(states[pairs]):
+            ended, at = self._ended(phase, tokens, in_round, actions[where])
+            over = phase.settlement.over[at]
+            rows.append(pairs[where[ended[over]]])
+            columns.append(actions[where[ended[over]]])
+            wins = phase.settlement.follower_wins[at][over] == (player == seat)
+            payoffs.append(arithmetic.numbers(wins.astype(np.int64)))
+        joined = (np.concatenate(column) for column in (rows, columns, payoffs))
+        pairs, actions, paid = joined
+        return pairs, actions, paid, arithmetic.numbers(np.ones(len(pairs), dtype=np.int64))
+
+    def stages(self) -> Sequence[tuple[int, IntArray]]:
+        """List the layers of who begins, then of who follows, in all token states."""
+        stages = []
+        for phase in self.phases:
+            count = len(phase.settlement.over)
+            starts = phase.first_state + np.arange(count) * phase.round.num_states
+            for _, in_round in phase.round.stages():
+                states = (starts[:, None] + in_round).ravel()
+                stages += [(seat, states) for seat in (0, 1)]
+        return stages
+
+    def states_of(self, seat: int) -> IntArray:
+        """List all states."""
+        return np.arange(self.num_states)
+
+    def block(self, seat: int, states: IntArray) -> tuple[IntArray, BoolArray]:
+        """Give what the pot has lost; what follows the first cast of a round may be the cut."""
+        blocks, cut = np.empty_like(states), np.empty(len(states), dtype=bool)
+        for phase, where, tokens, in_round in self.locate(states):
+            pots = self.token_states[phase.first_tokens + tokens, 0]
+            blocks[where] = self.tokens - pots
+            begins = in_round < phase.round.legs[0].turn.slices[0][1].stop
+            cut[where] = begins & self.is_cyclic(pots)
+        return blocks, cut
+
+    def is_cyclic(self, pots: IntArray) -> BoolArray:
+        """Say whether moves may lead back to the beginning of a round with as much in the pot."""
+        cyclic: BoolArray = (pots == 0) | (self.tie == "replay")
+        return cyclic
+
+    def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> MatchBlocks:
+        """Give the blocks, first to last, each the token states of a pot."""
+        return MatchBlocks(self, seat, arithmetic)
+
+    # ------------------------------------------------------------------ words
+
+    def describe(self, observation: IntArray) -> str:
+        """Say phase, tokens, and what was cast."""
+        pot, own, other, *seen = (int(number) for number in observation)
+        aside, cast = [face for face in seen[:2] if face], [face for face in seen[2:5] if face]
+        made, imposed, rank = seen[5:]
+        phase = f"charge, {pot} in the pot" if pot else "discharge"
+        cast_now = f"{ordinal(made)} cast: {in_words(cast)} beside {in_words(aside)}"
+        to_beat = ""
+        if imposed:
+            casts = f"{spelled(imposed)} {plural(imposed, 'cast')}"
+            to_beat = f", {self.phases[0].round.describe_rank(rank)} in {casts} to beat"
+        return f"{phase}, {own} {plural(own, 'token')} to {other}, {cast_now}{to_beat}"
+
+    def describe_action(self, action: int) -> str:
+        """Say which dice are put aside."""
+        return self.phases[0].round.describe_action(action)
+
+    def describe_move(self, observation: IntArray, action: int) -> str:
+        """Say which faces are put aside."""
+        return self.phases[0].round.describe_move(observation[3:], action)
+
+    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
+        """Say the combination, too, and in how many casts it came, if no die is left."""
+        return self.phases[0].round.tell(observation[3:], action, outcome)
+
+    # -------------------------------------------------------------- the table
+
+    @property
+    def title(self) -> str:
+        """What people call the game."""
+        return "A match of 421"
+
+    def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
+        """Show the tokens of the pot and of both players, and the round."""
+        pot, own, other = (int(tokens) for tokens in observation[:3])
+        held = (own, other) if seat == 0 else (other, own)
+        tokens = [Row("pot", (Tokens(pot, self.tokens),))]
+        tokens += [
+            Row(name, (Tokens(held[player], self.tokens),), player)
+            for player, name in enumerate(names)
+        ]
+        phase = self.phases[0 if pot else 1]
+        return (*tokens, *phase.round.board(seat, observation[3:], names))
+
+    def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
+        """Take the dice that are put aside."""
+        return self.phases[0].round.parts(observation[3:], action)

@@ -1,0 +1,5 @@
+"""Greed: its rules and its sweep."""
+
+from .game import Greed
+
+__all__ = ["Greed"]

@@ -1,0 +1,333 @@
+"""Greed: roll any number of dice in one go, come close to the limit, never above it.
+
+Source: Chance Addis, *A Guide to Optimal Play in Greed* (2023).
+
+The mover has score p, the other player o, the limit is M and the dice have s sides. The mover
+rolls n >= 0 dice and adds their sum; above M the mover is bust and has lost. Rolling no dice
+gives the other player one last turn, after which the higher score wins and equal scores tie. A
+win pays 1, a tie 1/2, a loss 0 (section 1.1), so that V(p, o) and 1 - V(o, p) are the two
+players' ratings of one position (section 6).
+
+The expected values of all actions take O(M^3) together, a die at a time (``greed_recursion``).
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from math import log2
+from typing import ClassVar
+
+import numpy as np
+
+from ...core.arithmetic import FLOATS, Arithmetic, Array, Values
+from ...core.board import Die, Gauge, Note, Row
+from ...core.checks import at_least, one_of
+from ...core.dice import dice_with_sum, sum_counts, sum_laws
+from ...core.game import BoolArray, Decide, Game, IntArray, Move, Stage, frozen
+from ...core.moves import Moves
+from ...core.sizes import Cost, check_sizes
+from ...core.words import plural
+from . import recursion as greed_recursion
+
+SHOWN = 30  # dice that people are shown at most
+#: Half points for a tie by rule: of who takes the last turn, and of who stopped before.
+TIES = {"half": (1, 1), "lost": (0, 0), "stopper": (0, 2), "chaser": (2, 0)}
+
+
+class Greed(Game):
+    """The rules of Greed for two players.
+
+    A state is (mover's score, other's score, last turn?), an action the number of dice to roll.
+
+    Args:
+        max_score: the limit M, at least 1 point.
+        sides: faces of each die, at least 1.
+        max_dice: the most dice a player may roll. None allows, in each state, the numbers up to
+            floor(2 (M - p) / (s + 1)) + 1, among which there is always an optimal one
+            (section 7; sound because n + 1 dice are no likelier than n to show any sum up to
+            n (s + 1) / 2, and no rating is negative).
+        tie: what equal scores at the end are worth: "half" a win to both, or nothing, as they
+            are "lost" by both; or they are won by the "stopper", who rolled no dice, or by the
+            "chaser", who took the last turn.
+
+    Raises:
+        ValueError: if a number is not an integer in its range, or ``tie`` is unknown.
+    """
+
+    name: ClassVar[str] = "Greed"
+    num_players = 2
+    observation_names = ("own score", "other score", "last turn?")
+    payoff_range = (0.0, 1.0)
+    zero_sum = True
+
+    def __init__(
+        self,
+        max_score: int = 100,
+        sides: int = 6,
+        max_dice: int | None = None,
+        tie: str = "half",
+    ) -> None:
+        self.max_score = at_least("max_score", max_score, 1)
+        self.sides = at_least("sides", sides, 1)
+        self.max_dice = max_dice if max_dice is None else at_least("max_dice", max_dice, 0)
+        self.tie = one_of("tie", tie, list(TIES))
+        if sum(TIES[self.tie]) < 2:
+            self.zero_sum = False
+        check_sizes(self)
+        self.num_scores = self.max_score + 1
+        self.num_states = 2 * self.num_scores**2
+        self.observation_sizes = (self.num_scores, self.num_scores, 2)
+        own = np.arange(self.num_scores)
+        if self.max_dice is None:
+            self.dice_allowed = 2 * (self.max_score - own) // (self.sides + 1) + 1  # (own score,)
+        else:
+            self.dice_allowed = np.full(self.num_scores, self.max_dice)
+        frozen(self.dice_allowed)
+        self.num_actions = int(self.dice_allowed[0]) + 1
+        small = np.min_scalar_type(self.num_actions)  # masks are compared faster in few bytes
+        self._actions = np.arange(self.num_actions, dtype=small)
+        self._allowed = self.dice_allowed.astype(small)
+        self.laws = frozen(sum_laws(self.num_actions - 1, self.sides))
+
+    @staticmethod
+    def cost(exact: bool, max_score: float, sides: float, max_dice: float | None) -> Cost:
+        """Estimate what solving takes (see ``sizes``)."""
+        scores, bits = max_score + 1, max_score * log2(sides)
+        actions = 2 + (2 * max_score // (sides + 1) if max_dice is None else max_dice - 1)
+        number = 28 + bits / 7.5 if exact else 0.0  # bytes of an integer in the middle of the game
+        air = actions * scores * (sides + 8)
+        laws = actions**2 * sides
+        memory = 2 * scores**2 * (64 + 3 * number) + air * (8 + 0.4 * number) + 16 * laws
+        step = 2e-7 + 2e-10 * bits if exact else 8e-10 * (sides + 2)
+        seconds = step * scores**2 * actions + 6e-6 * scores * sides
+        return Cost(2 * scores**2, memory, seconds + 1e-9 * laws * sides)
+
+    # ------------------------------------------------------------------ rules
+
+    def observe(self, states: IntArray, seat: int) -> IntArray:
+        """Give (own score, other score, last turn?) of each state; the seats see alike."""
+        return np.stack(self._scores(states), axis=-1)
+
+    def encode(self, observations: IntArray) -> IntArray:
+        """Give the state of each observation."""
+        own, other, last = np.moveaxis(np.asarray(observations, dtype=np.int64), -1, 0)
+        states: IntArray = (last * self.num_scores + own) * self.num_scores + other
+        return states
+
+    def _scores(self, states: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        rest, other = np.divmod(states, self.num_scores)
+        last, own = np.divmod(rest, self.num_scores)
+        return own, other, last
+
+    def mask(self, states: IntArray) -> BoolArray:
+        """Allow the numbers of dice up to ``dice_allowed`` for the mover's score."""
+        own = states // self.num_scores % self.num_scores
+        return self._actions <= self._allowed[own][..., None]
+
+    def initial_law(self) -> tuple[IntArray, Array]:
+        """Start at 0 : 0."""
+        return np.array([0]), np.array([1], dtype=object)
+
+    def exact_laws(self) -> Array:
+        """Give the laws of the sums as fractions."""
+        laws = np.full(self.laws.shape, Fraction(0), dtype=object)
+        for dice in range(self.num_actions):
+            for total, count in enumerate(sum_counts(dice, self.sides)):
+                laws[dice, total] = Fraction(count, self.sides**dice)
+        return laws
+
+    def law(self, states: IntArray, actions: IntArray) -> IntArray:
+        """Draw the sum of as many dice as the action says."""
+        return actions
+
+    def final_halves(self, own: IntArray, other: IntArray) -> tuple[IntArray, IntArray]:
+        """Count the half points of who rolled last and has ``own``, and of the other: 0 to 2."""
+        wins = np.where(own > self.max_score, 0, 1 + np.sign(own - other))
+        chaser, stopper = TIES[self.tie]
+        tied = own == other  # never above the limit, as nobody is left there
+        return np.where(tied, chaser, wins), np.where(tied, stopper, 2 - wins)
+
+    def advance(
+        self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
+    ) -> Move:
+        """Add the dice to the mover's score and pass the turn, or end the game."""
+        own, other, last = self._scores(states)
+        own = own + outcomes
+        over = (own > self.max_score) | (last == 1)
+        halves = np.where(over, self.final_halves(own, other), 0)  # (mover or other, move)
+        payoffs = np.empty((len(states), 2))
+        index = np.arange(len(states))
+        payoffs[index, seats], payoffs[index, 1 - seats] = halves / 2
+        ends = (actions == 0).astype(np.int64)
+        states = self.encode(np.stack([other, np.where(over, 0, own), ends], axis=-1))
+        return Move(1 - seats, states, payoffs, np.stack([over, over], axis=-1))
+
+    def moves(self, seat: int, player: int) -> Moves:
+        """List all moves: outcomes are sums, so that one row of totals serves many moves."""
+        scores, limit = np.arange(self.num_scores), self.max_score
+        totals = np.arange(self.num_scores + self.laws.shape[1])  # own score and a sum
+        theirs, reached = scores[:, None], np.minimum(totals, limit)
+        seen = [np.broadcast_to(score, (len(scores), len(totals))) for score in (theirs, reached)]
+        later = (1 - seat) * self.num_states + self.encode(np.stack([*seen, 0 * seen[0]], axis=-1))
+        mine = int(player != seat)  # of the half points of who rolls and of the other
+        halves = self.final_halves(totals, theirs)[mine]
+        rolled = np.where(totals > limit, -1 - halves, later)  # (other's score, total)
+        stopped = np.stack(np.broadcast_arrays(theirs, scores, 1), axis=-1)  # as the other sees it
+        tables = rolled, (1 - seat) * self.num_states + self.encode(stopped), -1 - halves
+        begins = np.cumsum([0, *[table.size for table in tables]])
+        own, other, last = self._scores(np.arange(self.num_states))
+        row = other * len(totals) + own
+        normal = begins[0] + row, begins[1] + other * len(scores) + own
+        firsts = np.repeat(np.where(last, begins[2] + row, normal[0])[:, None], self.num_actions, 1)
+        firsts[last == 0, 0] = normal[1][last == 0]
+        laws = np.where(self.mask(np.arange(self.num_states)), np.arange(self.num_actions), -1)
+        leads_to = np.concatenate([table.ravel() for table in tables])
+        return Moves(laws, firsts, leads_to, np.array([0, 0.5, 1]))
+
+    def stages(self) -> Sequence[tuple[int, IntArray]]:
+        """List the normal states by growing sum of scores, then the last turns."""
+        diagonals = [self.diagonal(total)[1] for total in range(2 * self.max_score + 1)]
+        rows = np.arange(self.num_scores**2, self.num_states).reshape(self.num_scores, -1)
+        return [(seat, states) for states in [*diagonals, *rows] for seat in (0, 1)]
+
+    def diagonal(self, total: int) -> tuple[slice, IntArray]:
+        """Give the opponent's scores on the anti-diagonal p + o = total, and its states."""
+        window = slice(max(0, total - self.max_score), min(total, self.max_score) + 1)
+        other = np.arange(window.start, window.stop)
+        return window, (total - other) * self.num_scores + other
+
+    def describe(self, observation: IntArray) -> str:
+        """Say the score, and that the turn is the last one if it is."""
+        own, other, last = (int(number) for number in observation)
+        turn = ", the last turn as the other has stopped" if last else ""
+        return f"{own} {plural(own, 'point')} to {other}{turn}"
+
+    def describe_action(self, action: int) -> str:
+        """Say how many dice are rolled."""
+        return f"rolls {action} {plural(action, 'die', 'dice')}" if action else "stops"
+
+    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
+        """Say what the dice show together, too, and whether that is too much."""
+        if action == 0:
+            return self.describe_action(action)
+        total = int(observation[0]) + outcome
+        bust = f", bust with {total}" if total > self.max_score else ""
+        return f"{self.describe_action(action)}: {outcome}{bust}"
+
+    # -------------------------------------------------------------- the table
+
+    def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
+        """Show both scores on the way to the limit."""
+        own, other, last = (int(number) for number in observation)
+        points = (own, other) if seat == 0 else (other, own)
+        scores = [
+            Row(names[player], (Gauge(points[player], self.max_score),), player)
+            for player in range(2)
+        ]
+        stopped = [Row("last turn", (Note(f"{names[1 - seat]} has stopped"),))] if last else []
+        return (*scores, *stopped)
+
+    def shown(self, observation: IntArray, action: int, outcome: int) -> tuple[Die, ...]:
+        """Show the dice that were rolled, unless they are too many to look at."""
+        if action > SHOWN:
+            return ()
+        return dice_with_sum(outcome, action, self.sides, *observation.tolist())
+
+    # ------------------------------------------------ expectation, both ways
+
+    def backward_together(
+        self, decide: Decide, seats: Sequence[int], arithmetic: Arithmetic = FLOATS
+    ) -> Values:
+        """Visit the stages last to first in O(M^3), a die at a time (``greed_recursion``)."""
+        return greed_recursion.backward(self, decide, seats, arithmetic)
+
+    def backward_mirrored(self, decide: Decide, arithmetic: Arithmetic = FLOATS) -> Values | None:
+        """Visit the stages of player 0 alone, as both see alike, unless both may lose."""
+        if not self.zero_sum:
+            return None
+
+        def decide_alone(stage: Stage, expected: Array) -> Array:
+            return decide(stage, expected[0])[None]
+
+        return greed_recursion.backward(self, decide_alone, [0], arithmetic, movers=[0]).row(0)
+
+    def forward(
+        self, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic = FLOATS
+    ) -> Array:
+        """Visit the stages first to last in O(M^3): the adjoint of ``backward``."""
+        return greed_recursion.forward(self, decide, start, arithmetic)
+
+    @property
+    def law_roundings(self) -> int:
+        """Each die adds the sums of the dice before it, one a face, and divides them."""
+        return self.num_actions * (self.sides + 1)
+
+    def backward_roundings(self, decision: int) -> int:
+        """Count dice and turns on the longest way to the end, and one more move.
+
+        A die that lands shows a point at least, and turns but the last two show one too. It takes
+        the roundings of a weight, of the product and of each addition, a turn those of a decision
+        and of three differences from 1.
+        """
+        most = 2 * self.max_score + 2  # dice, or turns
+        move = 1 + self.law_roundings + int(self.laws.shape[1])
+        return most * (self.sides + 1) + (most + 2) * (decision + 3) + move
+
+    def forward_roundings(self, decision: int, seat: int) -> int:
+        """Count the same: a die takes as many additions, a turn two."""
+        return self.backward_roundings(decision)
+
+    def settled(
+        self, seat: int, states: IntArray, player: int, arithmetic: Arithmetic = FLOATS
+    ) -> tuple[IntArray, IntArray, Array, Array]:
+        """List busts and the ends of last turns, from the laws of the sums."""
+        own, other, last = self._scores(states)
+        ends, needed, bust = (last == 1)[:, None], other - own, self.max_score + 1 - own
+        below = self._chances(_below(self, arithmetic), needed)
+        beyond = self._chances(_beyond(self, arithmetic), bust)
+        chances = [
+            np.where(ends, below + beyond, beyond),
+            np.where(ends, self._between(needed, needed + 1, arithmetic), 0),
+            np.where(ends, self._between(needed + 1, bust, arithmetic), 0),
+        ]
+        legal = self.mask(states)
+        ways = [np.nonzero(legal & (chance > 0)) for chance in chances]
+        halves = [0, TIES[self.tie][0], 2] if player == seat else [2, TIES[self.tie][1], 0]
+        payoffs = [arithmetic.number(Fraction(half, 2)) for half in halves]
+        return (
+            np.concatenate([pairs for pairs, _ in ways]),
+            np.concatenate([actions for _, actions in ways]),
+            np.repeat(payoffs, [len(pairs) for pairs, _ in ways]),
+            np.concatenate([chance[way] for chance, way in zip(chances, ways, strict=True)]),
+        )
+
+    def _between(self, first: IntArray, after: IntArray, arithmetic: Arithmetic) -> Array:
+        """Give the chance of a sum of ``first`` or more and less than ``after``: (total, dice).
+
+        It is the difference of two sums from the nearer end of the law, where they are small: a
+        chance that is small keeps its digits, and what is impossible has none.
+        """
+        below, beyond = _below(self, arithmetic), _beyond(self, arithmetic)
+        low, high = self._chances(below, first), self._chances(below, after)
+        more, most = self._chances(beyond, after), self._chances(beyond, first)
+        between: Array = np.where(high <= most, high - low, most - more)
+        return between
+
+    def _chances(self, table: Array, totals: IntArray) -> Array:
+        """Look totals up in a table (dice, total): chances, (total, dice)."""
+        chances: Array = table[:, np.clip(totals, 0, table.shape[1] - 1)].T
+        return chances
+
+
+@lru_cache(maxsize=4)
+def _beyond(game: Greed, arithmetic: Arithmetic) -> Array:
+    """Give the chance of each total or more, shape (dice, total); the last one is impossible."""
+    sums = np.cumsum(arithmetic.laws(game)[:, ::-1], axis=1)[:, ::-1]
+    return frozen(np.concatenate([sums, np.zeros_like(sums[:, :1])], axis=1))
+
+
+@lru_cache(maxsize=4)
+def _below(game: Greed, arithmetic: Arithmetic) -> Array:
+    """Give the chance of less than each total, shape (dice, total); the last one is sure."""
+    sums = np.cumsum(arithmetic.laws(game), axis=1)
+    return frozen(np.concatenate([np.zeros_like(sums[:, :1]), sums], axis=1))

@@ -1,0 +1,251 @@
+"""The sweeps of Greed, a die at a time: O(M^3) for all actions of all states.
+
+With W_n(p, o) the rating of a mover who still has n dice in the air,
+
+    W_0(p, o) = 1 - V(o, p)      W_n(p, o) = 1/s * sum over f = 1..s of W_{n-1}(p + f, o)
+
+and W = 0 above M. In the last turn W_0 is the final comparison instead. W_n with n >= 1 is the
+value of the action n, and W_{n-1}(p + f, o) is an action value of a state met before on the way
+down from p + o = 2M, so that all actions of a state cost O(s) each and the game O(M^3), where
+sums over the pmf of the total (``greed``, equation 4) cost O(M^4).
+
+A stage is an anti-diagonal p + o = k. A die that shows f leads to the one f further on, and only
+the s of them ahead, here s = 3, are kept:
+
+    p = M | 1 2 3 - - -      x        the stage in hand, p + o = k
+          | x 1 2 3 - -      1, 2, 3  p + o = k + 1, ..., k + s: where a die leads, up a column
+          | . x 1 2 3 -      -        done and forgotten
+          | . . x 1 2 3      .        to come
+          | . . . x 1 2
+    p = 0 | . . . . x 1
+          +------------
+      o = 0         o = M
+
+The opponent's score o, which no roll changes, is the index along a diagonal; the player's own is
+implied by it. Last turns are swept by rows p = M, ..., 0 in the same way. ``forward`` runs the
+other way and keeps the s anti-diagonals behind.
+
+Ratings in the air are those of ``seat`` where it moves, and 1 minus them where the other does, so
+that a bust is 0 in both; in a zero-sum game this is the mover's own rating. They are turned into
+values to ``seat`` on the way out to ``decide`` and back on the way in.
+
+Every W_n(p, o) is an integer over 2 s^(2M-p-o), or in the last turn over 2 s^(M-p), which are the
+scales of exact values.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...core.arithmetic import Arithmetic, Array, Values
+from ...core.game import Decide, IntArray, Stage
+
+if TYPE_CHECKING:
+    from .game import Greed
+
+HALF = Fraction(1, 2)
+
+
+def backward(
+    game: "Greed",
+    decide: Decide,
+    seats: Sequence[int],
+    arithmetic: Arithmetic,
+    movers: Sequence[int] = (0, 1),
+) -> Values:
+    """Visit the stages last to first (see ``Game.backward_together``).
+
+    Args:
+        game: the rules.
+        decide: as there.
+        seats: as there.
+        arithmetic: of the values.
+        movers: whose stages are visited; player 1 mirrors player 0 if they are player 0's alone.
+    """
+    values = arithmetic.values(len(seats), 2, game.num_states)
+    scales = arithmetic.scales(2, game.sides, 2 * game.max_score + 1)
+    sweep = _Backward(game, decide, seats, movers, arithmetic, scales, values)
+    sweep.last_turns()
+    sweep.normal_turns()
+    return values.frozen()
+
+
+@dataclass(frozen=True)
+class _Backward:
+    """A sweep that fills in ``values``."""
+
+    game: "Greed"
+    decide: Decide
+    seats: Sequence[int]
+    movers: Sequence[int]
+    arithmetic: Arithmetic
+    scales: Array
+    values: Values
+
+    def last_turns(self) -> None:
+        """Value last turns, in which nothing depends on other decisions."""
+        game = self.game
+        rows = 1 if game.zero_sum else 2  # what is the mover's own rating is the same to both
+        air = self._dice_in_the_air(rows)
+        other = np.arange(game.num_scores)
+        for own in range(game.max_score, -1, -1):
+            states = (game.num_scores + own) * game.num_scores + other
+            one = self._one(game.max_score - own, states)
+            # Who leads wins unless bust, so that one score below the mover's stands for all.
+            window = slice(max(own - 1, 0), game.num_scores)
+            air.copy(own, window.start)
+            ratings = air.land(window, 1)  # (seat to move or other, state in window, dice)
+            mine, others = game.final_halves(np.full_like(other, own), other)
+            compared = np.array([mine, 2 - others])[:rows] * self.arithmetic.scaled(HALF, one)
+            ratings[..., 0] = compared[:, window]
+            air.store(own, window, ratings)
+            ratings = ratings[:, np.maximum(other - window.start, 0)]  # of all states
+            for mover in self.movers:
+                rated = [ratings[0 if mover == seat else -1] for seat in self.seats]
+                self._decide(mover, states, rated, one)
+
+    def normal_turns(self) -> None:
+        """Value all other positions, by falling sums of scores."""
+        game, last_turn = self.game, self.game.num_scores**2
+        air = self._dice_in_the_air(len(self.seats), len(self.movers))
+        for total in range(2 * game.max_score, -1, -1):
+            window, states = game.diagonal(total)
+            swapped = states[::-1]  # swapping the two scores reverses the order on a diagonal
+            one = self._one(2 * game.max_score - total, states)
+            ratings = air.land(window, 1)  # (seat, mover, state, dice)
+            ratings[..., 0] = self._passed(swapped + last_turn, one)
+            for column, mover in enumerate(self.movers):
+                self._decide(mover, states, ratings[:, column], one)
+            ratings[..., 0] = self._passed(swapped, one)
+            air.store(total, window, ratings)
+
+    def _dice_in_the_air(self, *rows: int) -> "_DiceInTheAir":
+        """Give ratings in the air; the scale changes by ``ratio`` with each step."""
+        ratio = self.arithmetic.scales(1, self.game.sides, 2)[1]
+        weight = self.arithmetic.scaled(Fraction(1, self.game.sides), ratio)
+        return _DiceInTheAir(self.game, self.arithmetic, rows, weight, ratio)
+
+    def _one(self, points: int, states: IntArray) -> Array:
+        """Give the scale of states after which so many points can be scored."""
+        return np.full(len(states), self.scales[points], dtype=self.arithmetic.dtype)
+
+    def _decide(
+        self, mover: int, states: IntArray, ratings: Array | list[Array], one: Array
+    ) -> None:
+        """Have a stage decided on its ratings, one array (state, dice) for each of the seats."""
+        expected = [
+            numbers if mover == seat else one[:, None] - numbers
+            for seat, numbers in zip(self.seats, ratings, strict=True)
+        ]
+        together = np.stack(expected) if len(expected) > 1 else expected[0][None]
+        decided = self.decide(Stage(mover, states, one), together)
+        self.values.put((..., mover, states), decided, one)
+        if len(self.movers) == 1:
+            self.values.put((..., 1 - mover, states), one - decided, one)
+
+    def _passed(self, states: IntArray, one: Array) -> Array:
+        """Rate positions in which the other is to move in ``states``: (seat, mover, state)."""
+        others = [self.values.at_stage(Stage(1 - mover, states, one)) for mover in self.movers]
+        for mover, rating in zip(self.movers, others, strict=True):
+            for row, seat in enumerate(self.seats):
+                if mover == seat:
+                    rating[row] = one - rating[row]
+        ratings: Array = one - np.stack(others, axis=1)
+        return ratings
+
+
+def forward(game: "Greed", decide: Decide, start: Array, arithmetic: Arithmetic) -> Array:
+    """Visit the stages first to last: the adjoint of ``backward``."""
+    mass = start.copy()
+    last_turn = game.num_scores**2
+    weight = arithmetic.number(Fraction(1, game.sides))
+    air = _DiceInTheAir(game, arithmetic, (2,), weight, 1)
+
+    def weigh(mover: int, states: IntArray) -> Array:
+        one = np.ones(len(states), dtype=arithmetic.dtype)
+        return decide(Stage(mover, states, one), mass[mover, states])
+
+    for total in range(2 * game.max_score + 1):
+        window, states = game.diagonal(total)
+        swapped = states[::-1]
+        landed = air.land(window, 0)  # (mover, state, dice before one landed)
+        mass[:, swapped] += landed[::-1, :, 1:2].sum(axis=2)  # the last die landed, if any
+        weights = np.stack([weigh(mover, states) for mover in (0, 1)])  # (mover, state, dice)
+        mass[:, swapped + last_turn] += weights[::-1, :, 0]
+        weights[..., 1:-1] += landed[..., 2:]
+        air.store(total, window, weights)
+    for row in np.arange(last_turn, 2 * last_turn).reshape(game.num_scores, -1):
+        for mover in (0, 1):
+            weigh(mover, row)
+    return mass
+
+
+class _DiceInTheAir:
+    """Numbers by (opponent's score, dice in the air) at the last s steps of a sweep.
+
+    A step is a sum of scores or, in the last turn, the mover's score. Backward the numbers are
+    ratings, and a die in the air moves a rating from step k + f to step k; forward they are
+    probabilities, moved from step k - f to step k.
+
+    Args:
+        game: the rules.
+        arithmetic: of the numbers.
+        rows: sizes of axes that precede those two, for players.
+        weight: what a number is multiplied by when a die moves it by one step.
+        ratio: by how much more for each further step.
+    """
+
+    def __init__(
+        self, game: "Greed", arithmetic: Arithmetic, rows: tuple[int, ...], weight: Any, ratio: Any
+    ) -> None:
+        shape = *rows, game.num_scores, game.num_actions
+        self._steps = arithmetic.zeros(game.sides, *shape)  # multiplied by ``weight``
+        self._landed = arithmetic.zeros(*rows, game.num_scores * game.num_actions + 1)
+        self._weight, self._ratio = weight, ratio
+        # The sum over the faces changes by two of its terms from step to step. Floats are added
+        # anew, as differences of theirs lose digits.
+        self._sum = None if arithmetic.rounds else arithmetic.zeros(*shape)
+
+    def land(self, window: slice, dice: int) -> Array:
+        """Average over the faces of one die that lands.
+
+        Args:
+            window: scores.
+            dice: 0 or 1. The entries of n dice in the air are counted as those of n + ``dice``;
+                with 1, those of none are meaningless.
+
+        Returns:
+            Shape (..., score in window, dice), overwritten by the next call.
+        """
+        *rows, _, num_dice = self._steps.shape[1:]
+        shape = *rows, window.stop - window.start, num_dice
+        size = shape[-2] * num_dice
+        landed = self._landed[..., dice : size + dice].reshape(shape)
+        if self._sum is None:
+            np.add.reduce(self._steps[..., window, :], axis=0, out=landed)
+        else:
+            landed[...] = self._sum[..., window, :]
+        return self._landed[..., :size].reshape(shape)
+
+    def store(self, step: int, window: slice, numbers: Array) -> None:
+        """Remember a step's numbers in place of those s steps ago.
+
+        Outside the window are zeros, or what no later window includes.
+        """
+        slot = self._steps[step % len(self._steps)][..., window, :]
+        if self._sum is None:
+            np.multiply(numbers, self._weight, out=slot)
+            return
+        total = self._sum[..., window, :]
+        total -= self._ratio ** (len(self._steps) - 1) * slot
+        total *= self._ratio
+        slot[...] = numbers if self._weight == 1 else self._weight * numbers
+        total += slot
+
+    def copy(self, score: int, target: int) -> None:
+        """Have the numbers of one score stand for another too."""
+        for numbers in (self._steps,) if self._sum is None else (self._steps, self._sum):
+            numbers[..., target, :] = numbers[..., score, :]

@@ -1,0 +1,5 @@
+"""Shut the Box: its rules."""
+
+from .game import ShutTheBox
+
+__all__ = ["ShutTheBox"]

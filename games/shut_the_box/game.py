@@ -1,0 +1,251 @@
+"""Shut the Box: close tiles that add up to the roll; who leaves the lowest sum open wins.
+
+Source: the notes *V(initial)*, one page on the two-player game as a pair of decision problems. A
+player begins with all tiles open. It rolls and closes a set of open tiles whose sum is the roll;
+this is compulsory if there is such a set, else its turn ends and its score is the sum of its open
+tiles. A player with no tile left open has shut the box and ends its turn with 0. The second player
+plays against the first one's score: lower wins 1, equal pays 1/2.
+
+The notes have two rules for a first player who shuts the box: by their recursion for V_1 it has
+won at once (``shut_wins``); by their first line, the second player may still draw by doing the
+same. In the recursion the dice are two unless the open sum is at most 6.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations
+from math import comb, log2
+from typing import ClassVar, Literal, get_args
+
+import numpy as np
+
+from ...core.board import Note, Row, Tile
+from ...core.checks import at_least, one_of
+from ...core.dice import dice_with_sum, sum_counts
+from ...core.errors import InputError
+from ...core.game import IntArray
+from ...core.sizes import Cost, check_sizes, turn_cost
+from ...core.turn import Turn
+from ...core.turn_game import Leg, TurnGame
+
+Objective = Literal["win", "sum", "shut"]
+MAX_TILES = 12
+
+
+class ShutTheBox(TurnGame):
+    """The rules of Shut the Box.
+
+    A state is (open tiles, roll, score to beat or none), an action a set of tiles to close:
+    ``sets[action]``, where the empty set is for rolls that no open tiles add up to and ends the
+    turn.
+
+    Args:
+        tiles: tiles 1, ..., ``tiles``, at least 1 and at most 12.
+        dice: number of dice, at least 1.
+        sides: sides of each die, at least 2.
+        one_die: "sum<=6" (or any other number): roll one die while the open sum is at most that;
+            "never": always roll all dice.
+        shut_wins: whether a first player who shuts the box has won, or the second may still draw.
+        objective: "win" (two players); for a player alone, "sum" pays minus the sum left open and
+            "shut" pays 1 for shutting the box.
+
+    Attributes:
+        sets: the sets of tiles that an action may close, by growing sum, then lexicographically.
+        max_score: sum of all tiles.
+
+    Raises:
+        ValueError: if an argument is not in its range.
+    """
+
+    name: ClassVar[str] = "ShutTheBox"
+    made_for_two = 'objective="win"'
+
+    def __init__(
+        self,
+        tiles: int = 9,
+        dice: int = 2,
+        sides: int = 6,
+        one_die: str = "sum<=6",
+        shut_wins: bool = True,
+        objective: Objective = "win",
+    ) -> None:
+        self.tiles = at_least("tiles", tiles, 1)
+        if self.tiles > MAX_TILES:
+            raise InputError(f"tiles must be at most {MAX_TILES}, got {tiles}")
+        self.dice = at_least("dice", dice, 1)
+        self.sides = at_least("sides", sides, 2)
+        self.one_die = one_die
+        self._one_die_sum = _parse_one_die(one_die)
+        if not isinstance(shut_wins, bool):
+            raise InputError(f"shut_wins must be True or False, got {shut_wins!r}")
+        self.shut_wins = shut_wins
+        self.objective: Objective = one_of("objective", objective, get_args(Objective))
+        check_sizes(self)
+        self.max_score = self.tiles * (self.tiles + 1) // 2
+        self.sets = self._closable()
+        turn = self._turn()
+        observed = [
+            *[(f"tile {tile} open?", 2) for tile in range(1, self.tiles + 1)],
+            ("roll", self.dice * self.sides + 1),
+            ("score to beat", self.max_score + 2),
+        ]
+        legs = list(self._legs(turn))
+        super().__init__(legs, len(legs), observed)
+
+    @staticmethod
+    def cost(
+        exact: bool, tiles: float, dice: float, sides: float, one_die: str, objective: str
+    ) -> Cost:
+        """Estimate what solving takes (see ``sizes``)."""
+        sets = np.bincount(_open_sums(int(tiles)))  # by their sum
+        sums = np.arange(len(sets))
+        faces = dice * sides
+        rolls = np.where(sums <= _parse_one_die(one_die), sides, faces - dice + 1)
+        largest = comb(int(tiles), int(tiles) // 2)  # sets in a layer
+        contexts = float(len(sets)) if objective == "win" else 0.0  # of the second player
+        turn_states = float((sets * rolls).sum())
+        game = turn_cost(
+            exact=exact,
+            players=1 + bool(contexts),
+            states=turn_states * (1 + contexts),
+            actions=float(sets[sums <= faces].sum()),
+            seen=tiles + 2,
+            turn_states=turn_states,
+            layer=(largest, largest * float(rolls.max())),
+            afterstates=2**tiles,
+            rolls=faces + 1,
+            contexts=(max(1.0, contexts), 1 + contexts),
+            results=len(sets),
+            bits=2 * tiles * dice * log2(sides),
+        )
+        return game._replace(seconds=game.seconds + 6e-8 * faces**2)  # the law of the sum
+
+    # ------------------------------------------------------------------ the turn
+
+    def _closable(self) -> list[tuple[int, ...]]:
+        """List the sets of tiles whose sum can be rolled, the empty one first."""
+        numbers = range(1, self.tiles + 1)
+        sets = (
+            chosen for size in numbers for chosen in combinations(numbers, size)
+            if sum(chosen) <= self.dice * self.sides
+        )  # fmt: skip
+        return [(), *sorted(sets, key=lambda chosen: (sum(chosen), chosen))]
+
+    def num_dice(self, open_sum: int) -> int:
+        """Give the number of dice to roll when the open tiles have a sum."""
+        return 1 if open_sum <= self._one_die_sum else self.dice
+
+    def _turn(self) -> Turn:
+        """Lay out the turn: afterstates are sets of open tiles, results are sums left open."""
+        tiles = np.arange(self.tiles)
+        bits = np.arange(2**self.tiles)
+        sums = _open_sums(self.tiles)
+        sizes = (bits[:, None] >> tiles & 1).sum(axis=1)
+        afterstates = bits[np.argsort(-sizes, kind="stable")][:-1]  # all but the empty set
+        number = np.empty(len(bits), dtype=np.int64)
+        number[afterstates] = np.arange(len(afterstates))
+        number[0] = 0  # the result of a shut box
+        one, many = sum_counts(1, self.sides), sum_counts(self.dice, self.sides)
+        rolls = np.array([many, one + [0] * (len(many) - len(one))], dtype=object)
+        single = np.array([self.num_dice(int(total)) == 1 for total in sums[afterstates]])
+        law = np.where(single, int(self.dice > 1), 0)
+        before, roll = np.nonzero((rolls > 0)[law])  # of each state
+        chosen = np.array([sum(1 << tile - 1 for tile in tiles) for tiles in self.sets])
+        open_tiles = afterstates[before][:, None]
+        left = open_tiles & ~chosen  # (state, action)
+        legal = ((open_tiles & chosen) == chosen) & (sums[chosen] == roll[:, None])
+        leads_to, ends = np.where(legal, number[left], 0), legal & (left == 0)
+        stuck = ~legal.any(axis=1)
+        legal[stuck, 0] = ends[stuck, 0] = True
+        leads_to[stuck, 0] = sums[afterstates[before[stuck]]]
+        seen = np.concatenate([open_tiles >> tiles & 1, roll[:, None]], axis=1)
+        layers = self.tiles - sizes[afterstates]
+        return Turn(rolls, layers, law, legal, ends, leads_to, seen, self.max_score + 1)
+
+    # ------------------------------------------------------------------ the round
+
+    def _legs(self, turn: Turn) -> Iterator[Leg]:
+        scores = np.arange(self.max_score + 1)
+        none = np.array([[self.max_score + 1]])
+        ended = np.zeros((len(scores), 1), dtype=np.int64)
+        settled = np.ones((len(scores), 1, 1), dtype=bool)
+        if self.objective != "win":
+            solo = -scores if self.objective == "sum" else (scores == 0).astype(np.int64)
+            paid = np.array([Fraction(int(payoff)) for payoff in solo], dtype=object)
+            yield Leg(0, turn, none, ended, paid[:, None, None], settled)
+            return
+        following = 1 + scores[:, None]  # contexts of the second leg come after the only one here
+        first = np.full((len(scores), 1, 2), Fraction(0), dtype=object)
+        decided = np.zeros((len(scores), 1, 2), dtype=bool)
+        if self.shut_wins:
+            first[0, 0, 0], decided[0] = Fraction(1), True
+        yield Leg(0, turn, none, following, first, decided)
+        halves = 1 + np.sign(scores - scores[:, None])  # (own score, score to beat)
+        second = np.array([Fraction(half, 2) for half in range(3)], dtype=object)[halves]
+        payoffs = np.stack([1 - second, second], axis=-1)
+        everyone = np.ones(payoffs.shape, dtype=bool)
+        yield Leg(1, turn, scores[:, None], np.zeros_like(halves), payoffs, everyone)
+
+    # ------------------------------------------------------------------ words
+
+    def describe(self, observation: IntArray) -> str:
+        """Say what is open, what was rolled and what is to beat."""
+        *tiles, roll, target = (int(number) for number in observation)
+        is_open = " ".join(str(i + 1) for i, flag in enumerate(tiles) if flag)
+        to_beat = "" if target > self.max_score else f", the other left {target} open"
+        return f"open {is_open}, rolled {roll}{to_beat}"
+
+    def describe_action(self, action: int) -> str:
+        """Say which tiles are closed."""
+        if not self.sets[action]:
+            return "closes nothing and ends the turn"
+        return f"closes {' '.join(map(str, self.sets[action]))}"
+
+    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
+        """Say what is left, too, if the turn ends."""
+        is_open = 1 + np.flatnonzero(observation[: self.tiles])
+        left = int(is_open.sum()) - sum(self.sets[action])
+        if self.sets[action] and left:
+            return self.describe_action(action)
+        result = f"a sum of {left} is left open" if left else "the box is shut"
+        return f"{self.describe_action(action)}: {result}"
+
+    # -------------------------------------------------------------- the table
+
+    @property
+    def title(self) -> str:
+        """What people call the game."""
+        return "Shut the Box"
+
+    def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
+        """Show the tiles, the dice, the sum of the open tiles and what is to beat."""
+        *tiles, roll, target = (int(number) for number in observation)
+        box = tuple(Tile(i + 1, bool(flag), i) for i, flag in enumerate(tiles))
+        left = sum(tile.number for tile in box if tile.is_open)
+        dice = dice_with_sum(roll, self.num_dice(left), self.sides, *tiles)
+        known = [Row("still open", (Note(str(left)),), seat)]
+        if target <= self.max_score:
+            known.append(Row("to beat", (Note(str(target)),)))
+        return (Row("tiles", box, seat), Row("rolled", dice, seat), *known)
+
+    def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
+        """Take the tiles of the set."""
+        return tuple(tile - 1 for tile in self.sets[action])
+
+
+def _open_sums(tiles: int) -> IntArray:
+    """Add up every set of tiles, shape (set,); bit i of a set's number is tile i + 1."""
+    bits, tile = np.arange(2**tiles)[:, None], np.arange(tiles)
+    sums: IntArray = ((bits >> tile & 1) * (tile + 1)).sum(axis=1)
+    return sums
+
+
+def _parse_one_die(rule: str) -> int:
+    """Give the largest open sum with which one die is rolled, -1 if there is none."""
+    if rule == "never":
+        return -1
+    found = re.fullmatch(r"sum<=(\d{1,9})", rule) if isinstance(rule, str) else None
+    if found is None:
+        raise InputError(f"one_die must be 'sum<=6' (or another number) or 'never', got {rule!r}")
+    return int(found[1])
