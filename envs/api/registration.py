@@ -20,7 +20,8 @@ import gymnasium as gym
 import numpy.typing as npt
 
 from ...baselines import register_environment, register_policies
-from ...core import GAMES, Game, GameError, InputError
+from ...core import Game, GameError, InputError
+from ...games import GAMES
 from .wrappers import look
 
 #: Modules that a file's neighbours never replace.
