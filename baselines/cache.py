@@ -20,8 +20,23 @@ from ..core import Game
 LIMIT = 2**25
 #: What the smallest answer counts for, so that there are not too many of them.
 LEAST = 2**17
+
+
+class _Asked:
+    """What was asked. Its hash is kept: a game that is changed later is hashed no more."""
+
+    def __init__(self, *parts: Any) -> None:
+        self._parts, self._hash = parts, hash(parts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Asked) and self._parts == other._parts
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
 #: What was asked with its answer, by question; what was not asked for longest comes first.
-_ANSWERS: dict[tuple[Any, ...], tuple[Any, Any]] = {}
+_ANSWERS: dict[_Asked, tuple[Any, Any]] = {}
 _LOCK = RLock()
 
 _Question = ParamSpec("_Question")
@@ -33,7 +48,7 @@ def remembered(find: Callable[_Question, _Answer]) -> Callable[_Question, _Answe
 
     @wraps(find)
     def ask(*args: _Question.args, **kwargs: _Question.kwargs) -> _Answer:
-        question = find, args, tuple(kwargs.items())
+        question = _Asked(find, args, tuple(kwargs.items()))
         with _LOCK:
             held = _ANSWERS.pop(question, None)
             if held is not None:

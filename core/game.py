@@ -307,11 +307,15 @@ class Game(metaclass=Sealed):
         return f"{type(self).__name__}({shown})"
 
     def __eq__(self, other: object) -> bool:
-        """Call two games equal if they are of one class and their arguments have equal content."""
+        """Call two games equal if they are of one class and were made of equal arguments.
+
+        Whether an argument has been changed since is seen when a game is hashed, as it is whenever
+        it is asked about.
+        """
         if self is other or type(self) is not type(other):
             return self is other
         assert isinstance(other, Game)
-        return require_unchanged(self).contents == require_unchanged(other).contents
+        return self._identity.contents == other._identity.contents
 
     def __hash__(self) -> int:
         """Hash class and arguments, once; those that can be changed in place are compared again."""

@@ -85,16 +85,22 @@ class Marks:
 
     Args:
         player: the game, the seat and the name of the policy.
+
+    Attributes:
+        most_actions: largest number of actions of a law that was kept.
     """
 
     def __init__(self, player: tuple[Game, int, str]) -> None:
-        self._player = player
+        self._player, self.most_actions = player, 1
         self._weights = np.random.default_rng(0).random(player[0].num_actions)
         self._known = np.full(player[0].num_states, np.nan)
 
     def note(self, states: IntArray, answer: npt.NDArray[Any]) -> None:
         """Keep the marks of actions or laws."""
         self._known[states] = self._of(answer)
+        if answer.ndim > 1:
+            several = int(np.count_nonzero(answer, axis=1).max(initial=1))
+            self.most_actions = max(self.most_actions, several)
 
     def compare(self, states: IntArray, answer: npt.NDArray[Any]) -> None:
         """See that actions or laws have the marks that were kept.

@@ -64,6 +64,11 @@ class AskedPolicy(Policy):
         """What to call it."""
         return self._name
 
+    @property
+    def roundings(self) -> int:
+        """Of as many actions as any state has, as far as that is known."""
+        return super().roundings if self._marks is None else 2 * self._marks.most_actions
+
     def probabilities(self, states: IntArray) -> Array:
         """Ask for the law of each state; where others move anything may stand."""
         law = np.zeros((len(states), self.shape[1]))

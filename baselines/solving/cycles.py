@@ -151,10 +151,8 @@ def _respond(block: Block, players: Players, gains: Any, cut: Array) -> Array:
 
 def _improved(block: Block, players: Players, cut: Array, found: Array) -> Array:
     """Give the cut's values if all do what they chose last, from c and T(c)."""
-    arithmetic = players.arithmetic
-    step = _solve_linear(block, block.returns(players.weigh), found - cut, arithmetic)
-    within: Array = arithmetic.within(cut + step, *arithmetic.payoff_range(players.game))
-    return within
+    returns = block.returns(players.weigh)
+    return players.within(cut + _solve_linear(block, returns, found - cut, players.arithmetic))
 
 
 def _were_known(chosen: IntArray, known: set[bytes]) -> bool:

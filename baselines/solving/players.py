@@ -36,6 +36,8 @@ class Players:
         policies: fixed policies by seat; the seats left out are free.
         arithmetic: of the values.
         worst: free players choose what is worst for them, not what is best.
+        partial: values may leave out some of what is paid, so that they need not be in the range
+            of payoffs.
 
     Attributes:
         choices: what each free player chose last in every state, shape (state,); -1 at first.
@@ -52,6 +54,7 @@ class Players:
         policies: Mapping[int, Policy],
         arithmetic: Arithmetic = FLOATS,
         worst: bool = False,
+        partial: bool = False,
     ) -> None:
         self.game, self.seat, self.arithmetic = game, seat, arithmetic
         self.free = [other for other in range(game.num_players) if other not in policies]
@@ -59,13 +62,20 @@ class Players:
             raise InputError(f"{game.name} is not zero-sum, so at most one player can be free")
         self.choices = {other: np.full(game.num_states, -1) for other in self.free}
         self.roundings = decision_roundings(policies.values())
-        self._policies, self._worst = policies, worst
+        self._policies, self._worst, self._partial = policies, worst, partial
         self._range = arithmetic.payoff_range(game)
         self._equal = arithmetic.tie(game) if self.free else 0.0
 
     def in_floats(self) -> "Players":
         """Give the same players for computation in floats."""
-        return Players(self.game, self.seat, self._policies, FLOATS, self._worst)
+        return Players(self.game, self.seat, self._policies, FLOATS, self._worst, self._partial)
+
+    def within(self, values: Array) -> Array:
+        """Move values back into the range of payoffs if rounding has taken them out."""
+        if self._partial:
+            return values
+        inside: Array = self.arithmetic.within(values, *self._range)
+        return inside
 
     def choose(self, stage: Stage, expected: Array) -> Array:
         """Value states when all free players choose."""
@@ -92,9 +102,7 @@ class Players:
         return np.concatenate([np.empty(0, dtype=np.int64), *each])
 
     def _decide(self, stage: Stage, expected: Array, choosing: Collection[int]) -> Array:
-        decided = self._decided(stage, expected, choosing)
-        within: Array = self.arithmetic.within(decided, *self._range)
-        return within
+        return self.within(self._decided(stage, expected, choosing))
 
     def _decided(self, stage: Stage, expected: Array, choosing: Collection[int]) -> Array:
         mover, states = stage.seat, stage.states

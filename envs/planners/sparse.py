@@ -235,7 +235,7 @@ class _Idle(Policy):
 def _paid_until_agent(task: Task, own: IntArray) -> FloatArray:
     """Give what each action is paid on average until the agent moves again, (state, action)."""
     game, seat = task.game, task.seat
-    idle = Players(game, seat, {**task.policies, seat: _Idle(game)})
+    idle = Players(game, seat, {**task.policies, seat: _Idle(game)}, partial=True)
     rows = np.zeros(game.num_states, dtype=np.int64)
     rows[own] = np.arange(len(own))
     paid = np.empty((len(own), game.num_actions))

@@ -118,7 +118,7 @@ def test_an_argument_that_never_comes_to_the_game_is_refused(keyword):
 @pytest.mark.parametrize(
     ("game", "error", "message"),
     [
-        (Greedy, InputError, "name must be free, got Greed, which .*greed.py:Greed has"),
+        (Greedy, InputError, "name must be free, got Greed, which .*greed.game.py:Greed has"),
         (dict, InputError, "game must be a subclass of exactdice.games.Game, got dict"),
         (Short(), InputError, r"game must be a subclass of exactdice.games.Game, got Short\("),
         (Nameless, GameError, "Nameless must have a name that is one word, got None"),
