@@ -20,7 +20,8 @@ from ..core import (
     Stage,
     frozen,
 )
-from ..core.checks import require_attributes
+from ..core.contract import order_of, require_attributes
+from ..core.sweeps import sweeps_of
 from ..core.words import listed, plural
 from .cache import remembered
 from .policies.door import Sight, label, of_player, packages_of, read_player
@@ -186,7 +187,7 @@ def _error(task: Task, flow: Visits, reached: float) -> float:
     """
     game = task.game
     decision = decision_roundings(policies_against(task, FLOATS).values()) + 1
-    relative = gamma(game.forward_roundings(decision, task.seat) + 2)
+    relative = gamma(sweeps_of(game).forward_roundings(decision, task.seat) + 2)
     if not game.has_cycles:
         return upwards(relative)
     lost = flow.residual + relative * (1 + FLOATS.total(flow.mass[task.others]))
@@ -282,8 +283,8 @@ def by_seat(policies: LineUp, seats: Iterable[int]) -> dict[int, PolicyLike]:
 
 def start_mass(game: Game, arithmetic: Arithmetic = FLOATS) -> Array:
     """Give the probability mass before the first move, shape (player to move, state)."""
-    if game.is_listed:
-        _ = game.checked_order  # before the initial law is used
+    if sweeps_of(game).is_listed:
+        _ = order_of(game)  # before the initial law is used
     mass = arithmetic.zeros(game.num_players, game.num_states)
     states, probabilities = game.initial_law()
     mass[0, states] = arithmetic.numbers(np.asarray(probabilities))

@@ -1,24 +1,17 @@
 """What a game is, and how any game is swept; it names no game and needs numpy only."""
 
-from .arithmetic import EXACT, FLOATS, Arithmetic, Array, Values, arithmetic
+from .arithmetic import EXACT, FLOATS, Arithmetic, Values, arithmetic
 from .board import Die, Gauge, Note, Piece, Row, Tile, Tokens
 from .checks import at_least, one_of
 from .errors import GameError, InputError, KeywordError, SizeError
-from .game import (
-    GAMES,
-    BoolArray,
-    Decide,
-    FloatArray,
-    Game,
-    IntArray,
-    Move,
-    Stage,
-    frozen,
-)
+from .game import GAMES, Game
 from .moves import Moves, SeatTurn
 from .sampling import AliasLaws, InverseLaws
+from .sweeps import Sweeps, sweeps_for, sweeps_of
 from .turn import Turn
 from .turn_game import Leg, TurnGame
+from .turn_sweeps import TurnSweeps
+from .types import Array, BoolArray, Decide, FloatArray, IntArray, Move, Stage, frozen
 
 __all__ = [
     "EXACT",
@@ -47,13 +40,17 @@ __all__ = [
     "SeatTurn",
     "SizeError",
     "Stage",
+    "Sweeps",
     "Tile",
     "Tokens",
     "Turn",
     "TurnGame",
+    "TurnSweeps",
     "Values",
     "arithmetic",
     "at_least",
     "frozen",
     "one_of",
+    "sweeps_for",
+    "sweeps_of",
 ]

@@ -11,17 +11,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import fsum, lcm
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from .contract import exact_laws_of
 from .errors import InputError
-
-if TYPE_CHECKING:
-    from .game import BoolArray, Game, IntArray, Move, Stage
-
-Array: TypeAlias = npt.NDArray[Any]  # floats, or Python integers and fractions in exact computation
+from .game import Game
+from .types import Array, BoolArray, IntArray, Move, Stage
 
 #: Float values of actions that differ by no more of the span of payoffs are equal. Errors of a
 #: sweep are near 1e-15 of the largest payoff; the closest unequal actions of the default Greed are
@@ -47,7 +44,7 @@ class Values:
         """Give some numbers, as floats or fractions."""
         return self.numbers[index]
 
-    def at(self, seat: int, states: "IntArray") -> Array:
+    def at(self, seat: int, states: IntArray) -> Array:
         """Give the numbers of some positions of one player, shape (..., state)."""
         numbers: Array = self[..., seat, states]
         return numbers
@@ -57,7 +54,7 @@ class Values:
         """All numbers."""
         return self.numbers
 
-    def at_stage(self, stage: "Stage") -> Array:
+    def at_stage(self, stage: Stage) -> Array:
         """Give the numbers of a stage, multiplied by its scale, shape (..., state)."""
         numbers: Array = self.numbers[..., stage.seat, stage.states]
         return numbers
@@ -98,7 +95,7 @@ class ScaledValues(Values):
         numbers.setflags(write=False)
         return numbers
 
-    def at_stage(self, stage: "Stage") -> Array:
+    def at_stage(self, stage: Stage) -> Array:
         """Give the numbers of a stage, multiplied by its scale, shape (..., state)."""
         numbers, scale = super().at_stage(stage), self._scale[..., stage.seat, stage.states]
         if (scale == stage.scale).all():
@@ -142,7 +139,7 @@ class _Complement(Values):
         numbers.setflags(write=False)
         return numbers
 
-    def at_stage(self, stage: "Stage") -> Array:
+    def at_stage(self, stage: Stage) -> Array:
         """Give the numbers of a stage, multiplied by its scale, shape (..., state)."""
         numbers: Array = EXACT.scaled(self[(..., *stage.positions)], stage.scale)
         return numbers
@@ -205,15 +202,15 @@ class Arithmetic:
 
     # ------------------------------------------------------ a game and policies
 
-    def laws(self, game: "Game") -> Array:
+    def laws(self, game: Game) -> Array:
         """Give the laws of a game, shape (law, outcome)."""
         return game.laws
 
-    def rules(self, game: "Game") -> "Callable[[IntArray, IntArray, IntArray, IntArray], Move]":
+    def rules(self, game: Game) -> Callable[[IntArray, IntArray, IntArray, IntArray], Move]:
         """Give the method of a game that applies its rules."""
         return game.advance
 
-    def payoff_range(self, game: "Game") -> tuple[Any, Any]:
+    def payoff_range(self, game: Game) -> tuple[Any, Any]:
         """Give the smallest and the largest payoff."""
         return game.payoff_range
 
@@ -235,7 +232,7 @@ class Arithmetic:
         """Move values, or one, that rounding took out of a range back to its ends."""
         return np.clip(values, low, high)
 
-    def tie(self, game: "Game") -> float:
+    def tie(self, game: Game) -> float:
         """Give the difference up to which values in a game are equal.
 
         In floats it is ``TIE`` of the span of payoffs, more where payoffs, and their rounding, are
@@ -262,7 +259,7 @@ class Arithmetic:
         """Add up numbers, whatever the shape, and round once."""
         return fsum(numbers[numbers != 0])
 
-    def best(self, expected: Array, mask: "BoolArray", tie: float) -> "tuple[Array, BoolArray]":
+    def best(self, expected: Array, mask: BoolArray, tie: float) -> tuple[Array, BoolArray]:
         """Give the largest legal entry of each row, and which entries are as large.
 
         Args:
@@ -328,15 +325,15 @@ class Exact(Arithmetic):
         """Give fractions."""
         return _FRACTION(numbers, scale)
 
-    def laws(self, game: "Game") -> Array:
+    def laws(self, game: Game) -> Array:
         """Give ``exact_laws``, which were checked and kept."""
-        return game.checked_exact_laws
+        return exact_laws_of(game)
 
-    def rules(self, game: "Game") -> "Callable[[IntArray, IntArray, IntArray, IntArray], Move]":
+    def rules(self, game: Game) -> Callable[[IntArray, IntArray, IntArray, IntArray], Move]:
         """Give ``exact_advance``."""
         return game.exact_advance
 
-    def payoff_range(self, game: "Game") -> tuple[Fraction, Fraction]:
+    def payoff_range(self, game: Game) -> tuple[Fraction, Fraction]:
         """Give ``exact_range``."""
         return game.exact_range
 
@@ -350,7 +347,7 @@ class Exact(Arithmetic):
         exact = self.from_floats(probabilities)
         return self.divided(exact, exact.sum(axis=1, keepdims=True))
 
-    def tie(self, game: "Game") -> float:
+    def tie(self, game: Game) -> float:
         """Give none."""
         return 0.0
 
@@ -362,7 +359,7 @@ class Exact(Arithmetic):
         """Add fractions."""
         return self.number(sum(numbers.ravel().tolist(), Fraction(0)))
 
-    def best(self, expected: Array, mask: "BoolArray", tie: float) -> "tuple[Array, BoolArray]":
+    def best(self, expected: Array, mask: BoolArray, tie: float) -> tuple[Array, BoolArray]:
         """Compare legal entries only, as comparing takes time."""
         rows, actions = np.nonzero(mask)
         numbers = expected[rows, actions]

@@ -15,8 +15,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .arithmetic import Array, Values
-from .game import Decide, IntArray, Stage
+from .arithmetic import Values
+from .types import Array, Decide, IntArray, Stage
 
 
 class Block(ABC):
@@ -53,7 +53,7 @@ class Block(ABC):
         """Visit the stages last to first with the expected value of every action.
 
         Args:
-            decide: as in ``Game.backward``.
+            decide: as in ``Sweeps.backward``.
             gains: of moves that leave the block.
             cut: values of the cut where moves lead to it, shape (cut,).
             values: where those of the block's positions go; None if nobody wants them.
@@ -67,7 +67,7 @@ class Block(ABC):
         """Give the probabilities to come from one point of the cut next to another.
 
         Args:
-            decide: as in ``Game.forward``.
+            decide: as in ``Sweeps.forward``.
 
         Returns:
             Shape (group, place of the one, place of the other).
@@ -78,7 +78,7 @@ class Block(ABC):
         """Give what comes to the cut of the mass that begins in the block, shape (cut,).
 
         Args:
-            decide: as in ``Game.forward``.
+            decide: as in ``Sweeps.forward``.
             mass: shape (player to move, state).
         """
 
@@ -87,7 +87,7 @@ class Block(ABC):
         """Visit the stages first to last, moving mass along.
 
         Args:
-            decide: as in ``Game.forward``.
+            decide: as in ``Sweeps.forward``.
             mass: what begins in the block, shape (player to move, state); all mass of the block
                 takes its place, and what leaves it is added to that of later ones.
             returning: what comes to the cut from inside the block, shape (cut,).
@@ -99,7 +99,7 @@ class Block(ABC):
 
     @abstractmethod
     def forward_roundings(self, decision: int) -> int:
-        """Bound the roundings of one pass forward (see ``Game.forward_roundings``)."""
+        """Bound the roundings of one pass forward (see ``Sweeps.forward_roundings``)."""
 
     @abstractmethod
     def describe_cut(self, point: int) -> str:

@@ -6,29 +6,19 @@ to numbers that mean nothing.
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import ceil
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import ceil, isfinite
+from typing import Any
 
 import numpy as np
 
 from .errors import GameError, InputError
 from .sizes import show
-
-if TYPE_CHECKING:
-    from .arithmetic import Array
-    from .game import BoolArray, Game, IntArray, Move
-    from .turn import Turn
-    from .turn_game import Leg
+from .types import Array, IntArray, Move, Order
 
 #: Decimal exponent that the size of payoffs keeps to, so that floats never over- or underflow.
 LARGEST_EXPONENT = 200
 #: Relative difference of laws and exact laws beyond which they are different laws.
 CLOSEST = Fraction(1, 10**9)
-#: What every game has beside its methods.
-ATTRIBUTES = (
-    *("num_players", "num_states", "num_actions", "observation_sizes", "observation_names"),
-    *("payoff_range", "zero_sum", "laws"),
-)
 
 
 def at_least(name: str, value: int, minimum: int) -> int:
@@ -56,19 +46,7 @@ def one_of(name: str, value: Any, known: Sequence[str]) -> Any:
     return value
 
 
-def require_attributes(game: "Game") -> None:
-    """Check that a game has what every game has, without computing it.
-
-    Raises:
-        GameError: naming what it lacks.
-    """
-    has = (vars(game), dir(type(game)))
-    lacking = [name for name in ATTRIBUTES if not any(name in names for names in has)]
-    if lacking:
-        raise GameError(f"{type(game).__name__} must have the attributes {', '.join(lacking)}")
-
-
-def require_laws(name: str, laws: "Array") -> None:
+def require_laws(name: str, laws: Array) -> None:
     """Check that each row (law, outcome) sums to one: floats up to rounding.
 
     Raises:
@@ -83,7 +61,7 @@ def require_laws(name: str, laws: "Array") -> None:
         raise GameError(f"{name} must sum to 1, got {float(sums[row])!r} in row {row}")
 
 
-def roundings_between(laws: "Array", exact: "Array") -> int:
+def roundings_between(laws: Array, exact: Array) -> int:
     """Count the roundings that take exact laws to those in floats, at most.
 
     Raises:
@@ -118,47 +96,8 @@ def require_size(largest: Fraction) -> None:
         )
 
 
-class Order(NamedTuple):
-    """Where the positions of a game stand, arrays of shape (player, state)."""
-
-    stages: "IntArray"  # number of the stage, -1 if the position is in none
-    blocks: "IntArray"  # number of the block
-    cut: "BoolArray"  # whether it is in the cut of its block
-
-
-def order_of(game: "Game", stages: "Sequence[tuple[int, IntArray]]") -> Order:
-    """Give the order of all positions.
-
-    Args:
-        game: the rules.
-        stages: those of the game.
-
-    Raises:
-        GameError: if a position is in two stages, or the game begins in none.
-    """
-    listed = np.concatenate([seat * game.num_states + states for seat, states in stages])
-    positions, times = np.unique(listed, return_counts=True)
-    if (times > 1).any():
-        seat, state = divmod(int(positions[np.argmax(times > 1)]), game.num_states)
-        raise GameError(
-            f"stages must list a position once, got state {state} of player {seat} again"
-        )
-    shape = game.num_players, game.num_states
-    numbers, blocks, cut = np.full(shape, -1), np.zeros(shape, int), np.zeros(shape, bool)
-    for number, (seat, states) in enumerate(stages):
-        numbers[seat, states] = number
-        if game.has_cycles:
-            blocks[seat, states], cut[seat, states] = game.block(seat, states)
-    starts, _ = game.initial_law()
-    if (numbers[0, starts] < 0).any():
-        raise GameError("initial_law must give states of player 0 that stages lists")
-    for table in (numbers, blocks, cut):
-        table.setflags(write=False)  # as many share them
-    return Order(numbers, blocks, cut)
-
-
 def require_later(
-    order: Order, seats: "IntArray", states: "IntArray", actions: "IntArray", move: "Move"
+    order: Order, seats: IntArray, states: IntArray, actions: IntArray, move: Move
 ) -> None:
     """Check that moves lead on: to later blocks, in a block to later stages or its cut, or the end.
 
@@ -192,62 +131,70 @@ def require_later(
         )
 
 
-def require_turn(turn: "Turn") -> None:
-    """Check that the tables of a turn are those of one that ends.
+def require_shapes(game: Any, count: int, move: Move) -> None:
+    """Check that a batch of moves has an entry for each move, and for each player where it must.
 
     Raises:
-        GameError: naming what is wrong.
+        GameError: naming the entry that has not.
     """
-    if (turn.rolls < 0).any() or not turn.possible.any(axis=1).all():
-        raise GameError("rolls must be counts, of which each law has some above 0")
-    if (np.diff(turn.layers) < 0).any():
-        raise GameError("layers must grow with the afterstates")
-    if turn.possible.sum() != turn.num_states:
-        raise GameError(
-            f"states must be the possible outcomes of all afterstates, {turn.possible.sum()}, got "
-            f"{turn.num_states}"
-        )
-    if not turn.legal.any(axis=1).all():
-        raise GameError("legal must give each state an action")
-    number = np.where(turn.ends, turn.num_results, turn.num_afterstates)
-    beyond = (turn.leads_to < 0) | (turn.leads_to >= np.where(turn.legal, number, 1))
-    if beyond.any():
-        state, action = np.argwhere(beyond)[0].tolist()
-        raise GameError(
-            f"leads_to must be an afterstate below {turn.num_afterstates} or a result below "
-            f"{turn.num_results}, and 0 if illegal, got {turn.leads_to[state, action]} for action "
-            f"{action} in state {state}"
-        )
-    before = np.repeat(np.arange(turn.num_afterstates), turn.possible.sum(axis=1))  # (state,)
-    layer_ends = np.searchsorted(turn.layers, turn.layers[before], side="right")[:, None]
-    circles = turn.legal & ~turn.ends & (turn.leads_to < layer_ends)
-    if circles.any():
-        state, action = np.argwhere(circles)[0].tolist()
-        raise GameError(
-            f"an action must lead to a later layer or end the turn, got action {action} in state "
-            f"{state}, which leads from afterstate {before[state]} to "
-            f"{turn.leads_to[state, action]}"
-        )
+    kinds = {"seats": "iu", "states": "iu", "payoffs": "fiuO", "over": "b"}
+    for name, array in move._asdict().items():
+        shape = (count,) if name in ("seats", "states") else (count, game.num_players)
+        if np.shape(array) != shape:
+            raise GameError(f"advance must give {name} of shape {shape}, got {np.shape(array)}")
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds[name]:
+            wanted = {"payoffs": "numbers", "over": "bool"}.get(name, "integers")
+            raise GameError(f"advance must give {name} as {wanted}, got {kind_of(array)}")
 
 
-def require_legs(legs: "Sequence[Leg]") -> None:
-    """Check that results lead to later legs, which roll alike, or settle all payoffs.
+def require_numbers(
+    game: Any, seats: IntArray, states: IntArray, actions: IntArray, move: Move
+) -> None:
+    """Check that the payoffs of moves, in floats, are finite.
 
     Raises:
-        GameError: naming the first result that does not.
+        GameError: naming the first move with another one.
     """
-    first_later = 0  # context, counted over all legs
-    contexts = sum(len(leg.contexts) for leg in legs)
-    for number, leg in enumerate(legs):
-        if not np.array_equal(leg.turn.rolls, legs[0].turn.rolls):
-            raise GameError(f"all legs must have the rolls of the first, got others in {number}")
-        first_later += len(leg.contexts)
-        later = (leg.following >= first_later) & (leg.following < contexts)
-        wrong = np.argwhere(~(later | leg.ends))
-        if len(wrong):
-            result, context = wrong[0].tolist()
-            raise GameError(
-                f"a result must lead to a later leg or settle all payoffs, got result {result} of "
-                f"leg {number}, which leads from context {context} to "
-                f"{leg.following[result, context]}"
-            )
+    require_shapes(game, len(states), move)
+    wrong = np.argwhere(~np.isfinite(move.payoffs.astype(float)))
+    if len(wrong):
+        row, player = wrong[0].tolist()
+        raise GameError(
+            f"payoffs must be finite numbers, got {move.payoffs[row, player]} by action "
+            f"{actions[row]} of player {seats[row]} in state {states[row]}"
+        )
+
+
+def range_of(game: Any) -> tuple[float, float]:
+    """Give ``payoff_range``.
+
+    Raises:
+        GameError: if it is not two finite numbers.
+    """
+    try:
+        low, high = game.payoff_range
+        right = isfinite(low) and isfinite(high) and low <= high
+    except (TypeError, ValueError, OverflowError):
+        right = False
+    if not right:
+        raise GameError(
+            "payoff_range must be the smallest and the largest payoff, two finite numbers, got "
+            f"{show_numbers(game.payoff_range)}"
+        )
+    return low, high
+
+
+def kind_of(value: Any) -> str:
+    """Say what came instead of an array of another form."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} of shape {value.shape}"
+    return f"a {type(value).__name__}"
+
+
+def show_numbers(values: Any) -> str:
+    """Show a few numbers."""
+    numbers = [
+        str(number.item() if isinstance(number, np.generic) else number)
+        for number in np.ravel(np.asarray(values, dtype=object))
+    ]
+    return " ".join(numbers[:10]) + (" ..." if len(numbers) > 10 else "")

@@ -7,28 +7,43 @@ the game is asked about first: here, once for each game, what stands apart from 
 ``exactdice.testing.check_game`` finds.
 """
 
-from math import isfinite
 from numbers import Rational
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from .checks import require_attributes, require_laws, require_size
+from .checks import kind_of, range_of, require_laws, require_size, show_numbers
 from .errors import GameError
-
-if TYPE_CHECKING:
-    from .arithmetic import Array
-    from .game import BoolArray, Game, IntArray
+from .game import Game
+from .identity import once_a_game
+from .types import Array, BoolArray, IntArray, Order, frozen
 
 #: Rounding of probabilities and payoffs, of the size of the largest.
 CLOSE = 1e-12
+#: What every game has beside its methods.
+ATTRIBUTES = (
+    *("num_players", "num_states", "num_actions", "observation_sizes", "observation_names"),
+    *("payoff_range", "zero_sum", "laws"),
+)
 #: Up to so many probabilities are compared with the exact ones when moves are listed.
 MOST_CHANCES = 2**18
 #: Up to so many observations of each player are read back when moves are listed.
 MOST_SEEN = 1000
 
 
-def require_contract(game: "Game") -> "list[tuple[int, IntArray]]":
+def require_attributes(game: Game) -> None:
+    """Check that a game has what every game has, without computing it.
+
+    Raises:
+        GameError: naming what it lacks.
+    """
+    has = (vars(game), dir(type(game)))
+    lacking = [name for name in ATTRIBUTES if not any(name in names for names in has)]
+    if lacking:
+        raise GameError(f"{type(game).__name__} must have the attributes {', '.join(lacking)}")
+
+
+def require_contract(game: Game) -> list[tuple[int, IntArray]]:
     """Check attributes, laws, stages, the initial law, masks and some observations of a game.
 
     Returns:
@@ -61,26 +76,7 @@ def require_contract(game: "Game") -> "list[tuple[int, IntArray]]":
     return stages
 
 
-def range_of(game: "Game") -> tuple[float, float]:
-    """Give ``payoff_range``.
-
-    Raises:
-        GameError: if it is not two finite numbers.
-    """
-    try:
-        low, high = game.payoff_range
-        right = isfinite(low) and isfinite(high) and low <= high
-    except (TypeError, ValueError, OverflowError):
-        right = False
-    if not right:
-        raise GameError(
-            "payoff_range must be the smallest and the largest payoff, two finite numbers, got "
-            f"{show_numbers(game.payoff_range)}"
-        )
-    return game.payoff_range
-
-
-def _require_range(game: "Game") -> None:
+def _require_range(game: Game) -> None:
     """Check that both ranges are one, and that two players share it if the game is zero-sum."""
     low, high = range_of(game)
     exactly = tuple(map(float, game.exact_range))
@@ -94,7 +90,7 @@ def _require_range(game: "Game") -> None:
         raise GameError(f"zero_sum must be False but for two players, got {game.num_players}")
 
 
-def _require_floats(game: "Game") -> None:
+def _require_floats(game: Game) -> None:
     """Check ``laws``, and that they are ``exact_laws``."""
     laws: Any = game.laws
     if not isinstance(laws, np.ndarray) or laws.ndim != 2 or laws.dtype.kind != "f":
@@ -102,7 +98,7 @@ def _require_floats(game: "Game") -> None:
     require_laws("laws", laws)
     if laws.size > MOST_CHANCES:
         return
-    exact = game.checked_exact_laws
+    exact = exact_laws_of(game)
     if exact.shape != laws.shape:
         raise GameError(f"exact_laws must be of shape {laws.shape}, as laws are, got {exact.shape}")
     wrong = np.abs(exact.astype(float) - laws) > CLOSE
@@ -114,8 +110,9 @@ def _require_floats(game: "Game") -> None:
         )
 
 
-def exact_laws_of(game: "Game") -> "Array":
-    """Give ``exact_laws``.
+@once_a_game
+def exact_laws_of(game: Game) -> Array:
+    """Give ``exact_laws``, computed and checked once.
 
     Raises:
         GameError: if they are no table of fractions whose rows sum to one.
@@ -125,10 +122,10 @@ def exact_laws_of(game: "Game") -> "Array":
         raise GameError(f"exact_laws must be of shape (law, outcome), got {kind_of(laws)}")
     require_laws("exact_laws", laws)
     require_exact("exact_laws", laws)
-    return laws
+    return frozen(laws.view())
 
 
-def require_exact(name: str, numbers: "Array") -> None:
+def require_exact(name: str, numbers: Array) -> None:
     """Check that probabilities or payoffs are integers and fractions.
 
     Raises:
@@ -141,7 +138,7 @@ def require_exact(name: str, numbers: "Array") -> None:
             raise GameError(f"{name} must have fractions, got {wrong}")
 
 
-def _require_stages(game: "Game") -> "list[tuple[int, IntArray]]":
+def _require_stages(game: Game) -> list[tuple[int, IntArray]]:
     """Check that stages are players and their states; give them."""
     stages = list(game.stages())
     if not stages:
@@ -156,7 +153,7 @@ def _require_stages(game: "Game") -> "list[tuple[int, IntArray]]":
     return stages
 
 
-def _require_start(game: "Game") -> None:
+def _require_start(game: Game) -> None:
     """Check the initial law."""
     starts, chances = map(np.asarray, game.initial_law())
     if starts.ndim != 1 or starts.shape != chances.shape:
@@ -177,7 +174,7 @@ def _require_start(game: "Game") -> None:
         )
 
 
-def checked_mask(game: "Game", states: "IntArray") -> "BoolArray":
+def checked_mask(game: Game, states: IntArray) -> BoolArray:
     """Give ``mask``.
 
     Raises:
@@ -194,7 +191,7 @@ def checked_mask(game: "Game", states: "IntArray") -> "BoolArray":
     return mask
 
 
-def require_observations(game: "Game", seat: int, states: "IntArray") -> "IntArray":
+def require_observations(game: Game, seat: int, states: IntArray) -> IntArray:
     """Check that some states are seen as observations that tell them; give these.
 
     Raises:
@@ -230,17 +227,31 @@ def _are_numbers(states: Any, count: int) -> bool:
     return bool(((states >= 0) & (states < count)).all())
 
 
-def kind_of(value: Any) -> str:
-    """Say what came instead of an array of another form."""
-    if isinstance(value, np.ndarray):
-        return f"{value.dtype} of shape {value.shape}"
-    return f"a {type(value).__name__}"
+@once_a_game
+def order_of(game: Game) -> Order:
+    """Find where all positions stand, and check all that needs no moves (``require_contract``).
 
-
-def show_numbers(values: Any) -> str:
-    """Show a few numbers."""
-    numbers = [
-        str(number.item() if isinstance(number, np.generic) else number)
-        for number in np.ravel(np.asarray(values, dtype=object))
-    ]
-    return " ".join(numbers[:10]) + (" ..." if len(numbers) > 10 else "")
+    Raises:
+        GameError: if a position is in two stages, the game begins in none, or the contract is
+            broken in another way.
+    """
+    stages = require_contract(game)
+    listed = np.concatenate([seat * game.num_states + states for seat, states in stages])
+    positions, times = np.unique(listed, return_counts=True)
+    if (times > 1).any():
+        seat, state = divmod(int(positions[np.argmax(times > 1)]), game.num_states)
+        raise GameError(
+            f"stages must list a position once, got state {state} of player {seat} again"
+        )
+    shape = game.num_players, game.num_states
+    numbers, blocks, cut = np.full(shape, -1), np.zeros(shape, int), np.zeros(shape, bool)
+    for number, (seat, states) in enumerate(stages):
+        numbers[seat, states] = number
+        if game.has_cycles:
+            blocks[seat, states], cut[seat, states] = game.block(seat, states)
+    starts, _ = game.initial_law()
+    if (numbers[0, starts] < 0).any():
+        raise GameError("initial_law must give states of player 0 that stages lists")
+    for table in (numbers, blocks, cut):
+        table.setflags(write=False)  # as many share them
+    return Order(numbers, blocks, cut)

@@ -15,7 +15,7 @@ import numpy as np
 
 from .board import Die, dice_of
 from .checks import at_least
-from .game import FloatArray
+from .types import FloatArray
 
 
 def sum_counts(dice: int, sides: int) -> list[int]:

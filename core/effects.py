@@ -1,18 +1,17 @@
 """What moves do, checked batch by batch as they are listed (see ``contract``)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from .checks import require_later
-from .contract import CLOSE, checked_mask, kind_of, range_of, require_exact, show_numbers
+from .checks import kind_of, range_of, require_later, require_shapes, show_numbers
+from .contract import CLOSE, checked_mask, order_of, require_exact
 from .errors import GameError
+from .game import Game
+from .types import BoolArray, IntArray, Move
 
-if TYPE_CHECKING:
-    from .game import BoolArray, Game, IntArray, Move
 
-
-def legal_moves(game: "Game", states: "IntArray") -> "tuple[IntArray, IntArray]":
+def legal_moves(game: Game, states: IntArray) -> tuple[IntArray, IntArray]:
     """List the legal moves from some states: place in ``states``, action.
 
     Raises:
@@ -22,9 +21,7 @@ def legal_moves(game: "Game", states: "IntArray") -> "tuple[IntArray, IntArray]"
     return pairs, actions
 
 
-def require_rows(
-    game: "Game", seat: int, states: "IntArray", actions: "IntArray", rows: Any
-) -> None:
+def require_rows(game: Game, seat: int, states: IntArray, actions: IntArray, rows: Any) -> None:
     """Check that moves follow rows of the laws.
 
     Raises:
@@ -46,7 +43,7 @@ def require_rows(
 
 
 def require_moves(
-    game: "Game", seats: "IntArray", states: "IntArray", actions: "IntArray", move: "Move"
+    game: Game, seats: IntArray, states: IntArray, actions: IntArray, move: Move
 ) -> None:
     """Check that moves lead on (see ``require_later``), and what they pay.
 
@@ -61,7 +58,7 @@ def require_moves(
         GameError: naming the first move that breaks a rule.
     """
     require_shapes(game, len(states), move)
-    require_later(game.checked_order, seats, states, actions, move)
+    require_later(order_of(game), seats, states, actions, move)
     wrong = _wrong_payoffs(game, move)
     if wrong is not None:
         entries, said = wrong
@@ -72,7 +69,7 @@ def require_moves(
         )
 
 
-def _wrong_payoffs(game: "Game", move: "Move") -> "tuple[BoolArray, str] | None":
+def _wrong_payoffs(game: Game, move: Move) -> tuple[BoolArray, str] | None:
     """Find payoffs that cannot be, (move, player), and say what they must be."""
     payoffs, over = move.payoffs, move.over
     exact = payoffs.dtype == object
@@ -96,57 +93,3 @@ def _wrong_payoffs(game: "Game", move: "Move") -> "tuple[BoolArray, str] | None"
             wrong[rows[~right]] = True
             return wrong, f"of a zero-sum game must add up to {float(low + high)} at once"
     return None
-
-
-def require_shapes(game: "Game", count: int, move: "Move") -> None:
-    """Check that a batch of moves has an entry for each move, and for each player where it must.
-
-    Raises:
-        GameError: naming the entry that has not.
-    """
-    kinds = {"seats": "iu", "states": "iu", "payoffs": "fiuO", "over": "b"}
-    for name, array in move._asdict().items():
-        shape = (count,) if name in ("seats", "states") else (count, game.num_players)
-        if np.shape(array) != shape:
-            raise GameError(f"advance must give {name} of shape {shape}, got {np.shape(array)}")
-        if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds[name]:
-            wanted = {"payoffs": "numbers", "over": "bool"}.get(name, "integers")
-            raise GameError(f"advance must give {name} as {wanted}, got {kind_of(array)}")
-
-
-def require_numbers(
-    game: "Game", seats: "IntArray", states: "IntArray", actions: "IntArray", move: "Move"
-) -> None:
-    """Check that the payoffs of moves, in floats, are finite.
-
-    Raises:
-        GameError: naming the first move with another one.
-    """
-    require_shapes(game, len(states), move)
-    wrong = np.argwhere(~np.isfinite(move.payoffs.astype(float)))
-    if len(wrong):
-        row, player = wrong[0].tolist()
-        raise GameError(
-            f"payoffs must be finite numbers, got {move.payoffs[row, player]} by action "
-            f"{actions[row]} of player {seats[row]} in state {states[row]}"
-        )
-
-
-def checked_advance(
-    game: "Game",
-    seats: "IntArray",
-    states: "IntArray",
-    actions: "IntArray",
-    outcomes: "IntArray",
-) -> "Move":
-    """Do as ``advance`` does, and check the moves of a game whose moves would be listed.
-
-    Games that list their moves themselves were checked when they were made.
-
-    Raises:
-        GameError: naming the first move that breaks a rule.
-    """
-    move = game.advance(seats, states, actions, outcomes)
-    if game.is_listed:
-        require_moves(game, seats, states, actions, move)
-    return move

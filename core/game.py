@@ -1,4 +1,4 @@
-"""What every game is: positions, moves, chance, and expectation in both directions.
+"""What a game is: the contract of who writes one.
 
 A *position* is a player to move and a *state*: an integer that stands for all that player sees.
 A move is made of an action, a chance outcome drawn from a law with finitely many outcomes, and a
@@ -9,25 +9,10 @@ and in a block moves may lead back to its cut (``block``).
 The game is over for a player once its payoff is settled, whether or not others play on: who is
 beaten in a round of four need not watch the rest. A state tells the player to move all it needs;
 what has become of the others it does not hold, so that a value *to a player*, in a position where
-another is to move, means: if the game is not over for the player. That is why both operators
-below are for one player.
+another is to move, means: if the game is not over for the player.
 
-Exact computation needs two operators, each the adjoint of the other:
-
-* ``backward`` visits the stages last to first and turns values of later positions into the
-  expected value of every action (the Kolmogorov equation);
-* ``forward`` visits them first to last and turns weights on (position, action) into the
-  probability mass of later positions (the Fokker-Planck equation).
-
-Both hold one number a position. At each stage they call ``decide``, which turns what is expected
-of the actions into values of the states, or the mass of the states into weights of the actions;
-numbers for (state, action) live no longer than that call. They count in the ``arithmetic`` that
-they are given. Without rounding, ``backward`` computes with integers, those of a stage multiplied
-by its ``scale``, and so does ``decide``; what it leaves are ``Values``, from which fractions are
-taken. Mass is always in fractions then.
-
-By default they enumerate every outcome (``enumeration``), which serves any game; a game with
-structure overrides them with something faster that must agree.
+How games are swept is another matter (``sweeps``): any game by listing its moves, one with
+structure by a class of its own.
 """
 
 import inspect
@@ -36,58 +21,17 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from . import enumeration
-from .arithmetic import FLOATS, Arithmetic, Array, Values
 from .board import Die, Note, Row
-from .checks import Order, order_of, require_laws, roundings_between
-from .contract import exact_laws_of, range_of, require_contract
-from .effects import require_numbers
+from .checks import range_of, require_laws, require_numbers
 from .errors import GameError
 from .identity import Identity, Sealed, require_unchanged
-from .moves import Moves, SeatTurn, list_moves
 from .sampling import InverseLaws
 from .sizes import Cost
-
-if TYPE_CHECKING:
-    from .blocks import Blocks
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
-IntArray: TypeAlias = npt.NDArray[np.int64]
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
-
-
-class Move(NamedTuple):
-    """Where a batch of moves leads, one entry a move."""
-
-    seats: IntArray  # (move,) player to move next
-    states: IntArray  # (move,) state next; meaningless where the game is over
-    payoffs: Array  # (move, player), floats or fractions, zero until it is over for the player
-    over: BoolArray  # (move, player), whether the player's payoff is settled
-
-
-class Stage(NamedTuple):
-    """Positions of one player that no move connects."""
-
-    seat: int  # player to move
-    states: IntArray  # (state,)
-    scale: Array  # (state,), what the numbers here are multiplied by: integers, 1 in floats
-
-    @property
-    def positions(self) -> tuple[int, IntArray]:
-        """Index of the positions in arrays of shape (player to move, state)."""
-        return self.seat, self.states
-
-
-#: What a sweep asks at each stage, giving it numbers and taking others back: backward the expected
-#: values of all actions, (state, action), for the value of each state, (state,); forward the mass
-#: of each state, (state,), for the weights of all its actions, (state, action). Expected values
-#: and values are multiplied by the scale of the stage. What a sweep gives it may overwrite later.
-Decide: TypeAlias = Callable[[Stage, Array], Array]
+from .types import Array, BoolArray, FloatArray, IntArray, Move
 
 
 class Game(metaclass=Sealed):
@@ -111,6 +55,8 @@ class Game(metaclass=Sealed):
             what one wins the other loses.
         has_cycles: whether moves may lead back; if so, ``block`` says where.
         laws: probabilities, shape (law, outcome); ``law`` says which row governs a move.
+        law_roundings: most roundings that take a probability of ``exact_laws`` to that of ``laws``,
+            0 if that is to be found out.
         cost: estimates what solving takes from the sizes (see ``sizes``), None if nothing does.
     """
 
@@ -127,6 +73,7 @@ class Game(metaclass=Sealed):
     payoff_range: tuple[float, float]
     zero_sum: bool
     laws: FloatArray
+    law_roundings: int = 0
     _identity: Identity
     cost: ClassVar[Callable[..., Cost] | None] = None
 
@@ -203,13 +150,6 @@ class Game(metaclass=Sealed):
 
         In a game with cycles a move may lead back to the cut of its block.
         """
-
-    def unscaled_stages(self, arithmetic: Arithmetic) -> list[Stage]:
-        """Give the stages in that order, of scale 1."""
-        return [
-            Stage(seat, states, np.ones(len(states), dtype=arithmetic.dtype))
-            for seat, states in self.stages()
-        ]
 
     def block(self, seat: int, states: IntArray) -> tuple[IntArray, BoolArray]:
         """Give the block of each position, and say whether the position is in its cut.
@@ -340,211 +280,14 @@ class Game(metaclass=Sealed):
 
     # ------------------------------------------------------- chance, one way
 
-    def sample(
-        self, seats: IntArray, states: IntArray, actions: IntArray, rng: np.random.Generator
-    ) -> Move:
-        """Draw the outcome of each move with one uniform number a move, and apply the rules."""
-        return self.advance(seats, states, actions, self.draw(states, actions, rng))
-
     def draw(self, states: IntArray, actions: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw the outcome of each move, shape (move,), with one uniform number a move."""
         return self._inverse_laws.draw(self.law(states, actions), rng)
-
-    def settled(
-        self, seat: int, states: IntArray, player: int, arithmetic: Arithmetic = FLOATS
-    ) -> tuple[IntArray, IntArray, Array, Array]:
-        """List how legal moves of one stage can end the game for a player.
-
-        Args:
-            seat: who is to move.
-            states: states of one stage.
-            player: whose payoff is meant.
-            arithmetic: of payoffs and probabilities.
-
-        Returns:
-            For each way its place in ``states``, the action, the payoff and its probability; what
-            is missing to one is the probability that the game goes on.
-        """
-        return enumeration.settled(self, seat, states, player, arithmetic)
-
-    def moves(self, seat: int, player: int) -> Moves:
-        """List all moves of a seat, and what they lead to for a player, as flat tables."""
-        return list_moves(self, seat, player)
-
-    @property
-    def is_listed(self) -> bool:
-        """Whether the moves are listed one by one, and checked then (see ``contract``)."""
-        return type(self).moves is Game.moves and type(self).turns is Game.turns
-
-    def turns(self, player: int) -> "list[SeatTurn]":
-        """List the turns of which a game is made, and what they lead to for a player.
-
-        The game begins with the first context of the first one. There are none unless a game is
-        made of turns; ``moves`` serves it then.
-        """
-        return []
-
-    def transitions(self, seat: int, state: int, action: int) -> tuple[FloatArray, Move]:
-        """Enumerate one move: the probabilities of its possible outcomes, and their effects."""
-        row = int(self.law(np.array([state]), np.array([action]))[0])
-        outcomes = np.flatnonzero(self.laws[row])
-        seats, states, actions = (np.full(len(outcomes), entry) for entry in (seat, state, action))
-        return self.laws[row, outcomes], self.advance(seats, states, actions, outcomes)
 
     @cached_property
     def _inverse_laws(self) -> InverseLaws:
         require_laws("laws", self.laws)
         return InverseLaws(self.laws)
-
-    # ------------------------------------------------ expectation, both ways
-
-    def backward(self, decide: Decide, seat: int, arithmetic: Arithmetic = FLOATS) -> Values:
-        """Visit the stages last to first with the expected value of every action to a player.
-
-        Args:
-            decide: takes a stage and its expected values, shape (state, action), meaningless for
-                illegal actions; gives the value of each state, shape (state,).
-            seat: whose payoffs are meant.
-            arithmetic: of the values.
-
-        Returns:
-            What was decided, the value *to ``seat``*, shape (player to move, state); zero where
-            no stage is.
-        """
-
-        def decide_alone(stage: Stage, expected: Array) -> Array:
-            return decide(stage, expected[0])[None]
-
-        return self.backward_together(decide_alone, [seat], arithmetic).row(0)
-
-    def backward_together(
-        self, decide: Decide, seats: Sequence[int], arithmetic: Arithmetic = FLOATS
-    ) -> Values:
-        """Do as ``backward`` does for several players side by side.
-
-        Args:
-            decide: takes expected values, shape (seat, state, action), and gives values, shape
-                (seat, state), where row i is for the player ``seats[i]``.
-            seats: whose payoffs are meant.
-            arithmetic: of the values.
-
-        Returns:
-            Values, shape (seat, player to move, state).
-        """
-        return enumeration.backward(self, decide, seats, arithmetic)
-
-    def backward_mirrored(self, decide: Decide, arithmetic: Arithmetic = FLOATS) -> Values | None:
-        """Do as ``backward`` does for player 0 if player 1 does the same in the same states.
-
-        Args:
-            decide: as of ``backward``, with the values to player 0, whose stages alone are asked
-                about.
-            arithmetic: of the values.
-
-        Returns:
-            As ``backward``. None if it would be no faster, or the game is not zero-sum for two to
-            whom a state means the same.
-        """
-        return None
-
-    def expect(
-        self,
-        seat: int,
-        states: IntArray,
-        actions: IntArray,
-        values: Values,
-        arithmetic: Arithmetic = FLOATS,
-    ) -> Array:
-        """Give the expected value of some legal moves to the player who makes them.
-
-        Args:
-            seat: who moves.
-            states: where, shape (move,).
-            actions: how, shape (move,).
-            values: of later positions to ``seat``, as ``backward`` gives them.
-            arithmetic: of the values.
-
-        Returns:
-            Expected values, shape (move,).
-        """
-        expected = arithmetic.zeros(len(states))
-        for where, chance, move in enumeration.outcomes(self, seat, states, actions, arithmetic):
-            over = move.over[:, seat]
-            later = values[move.seats, np.where(over, 0, move.states)]
-            expected[where] += chance * np.where(over, move.payoffs[:, seat], later)
-        return expected
-
-    def forward(
-        self, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic = FLOATS
-    ) -> Array:
-        """Visit the stages first to last, moving probability mass along.
-
-        Args:
-            decide: takes a stage and the mass of its states, shape (state,); gives the weight of
-                every action, shape (state, action), usually the mass times a policy, and 0 for
-                illegal ones.
-            start: mass that does not come from earlier stages, shape (player to move, state).
-            seat: for whom the game is not over where mass goes on.
-            arithmetic: of the mass.
-
-        Returns:
-            All mass, shape (player to move, state).
-        """
-        return enumeration.forward(self, decide, start, seat, arithmetic)
-
-    # ------------------------------------------------------------- rounding
-
-    @cached_property
-    def law_roundings(self) -> int:
-        """Most roundings that take a probability of ``exact_laws`` to that of ``laws``."""
-        return roundings_between(self.laws, self.checked_exact_laws)
-
-    def backward_roundings(self, decision: int) -> float:
-        """Bound how many roundings are between a position and the end, on average.
-
-        That is the number of means that a value is made of, on the longest way on average whatever
-        the players do, times the roundings of each. Those of one more move, listed outcome by
-        outcome, are included: its expected value is computed from the values that a pass leaves
-        (``expect``). In a game with cycles blocks have such bounds.
-
-        Args:
-            decision: roundings of a decision, which turns the values of actions into that of a
-                state.
-        """
-        move = enumeration.move_roundings(self)
-        return self._longest_play * (move + decision) + move
-
-    @cached_property
-    def _longest_play(self) -> float:
-        return enumeration.longest_play(self)
-
-    def forward_roundings(self, decision: int, seat: int) -> int:
-        """Bound how many roundings mass goes through, in one pass, on any way to a position.
-
-        Args:
-            decision: roundings of a decision, which turns the mass of a state into the weights of
-                its actions.
-            seat: for whom the game is not over where mass goes on.
-        """
-        if self.has_cycles:
-            return max(block.forward_roundings(decision) for block in self.blocks(seat))
-        return enumeration.forward_roundings(self, decision, seat)
-
-    def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> "Blocks":
-        """Give the blocks of a game with cycles, first to last, for sweeps to one player."""
-        from .listed import listed_blocks
-
-        return listed_blocks(self, seat, arithmetic)
-
-    @cached_property
-    def checked_exact_laws(self) -> Array:
-        """``exact_laws``, computed and checked once."""
-        return frozen(exact_laws_of(self).view())
-
-    @cached_property
-    def checked_order(self) -> Order:
-        """Where all positions stand, found and checked once, with all that needs no moves."""
-        return order_of(self, require_contract(self))
 
 
 #: Every game by name, to which ``exactdice.register`` adds; ``exactdice/<name>-v0`` is its
@@ -574,12 +317,3 @@ def _as_typed(value: Any) -> str:
 def rebuild(rules: type[Game], keywords: dict[str, Any]) -> Game:
     """Build a game again from its arguments."""
     return rules(**keywords)
-
-
-_AnyArray = TypeVar("_AnyArray", bound=npt.NDArray[Any])
-
-
-def frozen(array: _AnyArray) -> _AnyArray:
-    """Make an array read-only, which many share: who wrote into it would change all answers."""
-    array.setflags(write=False)
-    return array

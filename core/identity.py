@@ -14,21 +14,39 @@ equal only if they have the same rules, and a game must stay what it was when it
 
 import inspect
 from abc import ABCMeta
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from enum import Enum
 from fractions import Fraction
+from functools import wraps
 from types import BuiltinFunctionType, FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
 from .errors import GameError
 
-if TYPE_CHECKING:
-    from .game import Game
-
 _PLAIN = (type(None), bool, int, str, bytes, Fraction)
 _CHANGEABLE = (list, dict, set)
+
+
+_Arguments = ParamSpec("_Arguments")
+_Found = TypeVar("_Found")
+
+
+def once_a_game(
+    find: Callable[_Arguments, _Found],
+) -> Callable[_Arguments, _Found]:
+    """Compute a function of a game, and of other hashable arguments, once for each game."""
+
+    @wraps(find)
+    def ask(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Found:
+        known: dict[Any, _Found] = vars(args[0]).setdefault("_known", {})
+        question = find, args[1:], tuple(kwargs.items())
+        if question not in known:
+            known[question] = find(*args, **kwargs)
+        return known[question]
+
+    return ask
 
 
 class Identity(NamedTuple):
@@ -71,7 +89,7 @@ class Sealed(ABCMeta):
         return whole.replace(parameters=[*whole.parameters.values()][1:])
 
 
-def identify(game: "Game") -> Identity:
+def identify(game: Any) -> Identity:
     """Find out what tells a game from others.
 
     Raises:
@@ -90,13 +108,13 @@ def identify(game: "Game") -> Identity:
     return Identity(contents, hash((type(game), *contents.items())), changeable)
 
 
-def require_unchanged(game: "Game") -> Identity:
+def require_unchanged(game: Any) -> Identity:
     """Give what a game was when it was made.
 
     Raises:
         GameError: if an argument has been changed in place since.
     """
-    identity = game._identity
+    identity: Identity = game._identity
     for name in identity.changeable:
         if content(name, game.keywords[name]) != identity.contents[name]:
             raise GameError(

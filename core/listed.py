@@ -6,12 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arithmetic import Arithmetic, Array, Values
+from .arithmetic import Arithmetic, Values
 from .blocks import Block, Blocks
-from .checks import Order
+from .contract import order_of
 from .effects import legal_moves, require_moves
-from .enumeration import move_roundings, outcomes
-from .game import BoolArray, Decide, Game, IntArray, Stage
+from .game import Game
+from .listing import law_roundings, move_roundings, outcomes
+from .types import Array, BoolArray, Decide, IntArray, Order, Stage
 
 #: Bytes of listed moves that are kept for the next sweep.
 KEPT = 2**28
@@ -31,7 +32,7 @@ class ListedBlocks(Blocks):
 
     def __init__(self, game: Game, seat: int, arithmetic: Arithmetic) -> None:
         self._game, self._seat, self._arithmetic = game, seat, arithmetic
-        order = game.checked_order
+        order = order_of(game)
         known = np.unique(order.blocks[order.stages >= 0])
         self._order = order._replace(blocks=np.searchsorted(known, order.blocks))  # from 0 on
         self._places = np.full((game.num_players, game.num_states), -1)
@@ -260,7 +261,7 @@ class ListedBlock(Block):
         for step in self._steps:
             np.add.at(ways, step.targets, 1)
         for step in self._steps:
-            most[step.positions] += ways[step.positions] + decision + 2 + self._game.law_roundings
+            most[step.positions] += ways[step.positions] + decision + 2 + law_roundings(self._game)
             on = ~self._in_cut[step.targets]
             came = most[step.positions[step.rows[step.pair_of]]]
             np.maximum.at(most, step.targets[on], came[on])

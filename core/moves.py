@@ -5,20 +5,10 @@ turns they are made of (``SeatTurn``), and in which contexts: what a player can 
 not depend on its context, so that a table of the turn serves them all.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
-from .effects import legal_moves, require_moves, require_rows
-from .errors import SizeError
-
-if TYPE_CHECKING:
-    from .game import FloatArray, Game, IntArray
-    from .turn import Turn
-
-
-#: Outcomes of moves that are listed one by one: 256 MB.
-MOST = 2**25
+from .turn import Turn
+from .types import FloatArray, IntArray
 
 
 class Moves(NamedTuple):
@@ -34,10 +24,10 @@ class Moves(NamedTuple):
         payoffs: by number.
     """
 
-    laws: "IntArray"
-    firsts: "IntArray"
-    leads_to: "IntArray"
-    payoffs: "FloatArray"
+    laws: IntArray
+    firsts: IntArray
+    leads_to: IntArray
+    payoffs: FloatArray
 
 
 class SeatTurn(NamedTuple):
@@ -58,45 +48,9 @@ class SeatTurn(NamedTuple):
     """
 
     seat: int
-    turn: "Turn"
-    starts: "IntArray"
+    turn: Turn
+    starts: IntArray
     width: int
     seen: slice
-    following: "IntArray"
-    payoffs: "FloatArray"
-
-
-def list_moves(game: "Game", seat: int, player: int) -> Moves:
-    """List the moves of a seat one by one, and check them (see ``Game.moves`` and ``contract``).
-
-    Raises:
-        GameError: if a move leads back or breaks another rule.
-        SizeError: if there are too many.
-    """
-    _ = game.checked_order
-    own = game.states_of(seat)
-    pair, actions = legal_moves(game, own)
-    states = own[pair]
-    laws, firsts = np.full((2, game.num_states, game.num_actions), -1)
-    rows = game.law(states, actions)
-    require_rows(game, seat, states, actions, rows)
-    laws[states, actions] = rows
-    sizes = game.laws.shape[1] - np.argmax(game.laws[:, ::-1] > 0, axis=1)  # up to the last one
-    counts = sizes[rows]
-    if counts.sum() > MOST:
-        raise SizeError(f"moves must have at most {MOST} outcomes to be listed, got {counts.sum()}")
-    first = firsts[states, actions] = np.cumsum(counts) - counts
-    leads_to = np.zeros(int(counts.sum()), dtype=np.int64)
-    paid = np.zeros(len(leads_to))
-    over = np.zeros(len(leads_to), dtype=bool)
-    for outcome in range(game.laws.shape[1]):
-        where = np.flatnonzero(game.laws[rows, outcome] > 0)
-        seats, outcomes = np.full(len(where), seat), np.full(len(where), outcome)
-        move = game.advance(seats, states[where], actions[where], outcomes)
-        require_moves(game, seats, states[where], actions[where], move)
-        entries = first[where] + outcome
-        leads_to[entries] = move.seats * game.num_states + move.states
-        over[entries], paid[entries] = move.over[:, player], move.payoffs[:, player]
-    payoffs, numbers = np.unique(paid[over], return_inverse=True)
-    leads_to[over] = -1 - numbers
-    return Moves(laws, firsts, leads_to, payoffs)
+    following: IntArray
+    payoffs: FloatArray

@@ -6,7 +6,7 @@ from typing import TypeAlias
 import numpy as np
 
 from .dice import combinations
-from .game import IntArray, frozen
+from .types import IntArray, frozen
 
 Combination: TypeAlias = tuple[int, ...]  # faces in growing order
 

@@ -1,12 +1,11 @@
 """Drawing outcomes from laws, a whole batch at a time."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from .game import FloatArray, IntArray
+from .types import FloatArray, IntArray
 
 
 class InverseLaws:
@@ -18,13 +17,13 @@ class InverseLaws:
     Row r of the flattened table holds r + P(outcome <= k), so that r + u falls among its entries.
     """
 
-    def __init__(self, laws: "FloatArray") -> None:
+    def __init__(self, laws: FloatArray) -> None:
         self._num_outcomes = laws.shape[1]
         cumulative = np.minimum(np.cumsum(laws, axis=1), 1.0)
         self._last = laws.shape[1] - 1 - np.argmax(laws[:, ::-1] > 0, axis=1)  # (law,)
         self._flat = (np.arange(len(laws))[:, None] + cumulative).ravel()
 
-    def draw(self, rows: "IntArray", rng: np.random.Generator) -> "IntArray":
+    def draw(self, rows: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw one outcome for each row, shape (row,)."""
         found = np.searchsorted(self._flat, rows + rng.random(len(rows)), side="right")
         # r + u may round up to r + 1, or past a cumulative sum that rounded to less than one.
@@ -45,13 +44,13 @@ class AliasLaws(NamedTuple):
         aliases: outcome that has the rest, shape (slot,).
     """
 
-    sizes: "FloatArray"
-    firsts: "IntArray"
-    thresholds: "FloatArray"
-    aliases: "IntArray"
+    sizes: FloatArray
+    firsts: IntArray
+    thresholds: FloatArray
+    aliases: IntArray
 
     @classmethod
-    def of(cls, tables: "Sequence[FloatArray]") -> "AliasLaws":
+    def of(cls, tables: Sequence[FloatArray]) -> "AliasLaws":
         """Make laws of some tables of probabilities, each (law, outcome), one below the other."""
         thresholds, aliases = zip(*map(_alias, tables), strict=True)
         sizes = np.repeat([table.shape[1] for table in tables], [len(table) for table in tables])
@@ -62,7 +61,7 @@ class AliasLaws(NamedTuple):
             np.concatenate([table.ravel() for table in aliases]).astype(np.int32),
         )
 
-    def draw(self, rows: "IntArray", rng: np.random.Generator) -> "IntArray":
+    def draw(self, rows: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw one outcome for each row, with one uniform number each: shape (row,)."""
         spread = rng.random(len(rows)) * self.sizes[rows]
         outcomes = spread.astype(np.int64)
@@ -72,7 +71,7 @@ class AliasLaws(NamedTuple):
         return drawn
 
 
-def _alias(laws: "FloatArray") -> "tuple[FloatArray, IntArray]":
+def _alias(laws: FloatArray) -> tuple[FloatArray, IntArray]:
     """Find thresholds and aliases, (law, outcome), of all laws of a table side by side.
 
     Light outcomes, which do not fill their slots, get what is missing from a heavy one, until that

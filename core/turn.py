@@ -22,10 +22,10 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from .arithmetic import EXACT, FLOATS, Arithmetic, Array, Values
-from .checks import require_turn
-from .game import BoolArray, IntArray, frozen
+from .arithmetic import EXACT, FLOATS, Arithmetic, Values
+from .errors import GameError
 from .sizes import PIECE
+from .types import Array, BoolArray, IntArray, frozen
 
 
 class Piece(NamedTuple):
@@ -159,14 +159,14 @@ class Turn:
         return values.frozen(), arithmetic.unscaled(later[..., 0, :], scale)
 
     def backward_roundings(self, decision: int) -> int:
-        """Bound the roundings of one pass (see ``Game.backward_roundings``).
+        """Bound the roundings of one pass (see ``Sweeps.backward_roundings``).
 
         A roll takes that of a probability, of a product, and of each addition.
         """
         return len(self.slices) * (int(self.rolls.shape[1]) + 1 + decision)
 
     def forward_roundings(self, decision: int) -> int:
-        """Bound the roundings of one pass (see ``Game.forward_roundings``).
+        """Bound the roundings of one pass (see ``Sweeps.forward_roundings``).
 
         A layer takes those of a decision, of the probability of a roll and the product with it, and
         of each addition: to what begins in a state, and of all that comes to an afterstate.
@@ -210,3 +210,41 @@ class Turn:
                 np.add.at(reached, self._reached(piece)[legal], decided[legal])
         ended: Array = arithmetic.unscaled(reached[self.num_afterstates :], scale * rolls)
         return mass, ended
+
+
+def require_turn(turn: Turn) -> None:
+    """Check that the tables of a turn are those of one that ends.
+
+    Raises:
+        GameError: naming what is wrong.
+    """
+    if (turn.rolls < 0).any() or not turn.possible.any(axis=1).all():
+        raise GameError("rolls must be counts, of which each law has some above 0")
+    if (np.diff(turn.layers) < 0).any():
+        raise GameError("layers must grow with the afterstates")
+    if turn.possible.sum() != turn.num_states:
+        raise GameError(
+            f"states must be the possible outcomes of all afterstates, {turn.possible.sum()}, got "
+            f"{turn.num_states}"
+        )
+    if not turn.legal.any(axis=1).all():
+        raise GameError("legal must give each state an action")
+    number = np.where(turn.ends, turn.num_results, turn.num_afterstates)
+    beyond = (turn.leads_to < 0) | (turn.leads_to >= np.where(turn.legal, number, 1))
+    if beyond.any():
+        state, action = np.argwhere(beyond)[0].tolist()
+        raise GameError(
+            f"leads_to must be an afterstate below {turn.num_afterstates} or a result below "
+            f"{turn.num_results}, and 0 if illegal, got {turn.leads_to[state, action]} for action "
+            f"{action} in state {state}"
+        )
+    before = np.repeat(np.arange(turn.num_afterstates), turn.possible.sum(axis=1))  # (state,)
+    layer_ends = np.searchsorted(turn.layers, turn.layers[before], side="right")[:, None]
+    circles = turn.legal & ~turn.ends & (turn.leads_to < layer_ends)
+    if circles.any():
+        state, action = np.argwhere(circles)[0].tolist()
+        raise GameError(
+            f"an action must lead to a later layer or end the turn, got action {action} in state "
+            f"{state}, which leads from afterstate {before[state]} to "
+            f"{turn.leads_to[state, action]}"
+        )

@@ -18,13 +18,13 @@ from math import prod
 
 import numpy as np
 
-from .arithmetic import EXACT, FLOATS, Arithmetic, Array, Values
-from .checks import require_legs, require_size
-from .errors import SizeError
-from .game import BoolArray, Decide, Game, IntArray, Move, Stage, frozen
-from .moves import SeatTurn
+from .arithmetic import EXACT, FLOATS, Arithmetic
+from .checks import require_size
+from .errors import GameError, SizeError
+from .game import Game
 from .sizes import show
-from .turn import Piece, Turn
+from .turn import Turn
+from .types import Array, BoolArray, IntArray, Move, frozen
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,12 @@ class TurnGame(Game):
 
     Attributes:
         first_states: first state of each leg and, last, the number of states, shape (leg + 1,).
+        num_contexts: number of contexts of each leg, shape (leg,).
+        first_contexts: first context of each leg, counted over all legs, and last their number.
+        seats: player of each leg.
     """
+
+    law_roundings = 1  # chances are rounded once (``Arithmetic.chances``)
 
     def __init__(
         self, legs: Sequence[Leg], num_players: int, observed: Sequence[tuple[str, int]]
@@ -92,24 +97,19 @@ class TurnGame(Game):
                 f"sizes must be lower: observations could have {show(numbers)} values, and 2^63 "
                 "or more have no numbers"
             )
-        self._num_contexts = np.array([len(leg.contexts) for leg in legs])
-        self._first_contexts = np.append(0, np.cumsum(self._num_contexts))  # (leg + 1,)
+        self.num_contexts = frozen(np.array([len(leg.contexts) for leg in legs]))
+        self.first_contexts = np.append(0, np.cumsum(self.num_contexts))  # (leg + 1,)
         sizes = [leg.turn.num_states * len(leg.contexts) for leg in legs]
         self.first_states = frozen(np.append(0, np.cumsum(sizes)))
         self.num_states = int(self.first_states[-1])
         self._rolled = np.stack([leg.turn.rolled[0] for leg in legs])  # (leg, outcome)
-        self._seats = np.array([leg.seat for leg in legs])
+        self.seats = np.array([leg.seat for leg in legs])
         self.laws = frozen(self._laws(FLOATS))
         paid = {payoff for leg in legs for payoff in leg.payoffs[leg.settled].tolist()}
         self._range = low, high = Fraction(min(paid)), Fraction(max(paid))
         require_size(max(abs(low), abs(high)))
         self.payoff_range = (float(low), float(high))
         self.zero_sum = num_players == 2 and self._adds_up(low + high)
-
-    @property
-    def law_roundings(self) -> int:
-        """Chances are rounded once (``Arithmetic.chances``)."""
-        return 1
 
     def _laws(self, arithmetic: Arithmetic) -> Array:
         """Give the laws of the rolls, and last that of no roll at all."""
@@ -141,7 +141,7 @@ class TurnGame(Game):
         for leg in np.flatnonzero(np.bincount(legs)).tolist():
             where = np.flatnonzero(legs == leg)
             inside = states[where] - self.first_states[leg]
-            yield leg, where, *np.divmod(inside, self._num_contexts[leg])
+            yield leg, where, *np.divmod(inside, self.num_contexts[leg])
 
     def observe(self, states: IntArray, seat: int) -> IntArray:
         """Give what is seen of turn and context; a state belongs to one seat only."""
@@ -161,7 +161,7 @@ class TurnGame(Game):
         states = np.full(wanted.shape[:-1], -1)
         for number, (turn, contexts) in enumerate(self._indices):
             in_turn, context = turn.find(of_turn), contexts.find(of_context)
-            inside = in_turn * self._num_contexts[number] + context
+            inside = in_turn * self.num_contexts[number] + context
             found = (in_turn >= 0) & (context >= 0)
             states = np.where(found, self.first_states[number] + inside, states)
         return states
@@ -232,156 +232,36 @@ class TurnGame(Game):
             led_to, ends = leg.turn.leads_to[move], leg.turn.ends[move]
             rolling, ended = where[~ends], where[ends]
             rolled = leg.turn.rolled[led_to[~ends], outcomes[rolling]]
-            inside = rolled * self._num_contexts[number] + contexts[~ends]
+            inside = rolled * self.num_contexts[number] + contexts[~ends]
             after_states[rolling] = self.first_states[number] + inside
             result = led_to[ends], contexts[ends]
             payoffs[ended], over[ended] = leg.paid[arithmetic][result], leg.settled[result]
             goes_on = ~leg.ends[result]
             entering, entered = ended[goes_on], leg.following[result][goes_on]
-            legs, after_states[entering] = self._enter(entered, outcomes[entering])
-            seats[entering] = self._seats[legs]
+            legs, after_states[entering] = self.enter(entered, outcomes[entering])
+            seats[entering] = self.seats[legs]
         return Move(seats, after_states, payoffs, over)
 
-    def _enter(self, contexts: IntArray, outcomes: IntArray) -> tuple[IntArray, IntArray]:
+    def enter(self, contexts: IntArray, outcomes: IntArray) -> tuple[IntArray, IntArray]:
         """Give leg and state at the beginning of turns in contexts counted over all legs."""
-        legs = np.searchsorted(self._first_contexts, contexts, side="right") - 1
+        legs = np.searchsorted(self.first_contexts, contexts, side="right") - 1
         rolled = self._rolled[legs, outcomes]
-        inside = rolled * self._num_contexts[legs] + contexts - self._first_contexts[legs]
+        inside = rolled * self.num_contexts[legs] + contexts - self.first_contexts[legs]
         return legs, self.first_states[legs] + inside
 
     def stages(self) -> Sequence[tuple[int, IntArray]]:
         """List the layers of each leg."""
         return [
-            (leg.seat, self._states(number, states))
+            (leg.seat, self.states_in(number, states))
             for number, leg in enumerate(self.legs)
             for _, states in leg.turn.slices
         ]
 
-    def _states(self, leg: int, in_turn: slice) -> IntArray:
-        contexts = int(self._num_contexts[leg])
+    def states_in(self, leg: int, in_turn: slice) -> IntArray:
+        """Give some states of a leg's turn in all its contexts."""
+        contexts = int(self.num_contexts[leg])
         first = int(self.first_states[leg])
         return np.arange(first + in_turn.start * contexts, first + in_turn.stop * contexts)
-
-    def turns(self, player: int) -> list[SeatTurn]:
-        """Give the legs, each with all its contexts in one block."""
-        seen = slice(self.legs[0].turn.observations.shape[1])
-        return [
-            SeatTurn(
-                leg.seat,
-                leg.turn,
-                self.first_states[number : number + 1],
-                len(leg.contexts),
-                seen,
-                np.where(leg.settled[..., player], -1, leg.following),
-                leg.paid[FLOATS][..., player],
-            )
-            for number, leg in enumerate(self.legs)
-        ]
-
-    def settled(
-        self, seat: int, states: IntArray, player: int, arithmetic: Arithmetic = FLOATS
-    ) -> tuple[IntArray, IntArray, Array, Array]:
-        """List the actions that end a turn with a result that settles the payoff."""
-        ways = []
-        for number, where, in_turn, contexts in self.locate(states):
-            leg, turn = self.legs[number], self.legs[number].turn
-            rows, actions = np.nonzero(turn.legal[in_turn] & turn.ends[in_turn])
-            results = turn.leads_to[in_turn[rows], actions]
-            settled = leg.settled[results, contexts[rows], player]
-            payoffs = leg.paid[arithmetic][results, contexts[rows], player]
-            ways.append((where[rows[settled]], actions[settled], payoffs[settled]))
-        pairs, actions, payoffs = (np.concatenate(column) for column in zip(*ways, strict=True))
-        return pairs, actions, payoffs, np.ones(len(pairs), dtype=arithmetic.dtype)
-
-    # ------------------------------------------------ expectation, both ways
-
-    def backward_together(
-        self, decide: Decide, seats: Sequence[int], arithmetic: Arithmetic = FLOATS
-    ) -> Values:
-        """Visit the layers of all legs last to first (module docstring)."""
-        values = arithmetic.values(len(seats), self.num_players, self.num_states)
-        entries = arithmetic.zeros(len(seats), int(self._first_contexts[-1]))  # (seat, context)
-        for number, leg in reversed(list(enumerate(self.legs))):
-
-            def decide_states(piece: Piece, expected: Array, number: int = number) -> Array:
-                _, count, actions, contexts = expected.shape  # (seat, state, action, context)
-                stage = self._stage(number, piece, arithmetic)
-                by_state = expected.swapaxes(2, 3).reshape(len(seats), count * contexts, actions)
-                decided = decide(stage, by_state)
-                in_a_row = slice(stage.states[0], stage.states[-1] + 1)
-                values.put((..., stage.seat, in_a_row), decided, piece.scale)
-                return decided.reshape(len(seats), count, contexts)
-
-            later = entries[:, leg.following]  # (seat, result, context)
-            settled, paid = (
-                np.moveaxis(table[..., seats], -1, 0)
-                for table in (leg.settled, leg.paid[arithmetic])
-            )
-            _, start = leg.turn.backward(decide_states, np.where(settled, paid, later), arithmetic)
-            entries[:, slice(*self._first_contexts[number : number + 2])] = start
-        return values.frozen()
-
-    def _stage(self, leg: int, piece: Piece, arithmetic: Arithmetic) -> Stage:
-        """Give some states of a leg's turn in all its contexts."""
-        states = self._states(leg, piece.states)
-        scale = np.full(len(states), piece.scale, dtype=arithmetic.dtype)
-        return Stage(self.legs[leg].seat, states, scale)
-
-    def forward(
-        self, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic = FLOATS
-    ) -> Array:
-        """Visit the layers of all legs first to last: the adjoint of ``backward``."""
-        mass = start.copy()
-        for number, leg in enumerate(self.legs):
-
-            def decide_states(piece: Piece, met: Array, number: int = number) -> Array:
-                stage = self._stage(number, piece, arithmetic)
-                weights = decide(stage, arithmetic.unscaled(met.ravel(), piece.scale))
-                whole: Array = arithmetic.scaled(weights, piece.scale)  # (state, action)
-                return whole.reshape(*met.shape, self.num_actions).swapaxes(1, 2)
-
-            own = mass[leg.seat, slice(*self.first_states[number : number + 2])]
-            begun = own.reshape(-1, int(self._num_contexts[number]))
-            met, ended = leg.turn.forward(decide_states, begun, arithmetic)
-            own[:] = met.array.ravel()
-            goes_on = ~leg.settled[..., seat]
-            self._begin(mass, leg.following[goes_on], ended[goes_on], arithmetic)
-        return mass
-
-    def backward_roundings(self, decision: int) -> int:
-        """Count those of the longest way through the legs, a payoff's own and one more roll."""
-        return (
-            2
-            + int(self.laws.shape[1])
-            + self._on_longest_way([leg.turn.backward_roundings(decision) for leg in self.legs])
-        )
-
-    def forward_roundings(self, decision: int, seat: int) -> int:
-        """Count those of the longest way through the legs; to begin one takes some more."""
-        entered = [leg.following[~leg.settled[..., seat]] for leg in self.legs]
-        most = int(np.bincount(np.concatenate(entered)).max(initial=0)) + 2
-        return self._on_longest_way(
-            [leg.turn.forward_roundings(decision) + most for leg in self.legs]
-        )
-
-    def _on_longest_way(self, roundings: Sequence[int]) -> int:
-        """Add up what each leg takes, over those that a game can go through: the largest sum."""
-        longest = np.zeros(len(self.legs), dtype=np.int64)
-        for number, leg in reversed(list(enumerate(self.legs))):
-            contexts = np.unique(leg.following[~leg.ends])
-            legs = np.searchsorted(self._first_contexts, contexts, side="right") - 1
-            longest[number] = roundings[number] + longest[legs].max(initial=0)
-        return int(longest.max())
-
-    def _begin(
-        self, mass: Array, contexts: IntArray, entering: Array, arithmetic: Arithmetic
-    ) -> None:
-        """Roll for the next player, wherever mass enters its contexts."""
-        turn = self.legs[0].turn
-        law = turn.probabilities[arithmetic][turn.law[0]]
-        for outcome in np.flatnonzero(law != 0):
-            legs, states = self._enter(contexts, np.full(len(contexts), outcome))
-            np.add.at(mass, (self._seats[legs], states), entering * law[outcome])
 
 
 def _keys(seen: IntArray, sizes: Sequence[int]) -> IntArray:
@@ -403,3 +283,26 @@ class _Index:
         """Give the place of each number, -1 if it is not there."""
         place = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
         return np.where(self._sorted[place] == wanted, self._order[place], -1)
+
+
+def require_legs(legs: Sequence[Leg]) -> None:
+    """Check that results lead to later legs, which roll alike, or settle all payoffs.
+
+    Raises:
+        GameError: naming the first result that does not.
+    """
+    first_later = 0  # context, counted over all legs
+    contexts = sum(len(leg.contexts) for leg in legs)
+    for number, leg in enumerate(legs):
+        if not np.array_equal(leg.turn.rolls, legs[0].turn.rolls):
+            raise GameError(f"all legs must have the rolls of the first, got others in {number}")
+        first_later += len(leg.contexts)
+        later = (leg.following >= first_later) & (leg.following < contexts)
+        wrong = np.argwhere(~(later | leg.ends))
+        if len(wrong):
+            result, context = wrong[0].tolist()
+            raise GameError(
+                f"a result must lead to a later leg or settle all payoffs, got result {result} of "
+                f"leg {number}, which leads from context {context} to "
+                f"{leg.following[result, context]}"
+            )

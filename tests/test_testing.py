@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exactdice.envs import Engine
-from exactdice.envs.engine.engine.table_lanes import ArrayLanes
+from exactdice.envs.engine.table_lanes import ArrayLanes
 from exactdice.games import AliasLaws, GameError, InputError
 
 from exactdice.testing import answers, batches, check_game

@@ -49,6 +49,7 @@ from ...core import (
     frozen,
 )
 from ...core.blocks import Block
+from ...core.sweeps import sweeps_of
 from ..cache import remembered
 from .players import Players, one_hot
 from .rounding import gamma, largest_payoff, require_precision, upwards, values_error
@@ -84,7 +85,7 @@ def fixed_point(players: Players) -> tuple[Values, float]:
     stays = longest_stays(game, players.seat, arithmetic)
     values = arithmetic.values(game.num_players, game.num_states)
     start = _guess(players)
-    blocks = game.blocks(players.seat, arithmetic)
+    blocks = sweeps_of(game).blocks(players.seat, arithmetic)
     bounds = np.zeros(len(blocks))  # of the error of each block
     for number in reversed(range(len(blocks))):
         block = blocks[number]
@@ -216,7 +217,7 @@ def longest_stays(game: Game, seat: int, arithmetic: Arithmetic = FLOATS) -> Flo
     stays = _stays_in_floats(game, seat)
     endless = np.flatnonzero(np.isinf(stays)).tolist()
     if endless:
-        blocks = game.blocks(seat, EXACT)
+        blocks = sweeps_of(game).blocks(seat, EXACT)
         for number in endless:
             _stay(game, blocks[number], EXACT)  # raises if it is endless
         if arithmetic.rounds:
@@ -231,7 +232,7 @@ def longest_stays(game: Game, seat: int, arithmetic: Arithmetic = FLOATS) -> Flo
 def _stays_in_floats(game: Game, seat: int) -> FloatArray:
     """Bound the decisions in each block; infinite where floats cannot tell."""
     stays = []
-    for block in game.blocks(seat):
+    for block in sweeps_of(game).blocks(seat):
         try:
             stays.append(_stay(game, block, FLOATS))
         except GameError:  # though it may end: rounding takes a small chance of it for none
@@ -285,7 +286,7 @@ def pass_through(
         seat: whose values they are.
         arithmetic: of the values.
     """
-    for block in reversed(game.blocks(seat, arithmetic)):
+    for block in reversed(sweeps_of(game).blocks(seat, arithmetic)):
         block.backward(look, block.gains(values), block.at_cut(values))
 
 
@@ -304,7 +305,7 @@ def visits(game: Game, decide: Decide, start: Array, seat: int, arithmetic: Arit
         Expected visits, and what they missed.
     """
     mass, residual = start.copy(), 0.0
-    for block in game.blocks(seat, arithmetic):
+    for block in sweeps_of(game).blocks(seat, arithmetic):
         returning = arithmetic.zeros(0)
         if len(block.groups):
             returned = np.swapaxes(block.returns(decide), 1, 2)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core import Arithmetic, Array, BoolArray, InputError, IntArray, Stage, Values, frozen
 from ...core.sizes import check_array
+from ...core.sweeps import sweeps_of
 from ..policies.kinds import DeterministicPolicy, Policy
 from ..task import Task, first_law, start_mass
 from .induction import look_ahead
@@ -118,7 +119,9 @@ class Evaluation:
         actions = np.flatnonzero(game.mask(state)[0])
         row: Array = np.full(game.num_actions, -np.inf, dtype=self.arithmetic.dtype)
         states = np.repeat(state, len(actions))
-        expected = game.expect(self.task.seat, states, actions, self.found, self.arithmetic)
+        expected = sweeps_of(game).expect(
+            self.task.seat, states, actions, self.found, self.arithmetic
+        )
         row[actions] = self.arithmetic.numbers(expected)
         return row
 

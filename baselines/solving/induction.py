@@ -1,7 +1,7 @@
 """Backward and forward induction over all positions of a game, one policy a seat.
 
 With V(i, s) the value to one chosen seat when player i is to move in state s, and Q(i, s, a) the
-expected value of an action, which ``Game.backward`` computes from later values:
+expected value of an action, which ``Sweeps.backward`` computes from later values:
 
 * a fixed policy pi_i gives V(i, s) = sum over a of pi_i(a | s) Q(i, s, a);
 * the chosen player, if free, takes the maximum;
@@ -21,6 +21,7 @@ import numpy as np
 
 from ...core import Arithmetic, Array, Decide, Game, InputError, IntArray, Stage, Values, arithmetic
 from ...core.sizes import check_array, check_sizes
+from ...core.sweeps import sweeps_of
 from ..cache import remembered
 from ..policies.kinds import DeterministicPolicy
 from .cycles import Visits, fixed_point, pass_through, visits
@@ -60,7 +61,7 @@ def sweep_back(players: Players) -> Sweep:
     if game.has_cycles:
         values, error_bound = fixed_point(players)
     else:
-        values = game.backward(players.choose, players.seat, players.arithmetic)
+        values = sweeps_of(game).backward(players.choose, players.seat, players.arithmetic)
         error_bound = _values_error(game, players.arithmetic, players.roundings)
     choices = {other: _everywhere(game, choice) for other, choice in players.choices.items()}
     return Sweep(values, choices, error_bound)
@@ -70,7 +71,7 @@ def _values_error(game: Game, arithmetic: Arithmetic, decision: int) -> float:
     """Bound the error of a sweep through a game without cycles, 0 if it is exact."""
     if not arithmetic.rounds:
         return 0.0
-    error_bound = values_error(game.backward_roundings(decision), largest_payoff(game))
+    error_bound = values_error(sweeps_of(game).backward_roundings(decision), largest_payoff(game))
     require_precision(game, error_bound)
     return error_bound
 
@@ -81,7 +82,7 @@ def sweep_forward(
     """Compute how often each position is met on average (see ``cycles.visits``)."""
     if game.has_cycles:
         return visits(game, decide, start, seat, arithmetic)
-    return Visits(game.forward(decide, start, seat, arithmetic), 0.0)
+    return Visits(sweeps_of(game).forward(decide, start, seat, arithmetic), 0.0)
 
 
 def look_ahead(
@@ -109,7 +110,7 @@ def look_ahead(
     if game.has_cycles:
         pass_through(game, decide, values, seat, arithmetic)
     else:
-        game.backward(decide, seat, arithmetic)
+        sweeps_of(game).backward(decide, seat, arithmetic)
 
 
 def _everywhere(game: Game, choice: IntArray) -> IntArray:
@@ -162,7 +163,7 @@ def equilibrium_in(game: Game, arithmetic: Arithmetic) -> Equilibrium:
 def _sweep_mirrored(game: Game, arithmetic: Arithmetic) -> Sweep | None:
     """Let both players do the same, if the game has a sweep for that."""
     players = Players(game, 0, {}, arithmetic)
-    values = game.backward_mirrored(players.choose, arithmetic)
+    values = sweeps_of(game).backward_mirrored(players.choose, arithmetic)
     if values is None:
         return None
     choice = _everywhere(game, players.choices[0])
@@ -191,7 +192,7 @@ def _sweep_together(
         within: Array = arithmetic.within(picked, *arithmetic.payoff_range(game))
         return within
 
-    values = game.backward_together(decide, seats, arithmetic)
+    values = sweeps_of(game).backward_together(decide, seats, arithmetic)
     return tuple(values.row(seat) for seat in seats), {
         seat: _everywhere(game, choice) for seat, choice in choices.items()
     }

@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...core import Arithmetic, Array, Decide, IntArray, Stage
+from ...core.contract import order_of
 from ...core.sizes import PIECE
+from ...core.sweeps import sweeps_of
 from ..policies.kinds import Policy
 from ..task import Task, first_law, policies_against
 from .induction import sweep_forward
@@ -33,8 +35,8 @@ def play(policy: Policy, task: Task, arithmetic: Arithmetic, follow: Decide | No
         legal: Array = weights * task.game.mask(stage.states)  # illegal moves end the game
         return legal
 
-    if task.game.is_listed:
-        _ = task.game.checked_order  # before the initial law is used
+    if sweeps_of(task.game).is_listed:
+        _ = order_of(task.game)  # before the initial law is used
     start = arithmetic.zeros(task.game.num_players, task.game.num_states)
     start[task.seat] = first_law(task, arithmetic).chances
     met = sweep_forward(task.game, decide, start, task.seat, arithmetic).mass
@@ -58,7 +60,9 @@ def outcomes(policy: Policy, task: Task, arithmetic: Arithmetic, met: Array) -> 
             continue
         weights = spread(policies[seat], states, met[seat, states], arithmetic)
         law[worst] += (weights * ~game.mask(states)).sum()
-        pairs, actions, payoffs, chances = game.settled(seat, states, task.seat, arithmetic)
+        pairs, actions, payoffs, chances = sweeps_of(game).settled(
+            seat, states, task.seat, arithmetic
+        )
         for payoff in sorted(set(payoffs.tolist())):
             paid = payoffs == payoff
             mass = (weights[pairs[paid], actions[paid]] * chances[paid]).sum()

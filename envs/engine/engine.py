@@ -17,6 +17,7 @@ from ...baselines.solving.induction import look_ahead
 from ...baselines.solving.players import with_illegal
 from ...core import FLOATS, BoolArray, FloatArray, IntArray, Stage, at_least, frozen, one_of
 from ...core.sizes import check_memory
+from ...core.sweeps import sweeps_of
 from ..api.encoding import Encoding, EncodingName, Features
 from .lanes import Lanes, Played
 from .process import ILLEGAL
@@ -101,7 +102,7 @@ class Engine:
             return self._advantages[self._rows[states], actions]
         expected = np.full(len(states), self.game.payoff_range[0])
         legal = self.game.allows(states, actions)
-        expected[legal] = self.game.expect(
+        expected[legal] = sweeps_of(self.game).expect(
             self.task.seat, states[legal], actions[legal], self._solution.found, FLOATS
         )
         return expected - self._potential[states]

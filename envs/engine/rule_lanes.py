@@ -7,8 +7,8 @@ import numpy as np
 
 from ...baselines import Task
 from ...core import BoolArray, FloatArray, GameError, IntArray, InverseLaws, Move
-from ...core.effects import checked_advance
 from ...core.sizes import check_memory
+from ...core.sweeps import checked_advance
 from ..api.encoding import Encoding, Features
 from .lanes import Ends, Lanes, Played
 

@@ -20,6 +20,8 @@ from ...core import (
     SizeError,
     frozen,
 )
+from ...core.contract import order_of
+from ...core.sweeps import sweeps_of
 from ...core.turn import Piece
 from ..api.encoding import Encoding, EncodingName, Features
 from .process import ILLEGAL, Blocks, Process
@@ -40,10 +42,10 @@ def process_of(task: Task) -> Process | None:
         isinstance(policy, TablePolicy | UniformPolicy) for policy in task.policies.values()
     ):
         return None
-    if task.game.is_listed:
-        _ = task.game.checked_order  # before the initial law is used
+    if sweeps_of(task.game).is_listed:
+        _ = order_of(task.game)  # before the initial law is used
     _ = task.initial  # raises if the agent never gets to move
-    turns = task.game.turns(task.seat)
+    turns = sweeps_of(task.game).turns(task.seat)
     try:
         return _OfTurns(task, turns).process() if turns else _of_moves(task)
     except SizeError:
@@ -289,7 +291,7 @@ def _of_moves(task: Task) -> Process:
     size = game.num_states
     tables.check(game.num_players * size * game.num_actions + game.laws.size)
     illegal, law = tables.add_entries(np.array([-1 - ILLEGAL])), tables.add_laws(game.laws)
-    moves = {mover: game.moves(mover, seat) for mover in range(game.num_players)}
+    moves = {mover: sweeps_of(game).moves(mover, seat) for mover in range(game.num_players)}
     payoffs = np.unique(np.concatenate([every.payoffs for every in moves.values()]))
     first_node = 1 + len(payoffs)
     begins = np.zeros(game.num_players, dtype=np.int64)  # first node of each of the others

@@ -24,8 +24,9 @@ from ...baselines.policies.kinds import DeterministicPolicy
 from ...baselines.solving.induction import look_ahead, sweep_back
 from ...baselines.solving.players import Players, with_illegal
 from ...core import FLOATS, Array, BoolArray, FloatArray, Game, GameError, IntArray, Stage
+from ...core.contract import order_of
 from ...core.effects import require_moves
-from ...core.enumeration import outcomes
+from ...core.listing import outcomes
 from ...core.sizes import check_memory
 from ..engine.engine import RewardMode
 from .transitions import Transitions
@@ -137,7 +138,7 @@ class _Listing:
 
     def _between(self) -> Iterator[tuple[int, IntArray]]:
         """Give the states of the others that come after one of the agent's and before another."""
-        stages = self._game.checked_order.stages
+        stages = order_of(self._game).stages
         first, last = 0, stages.max()
         if not self._game.has_cycles:
             of_agent = stages[self._task.seat, self._own]

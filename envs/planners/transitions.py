@@ -6,6 +6,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ...core import GameError, InputError
+from ...core.listing import transitions
 from ..engine.engine import Engine
 
 Transitions: TypeAlias = dict[int, dict[int, list[tuple[float, int, float, bool]]]]
@@ -69,7 +70,7 @@ def _after(
 ) -> _Law:
     """Follow one move of any player until the agent is to move or the game is over."""
     law: _Law = defaultdict(float)
-    probabilities, move = engine.game.transitions(seat, state, action)
+    probabilities, move = transitions(engine.game, seat, state, action)
     for index, probability in enumerate(probabilities.tolist()):
         payoff = float(move.payoffs[index, engine.task.seat])
         mover, following = int(move.seats[index]), int(move.states[index])

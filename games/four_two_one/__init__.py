@@ -2,5 +2,6 @@
 
 from .game import FourTwoOne
 from .match import FourTwoOneMatch
+from .match_sweeps import MatchSweeps
 
-__all__ = ["FourTwoOne", "FourTwoOneMatch"]
+__all__ = ["FourTwoOne", "FourTwoOneMatch", "MatchSweeps"]

@@ -21,16 +21,15 @@ from typing import ClassVar, get_args
 
 import numpy as np
 
-from ...core.arithmetic import Array
 from ...core.board import Row, dice_of
 from ...core.checks import at_least, one_of
 from ...core.dice import combinations, redundancy
 from ...core.errors import InputError
-from ...core.game import IntArray
 from ...core.ranking import Combination, hierarchy
 from ...core.sizes import Cost, check_sizes, choose, turn_cost
 from ...core.turn import Turn
 from ...core.turn_game import TurnGame
+from ...core.types import Array, IntArray
 from ...core.words import listed, ordinal, plural, spelled
 from .rounds import FirstPlayer, NextPlayer, TheSet, Tie, Utility, digest
 

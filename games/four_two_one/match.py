@@ -21,17 +21,15 @@ from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from ...core.arithmetic import FLOATS, Arithmetic, Array
 from ...core.board import Row, Tokens
 from ...core.checks import at_least, one_of
 from ...core.dice import combinations
-from ...core.game import BoolArray, Game, IntArray, Move, frozen
-from ...core.moves import SeatTurn
+from ...core.game import Game
 from ...core.ranking import tokens as worth_of
 from ...core.sizes import Cost, check_sizes
+from ...core.types import Array, BoolArray, IntArray, Move, frozen
 from ...core.words import ordinal, plural, spelled
 from .game import FourTwoOne, in_words
-from .match_blocks import MatchBlocks
 
 Starter = Literal["loser", "winner", "alternate", "same"]
 MatchTie = Literal["last", "replay"]
@@ -277,12 +275,12 @@ class FourTwoOneMatch(Game):
         rows = np.empty(len(states), dtype=np.int64)
         for phase, where, tokens, in_round in self.locate(states):
             rows[where] = phase.round.law(in_round, actions[where])
-            ended, at = self._ended(phase, tokens, in_round, actions[where])
+            ended, at = self.ended(phase, tokens, in_round, actions[where])
             goes_on = ~phase.settlement.over[at]
             rows[where[ended[goes_on]]] = phase.round.legs[0].turn.law[0]
         return rows
 
-    def _ended(
+    def ended(
         self, phase: Phase, tokens: IntArray, in_round: IntArray, actions: IntArray
     ) -> tuple[IntArray, tuple[IntArray, IntArray, IntArray]]:
         """Say which moves end a round, and give their places in the settlement."""
@@ -312,7 +310,7 @@ class FourTwoOneMatch(Game):
             seen = np.where(passes, self.swapped(phase, tokens), tokens)
             following[where] = phase.first_state + seen * size + move.states
             seats[where[passes]] = 1 - seats[where[passes]]
-            ended, at = self._ended(phase, tokens, in_round, actions[where])
+            ended, at = self.ended(phase, tokens, in_round, actions[where])
             rows, settled = where[ended], phase.settlement
             follower = seats[rows]
             over[rows] = settled.over[at]
@@ -331,71 +329,6 @@ class FourTwoOneMatch(Game):
             rolled = phase.round.legs[0].turn.rolled[0, outcomes[mine]]
             states[mine] = phase.first_state + inside * phase.round.num_states + rolled
         return states
-
-    def turns(self, player: int) -> list[SeatTurn]:
-        """Give the turns of both seats in each phase: a token state is a block of contexts."""
-        sizes = {
-            (seat, number, leg): len(phase.settlement.over) * len(played.contexts)
-            for seat in (0, 1)
-            for number, phase in enumerate(self.phases)
-            for leg, played in enumerate(phase.round.legs)
-        }
-        firsts = dict(zip(sizes, np.cumsum([0, *sizes.values()]).tolist(), strict=False))
-        return [self._seat_turn(player, *place, firsts) for place in sizes]
-
-    def _seat_turn(
-        self, player: int, seat: int, number: int, leg: int, firsts: dict[tuple[int, int, int], int]
-    ) -> SeatTurn:
-        """Give a turn of one seat.
-
-        Args:
-            player: whose payoffs are meant.
-            seat: whose turn it is.
-            number: of the phase.
-            leg: of the round.
-            firsts: number of the first context of each turn, by (seat, phase, leg).
-        """
-        phase = self.phases[number]
-        played, settled = phase.round.legs[leg], phase.settlement
-        tokens = np.arange(len(settled.over))
-        starts = phase.first_state + tokens * phase.round.num_states + phase.round.first_states[leg]
-        seen = slice(3, 3 + played.turn.observations.shape[1])
-        width = len(played.contexts)
-        if leg == 0:  # the other follows, with the result to beat as its context
-            to_beat = len(phase.round.legs[1].contexts)
-            after, context = np.divmod(np.arange(played.turn.num_results)[:, None], to_beat)
-            follows = np.array([firsts[1 - seat, number, 1 + i] for i in range(after.max() + 1)])
-            following = follows[after] + self.swapped(phase, tokens) * to_beat + context
-            payoffs = np.zeros(following.shape)
-            return SeatTurn(seat, played.turn, starts, width, seen, following, payoffs)
-        over, wins, stays, then = (
-            np.moveaxis(table[self.swapped(phase, tokens)], 1, 0).reshape(-1, len(tokens) * width)
-            for table in settled
-        )
-        rounds = np.array([[firsts[i, k, 0] for k in range(len(self.phases))] for i in (0, 1)])
-        later = np.searchsorted([phase.first_tokens for phase in self.phases], then, "right") - 1
-        inside = then - np.array([phase.first_tokens for phase in self.phases])[later]
-        following = rounds[np.where(stays, seat, 1 - seat), later] + inside
-        payoffs = (wins == (player == seat)).astype(np.float64)
-        following = np.where(over, -1, following)
-        return SeatTurn(seat, played.turn, starts, width, seen, following, payoffs)
-
-    def settled(
-        self, seat: int, states: IntArray, player: int, arithmetic: Arithmetic = FLOATS
-    ) -> tuple[IntArray, IntArray, Array, Array]:
-        """List the last moves of rounds that end the match."""
-        pairs, actions = np.nonzero(self.mask(states))
-        rows, columns, payoffs = [], [], []
-        for phase, where, tokens, in_round in self.locate(states[pairs]):
-            ended, at = self._ended(phase, tokens, in_round, actions[where])
-            over = phase.settlement.over[at]
-            rows.append(pairs[where[ended[over]]])
-            columns.append(actions[where[ended[over]]])
-            wins = phase.settlement.follower_wins[at][over] == (player == seat)
-            payoffs.append(arithmetic.numbers(wins.astype(np.int64)))
-        joined = (np.concatenate(column) for column in (rows, columns, payoffs))
-        pairs, actions, paid = joined
-        return pairs, actions, paid, arithmetic.numbers(np.ones(len(pairs), dtype=np.int64))
 
     def stages(self) -> Sequence[tuple[int, IntArray]]:
         """List the layers of who begins, then of who follows, in all token states."""
@@ -426,10 +359,6 @@ class FourTwoOneMatch(Game):
         """Say whether moves may lead back to the beginning of a round with as much in the pot."""
         cyclic: BoolArray = (pots == 0) | (self.tie == "replay")
         return cyclic
-
-    def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> MatchBlocks:
-        """Give the blocks, first to last, each the token states of a pot."""
-        return MatchBlocks(self, seat, arithmetic)
 
     # ------------------------------------------------------------------ words
 

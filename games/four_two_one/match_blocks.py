@@ -6,24 +6,20 @@ those of the next rounds; one pass forward tells from which token state a round 
 all side by side.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ...core.arithmetic import Arithmetic, Array, Values
+from ...core.arithmetic import Arithmetic, Values
 from ...core.blocks import Block, Blocks
-from ...core.game import Decide, IntArray, Stage
 from ...core.turn import Piece
+from ...core.types import Array, Decide, IntArray, Stage
 from ...core.words import plural
-
-if TYPE_CHECKING:
-    from .match import FourTwoOneMatch
+from .match import FourTwoOneMatch
 
 
 class MatchBlocks(Blocks):
     """All blocks of a match, first to last: from a full pot to an empty one."""
 
-    def __init__(self, game: "FourTwoOneMatch", seat: int, arithmetic: Arithmetic) -> None:
+    def __init__(self, game: FourTwoOneMatch, seat: int, arithmetic: Arithmetic) -> None:
         self._game, self._seat, self._arithmetic = game, seat, arithmetic
         self._pots = np.unique(game.token_states[:, 0])[::-1]
 
@@ -42,7 +38,7 @@ class MatchBlock(Block):
 
     def __init__(
         self,
-        game: "FourTwoOneMatch",
+        game: FourTwoOneMatch,
         seat: int,
         arithmetic: Arithmetic,
         pots: IntArray,

@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ...core.arithmetic import Array
 from ...core.errors import InputError
-from ...core.game import frozen
 from ...core.ranking import Combination, tokens
 from ...core.turn import Turn
 from ...core.turn_game import Leg
+from ...core.types import Array, frozen
 
 if TYPE_CHECKING:
     from .game import FourTwoOne

@@ -13,21 +13,18 @@ The expected values of all actions take O(M^3) together, a die at a time (``gree
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
 from math import log2
 from typing import ClassVar
 
 import numpy as np
 
-from ...core.arithmetic import FLOATS, Arithmetic, Array, Values
 from ...core.board import Die, Gauge, Note, Row
 from ...core.checks import at_least, one_of
 from ...core.dice import dice_with_sum, sum_counts, sum_laws
-from ...core.game import BoolArray, Decide, Game, IntArray, Move, Stage, frozen
-from ...core.moves import Moves
+from ...core.game import Game
 from ...core.sizes import Cost, check_sizes
+from ...core.types import Array, BoolArray, IntArray, Move, frozen
 from ...core.words import plural
-from . import recursion as greed_recursion
 
 SHOWN = 30  # dice that people are shown at most
 #: Half points for a tie by rule: of who takes the last turn, and of who stopped before.
@@ -87,6 +84,8 @@ class Greed(Game):
         small = np.min_scalar_type(self.num_actions)  # masks are compared faster in few bytes
         self._actions = np.arange(self.num_actions, dtype=small)
         self._allowed = self.dice_allowed.astype(small)
+        # each die adds the sums of the dice before it, one a face, and divides them
+        self.law_roundings = self.num_actions * (self.sides + 1)
         self.laws = frozen(sum_laws(self.num_actions - 1, self.sides))
 
     @staticmethod
@@ -106,7 +105,7 @@ class Greed(Game):
 
     def observe(self, states: IntArray, seat: int) -> IntArray:
         """Give (own score, other score, last turn?) of each state; the seats see alike."""
-        return np.stack(self._scores(states), axis=-1)
+        return np.stack(self.scores(states), axis=-1)
 
     def encode(self, observations: IntArray) -> IntArray:
         """Give the state of each observation."""
@@ -114,7 +113,8 @@ class Greed(Game):
         states: IntArray = (last * self.num_scores + own) * self.num_scores + other
         return states
 
-    def _scores(self, states: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    def scores(self, states: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Give own score, other's score and whether it is the last turn, of each state."""
         rest, other = np.divmod(states, self.num_scores)
         last, own = np.divmod(rest, self.num_scores)
         return own, other, last
@@ -151,7 +151,7 @@ class Greed(Game):
         self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
     ) -> Move:
         """Add the dice to the mover's score and pass the turn, or end the game."""
-        own, other, last = self._scores(states)
+        own, other, last = self.scores(states)
         own = own + outcomes
         over = (own > self.max_score) | (last == 1)
         halves = np.where(over, self.final_halves(own, other), 0)  # (mover or other, move)
@@ -161,28 +161,6 @@ class Greed(Game):
         ends = (actions == 0).astype(np.int64)
         states = self.encode(np.stack([other, np.where(over, 0, own), ends], axis=-1))
         return Move(1 - seats, states, payoffs, np.stack([over, over], axis=-1))
-
-    def moves(self, seat: int, player: int) -> Moves:
-        """List all moves: outcomes are sums, so that one row of totals serves many moves."""
-        scores, limit = np.arange(self.num_scores), self.max_score
-        totals = np.arange(self.num_scores + self.laws.shape[1])  # own score and a sum
-        theirs, reached = scores[:, None], np.minimum(totals, limit)
-        seen = [np.broadcast_to(score, (len(scores), len(totals))) for score in (theirs, reached)]
-        later = (1 - seat) * self.num_states + self.encode(np.stack([*seen, 0 * seen[0]], axis=-1))
-        mine = int(player != seat)  # of the half points of who rolls and of the other
-        halves = self.final_halves(totals, theirs)[mine]
-        rolled = np.where(totals > limit, -1 - halves, later)  # (other's score, total)
-        stopped = np.stack(np.broadcast_arrays(theirs, scores, 1), axis=-1)  # as the other sees it
-        tables = rolled, (1 - seat) * self.num_states + self.encode(stopped), -1 - halves
-        begins = np.cumsum([0, *[table.size for table in tables]])
-        own, other, last = self._scores(np.arange(self.num_states))
-        row = other * len(totals) + own
-        normal = begins[0] + row, begins[1] + other * len(scores) + own
-        firsts = np.repeat(np.where(last, begins[2] + row, normal[0])[:, None], self.num_actions, 1)
-        firsts[last == 0, 0] = normal[1][last == 0]
-        laws = np.where(self.mask(np.arange(self.num_states)), np.arange(self.num_actions), -1)
-        leads_to = np.concatenate([table.ravel() for table in tables])
-        return Moves(laws, firsts, leads_to, np.array([0, 0.5, 1]))
 
     def stages(self) -> Sequence[tuple[int, IntArray]]:
         """List the normal states by growing sum of scores, then the last turns."""
@@ -232,102 +210,3 @@ class Greed(Game):
         if action > SHOWN:
             return ()
         return dice_with_sum(outcome, action, self.sides, *observation.tolist())
-
-    # ------------------------------------------------ expectation, both ways
-
-    def backward_together(
-        self, decide: Decide, seats: Sequence[int], arithmetic: Arithmetic = FLOATS
-    ) -> Values:
-        """Visit the stages last to first in O(M^3), a die at a time (``greed_recursion``)."""
-        return greed_recursion.backward(self, decide, seats, arithmetic)
-
-    def backward_mirrored(self, decide: Decide, arithmetic: Arithmetic = FLOATS) -> Values | None:
-        """Visit the stages of player 0 alone, as both see alike, unless both may lose."""
-        if not self.zero_sum:
-            return None
-
-        def decide_alone(stage: Stage, expected: Array) -> Array:
-            return decide(stage, expected[0])[None]
-
-        return greed_recursion.backward(self, decide_alone, [0], arithmetic, movers=[0]).row(0)
-
-    def forward(
-        self, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic = FLOATS
-    ) -> Array:
-        """Visit the stages first to last in O(M^3): the adjoint of ``backward``."""
-        return greed_recursion.forward(self, decide, start, arithmetic)
-
-    @property
-    def law_roundings(self) -> int:
-        """Each die adds the sums of the dice before it, one a face, and divides them."""
-        return self.num_actions * (self.sides + 1)
-
-    def backward_roundings(self, decision: int) -> int:
-        """Count dice and turns on the longest way to the end, and one more move.
-
-        A die that lands shows a point at least, and turns but the last two show one too. It takes
-        the roundings of a weight, of the product and of each addition, a turn those of a decision
-        and of three differences from 1.
-        """
-        most = 2 * self.max_score + 2  # dice, or turns
-        move = 1 + self.law_roundings + int(self.laws.shape[1])
-        return most * (self.sides + 1) + (most + 2) * (decision + 3) + move
-
-    def forward_roundings(self, decision: int, seat: int) -> int:
-        """Count the same: a die takes as many additions, a turn two."""
-        return self.backward_roundings(decision)
-
-    def settled(
-        self, seat: int, states: IntArray, player: int, arithmetic: Arithmetic = FLOATS
-    ) -> tuple[IntArray, IntArray, Array, Array]:
-        """List busts and the ends of last turns, from the laws of the sums."""
-        own, other, last = self._scores(states)
-        ends, needed, bust = (last == 1)[:, None], other - own, self.max_score + 1 - own
-        below = self._chances(_below(self, arithmetic), needed)
-        beyond = self._chances(_beyond(self, arithmetic), bust)
-        chances = [
-            np.where(ends, below + beyond, beyond),
-            np.where(ends, self._between(needed, needed + 1, arithmetic), 0),
-            np.where(ends, self._between(needed + 1, bust, arithmetic), 0),
-        ]
-        legal = self.mask(states)
-        ways = [np.nonzero(legal & (chance > 0)) for chance in chances]
-        halves = [0, TIES[self.tie][0], 2] if player == seat else [2, TIES[self.tie][1], 0]
-        payoffs = [arithmetic.number(Fraction(half, 2)) for half in halves]
-        return (
-            np.concatenate([pairs for pairs, _ in ways]),
-            np.concatenate([actions for _, actions in ways]),
-            np.repeat(payoffs, [len(pairs) for pairs, _ in ways]),
-            np.concatenate([chance[way] for chance, way in zip(chances, ways, strict=True)]),
-        )
-
-    def _between(self, first: IntArray, after: IntArray, arithmetic: Arithmetic) -> Array:
-        """Give the chance of a sum of ``first`` or more and less than ``after``: (total, dice).
-
-        It is the difference of two sums from the nearer end of the law, where they are small: a
-        chance that is small keeps its digits, and what is impossible has none.
-        """
-        below, beyond = _below(self, arithmetic), _beyond(self, arithmetic)
-        low, high = self._chances(below, first), self._chances(below, after)
-        more, most = self._chances(beyond, after), self._chances(beyond, first)
-        between: Array = np.where(high <= most, high - low, most - more)
-        return between
-
-    def _chances(self, table: Array, totals: IntArray) -> Array:
-        """Look totals up in a table (dice, total): chances, (total, dice)."""
-        chances: Array = table[:, np.clip(totals, 0, table.shape[1] - 1)].T
-        return chances
-
-
-@lru_cache(maxsize=4)
-def _beyond(game: Greed, arithmetic: Arithmetic) -> Array:
-    """Give the chance of each total or more, shape (dice, total); the last one is impossible."""
-    sums = np.cumsum(arithmetic.laws(game)[:, ::-1], axis=1)[:, ::-1]
-    return frozen(np.concatenate([sums, np.zeros_like(sums[:, :1])], axis=1))
-
-
-@lru_cache(maxsize=4)
-def _below(game: Greed, arithmetic: Arithmetic) -> Array:
-    """Give the chance of less than each total, shape (dice, total); the last one is sure."""
-    sums = np.cumsum(arithmetic.laws(game), axis=1)
-    return frozen(np.concatenate([np.zeros_like(sums[:, :1]), sums], axis=1))

@@ -36,27 +36,25 @@ scales of exact values.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ...core.arithmetic import Arithmetic, Array, Values
-from ...core.game import Decide, IntArray, Stage
-
-if TYPE_CHECKING:
-    from .game import Greed
+from ...core.arithmetic import Arithmetic, Values
+from ...core.types import Array, Decide, IntArray, Stage
+from .game import Greed
 
 HALF = Fraction(1, 2)
 
 
 def backward(
-    game: "Greed",
+    game: Greed,
     decide: Decide,
     seats: Sequence[int],
     arithmetic: Arithmetic,
     movers: Sequence[int] = (0, 1),
 ) -> Values:
-    """Visit the stages last to first (see ``Game.backward_together``).
+    """Visit the stages last to first (see ``Sweeps.backward_together``).
 
     Args:
         game: the rules.
@@ -77,7 +75,7 @@ def backward(
 class _Backward:
     """A sweep that fills in ``values``."""
 
-    game: "Greed"
+    game: Greed
     decide: Decide
     seats: Sequence[int]
     movers: Sequence[int]
@@ -157,7 +155,7 @@ class _Backward:
         return ratings
 
 
-def forward(game: "Greed", decide: Decide, start: Array, arithmetic: Arithmetic) -> Array:
+def forward(game: Greed, decide: Decide, start: Array, arithmetic: Arithmetic) -> Array:
     """Visit the stages first to last: the adjoint of ``backward``."""
     mass = start.copy()
     last_turn = game.num_scores**2
@@ -199,7 +197,7 @@ class _DiceInTheAir:
     """
 
     def __init__(
-        self, game: "Greed", arithmetic: Arithmetic, rows: tuple[int, ...], weight: Any, ratio: Any
+        self, game: Greed, arithmetic: Arithmetic, rows: tuple[int, ...], weight: Any, ratio: Any
     ) -> None:
         shape = *rows, game.num_scores, game.num_actions
         self._steps = arithmetic.zeros(game.sides, *shape)  # multiplied by ``weight``

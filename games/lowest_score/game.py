@@ -24,10 +24,10 @@ from ...core.board import Note, Row, dice_of
 from ...core.checks import at_least, one_of
 from ...core.dice import combinations, redundancy
 from ...core.errors import InputError
-from ...core.game import IntArray
 from ...core.sizes import Cost, check_sizes, choose, turn_cost
 from ...core.turn import Turn
 from ...core.turn_game import Leg, TurnGame
+from ...core.types import IntArray
 from ...core.words import plural, spelled
 
 Objective = Literal["win", "share", "score"]

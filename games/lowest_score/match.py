@@ -17,9 +17,9 @@ import numpy as np
 
 from ...core.board import Note, Row, Tokens
 from ...core.checks import at_least, one_of
-from ...core.game import IntArray
 from ...core.sizes import Cost, check_sizes
 from ...core.turn_game import Leg, TurnGame
+from ...core.types import IntArray
 from ...core.words import listed, plural
 from .game import LowestScore, cost_of_turns, to_come
 

@@ -24,10 +24,10 @@ from ...core.board import Note, Row, Tile
 from ...core.checks import at_least, one_of
 from ...core.dice import dice_with_sum, sum_counts
 from ...core.errors import InputError
-from ...core.game import IntArray
 from ...core.sizes import Cost, check_sizes, turn_cost
 from ...core.turn import Turn
 from ...core.turn_game import Leg, TurnGame
+from ...core.types import IntArray
 
 Objective = Literal["win", "sum", "shut"]
 MAX_TILES = 12

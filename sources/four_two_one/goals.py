@@ -13,6 +13,7 @@ from ...baselines.solving.solver import evaluate, occupancy
 from ...baselines.task import start_mass
 from ...core.dice import combinations
 from ...core.ranking import Combination
+from ...core.sweeps import sweeps_of
 from ...games import FourTwoOne
 from ..claim import At, Claim
 from .laws import best, probability
@@ -242,7 +243,7 @@ def _any_one_die(solution: Solution, goal: str) -> bool:
 def _optimal_strategies(solution: Solution) -> int:
     """Multiply the numbers of optimal decisions over all states that optimal play can meet."""
     game, optimal = solution.task.game, solution.optimal
-    mass = game.forward(
+    mass = sweeps_of(game).forward(
         lambda stage, met: met[:, None] * optimal[stage.states], start_mass(game), 0
     )
     return prod(optimal[mass[0] > 0].sum(axis=1).tolist())

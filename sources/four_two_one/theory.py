@@ -16,6 +16,7 @@ from ...baselines.solving.solver import evaluate, solve
 from ...baselines.task import Task, start_mass
 from ...core import EXACT, Array, IntArray, Stage
 from ...core.dice import combinations, redundancy
+from ...core.sweeps import sweeps_of
 from ...games import FourTwoOne
 from ..claim import At, Claim
 from .goals import optimal_takes
@@ -100,8 +101,8 @@ def _products(evaluation: Evaluation) -> set[Fraction]:
         ended += (weights * paid[int(stage.states[0])]).sum()
         return weights
 
-    game.backward(pay, 0, EXACT)
-    game.forward(follow, start_mass(game, EXACT), 0, EXACT)
+    sweeps_of(game).backward(pay, 0, EXACT)
+    sweeps_of(game).forward(follow, start_mass(game, EXACT), 0, EXACT)
     return {*products, ended}
 
 
@@ -218,5 +219,5 @@ def live_dice_laws(
         laws.append([1 - sum(law, Fraction(0)), *law])
         return spread(policy, stage.states, met, EXACT)
 
-    game.forward(follow, start_mass(game, EXACT), 0, EXACT)
+    sweeps_of(game).forward(follow, start_mass(game, EXACT), 0, EXACT)
     return laws[1:]

@@ -9,6 +9,7 @@ from ...baselines.solving.induction import equilibrium
 from ...baselines.solving.solver import expected_payoffs, solve
 from ...baselines.task import Task
 from ...core import EXACT, Array, IntArray, Stage
+from ...core.sweeps import sweeps_of
 from ...games import Greed
 from ...games.greed.game import TIES
 from ..claim import At, Claim
@@ -104,7 +105,7 @@ def _value_with_last_turns(game: Greed, dice: IntArray) -> Fraction:
         sign = 1 if mover == 0 else -1
         return sign * EXACT.best(sign * expected, game.mask(states), 0.0)[0]
 
-    value: Fraction = game.backward(decide, 0, EXACT)[0, 0]
+    value: Fraction = sweeps_of(game).backward(decide, 0, EXACT)[0, 0]
     return value
 
 

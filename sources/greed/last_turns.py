@@ -11,6 +11,7 @@ from functools import cache
 import numpy as np
 
 from ...core import EXACT, Array, BoolArray, IntArray, Stage
+from ...core.sweeps import sweeps_of
 from ...games import Greed
 from ..claim import At, Claim
 
@@ -159,7 +160,7 @@ class LastTurns:
                     agree.append(np.all(rated * self.one == ours * one))
             return expected[:, 0]
 
-        game.backward(look, 0, EXACT)
+        sweeps_of(game).backward(look, 0, EXACT)
         return all(agree)
 
 

@@ -14,6 +14,7 @@ from ...baselines.solving.induction import equilibrium
 from ...baselines.solving.solver import occupancy, solve
 from ...baselines.task import Task
 from ...core import IntArray, Move
+from ...core.listing import transitions
 from ...games import Greed
 from ..claim import At, Claim
 from .last_turns import MAX_SCORE, MAX_SIDES, last_turns
@@ -65,7 +66,7 @@ def totals(game: Greed) -> set[float]:
         float(payoffs)
         for state in range(game.num_states)
         for action in np.flatnonzero(game.mask(np.array([state]))[0]).tolist()
-        for move in [game.transitions(0, state, action)[1]]
+        for move in [transitions(game, 0, state, action)[1]]
         for payoffs in move.payoffs[move.over[:, 0]].sum(axis=1)
     }
 
@@ -229,7 +230,7 @@ def final_payoff(game: Greed, observation: list[int], dice: int, total: int) -> 
 
 def _leads_on(game: Greed, order: dict[tuple[int, int], int], seat: int, state: int) -> bool:
     for action in np.flatnonzero(game.mask(np.array([state]))[0]).tolist():
-        _, move = game.transitions(seat, state, action)
+        _, move = transitions(game, seat, state, action)
         following: IntArray = move.states[~move.over[:, 0]]
         if any(order[1 - seat, int(after)] <= order[seat, state] for after in following):
             return False

@@ -216,7 +216,8 @@ def _simulate(task: Task, policy: Policy) -> float:
         actions = np.empty(len(states), dtype=np.int64)
         for seat, chosen in policies.items():
             actions[seats == seat] = chosen.sample(states[seats == seat], rng)
-        move = task.game.sample(seats, states, actions, rng)
+        rolled = task.game.draw(states, actions, rng)
+        move = task.game.advance(seats, states, actions, rolled)
         total += float(move.payoffs[:, 0].sum())
         playing = ~move.over[:, 0]
         seats, states = move.seats[playing], move.states[playing]

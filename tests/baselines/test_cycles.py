@@ -8,7 +8,8 @@ import pytest
 from exactdice.baselines import Task, evaluate, occupancy, score, solve
 from exactdice.baselines.solving.cycles import longest_stays
 from exactdice.baselines.solving.induction import equilibrium
-from exactdice.core.game import Move
+from exactdice.core.sweeps import sweeps_of
+from exactdice.core.types import Move
 from exactdice.envs import Engine, sparse_law
 from exactdice.games import FLOATS, FourTwoOneMatch, Game, GameError, InputError
 from planning import require_same_law
@@ -249,7 +250,7 @@ def test_backward_and_forward_passes_are_adjoint(game, seat):
     def spread(stage, mass):
         return weights[stage.positions] * mass[:, None]
 
-    for block in game.blocks(seat):
+    for block in sweeps_of(game).blocks(seat):
         cut = rng.random(len(block.groups))
         nothing = block.gains(None)
         came = block.returns(spread)
@@ -273,9 +274,9 @@ def test_backward_and_forward_passes_are_adjoint(game, seat):
 def test_one_pass_is_not_enough():
     game = Maze()
     with pytest.raises(TypeError, match="Maze has cycles, so that one pass is not enough"):
-        game.backward(lambda stage, expected: expected[:, 0], 0)
+        sweeps_of(game).backward(lambda stage, expected: expected[:, 0], 0)
     with pytest.raises(TypeError, match="Maze has cycles"):
-        game.forward(lambda stage, mass: mass[:, None], FLOATS.zeros(2, 18), 0)
+        sweeps_of(game).forward(lambda stage, mass: mass[:, None], FLOATS.zeros(2, 18), 0)
 
 
 def test_three_players_who_are_free_are_refused():

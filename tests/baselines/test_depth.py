@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from exactdice.baselines import Task, evaluate, outcome_distribution
 from exactdice.baselines.solving.solver import occupancy, solve
+from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.envs import Engine
-from exactdice.games import FourTwoOne, Game, Greed, LowestScore, ShutTheBox, arithmetic
+from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox, arithmetic
 
 import exactdice
 
@@ -43,7 +44,7 @@ def test_settled_lists_what_enumeration_lists(game, exact):
     for seat, states in game.stages():
         for player in range(game.num_players):
             tables = []
-            for listed in (game.settled, lambda *args: Game.settled(game, *args)):
+            for listed in (sweeps_of(game).settled, Sweeps(game).settled):
                 table = {}
                 for pair, action, payoff, chance in zip(
                     *listed(seat, states, player, arithmetic(exact)), strict=True

@@ -9,7 +9,8 @@ import pytest
 from by_hand import ByHand, section_7, totals
 from exactdice.baselines import Task, equilibrium
 from exactdice.baselines.solving.players import Players
-from exactdice.games import FourTwoOne, Game, Greed, LowestScore, ShutTheBox
+from exactdice.core.sweeps import Sweeps, sweeps_for, sweeps_of
+from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -170,8 +171,8 @@ def test_duality(game, seed):
         paid += (weights * immediate[stage.positions]).sum()
         return weights
 
-    game.backward(look, 0)
-    mass = game.forward(follow, start, 0)
+    sweeps_of(game).backward(look, 0)
+    mass = sweeps_of(game).forward(follow, start, 0)
     assert paid == pytest.approx(exactdice.evaluate(table, task).value, abs=1e-12)
     np.testing.assert_allclose(met, mass[0], atol=1e-14)
 
@@ -254,12 +255,12 @@ def test_two_players_who_choose_at_once_need_a_zero_sum_game():
 
 @pytest.mark.parametrize("exact", [False, True])
 def test_games_solve_without_a_recursion_of_their_own(exact):
-    """What a new game gets for free: the enumeration in ``Game``, in fractions too."""
+    """What a new game gets for free: sweeps that list its moves, in fractions too."""
 
     class Plain(Greed):
-        backward_together, forward = Game.backward_together, Game.forward
-        backward_mirrored = Game.backward_mirrored
+        pass
 
+    sweeps_for(Plain)(Sweeps)
     plain, quick = Task(Plain(4, 3), 1), Task(Greed(4, 3), 1)
     values = [exactdice.solve(task, exact).value for task in (plain, quick)]
     met = [exactdice.occupancy("optimal", task, exact) for task in (plain, quick)]

@@ -13,6 +13,7 @@ from exactdice.baselines.policies.door import convert
 from exactdice.baselines.solving.induction import sweep_back
 from exactdice.baselines.solving.players import Players, spread
 from exactdice.baselines.task import start_mass
+from exactdice.core.sweeps import sweeps_of
 from exactdice.envs import REFERENCE, GameEnv
 from exactdice.games import FLOATS, GAMES, arithmetic
 from gymnasium.utils.env_checker import check_env
@@ -383,7 +384,7 @@ def expected_values(game, seat, values, kind=FLOATS):
         found[stage.seat, stage.states[0]] = known.copy()  # the next stage may overwrite it
         return values[stage.positions] * stage.scale
 
-    game.backward(look, seat, kind)
+    sweeps_of(game).backward(look, seat, kind)
     return found
 
 
@@ -403,7 +404,7 @@ def test_what_is_paid_along_the_way_adds_up_to_the_value(name, size, seat, exact
         total += (weights * paid[stage.seat, stage.states[0]]).sum()
         return weights
 
-    game.forward(follow, start_mass(game, kind), seat, kind)
+    sweeps_of(game).forward(follow, start_mass(game, kind), seat, kind)
     value = exactdice.evaluate("random", task, exact).value_before_play
     assert total == (value if exact else pytest.approx(value, abs=1e-13))
 
@@ -426,7 +427,7 @@ def test_backward_and_forward_are_adjoint(name, size, seat):
         expected += (weights * later * legal).sum()
         return weights
 
-    mass = game.forward(follow, np.zeros_like(values), seat)
+    mass = sweeps_of(game).forward(follow, np.zeros_like(values), seat)
     assert expected == pytest.approx((mass * values).sum(), rel=1e-12)
 
 

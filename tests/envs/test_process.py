@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 from exactdice.baselines import Task, make_task
 from exactdice.baselines import cache as answers
-from exactdice.core import moves
+from exactdice.core import sweeps
+from exactdice.core.sweeps import Sweeps
 from exactdice.envs import Engine
 from exactdice.envs.api.encoding import Encoding
-from exactdice.envs.engine.engine import tables
-from exactdice.envs.engine.engine.rule_lanes import RuleLanes
-from exactdice.envs.engine.engine.table_lanes import ArrayLanes, PlainLanes
-from exactdice.envs.engine.engine.tables import process_of
-from exactdice.games import GAMES, AliasLaws, Game, Greed, SizeError
+from exactdice.envs.engine import tables
+from exactdice.envs.engine.rule_lanes import RuleLanes
+from exactdice.envs.engine.table_lanes import ArrayLanes, PlainLanes
+from exactdice.envs.engine.tables import process_of
+from exactdice.games import GAMES, AliasLaws, Greed, SizeError
+from exactdice.games.greed import GreedSweeps
 from small_games import SMALL
 from tabled import law_of, require_tables
 
@@ -91,10 +93,10 @@ def test_what_does_not_fit_is_played_by_the_rules(monkeypatch):
 def test_too_many_moves_are_not_listed(monkeypatch):
     """Greed has a list of its own; any other game is played by the rules then."""
     game = Greed(6, 3)
-    monkeypatch.setattr(moves, "MOST", 100)
+    monkeypatch.setattr(sweeps, "MOST", 100)
     with pytest.raises(SizeError, match="moves must have at most 100 outcomes to be listed, got"):
-        moves.list_moves(game, 0, 0)
-    monkeypatch.setattr(Greed, "moves", Game.moves)
+        Sweeps(game).moves(0, 0)
+    monkeypatch.setattr(GreedSweeps, "moves", Sweeps.moves)
     answers.forget()
     assert process_of(Task(game, 1, "random")) is None
     answers.forget()

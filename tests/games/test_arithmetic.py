@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from exactdice.core.sweeps import sweeps_of
 from exactdice.games import EXACT, FLOATS, FourTwoOne, Greed, LowestScore, ShutTheBox, Stage
 
 GAMES = [Greed(5, 3), ShutTheBox(4, 2, 3), LowestScore(2, 3, 2, 2), FourTwoOne(3, 2, 2, "set")]
@@ -19,8 +20,8 @@ def first_legal(game):
 
 @pytest.mark.parametrize("game", GAMES, ids=repr)
 def test_nothing_scaled_leaves_a_sweep(game):
-    exact = game.backward(first_legal(game), 0, EXACT)
-    floats = game.backward(first_legal(game), 0)
+    exact = sweeps_of(game).backward(first_legal(game), 0, EXACT)
+    floats = sweeps_of(game).backward(first_legal(game), 0)
     assert {type(value) for value in exact.array.ravel()} == {Fraction}
     np.testing.assert_allclose(exact.array.astype(float), floats.array, atol=1e-14)
     states = game.states_of(0)
@@ -39,7 +40,7 @@ def test_sweeps_compute_with_integers(game):
         assert stage.scale.shape == stage.states.shape
         return decide(stage, expected)
 
-    game.backward(look, 0, EXACT)
+    sweeps_of(game).backward(look, 0, EXACT)
     assert kinds == {int}
 
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from exactdice.baselines import Task, evaluate, occupancy, outcome_distribution, solve
-from exactdice.core.game import Move
 from exactdice.core.turn_game import Leg, TurnGame
+from exactdice.core.types import Move
 from exactdice.envs import Engine
 from exactdice.envs.planners.transitions import tabulate_transitions
 from exactdice.games import FourTwoOne, Game, GameError, Greed, InputError, ShutTheBox

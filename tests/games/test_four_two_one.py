@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from exactdice.core.listing import transitions
 from exactdice.core.ranking import hierarchy, tokens
 from exactdice.games import EXACT, FourTwoOne
 from hypothesis import given
@@ -31,7 +32,7 @@ def taken(game, held, cast, made, *known):
 
 def after(game, seat, held, cast, made, faces, *known):
     action = next(action for action, found in game.options(cast) if found == faces)
-    return game.transitions(seat, state(game, held, cast, made, *known), action)
+    return transitions(game, seat, state(game, held, cast, made, *known), action)
 
 
 def test_a_first_player_may_accumulate_any_of_the_dice_just_cast():

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from exactdice.baselines import Task, evaluate, occupancy, solve
 from exactdice.baselines.solving.induction import equilibrium
+from exactdice.core.sweeps import Sweeps, sweeps_for, sweeps_of
 from exactdice.envs import Engine
-from exactdice.games import EXACT, FourTwoOneMatch, Game, InputError
+from exactdice.games import EXACT, FourTwoOneMatch, InputError
 
 #: Keywords of matches whose moves can be listed.
 TINY = [
@@ -40,7 +41,8 @@ def first_player_wins(game, exact=False):
 class Listed(FourTwoOneMatch):
     """A match whose moves are listed one by one."""
 
-    blocks = Game.blocks
+
+sweeps_for(Listed)(Sweeps)
 
 
 @pytest.mark.parametrize("size", TINY)
@@ -61,7 +63,7 @@ def test_small_matches_are_worth_what_they_are_by_hand(tokens, variant):
     game = FourTwoOneMatch(tokens=tokens, **variant)
     by_hand = hand.Match(hand.Rules(tokens=tokens, **variant))
     assert first_player_wins(game, exact=True) == by_hand.value()
-    block = game.blocks(0, EXACT)[0]
+    block = sweeps_of(game).blocks(0, EXACT)[0]
     values = equilibrium(game, exact=True).values[0]
     for number, (pot, own, other) in enumerate(game.token_states.tolist()):
         mean = block._before_cast(np.array([number]), values)[0, 0]

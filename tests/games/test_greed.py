@@ -8,7 +8,9 @@ from by_hand import ByHand, section_7
 from exactdice.baselines import Task
 from exactdice.baselines.solving.induction import equilibrium
 from exactdice.baselines.solving.players import Players
-from exactdice.games import EXACT, FLOATS, Game, Greed, Move
+from exactdice.core.sweeps import Sweeps, sweeps_of
+from exactdice.games import EXACT, FLOATS, Game, Greed
+from exactdice.games.greed import GreedSweeps
 
 import exactdice
 
@@ -114,7 +116,7 @@ def test_backward_agrees_with_enumeration_in_every_action(limit, sides, seat, ma
                         assert expected[row, n] == pytest.approx(float(to_seat), abs=1e-13)
             return (tables[mover][states].astype(kind.dtype) * expected).sum(axis=1)
 
-        game.backward(decide, seat, kind)
+        sweeps_of(game).backward(decide, seat, kind)
         assert len(visited) == 2 * game.num_states
 
 
@@ -131,7 +133,7 @@ def test_forward_agrees_with_enumeration_in_every_state(limit, sides):
         def play(stage, met, kind=kind):
             return met[:, None] * tables[stage.seat][stage.states].astype(kind.dtype)
 
-        mass = game.forward(play, start, 0, kind)
+        mass = sweeps_of(game).forward(play, start, 0, kind)
         for player in (0, 1):
             met = hand.met(player)
             exact = [met[tuple(row)] for row in game.observe(np.arange(game.num_states), 0)]
@@ -154,29 +156,28 @@ def test_the_recursion_agrees_with_the_enumeration_that_serves_any_game(
     later = rng.random((2, game.num_states))
     weights = rng.random((2, game.num_states, game.num_actions))
     for seat in (0, 1):
-        quick, plain = (sweep(method, game, later.copy(), seat) for method in (Greed, Game))
+        quick, plain = (sweep(kind(game), later.copy(), seat) for kind in (GreedSweeps, Sweeps))
         mask = game.mask(np.arange(game.num_states))
         np.testing.assert_allclose(quick[:, mask], plain[:, mask], atol=1e-14)
     masses = []
-    for method in (Greed, Game):
+    for kind in (GreedSweeps, Sweeps):
         start = np.zeros((2, game.num_states))
         masses.append(
-            method.forward(
-                game, lambda at, _: weights[at.positions] * game.mask(at.states), start, 0
-            )
+            kind(game).forward(lambda at, _: weights[at.positions] * game.mask(at.states), start, 0)
         )
     np.testing.assert_allclose(*masses, atol=1e-12)
 
 
-def sweep(method, game, values, seat):
+def sweep(sweeps, values, seat):
     """Collect the action values for given values of later positions."""
+    game = sweeps.game
     expected = np.zeros((2, game.num_states, game.num_actions))
 
     def look(stage, actions):
         expected[stage.positions] = actions[0]
         return values[stage.positions][None]
 
-    method.backward_together(game, look, [seat])
+    sweeps.backward_together(look, [seat])
     return expected
 
 
@@ -192,8 +193,8 @@ def test_where_both_do_the_same_asking_one_player_is_enough(limit, sides, tie, k
         asked.append((stage.seat, len(stage.states)))
         return one.choose(stage, expected)
 
-    values = game.backward(both.choose, 0, kind)
-    mirrored = game.backward_mirrored(choose, kind)
+    values = sweeps_of(game).backward(both.choose, 0, kind)
+    mirrored = sweeps_of(game).backward_mirrored(choose, kind)
     assert {seat for seat, _ in asked} == {0}
     assert sum(count for _, count in asked) == game.num_states
     assert np.abs(values.array - mirrored.array).max() <= (1e-15 if kind is FLOATS else 0)
@@ -212,9 +213,11 @@ def test_forward_is_the_adjoint_of_backward():
     mask = game.mask(np.arange(game.num_states))
     weights = rng.random((2, game.num_states, game.num_actions)) * mask
     values = rng.random((2, game.num_states))
-    immediate = sweep(Greed, game, np.zeros_like(values), 0)
-    mass = game.forward(lambda stage, _: weights[stage.positions], np.zeros_like(values), 0)
-    gained = (weights * (sweep(Greed, game, values, 0) - immediate)).sum()
+    immediate = sweep(GreedSweeps(game), np.zeros_like(values), 0)
+    mass = sweeps_of(game).forward(
+        lambda stage, _: weights[stage.positions], np.zeros_like(values), 0
+    )
+    gained = (weights * (sweep(GreedSweeps(game), values, 0) - immediate)).sum()
     assert gained == pytest.approx((mass * values).sum(), rel=1e-12)
 
 
@@ -266,7 +269,8 @@ def test_sampling_follows_the_law_of_every_number_of_dice():
     draws = 20_000
     for dice in range(game.num_actions):
         batch = (np.full(draws, number) for number in (0, 0, dice))
-        move = game.sample(*batch, rng)
+        seats, states, actions = batch
+        move = game.advance(seats, states, actions, game.draw(states, actions, rng))
         totals = np.where(move.over[:, 0], 9, game.observe(move.states, 1)[:, 1])
         law = np.append(game.laws[dice, :9], game.laws[dice, 9:].sum())
         seen = np.bincount(totals, minlength=10) / draws
@@ -284,7 +288,7 @@ def test_sampling_survives_the_largest_uniform_number():
     zeros = np.zeros_like(dice)
     outcomes = game._inverse_laws.draw(dice, Top())
     assert (game.laws[dice, outcomes] > 0).all()
-    assert isinstance(game.sample(zeros, zeros, dice, Top()), Move)
+    assert (game.draw(zeros, dice, Top()) == outcomes).all()
 
 
 def test_equal_games_are_equal():
@@ -331,7 +335,7 @@ def test_floats_end_games_exactly_where_it_is_possible_and_keep_small_chances(si
     game = Greed(*sizes)
 
     def ends(arithmetic):
-        listed = game.settled(0, np.arange(game.num_states), player, arithmetic)
+        listed = sweeps_of(game).settled(0, np.arange(game.num_states), player, arithmetic)
         return {tuple(map(float, key)): chance for *key, chance in zip(*listed, strict=True)}
 
     floats, exact = ends(FLOATS), ends(EXACT)

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from exactdice.core.listing import transitions
 from exactdice.games import LowestScore
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,7 +32,7 @@ def test_a_die_is_worth_its_face_but_one_is_worth_zero():
 
 def test_keeping_some_dice_rolls_the_others():
     before = (0, 3, 3, 1, 4, 5, NONE, 3)
-    chances, move = GAME.transitions(0, state(GAME, *before), 2)
+    chances, move = transitions(GAME, 0, state(GAME, *before), 2)
     assert len(chances) == 21  # combinations of two dice
     after = GAME.observe(move.states, 0)
     assert (after[:, 0] == 1).all()
@@ -41,7 +42,7 @@ def test_keeping_some_dice_rolls_the_others():
 
 
 def test_the_next_player_begins_with_the_best_total_so_far():
-    _, move = GAME.transitions(0, state(GAME, 7, 2, 0, 0, 0, 0, NONE, 3), 0)
+    _, move = transitions(GAME, 0, state(GAME, 7, 2, 0, 0, 0, 0, NONE, 3), 0)
     after = GAME.observe(move.states, 1)
     assert (move.seats == 1).all()
     assert (after[:, 0] == 0).all()

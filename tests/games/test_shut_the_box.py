@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from exactdice.core.listing import transitions
 from exactdice.games import ShutTheBox
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +25,7 @@ def closable(game, tiles, roll, target=None):
 
 
 def after(game, seat, tiles, roll, closed, target=None):
-    return game.transitions(seat, state(game, tiles, roll, target), game.sets.index(closed))
+    return transitions(game, seat, state(game, tiles, roll, target), game.sets.index(closed))
 
 
 def test_sets_are_those_that_two_dice_can_show():

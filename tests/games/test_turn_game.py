@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from exactdice.core.listing import transitions
+from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.games import EXACT, FLOATS, FourTwoOne, Game, LowestScore, ShutTheBox
 
 GAMES = [
@@ -57,9 +59,9 @@ def test_several_players_are_swept_side_by_side_as_each_alone(game, kind):
         chosen = game.mask(stage.states).argmax(axis=1)
         return expected[..., np.arange(len(chosen)), chosen]
 
-    together = game.backward_together(first_legal, seats, kind).array
+    together = sweeps_of(game).backward_together(first_legal, seats, kind).array
     for row, seat in enumerate(seats):
-        assert (together[row] == game.backward(first_legal, seat, kind).array).all()
+        assert (together[row] == sweeps_of(game).backward(first_legal, seat, kind).array).all()
     assert together.any()
 
 
@@ -68,7 +70,7 @@ def test_several_players_are_swept_side_by_side_as_each_alone(game, kind):
 def test_forward_agrees_with_enumeration(game, kind):
     for seat in range(game.num_players):
         masses = []
-        for forward in (type(game).forward, Game.forward):
+        for forward in (sweeps_of(game).forward, Sweeps(game).forward):
             rng = np.random.default_rng(1)
             start = kind.zeros(game.num_players, game.num_states)
 
@@ -76,7 +78,7 @@ def test_forward_agrees_with_enumeration(game, kind):
                 legal = game.mask(stage.states)
                 return (rng.integers(0, 10, legal.shape) * legal).astype(kind.dtype)
 
-            masses.append(forward(game, weigh, start, seat, kind))
+            masses.append(forward(weigh, start, seat, kind))
             assert not start.any()
         assert masses[0].any() or game.num_states == len(game.states_of(0))
         if kind is EXACT:
@@ -95,7 +97,7 @@ def test_every_move_leads_to_a_later_stage_or_ends(game):
     assert len(order) == game.num_states
     for (seat, state), number in order.items():
         for action in np.flatnonzero(game.mask(np.array([state]))[0]):
-            chances, move = game.transitions(seat, state, action)
+            chances, move = transitions(game, seat, state, action)
             assert chances.sum() == pytest.approx(1, abs=1e-14)
             assert (move.payoffs[~move.over] == 0).all()
             low, high = game.payoff_range

@@ -14,7 +14,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from ..core import Game, GameError, IntArray, Move
-from ..core.effects import require_moves, require_rows, require_shapes
+from ..core.checks import require_shapes
+from ..core.effects import require_moves, require_rows
 from .rules import CLOSE, require_words, words_of
 
 #: A player to move, and a state.

@@ -5,7 +5,7 @@ import copy
 import numpy as np
 
 from ..core import Game, GameError
-from ..core.contract import CLOSE, require_observations
+from ..core.contract import CLOSE, order_of, require_observations
 from ..core.effects import legal_moves
 from ..envs.planners.transitions import LIMIT
 
@@ -22,7 +22,7 @@ def check_rules(game: Game) -> int:
         GameError: naming the rule that is broken.
     """
     _check_arguments(game)
-    _ = game.checked_order  # which checks whatever needs no moves
+    _ = order_of(game)  # which checks whatever needs no moves
     for seat in range(game.num_players):
         _check_observations(game, seat)
     _check_encode(game)

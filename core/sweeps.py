@@ -1,0 +1,378 @@
+"""How games are swept: expectation in both directions, and moves as flat tables.
+
+Exact computation needs two operators, each the adjoint of the other:
+
+* ``backward`` visits the stages last to first and turns values of later positions into the
+  expected value of every action (the Kolmogorov equation);
+* ``forward`` visits them first to last and turns weights on (position, action) into the
+  probability mass of later positions (the Fokker-Planck equation).
+
+Both are for one player, and hold one number a position. At each stage they call ``decide``, which
+turns what is expected of the actions into values of the states, or the mass of the states into
+weights of the actions; numbers for (state, action) live no longer than that call. They count in the
+``arithmetic`` that they are given. Without rounding, ``backward`` computes with integers, those of
+a stage multiplied by its ``scale``, and so does ``decide``; what it leaves are ``Values``, from
+which fractions are taken. Mass is always in fractions then.
+
+``Sweeps`` lists every move, which serves any game. A game with structure has a class of its own,
+faster and equal to it, which is registered for the class of its rules.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .arithmetic import FLOATS, Arithmetic, Values
+from .blocks import Blocks
+from .contract import order_of
+from .effects import legal_moves, require_moves, require_rows
+from .errors import SizeError
+from .game import Game
+from .identity import once_a_game
+from .listed import listed_blocks
+from .listing import law_roundings, move_roundings, outcomes
+from .listing import moves as list_all
+from .moves import Moves, SeatTurn
+from .types import Array, Decide, IntArray, Move, Stage
+
+#: Outcomes of moves that are listed one by one: 256 MB.
+MOST = 2**25
+
+
+class Sweeps:
+    """The sweeps and tables of a game; here, of any game, whose moves are listed one by one.
+
+    Args:
+        game: the rules.
+    """
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether the moves are listed one by one, and checked then (see ``contract``)."""
+        kind = type(self)
+        return kind.moves is Sweeps.moves and kind.turns is Sweeps.turns
+
+    # ------------------------------------------------------------------ tables
+
+    def moves(self, seat: int, player: int) -> Moves:
+        """List all moves of a seat, and what they lead to for a player, as flat tables.
+
+        Raises:
+            GameError: if a move leads back or breaks another rule.
+            SizeError: if there are too many.
+        """
+        return _flat_moves(self.game, seat, player)
+
+    def turns(self, player: int) -> list[SeatTurn]:
+        """List the turns of which a game is made, and what they lead to for a player.
+
+        The game begins with the first context of the first one. There are none unless a game is
+        made of turns; ``moves`` serves it then.
+        """
+        return []
+
+    def settled(
+        self, seat: int, states: IntArray, player: int, arithmetic: Arithmetic = FLOATS
+    ) -> tuple[IntArray, IntArray, Array, Array]:
+        """List how legal moves of one stage can end the game for a player.
+
+        Args:
+            seat: who is to move.
+            states: states of one stage.
+            player: whose payoff is meant.
+            arithmetic: of payoffs and probabilities.
+
+        Returns:
+            For each way its place in ``states``, the action, the payoff and its probability; what
+            is missing to one is the probability that the game goes on.
+        """
+        ways = []
+        for row, action, chance, move in list_all(self.game, seat, states, arithmetic):
+            over = move.over[:, player]
+            ways.append((row[over], action[over], move.payoffs[over, player], chance[over]))
+        rows, actions, payoffs, chances = (
+            np.concatenate(column) for column in zip(*ways, strict=True)
+        )
+        return rows, actions, payoffs, chances
+
+    # ------------------------------------------------ expectation, both ways
+
+    def backward(self, decide: Decide, seat: int, arithmetic: Arithmetic = FLOATS) -> Values:
+        """Visit the stages last to first with the expected value of every action to a player.
+
+        Args:
+            decide: takes a stage and its expected values, shape (state, action), meaningless for
+                illegal actions; gives the value of each state, shape (state,).
+            seat: whose payoffs are meant.
+            arithmetic: of the values.
+
+        Returns:
+            What was decided, the value *to ``seat``*, shape (player to move, state); zero where
+            no stage is.
+        """
+
+        def decide_alone(stage: Stage, expected: Array) -> Array:
+            return decide(stage, expected[0])[None]
+
+        return self.backward_together(decide_alone, [seat], arithmetic).row(0)
+
+    def backward_together(
+        self, decide: Decide, seats: Sequence[int], arithmetic: Arithmetic = FLOATS
+    ) -> Values:
+        """Do as ``backward`` does for several players side by side.
+
+        Args:
+            decide: takes expected values, shape (seat, state, action), and gives values, shape
+                (seat, state), where row i is for the player ``seats[i]``.
+            seats: whose payoffs are meant.
+            arithmetic: of the values.
+
+        Returns:
+            Values, shape (seat, player to move, state).
+        """
+        game = self.game
+        self._require_order()
+        values = arithmetic.values(len(seats), game.num_players, game.num_states)
+        for stage in reversed(self._stages(arithmetic)):
+            expected = arithmetic.zeros(len(seats), len(stage.states), game.num_actions)
+            for pair, action, chance, move in list_all(game, stage.seat, stage.states, arithmetic):
+                for row, seat in enumerate(seats):
+                    over = move.over[:, seat]
+                    later = values.numbers[row, move.seats, np.where(over, 0, move.states)]
+                    results = np.where(over, move.payoffs[:, seat], later)
+                    np.add.at(expected[row], (pair, action), chance * results)
+            values.put((..., *stage.positions), decide(stage, expected), stage.scale)
+        return values.frozen()
+
+    def backward_mirrored(self, decide: Decide, arithmetic: Arithmetic = FLOATS) -> Values | None:
+        """Do as ``backward`` does for player 0 if player 1 does the same in the same states.
+
+        Args:
+            decide: as of ``backward``, with the values to player 0, whose stages alone are asked
+                about.
+            arithmetic: of the values.
+
+        Returns:
+            As ``backward``. None if it would be no faster, or the game is not zero-sum for two to
+            whom a state means the same.
+        """
+        return None
+
+    def expect(
+        self,
+        seat: int,
+        states: IntArray,
+        actions: IntArray,
+        values: Values,
+        arithmetic: Arithmetic = FLOATS,
+    ) -> Array:
+        """Give the expected value of some legal moves to the player who makes them.
+
+        Args:
+            seat: who moves.
+            states: where, shape (move,).
+            actions: how, shape (move,).
+            values: of later positions to ``seat``, as ``backward`` gives them.
+            arithmetic: of the values.
+
+        Returns:
+            Expected values, shape (move,).
+        """
+        expected = arithmetic.zeros(len(states))
+        for where, chance, move in outcomes(self.game, seat, states, actions, arithmetic):
+            over = move.over[:, seat]
+            later = values[move.seats, np.where(over, 0, move.states)]
+            expected[where] += chance * np.where(over, move.payoffs[:, seat], later)
+        return expected
+
+    def forward(
+        self, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic = FLOATS
+    ) -> Array:
+        """Visit the stages first to last, moving probability mass along.
+
+        Args:
+            decide: takes a stage and the mass of its states, shape (state,); gives the weight of
+                every action, shape (state, action), usually the mass times a policy, and 0 for
+                illegal ones.
+            start: mass that does not come from earlier stages, shape (player to move, state).
+            seat: for whom the game is not over where mass goes on.
+            arithmetic: of the mass.
+
+        Returns:
+            All mass, shape (player to move, state).
+        """
+        self._require_order()
+        mass = start.copy()
+        for stage in self._stages(arithmetic):
+            weights = decide(stage, mass[stage.positions])
+            for pair, action, chance, move in list_all(
+                self.game, stage.seat, stage.states, arithmetic
+            ):
+                goes_on = ~move.over[:, seat]
+                target = (move.seats[goes_on], move.states[goes_on])
+                np.add.at(mass, target, (chance * weights[pair, action])[goes_on])
+        return mass
+
+    def _stages(self, arithmetic: Arithmetic) -> list[Stage]:
+        """Give the stages in their order, of scale 1."""
+        return [
+            Stage(seat, states, np.ones(len(states), dtype=arithmetic.dtype))
+            for seat, states in self.game.stages()
+        ]
+
+    def _require_order(self) -> None:
+        """Check that stages can be visited one after the other, before they are."""
+        _ = order_of(self.game)
+        if self.game.has_cycles:
+            raise TypeError(
+                f"{self.game.name} has cycles, so that one pass is not enough: see blocks"
+            )
+
+    def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> Blocks:
+        """Give the blocks of a game with cycles, first to last, for sweeps to one player."""
+        return listed_blocks(self.game, seat, arithmetic)
+
+    # ------------------------------------------------------------- rounding
+
+    def backward_roundings(self, decision: int) -> float:
+        """Bound how many roundings are between a position and the end, on average.
+
+        That is the number of means that a value is made of, on the longest way on average whatever
+        the players do, times the roundings of each. Those of one more move, listed outcome by
+        outcome, are included: its expected value is computed from the values that a pass leaves
+        (``expect``). In a game with cycles blocks have such bounds.
+
+        Args:
+            decision: roundings of a decision, which turns the values of actions into that of a
+                state.
+        """
+        move = move_roundings(self.game)
+        return self._longest_play * (move + decision) + move
+
+    @cached_property
+    def _longest_play(self) -> float:
+        """Bound the expected number of moves to the end if all conspire to prolong the game.
+
+        They play a game that pays for each move far more than the game itself pays, so that what
+        this adds or takes is less than a hundredth of a move.
+        """
+        game = self.game
+        low, high = map(float, game.payoff_range)
+        fee, longest = 100 * max(high - low, abs(low), abs(high)), [0.0]
+
+        def prolong(stage: Stage, expected: Array) -> Array:  # shape (seat, state, action)
+            most: Array = fee + np.where(game.mask(stage.states), expected, -np.inf).max(axis=2)
+            longest[0] = max(longest[0], float(most.max()))
+            return most
+
+        self.backward_together(prolong, range(game.num_players), FLOATS)
+        return 1.01 * (longest[0] - low) / fee if fee else float(len(game.stages()))
+
+    def forward_roundings(self, decision: int, seat: int) -> int:
+        """Bound how many roundings mass goes through, in one pass, on any way to a position.
+
+        Args:
+            decision: roundings of a decision, which turns the mass of a state into the weights of
+                its actions.
+            seat: for whom the game is not over where mass goes on.
+
+        A move takes those of a decision, of a probability and of the product with it; at a position
+        all ways to it are added up.
+        """
+        if self.game.has_cycles:
+            return max(block.forward_roundings(decision) for block in self.blocks(seat))
+        game = self.game
+        each = decision + 2 + law_roundings(game)
+        most, ways = np.zeros(
+            (2, game.num_players, game.num_states), dtype=np.int64
+        )  # to a position
+        for mover, states in game.stages():
+            most[mover, states] += ways[mover, states] + each
+            for row, _, _, move in list_all(game, mover, states, FLOATS):
+                goes_on = ~move.over[:, seat]
+                target = move.seats[goes_on], move.states[goes_on]
+                np.add.at(ways, target, 1)
+                np.maximum.at(most, target, most[mover, states[row[goes_on]]])
+        return int(most.max())
+
+
+_SWEEPS: dict[type[Game], type[Sweeps]] = {}
+_Kind = TypeVar("_Kind", bound=type[Sweeps])
+
+
+def sweeps_for(rules: Any) -> Callable[[_Kind], _Kind]:
+    """Register a class of sweeps for the class of a game, and those that inherit from it."""
+
+    def register(kind: _Kind) -> _Kind:
+        _SWEEPS[rules] = kind
+        return kind
+
+    return register
+
+
+@once_a_game
+def sweeps_of(game: Game) -> Sweeps:
+    """Give the sweeps of a game: those of its class, or the nearest that it inherits from."""
+    kinds = (_SWEEPS[kind] for kind in type(game).__mro__ if kind in _SWEEPS)
+    return next(kinds, Sweeps)(game)
+
+
+def checked_advance(
+    game: Game,
+    seats: IntArray,
+    states: IntArray,
+    actions: IntArray,
+    outcomes: IntArray,
+) -> Move:
+    """Do as ``advance`` does, and check the moves of a game whose moves would be listed.
+
+    Games that list their moves themselves were checked when they were made.
+
+    Raises:
+        GameError: naming the first move that breaks a rule.
+    """
+    move = game.advance(seats, states, actions, outcomes)
+    if sweeps_of(game).is_listed:
+        require_moves(game, seats, states, actions, move)
+    return move
+
+
+def _flat_moves(game: Game, seat: int, player: int) -> Moves:
+    """List the moves of a seat one by one, and check them.
+
+    Raises:
+        GameError: if a move leads back or breaks another rule.
+        SizeError: if there are too many.
+    """
+    _ = order_of(game)
+    own = game.states_of(seat)
+    pair, actions = legal_moves(game, own)
+    states = own[pair]
+    laws, firsts = np.full((2, game.num_states, game.num_actions), -1)
+    rows = game.law(states, actions)
+    require_rows(game, seat, states, actions, rows)
+    laws[states, actions] = rows
+    sizes = game.laws.shape[1] - np.argmax(game.laws[:, ::-1] > 0, axis=1)  # up to the last one
+    counts = sizes[rows]
+    if counts.sum() > MOST:
+        raise SizeError(f"moves must have at most {MOST} outcomes to be listed, got {counts.sum()}")
+    first = firsts[states, actions] = np.cumsum(counts) - counts
+    leads_to = np.zeros(int(counts.sum()), dtype=np.int64)
+    paid = np.zeros(len(leads_to))
+    over = np.zeros(len(leads_to), dtype=bool)
+    for outcome in range(game.laws.shape[1]):
+        where = np.flatnonzero(game.laws[rows, outcome] > 0)
+        seats, outcomes = np.full(len(where), seat), np.full(len(where), outcome)
+        move = game.advance(seats, states[where], actions[where], outcomes)
+        require_moves(game, seats, states[where], actions[where], move)
+        entries = first[where] + outcome
+        leads_to[entries] = move.seats * game.num_states + move.states
+        over[entries], paid[entries] = move.over[:, player], move.payoffs[:, player]
+    payoffs, numbers = np.unique(paid[over], return_inverse=True)
+    leads_to[over] = -1 - numbers
+    return Moves(laws, firsts, leads_to, payoffs)
