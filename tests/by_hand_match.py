@@ -13,8 +13,6 @@ from functools import cache, lru_cache
 from itertools import combinations, combinations_with_replacement, permutations
 from math import lcm
 
-from exactdice.core.sweeps import sweeps_of
-
 SIDES = 6  # of a die
 FACES = range(1, SIDES + 1)
 CAST = SIDES**3
@@ -219,7 +217,7 @@ class Match:
         self.alike = players[0] is players[1]
         self.players = [player and lru_cache(64)(player) for player in players]
         self.values, self.lengths, self.steps = {}, {}, []
-        for block in sweeps_of(rules).blocks():
+        for block in rules.blocks():
             if block:
                 beginners = (0,) if self.alike else (0, 1)
                 self._solve([(who, state) for who in beginners for state in block])

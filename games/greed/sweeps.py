@@ -86,8 +86,8 @@ class GreedSweeps(Sweeps):
         """List busts and the ends of last turns, from the laws of the sums."""
         own, other, last = self.game.scores(states)
         ends, needed, bust = (last == 1)[:, None], other - own, self.game.max_score + 1 - own
-        below = self._chances(_below(self, arithmetic), needed)
-        beyond = self._chances(_beyond(self, arithmetic), bust)
+        below = self._chances(_below(self.game, arithmetic), needed)
+        beyond = self._chances(_beyond(self.game, arithmetic), bust)
         chances = [
             np.where(ends, below + beyond, beyond),
             np.where(ends, self._between(needed, needed + 1, arithmetic), 0),
@@ -112,7 +112,7 @@ class GreedSweeps(Sweeps):
         It is the difference of two sums from the nearer end of the law, where they are small: a
         chance that is small keeps its digits, and what is impossible has none.
         """
-        below, beyond = _below(self, arithmetic), _beyond(self, arithmetic)
+        below, beyond = _below(self.game, arithmetic), _beyond(self.game, arithmetic)
         low, high = self._chances(below, first), self._chances(below, after)
         more, most = self._chances(beyond, after), self._chances(beyond, first)
         between: Array = np.where(high <= most, high - low, most - more)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from exactdice.core.listing import transitions
 from exactdice.core.sweeps import Sweeps, sweeps_of
-from exactdice.games import EXACT, FLOATS, FourTwoOne, Game, LowestScore, ShutTheBox
+from exactdice.games import EXACT, FLOATS, FourTwoOne, LowestScore, ShutTheBox
 
 GAMES = [
     LowestScore(2, 3, 2, 3),
@@ -19,15 +19,16 @@ GAMES = [
 ]
 
 
-def action_values(method, game, values, seat, kind):
+def action_values(sweeps, values, seat, kind):
     """Collect the action values (player, state, action) for given values of later positions."""
+    game = sweeps.game
     found = kind.zeros(game.num_players, game.num_states, game.num_actions)
 
     def look(stage, expected):
         found[stage.positions] = kind.unscaled(expected[0], stage.scale[:, None])
         return (values[stage.positions] * stage.scale)[None]
 
-    method.backward_together(game, look, [seat], kind)
+    sweeps.backward_together(look, [seat], kind)
     return found
 
 
@@ -40,7 +41,7 @@ def test_backward_agrees_with_enumeration_in_every_state_and_action(game, kind):
     values = values.astype(object) if kind is EXACT else values / 10
     for seat in range(game.num_players):
         quick, plain = (
-            action_values(method, game, values, seat, kind) for method in (type(game), Game)
+            action_values(sweeps, values, seat, kind) for sweeps in (sweeps_of(game), Sweeps(game))
         )
         legal = game.mask(np.arange(game.num_states))
         if kind is EXACT:

@@ -21,4 +21,4 @@ def test_none_is_imported_before_it_is_asked_for():
         "import sys, exactdice; print([name for name in sys.modules if name.endswith('policies')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['exactdice.baselines.policies.kinds']"
+    assert done.stdout.strip() == "['exactdice.baselines.policies']"
