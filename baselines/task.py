@@ -23,7 +23,7 @@ from ..core import (
 from ..core.checks import require_attributes
 from ..core.words import listed, plural
 from .cache import remembered
-from .policies.door import Sight, label, of_player, packages_of, read_player
+from .policies.door import Sight, label, look_up, packages_of, read_policy
 from .policies.kinds import Policy, PolicyLike
 from .policies.names import EQUILIBRIUM
 from .solving.cycles import Visits
@@ -65,7 +65,7 @@ class Task:
             raise InputError(f"seat must be from 0 to {game.num_players - 1}, got {seat!r}")
         others = [other for other in range(game.num_players) if other != seat]
         played = by_seat(opponents, others)
-        known = tuple(read_player(played[other], game, other) for other in others)
+        known = tuple(read_policy(played[other], game, other) for other in others)
         for name, value in {"game": game, "seat": int(seat), "opponents": known}.items():
             object.__setattr__(self, name, value)
 
@@ -131,7 +131,7 @@ def policies_against(task: Task, arithmetic: Arithmetic) -> Mapping[int, Policy]
     """Give the other players' policies by seat."""
     pairs = zip(task.others, task.opponents, strict=True)
     return MappingProxyType(
-        {other: of_player(policy, task.game, other, arithmetic) for other, policy in pairs}
+        {other: look_up(policy, task.game, other, not arithmetic.rounds) for other, policy in pairs}
     )
 
 

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ...core import FLOATS, Arithmetic, BoolArray, Game, InputError, IntArray
-from ..solving.induction import equilibrium_in
+from ...core import BoolArray, Game, InputError, IntArray
+from ..solving.induction import equilibrium
 from ..solving.observations import Reader
 from .asked import function_policy, table_policy
 from .kinds import Policy, PolicyLike, UniformPolicy
@@ -70,34 +70,37 @@ def register_converter(package: str, converter: Converter) -> None:
     _CONVERTERS[package] = converter
 
 
-def read(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> str | Policy:
-    """Turn what a user gives for a policy into a name or a checked ``Policy`` for one seat.
+def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> str | Policy:
+    """Read what a user gives as a policy: the result is a known name or a checked ``Policy``.
+
+    A name stays a name, so that a policy can be stored and written down before it is solved for.
 
     Args:
         policy: a ``Policy``; a name; probabilities, shape (state, action); actions, integers of
             shape (state,); a mapping from the seat's states to actions; a callable on
-            (observations, masks); the path of a file or folder that holds a policy; or anything
-            that a converter is registered for.
+            (observations, masks); the path of a file or folder that holds a policy; or an object
+            of a library that has registered a converter.
         game: the game that is played.
         seat: the seat that the policy plays.
-        reading: how it is to be understood.
+        reading: how the policy is to be understood.
 
     Raises:
-        ValueError: if the policy does not fit the game.
+        ValueError: if the policy does not fit the game, if no policy has this name, or if the name
+            is "best_response": only the agent of an environment has known opponents to respond to.
     """
     reading = reading or Reading()
     name = label(policy)
     if isinstance(policy, str) and _is_path(policy, game):
         policy = Path(policy)
-    while (converter := _converter(policy)) is not None:
+    while not isinstance(policy, Policy) and (converter := _converter(policy)) is not None:
         policy = converter(policy, game, reading)
         reading = replace(reading, observations=None)
     if reading.observations is not None:
         raise InputError(f"observations must be left out, as {label(policy)} is no model")
     if isinstance(policy, str):
-        return policy
+        return _known_name(policy, game, seat, reading.masked)
     if isinstance(policy, Policy):
-        return fitting(policy, game, seat, reading.masked)
+        return _fitting(policy, game, seat, reading.masked)
     rules = {"masked": reading.masked, "worthless": reading.worthless, "name": name}
     if isinstance(policy, Mapping):
         policy = _actions(policy, game, seat)
@@ -112,88 +115,71 @@ def read(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> 
     )
 
 
-def read_player(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> str | Policy:
-    """Do as ``read`` does for a player who is not the agent, such as an opponent.
+def look_up(
+    known: str | Policy, game: Game, seat: int, exact: bool = False, masked: bool = True
+) -> Policy:
+    """Give the ``Policy`` that a name stands for; "optimal" is the equilibrium.
+
+    Args:
+        known: a name or a ``Policy``, as ``read_policy`` gives it; a ``Policy`` is returned as it
+            is.
+        game: the game that is played.
+        seat: the seat that the policy plays.
+        exact: whether an equilibrium is computed without rounding.
+        masked: whether a registered policy must keep to the legal actions.
 
     Raises:
-        ValueError: if it is "best_response", or as ``read`` does.
+        ValueError: if no policy has this name, or the registered policy does not fit the seat.
     """
-    if isinstance(policy, str) and policy == "best_response":
+    if not isinstance(known, str):
+        return known
+    if known in EQUILIBRIUM:
+        return equilibrium(game, exact).policies[seat]
+    if known == "random":
+        return UniformPolicy(game)
+    named = source_policy(game, known, seat, masked)
+    if named is not None:
+        return named
+    names = ", ".join(repr(name) for name in policy_names(game))
+    raise InputError(
+        f"opponent or policy must be {names}, a table, a callable, a model, or the path of a run "
+        f"folder, a certificate or a saved model, got {known!r}"
+    )
+
+
+def convert(
+    policy: Any, game: Game, seat: int, exact: bool = False, reading: Reading | None = None
+) -> Policy:
+    """Turn what a user gives into the ``Policy`` of one seat: ``read_policy``, then ``look_up``.
+
+    Args:
+        policy: what ``read_policy`` takes.
+        game: the game that is played.
+        seat: the seat that the policy plays.
+        exact: whether an equilibrium is computed without rounding.
+        reading: how the policy is to be understood.
+
+    Raises:
+        ValueError: as ``read_policy`` and ``look_up`` do.
+    """
+    reading = reading or Reading()
+    known = read_policy(policy, game, seat, reading)
+    return look_up(known, game, seat, exact, reading.masked)
+
+
+def _known_name(name: str, game: Game, seat: int, masked: bool) -> str:
+    """Refuse a name that no policy of this seat has; nothing is solved."""
+    if name == "best_response":
         raise InputError(
             "opponent or policy must be one by itself, got 'best_response', which only the agent "
             "of an environment can play: its opponents are known"
         )
-    known = read(policy, game, seat, reading)
-    if isinstance(known, str) and known not in COMMON:
-        named_policy(game, known, seat)
-    return known
+    if name not in COMMON:
+        look_up(name, game, seat, masked=masked)
+    return name
 
 
-def of_player(
-    policy: str | Policy, game: Game, seat: int, numbers: Arithmetic, masked: bool = True
-) -> Policy:
-    """Give the policy of a player; "optimal" is the equilibrium.
-
-    Args:
-        policy: as ``read`` gives it.
-        game: the game that is played.
-        seat: the seat that the policy plays.
-        numbers: in which the equilibrium is computed.
-        masked: whether a policy by name must keep to the legal actions.
-
-    Raises:
-        ValueError: if the name is unknown, or what it stands for is no policy of the seat.
-    """
-    if not isinstance(policy, str):
-        return policy
-    if policy in EQUILIBRIUM:
-        return equilibrium_in(game, numbers).policies[seat]
-    return named_policy(game, policy, seat, masked)
-
-
-def convert(
-    policy: Any, game: Game, seat: int, numbers: Arithmetic = FLOATS, sight: Sight | None = None
-) -> Policy:
-    """Turn what a user gives for a player who is not the agent into a ``Policy``.
-
-    Raises:
-        ValueError: as ``read_player`` does.
-    """
-    known = read_player(policy, game, seat, Reading(sight=sight))
-    return of_player(known, game, seat, numbers)
-
-
-def convert_agent(
-    policy: Any, game: Game, seat: int, numbers: Arithmetic, reading: Reading
-) -> Policy:
-    """Turn what a user gives for the agent, other than the best response, into a ``Policy``.
-
-    Raises:
-        ValueError: if the name is unknown, or as ``read`` does.
-    """
-    known = read(policy, game, seat, reading)
-    return of_player(known, game, seat, numbers, reading.masked)
-
-
-def named_policy(game: Game, name: str, seat: int, masked: bool = True) -> Policy:
-    """Give a policy that is known by name and needs no solving.
-
-    Raises:
-        ValueError: if there is none of that name, or what it stands for is no policy of the seat.
-    """
-    if name == "random":
-        return UniformPolicy(game)
-    named = source_policy(game, name, seat, masked)
-    if named is not None:
-        return named
-    known = ", ".join(repr(name) for name in policy_names(game))
-    raise InputError(
-        f"opponent or policy must be {known}, a table, a callable, a model, or the path of a run "
-        f"folder, a certificate or a saved model, got {name!r}"
-    )
-
-
-def fitting(policy: Policy, game: Game, seat: int, masked: bool = True) -> Policy:
+def _fitting(policy: Policy, game: Game, seat: int, masked: bool) -> Policy:
     """Give a policy that has the right number of states and actions.
 
     One of a user's own class is held to the rules as a function is. Unless it has a ``law`` of its

@@ -19,11 +19,11 @@ import numpy as np
 from ...core import FLOATS, FloatArray, IntArray, Stage, frozen
 from ..cache import remembered
 from ..policies.asked import SUM_TOLERANCE
-from ..policies.door import Reading, label
+from ..policies.door import label
 from ..policies.kinds import DeterministicPolicy, Policy
 from ..solving.occupancy import outcomes, play
-from ..solving.solver import examine, solution, solve
-from ..task import Task, look_at
+from ..solving.solver import evaluate, solve
+from ..task import Task
 from .blunders import Blunder, Mistakes, mistakes
 
 #: Figures of a score that a training loop logs.
@@ -67,7 +67,7 @@ class Score:
     error_bound: float = field(default=0.0, repr=False)
 
     def __post_init__(self) -> None:
-        bounds = self.error_bound + solution(self.task, FLOATS).error_bound
+        bounds = self.error_bound + solve(self.task).error_bound
         rounding = FLOATS.tie(self.task.game) + bounds
         if not self.value - self.optimum <= rounding:
             raise ImpossibleScoreError(
@@ -103,14 +103,14 @@ class Score:
         """What the agent gives away in each state, shape (state,); they sum to the regret."""
         wrong = self._mistakes
         costs = np.zeros(self.task.game.num_states)
-        np.add.at(costs, wrong.states, wrong.costs(solution(self.task, FLOATS)))
+        np.add.at(costs, wrong.states, wrong.costs(solve(self.task)))
         return frozen(costs)
 
     @cached_property
     def costliest_actions(self) -> IntArray:
         """What the agent does that costs most in each state, shape (state,); -1 if nothing does."""
         wrong = self._mistakes
-        order = np.argsort(wrong.costs(solution(self.task, FLOATS)), kind="stable")
+        order = np.argsort(wrong.costs(solve(self.task)), kind="stable")
         actions = np.full(self.task.game.num_states, -1)
         actions[wrong.states[order]] = wrong.actions[order]  # of several the last one stays
         return frozen(actions)
@@ -156,11 +156,11 @@ class Score:
             count: how many at most; None lists every decision that costs anything, and their
                 costs sum to the regret.
         """
-        return self._mistakes.costliest(solution(self.task, FLOATS), count)
+        return self._mistakes.costliest(solve(self.task), count)
 
     @cached_property
     def _mistakes(self) -> Mistakes:
-        return mistakes(self.agent, solution(self.task, FLOATS), self.occupancy)
+        return mistakes(self.agent, solve(self.task), self.occupancy)
 
     @cached_property
     def _met(self) -> FloatArray:
@@ -222,16 +222,17 @@ def score(
     Raises:
         ValueError: if the policy does not fit the game or cannot be scored exactly.
     """
-    task, sight = look_at(env)
-    reading = Reading(deterministic, masked, sight, observations)
-    found = examine(policy, task, FLOATS, reading)
+    found = evaluate(
+        policy, env, deterministic=deterministic, masked=masked, observations=observations
+    )
+    task = found.task
     return Score(
         policy=name or label(policy),
         deterministic=isinstance(found.policy, DeterministicPolicy),
         masked=masked,
         task=task,
         value=float(found.value),
-        optimum=float(solution(task, FLOATS).value),
+        optimum=float(solve(task).value),
         random=random_value(task),
         agent=found.policy,
         error_bound=found.error_bound,
@@ -274,4 +275,4 @@ def exact_evaluation(
 @remembered
 def random_value(task: Task) -> float:
     """Compute the value of the uniform policy over legal actions."""
-    return float(examine("random", task, FLOATS, Reading()).value)
+    return float(evaluate("random", task).value)

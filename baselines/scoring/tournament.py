@@ -10,7 +10,7 @@ import numpy as np
 from ...core import Array, InputError
 from ..policies.door import Reading, convert
 from ..solving.induction import arithmetic_of
-from ..solving.solver import examine
+from ..solving.solver import evaluate
 from ..task import Task, look_at
 
 
@@ -66,7 +66,7 @@ def payoff_matrix(policies: Mapping[str, Any], env: Any, exact: bool = False) ->
         )
     arithmetic = arithmetic_of(game, exact)
     resolved = [
-        {seat: convert(policy, game, seat, arithmetic, sight) for seat in seats}
+        {seat: convert(policy, game, seat, exact, Reading(sight=sight)) for seat in seats}
         for policy in policies.values()
     ]
     payoffs = arithmetic.zeros(len(resolved), len(resolved))
@@ -75,6 +75,6 @@ def payoff_matrix(policies: Mapping[str, Any], env: Any, exact: bool = False) ->
             opponents = {other: others[other] for other in seats if other != seat}
             task = Task(game, seat, opponents)
             for row, policy in enumerate(resolved):
-                found = examine(policy[seat], task, arithmetic, Reading())
+                found = evaluate(policy[seat], task, exact)
                 payoffs[row, column] += found.value_before_play
     return PayoffMatrix(tuple(policies), payoffs / len(seats))

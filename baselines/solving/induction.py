@@ -135,13 +135,20 @@ class Equilibrium:
 
 
 def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
-    """Solve a game for all players; equally good actions give way to the smallest."""
-    return equilibrium_in(game, arithmetic_of(game, exact))
+    """Solve a game for all players at once; of equally good actions the smallest is taken.
+
+    Args:
+        game: the rules.
+        exact: compute with integers; values are fractions.
+
+    Raises:
+        ValueError: if the game has cycles and is not zero-sum for two players.
+    """
+    return _equilibrium(game, arithmetic_of(game, exact))
 
 
 @remembered
-def equilibrium_in(game: Game, arithmetic: Arithmetic) -> Equilibrium:
-    """Do as ``equilibrium`` does, in an arithmetic."""
+def _equilibrium(game: Game, arithmetic: Arithmetic) -> Equilibrium:
     if game.zero_sum or game.num_players == 1:
         values, choices, error_bound = _sweep_mirrored(game, arithmetic) or sweep_back(
             Players(game, 0, {}, arithmetic)

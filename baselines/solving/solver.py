@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 from ...core import FLOATS, Arithmetic, Array, BoolArray, Game, InputError, IntArray
 from ..cache import remembered
-from ..policies.door import Reading, convert, convert_agent, fitting, label
+from ..policies.door import Reading, convert, label
 from ..policies.kinds import DeterministicPolicy, Policy, PolicyFunction, PolicyLike
 from ..policies.names import BEST
 from ..policies.preferences import FunctionNetwork
 from ..task import LineUp, Task, by_seat, look_at, policies_against
 from .evaluation import Evaluation, Solution
-from .induction import arithmetic_of, equilibrium_in, sweep_back
+from .induction import arithmetic_of, equilibrium, sweep_back
 from .occupancy import outcomes, play
 from .players import Players
 
@@ -33,17 +33,16 @@ def solve(env: Any, exact: bool = False) -> Solution:
         exact: compute with integers; values are fractions.
     """
     task, sight = look_at(env)
-    found = solution(task, arithmetic_of(task.game, exact))
+    solution = _solve(task, arithmetic_of(task.game, exact))
     if sight is None or sight.read is None:
-        return found
-    return replace(found, read=sight.read)  # which equal tasks do not share
+        return solution
+    return replace(solution, read=sight.read)  # equal tasks may show observations differently
 
 
 @remembered
-def solution(task: Task, arithmetic: Arithmetic) -> Solution:
-    """Do as ``solve`` does, in an arithmetic."""
-    if task.faces_equilibrium:  # to which the best response is the equilibrium itself
-        both = equilibrium_in(task.game, arithmetic)
+def _solve(task: Task, arithmetic: Arithmetic) -> Solution:
+    if task.faces_equilibrium:  # the best response to an equilibrium is the equilibrium itself
+        both = equilibrium(task.game, exact=not arithmetic.rounds)
         policy, values = both.policies[task.seat], both.values[task.seat]
         return Solution(task, policy, values, arithmetic, both.error_bound)
     policies = policies_against(task, arithmetic)
@@ -52,7 +51,15 @@ def solution(task: Task, arithmetic: Arithmetic) -> Solution:
     return Solution(task, policy, swept.values, arithmetic, swept.error_bound)
 
 
-def evaluate(policy: PolicyLike, env: Any, exact: bool = False) -> Evaluation:
+def evaluate(
+    policy: PolicyLike,
+    env: Any,
+    exact: bool = False,
+    *,
+    deterministic: bool = True,
+    masked: bool = True,
+    observations: Any = None,
+) -> Evaluation:
     """Compute the value of a policy in every position (the Kolmogorov equation).
 
     Args:
@@ -60,20 +67,21 @@ def evaluate(policy: PolicyLike, env: Any, exact: bool = False) -> Evaluation:
         env: an environment of this project, or a ``Task``.
         exact: compute with fractions; probabilities are taken as the exact numbers their floats
             are.
+        deterministic: as for ``as_policy``, like the others.
+        masked: the same; an illegal action ends the game with the worst payoff.
+        observations: the same.
+
+    Raises:
+        ValueError: if the policy does not fit the game or cannot be scored exactly.
     """
     task, sight = look_at(env)
     arithmetic = arithmetic_of(task.game, exact)
-    return examine(policy, task, arithmetic, Reading(sight=sight))
-
-
-def examine(policy: Any, task: Task, arithmetic: Arithmetic, reading: Reading) -> Evaluation:
-    """Do as ``evaluate`` does, in an arithmetic."""
-    others = policies_against(task, arithmetic)
-    chosen = agent(policy, task, arithmetic, reading)
-    policies = {**others, task.seat: chosen}
+    reading = Reading(deterministic, masked, sight, observations)
+    agent = _agent(policy, task, arithmetic, reading)
+    policies = {**policies_against(task, arithmetic), task.seat: agent}
     swept = sweep_back(Players(task.game, task.seat, policies, arithmetic))
-    read = None if reading.sight is None else reading.sight.read
-    return Evaluation(task, chosen, swept.values, arithmetic, swept.error_bound, read=read)
+    read = None if sight is None else sight.read
+    return Evaluation(task, agent, swept.values, arithmetic, swept.error_bound, read=read)
 
 
 def as_policy(
@@ -111,24 +119,22 @@ def as_policy(
     """
     task, sight = look_at(env)
     reading = Reading(deterministic, masked, sight, observations)
-    return agent(policy, task, arithmetic_of(task.game, exact), reading)
+    return _agent(policy, task, arithmetic_of(task.game, exact), reading)
 
 
-def agent(policy: Any, task: Task, arithmetic: Arithmetic, reading: Reading) -> Policy:
-    """Do as ``as_policy`` does, in an arithmetic."""
-    if isinstance(policy, Policy) and reading.observations is None:
-        return fitting(policy, task.game, task.seat, reading.masked)
+def _agent(policy: Any, task: Task, arithmetic: Arithmetic, reading: Reading) -> Policy:
+    """Turn what a user gives into the policy of the task's agent."""
     if isinstance(policy, str) and policy in BEST and reading.observations is None:
-        return solution(task, arithmetic).policy
+        return _solve(task, arithmetic).policy
 
     def worthless(states: IntArray) -> BoolArray:
-        values = solution(task, FLOATS).found.at(task.seat, states)
+        values = _solve(task, FLOATS).found.at(task.seat, states)
         nothing: BoolArray = values <= task.game.payoff_range[0] + FLOATS.tie(task.game)
         return nothing
 
     if reading.masked:
         reading = replace(reading, worthless=worthless)
-    return convert_agent(policy, task.game, task.seat, arithmetic, reading)
+    return convert(policy, task.game, task.seat, not arithmetic.rounds, reading)
 
 
 def from_network(
@@ -165,7 +171,7 @@ def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
     """
     task, sight = look_at(env)
     arithmetic = arithmetic_of(task.game, exact)
-    chosen = agent(policy, task, arithmetic, Reading(sight=sight))
+    chosen = _agent(policy, task, arithmetic, Reading(sight=sight))
     met: Array = play(chosen, task, arithmetic)[task.seat]
     return met
 
@@ -185,7 +191,7 @@ def outcome_distribution(
     """
     task, sight = look_at(env)
     arithmetic = arithmetic_of(task.game, exact)
-    chosen = agent(policy, task, arithmetic, Reading(sight=sight))
+    chosen = _agent(policy, task, arithmetic, Reading(sight=sight))
     return outcomes(chosen, task, arithmetic, play(chosen, task, arithmetic))
 
 
@@ -199,15 +205,13 @@ def expected_payoffs(policies: LineUp, env: Any, exact: bool = False) -> list[fl
         exact: compute with fractions.
     """
     task, sight = look_at(env)
-    game, arithmetic = task.game, arithmetic_of(task.game, exact)
+    game, reading = task.game, Reading(sight=sight)
     line_up = {
-        seat: convert(policy, game, seat, arithmetic, sight)
+        seat: convert(policy, game, seat, exact, reading)
         for seat, policy in by_seat(policies, range(game.num_players)).items()
     }
     return [
-        examine(
-            policy, Task(game, seat, _others(line_up, seat)), arithmetic, Reading()
-        ).value_before_play
+        evaluate(policy, Task(game, seat, _others(line_up, seat)), exact).value_before_play
         for seat, policy in line_up.items()
     ]
 
@@ -224,7 +228,7 @@ def best_response(policy: PolicyLike, env: Any, exact: bool = False) -> Solution
     """
     task, sight = look_at(env)
     _require_two_players(task.game)
-    chosen = convert(policy, task.game, task.seat, arithmetic_of(task.game, exact), sight)
+    chosen = convert(policy, task.game, task.seat, exact, Reading(sight=sight))
     return solve(Task(task.game, 1 - task.seat, {task.seat: chosen}), exact)
 
 
@@ -237,10 +241,9 @@ def exploitability(policy: PolicyLike, env: Any, exact: bool = False) -> float |
     task, sight = look_at(env)
     game = task.game
     _require_two_players(game)
-    arithmetic = arithmetic_of(game, exact)
     gains = []
     for seat in (0, 1):
-        chosen = convert(policy, game, seat, arithmetic, sight)
+        chosen = convert(policy, game, seat, exact, Reading(sight=sight))
         against_equilibrium = solve(Task(game, 1 - seat, "optimal"), exact)
         against_policy = solve(Task(game, 1 - seat, {seat: chosen}), exact)
         gains.append(against_policy.value_before_play - against_equilibrium.value_before_play)
