@@ -16,9 +16,11 @@ import numpy.typing as npt
 from ...core import BoolArray, Game, InputError, IntArray
 from ..solving.induction import equilibrium
 from ..solving.observations import Reader
-from .asked import function_policy, table_policy
+from .checks import PolicyCheck
+from .functions import function_policy
 from .kinds import Policy, PolicyLike, UniformPolicy
 from .names import COMMON, EQUILIBRIUM, policy_names, source_policy
+from .tables import table_policy
 
 
 @dataclass(frozen=True)
@@ -101,13 +103,11 @@ def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = No
         return _known_name(policy, game, seat, reading.masked)
     if isinstance(policy, Policy):
         return _fitting(policy, game, seat, reading.masked)
-    rules = {"masked": reading.masked, "worthless": reading.worthless, "name": name}
-    if isinstance(policy, Mapping):
-        policy = _actions(policy, game, seat)
-    if isinstance(policy, np.ndarray | list | tuple):
-        return table_policy(policy, game, seat, **rules)
+    check = PolicyCheck(game, seat, name, reading.masked, reading.worthless)
+    if isinstance(policy, np.ndarray | list | tuple | Mapping):
+        return table_policy(policy, check)
     if callable(policy) and not isinstance(policy, type):
-        return function_policy(policy, game, seat, **rules)
+        return function_policy(policy, check)
     got = f"the class {policy.__name__}" if isinstance(policy, type) else type(policy).__name__
     raise InputError(
         "policy must be a name, a table, actions, a callable on (observations, masks) or a "
@@ -196,7 +196,7 @@ def _fitting(policy: Policy, game: Game, seat: int, masked: bool) -> Policy:
     def ask(observations: IntArray, _masks: BoolArray) -> Any:
         return policy.probabilities(game.encode(observations))
 
-    checked = function_policy(ask, game, seat, masked=masked, name=policy.name)
+    checked = function_policy(ask, PolicyCheck(game, seat, policy.name, masked))
     return checked if type(policy).law is Policy.law else policy
 
 
@@ -217,18 +217,6 @@ def _is_path(text: str, game: Game) -> bool:
     kinds = {known.partition(":")[0] for known in policy_names(game)}
     named = not text or text.partition(":")[0] in kinds
     return not named and Path(text).exists()
-
-
-def _actions(policy: Mapping[Any, Any], game: Game, seat: int) -> npt.NDArray[Any]:
-    """Read a mapping from state to action, as some planners give it."""
-    own = game.states_of(seat).tolist()
-    missing = [state for state in own if state not in policy]
-    if missing:
-        raise InputError(f"policy must have an action for every state, got none for {missing[0]}")
-    chosen = np.array([policy[state] for state in own])
-    actions = np.zeros((game.num_states, *chosen.shape[1:]), chosen.dtype)
-    actions[own] = chosen
-    return actions
 
 
 def label(policy: Any) -> str:

@@ -1,13 +1,13 @@
 """Policies: what a player does in every state of one seat.
 
-Whatever users give for one ends as a ``Policy`` (see ``conversion``), which exact computation asks
+Whatever users give for one ends as a ``Policy`` (see ``door``), which exact computation asks
 for laws and the environments for samples.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, TypeAlias, Union
+from typing import Any, ClassVar, TypeAlias, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ from ...core import (
 #: A policy on observations: (observations (state, component), masks (state, action)) to
 #: probabilities (state, action) or actions (state,).
 PolicyFunction: TypeAlias = Callable[[IntArray, BoolArray], npt.NDArray[Any]]
-#: What users may give for a policy; ``conversion.read`` makes a ``Policy`` of it.
+#: What users may give for a policy; ``door.convert`` makes a ``Policy`` of it.
 PolicyLike: TypeAlias = Union[str, "Policy", npt.NDArray[Any], PolicyFunction]
 
 
@@ -39,9 +39,13 @@ class Policy(ABC):
 
     Attributes:
         shape: number of states and of actions.
+        is_table: whether laws are looked up or counted, without calling a user's function.
+        is_deterministic: whether it always takes the same action in a state.
     """
 
     shape: tuple[int, int]
+    is_table: ClassVar[bool] = False
+    is_deterministic: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
@@ -70,6 +74,11 @@ class Policy(ABC):
         mean: Array = (self.law(states, arithmetic) * numbers).sum(axis=1)
         return mean
 
+    def likeliest(self, states: IntArray) -> IntArray:
+        """Give the likeliest action in each state, shape (state,)."""
+        actions: IntArray = self.probabilities(states).argmax(axis=1)
+        return actions
+
     def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw an action in each state."""
         return InverseLaws(self.probabilities(states)).draw(np.arange(len(states)), rng)
@@ -84,6 +93,8 @@ class TablePolicy(Policy):
         num_actions: size of the action space.
         name: what to call it.
     """
+
+    is_table = True
 
     def __init__(self, rows: npt.NDArray[Any], num_actions: int, name: str = "") -> None:
         self._rows = frozen(rows if rows.flags.owndata else rows.copy())
@@ -130,6 +141,8 @@ class DeterministicPolicy(TablePolicy):
         name: what to call it.
     """
 
+    is_deterministic = True
+
     def __init__(self, actions: IntArray, num_actions: int, name: str = "") -> None:
         super().__init__(actions, num_actions, name)
 
@@ -159,10 +172,14 @@ class DeterministicPolicy(TablePolicy):
         picked: Array = numbers[np.arange(len(states)), self._rows[states]]
         return picked
 
-    def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
-        """Give the action chosen; draws nothing."""
+    def likeliest(self, states: IntArray) -> IntArray:
+        """Look the action up."""
         chosen: IntArray = self._rows[states]
         return chosen
+
+    def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
+        """Look the action up; nothing is drawn."""
+        return self.likeliest(states)
 
 
 class StochasticPolicy(TablePolicy):
@@ -189,6 +206,8 @@ class StochasticPolicy(TablePolicy):
 
 class UniformPolicy(Policy):
     """Every legal action with the same probability: the policy "random"."""
+
+    is_table = True
 
     def __init__(self, game: Game) -> None:
         self._game = game

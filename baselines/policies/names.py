@@ -6,8 +6,9 @@ import numpy.typing as npt
 
 from ...core import Game, InputError
 from ..cache import forget, remembered
-from .asked import table_policy
+from .checks import PolicyCheck
 from .kinds import Policy
+from .tables import table_policy
 
 #: Names of the best response to all other players, as a policy of the agent.
 BEST = ("optimal", "best_response")
@@ -70,7 +71,7 @@ def source_policy(game: Game, name: str, seat: int, masked: bool = True) -> Poli
         if pattern.partition(":")[:2] == (kind, colon):
             given = play(game, argument) if colon else play(game)
             try:
-                return table_policy(given, game, seat, masked=masked, name=name)
+                return table_policy(given, PolicyCheck(game, seat, name, masked))
             except InputError as error:
                 raise InputError(f"{name}, as it is registered for {game.name}: {error}") from None
     return None

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core import BoolArray, FloatArray, InputError, IntArray
-from .arrays import ROUNDING, as_numbers
+from .consistency import ROUNDING
+from .tables import as_numbers
 
 
 class NetworkPolicy(ABC):

@@ -29,8 +29,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core import GAMES, BoolArray, Game, InputError, IntArray
-from ..policies.asked import SUM_TOLERANCE
-from ..policies.kinds import DeterministicPolicy, PolicyFunction
+from ..policies.checks import SUM_TOLERANCE
+from ..policies.kinds import PolicyFunction
 from ..policies.names import is_policy_name
 from ..task import Task
 from .score import Score, score
@@ -61,9 +61,9 @@ def certificate(result: Score) -> bytes:
     if not result.masked:
         raise InputError("a certificate must be of a policy held to the legal actions")
     game, states = task.game, task.game.states_of(task.seat)
-    if isinstance(result.agent, DeterministicPolicy):
+    if result.agent.is_deterministic:
         smallest = np.min_scalar_type(game.num_actions)
-        policy = result.agent.actions[states].astype(smallest)
+        policy = result.agent.likeliest(states).astype(smallest)
     else:
         _check_size((len(states), game.num_actions))
         policy = result.agent.probabilities(states)

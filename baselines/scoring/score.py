@@ -18,9 +18,9 @@ import numpy as np
 
 from ...core import FLOATS, FloatArray, IntArray, Stage, frozen
 from ..cache import remembered
-from ..policies.asked import SUM_TOLERANCE
+from ..policies.checks import SUM_TOLERANCE
 from ..policies.door import label
-from ..policies.kinds import DeterministicPolicy, Policy
+from ..policies.kinds import Policy
 from ..solving.occupancy import outcomes, play
 from ..solving.solver import evaluate, solve
 from ..task import Task
@@ -228,7 +228,7 @@ def score(
     task = found.task
     return Score(
         policy=name or label(policy),
-        deterministic=isinstance(found.policy, DeterministicPolicy),
+        deterministic=found.policy.is_deterministic,
         masked=masked,
         task=task,
         value=float(found.value),

@@ -7,7 +7,6 @@ import numpy as np
 
 from ...baselines import Task
 from ...baselines.cache import remembered
-from ...baselines.policies.kinds import DeterministicPolicy, TablePolicy, UniformPolicy
 from ...baselines.solving.players import spread
 from ...core import (
     FLOATS,
@@ -36,9 +35,7 @@ def process_of(task: Task) -> Process | None:
 
     There are none either if another player is too large to be a table itself.
     """
-    if not all(
-        isinstance(policy, TablePolicy | UniformPolicy) for policy in task.policies.values()
-    ):
+    if not all(policy.is_table for policy in task.policies.values()):
         return None
     if task.game.is_listed:
         _ = task.game.checked_order  # before the initial law is used
@@ -307,8 +304,8 @@ def _of_moves(task: Task) -> Process:
     nodes = [np.zeros((2, len(task.others) * size), dtype=np.int64)]
     for mover in task.others:
         own, policy = game.states_of(mover), task.policies[mover]
-        if isinstance(policy, DeterministicPolicy):
-            chosen = policy.actions[own]
+        if policy.is_deterministic:
+            chosen = policy.likeliest(own)
             nodes[0][:, begins[mover] + own] = np.stack(tabulated[mover])[:, own, chosen]
             continue
         # A node draws the action, and the next one its outcome.

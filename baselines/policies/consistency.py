@@ -16,8 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core import BoolArray, FloatArray, Game, InputError, IntArray
-from .arrays import ROUNDING
 
+#: How far results of a float32 network may differ from batch to batch, as a share of the largest.
+#: Such a network is right to about 1e-6 of that, and a law moves by no more than its logits.
+ROUNDING = 1e-4
 SAMPLE = 1024  # states that are asked about again, at least; of fewer states all are
 SHARE = 16  # and of large games one state in so many
 WHOLE = 5  # times that all of a smaller game is asked about again: chance may show in few states
