@@ -22,7 +22,7 @@ from ..core import (
 )
 from ..core.checks import require_attributes
 from ..core.words import listed, plural
-from .cache import remembered
+from .cache import cached
 from .policies.door import Sight, label, look_up, packages_of, read_policy
 from .policies.kinds import Policy, PolicyLike
 from .policies.names import EQUILIBRIUM
@@ -126,7 +126,7 @@ class Task:
         return first_law(self, FLOATS).chances
 
 
-@remembered
+@cached
 def policies_against(task: Task, arithmetic: Arithmetic) -> Mapping[int, Policy]:
     """Give the other players' policies by seat."""
     pairs = zip(task.others, task.opponents, strict=True)
@@ -148,7 +148,7 @@ class FirstLaw(NamedTuple):
     error: float
 
 
-@remembered
+@cached
 def first_law(task: Task, arithmetic: Arithmetic) -> FirstLaw:
     """Compute the law of the agent's first state.
 
@@ -251,7 +251,7 @@ def _played(rules: type[Game], keywords: Mapping[str, Any]) -> Game:
     return rules(**keywords)
 
 
-@remembered
+@cached
 def _built(rules: type[Game], keywords: tuple[tuple[str, type, Any], ...]) -> Game:
     """Build a game of names, types and values; the types tell 1 from 1.0 and True."""
     return rules(**{name: value for name, _, value in keywords})

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy.typing as npt
 
 from ...core import Game, InputError
-from ..cache import forget, remembered
+from ..cache import cached, clear_cache
 from .checks import PolicyCheck
 from .kinds import Policy
 from .tables import table_policy
@@ -50,10 +50,10 @@ def register_policies(game_name: str, policies: Mapping[str, Callable[..., npt.A
         if not callable(play):
             raise InputError(f"policies must be functions of the game, got {play!r} as {name}")
     _REGISTERED.setdefault(game_name, {}).update(policies)
-    forget()  # as answers know policies by their names
+    clear_cache()  # its keys hold policies by their names
 
 
-@remembered
+@cached
 def source_policy(game: Game, name: str, seat: int, masked: bool = True) -> Policy | None:
     """Give a policy that is registered for a game, or None if it has none of that name.
 

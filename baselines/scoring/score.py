@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...core import FLOATS, FloatArray, IntArray, Stage, frozen
-from ..cache import remembered
+from ..cache import cached
 from ..policies.checks import SUM_TOLERANCE
 from ..policies.door import label
 from ..policies.kinds import Policy
@@ -145,7 +145,7 @@ class Score:
         game, seat = self.task.game, self.task.seat
         if not (game.num_players == 2 and game.zero_sum and self.masked):
             return None
-        worth = solve(Task(game, 1 - seat, "optimal")).value_before_play  # remembered already
+        worth = solve(Task(game, 1 - seat, "optimal")).value_before_play  # cached already
         beaten = solve(Task(game, 1 - seat, {seat: self.agent})).value_before_play
         return max(float(beaten - worth), 0.0)  # below it by rounding only
 
@@ -250,7 +250,7 @@ def exact_evaluation(
     """Give the exact figures of an agent that is learning, for a training loop to log.
 
     It takes one pass through the network and one sweep over the game: what does not depend on the
-    agent, such as the optimum, is computed at the first call and remembered.
+    agent, such as the optimum, is computed at the first call and cached.
 
     Args:
         policy: whatever ``score`` takes, such as a model of stable-baselines3, or a torch module
@@ -272,7 +272,7 @@ def exact_evaluation(
     return {name: getattr(result, name) for name in LOGGED}
 
 
-@remembered
+@cached
 def random_value(task: Task) -> float:
     """Compute the value of the uniform policy over legal actions."""
     return float(evaluate("random", task).value)

@@ -49,7 +49,7 @@ from ...core import (
     frozen,
 )
 from ...core.blocks import Block
-from ..cache import remembered
+from ..cache import cached
 from .players import Players, one_hot
 from .rounding import gamma, largest_payoff, require_precision, upwards, values_error
 
@@ -227,7 +227,7 @@ def longest_stays(game: Game, seat: int, arithmetic: Arithmetic = FLOATS) -> Flo
     return stays
 
 
-@remembered
+@cached
 def _stays_in_floats(game: Game, seat: int) -> FloatArray:
     """Bound the decisions in each block; infinite where floats cannot tell."""
     stays = []

@@ -21,7 +21,7 @@ import numpy as np
 
 from ...core import Arithmetic, Array, Decide, Game, InputError, IntArray, Stage, Values, arithmetic
 from ...core.sizes import check_array, check_sizes
-from ..cache import remembered
+from ..cache import cached
 from ..policies.kinds import DeterministicPolicy
 from .cycles import Visits, fixed_point, pass_through, visits
 from .players import Players
@@ -147,7 +147,7 @@ def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
     return _equilibrium(game, arithmetic_of(game, exact))
 
 
-@remembered
+@cached
 def _equilibrium(game: Game, arithmetic: Arithmetic) -> Equilibrium:
     if game.zero_sum or game.num_players == 1:
         values, choices, error_bound = _sweep_mirrored(game, arithmetic) or sweep_back(

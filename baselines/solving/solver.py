@@ -13,7 +13,7 @@ from typing import Any
 import numpy.typing as npt
 
 from ...core import FLOATS, Arithmetic, Array, BoolArray, Game, InputError, IntArray
-from ..cache import remembered
+from ..cache import cached
 from ..policies.door import Reading, convert, label
 from ..policies.kinds import DeterministicPolicy, Policy, PolicyFunction, PolicyLike
 from ..policies.names import BEST
@@ -39,7 +39,7 @@ def solve(env: Any, exact: bool = False) -> Solution:
     return replace(solution, read=sight.read)  # equal tasks may show observations differently
 
 
-@remembered
+@cached
 def _solve(task: Task, arithmetic: Arithmetic) -> Solution:
     if task.faces_equilibrium:  # the best response to an equilibrium is the equilibrium itself
         both = equilibrium(task.game, exact=not arithmetic.rounds)

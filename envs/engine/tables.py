@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...baselines import Task
-from ...baselines.cache import remembered
+from ...baselines.cache import cached
 from ...baselines.solving.players import spread
 from ...core import (
     FLOATS,
@@ -29,7 +29,7 @@ LIMIT = 2**28
 MOST_PAYOFFS = 64
 
 
-@remembered
+@cached
 def process_of(task: Task) -> Process | None:
     """Make the tables of a task, or give None if they would not fit ``LIMIT``.
 
@@ -47,7 +47,7 @@ def process_of(task: Task) -> Process | None:
         return None
 
 
-@remembered
+@cached
 def features_of(task: Task, encoding: EncodingName) -> tuple[Features, Features | None]:
     """Give what observations say of places, (place, feature), and of contexts, (context, feature).
 
