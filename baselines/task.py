@@ -1,4 +1,4 @@
-"""What an agent faces: a game, a seat, and fixed policies for all other players."""
+"""Tasks: a game, the agent's seat in it, and fixed policies for all other players."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,10 +37,9 @@ LineUp: TypeAlias = PolicyLike | Sequence[PolicyLike] | Mapping[int, PolicyLike]
 
 @dataclass(frozen=True, init=False, repr=False)
 class Task:
-    """A game for one agent: everything else that happens is chance.
+    """A game for one agent: the moves of all other players are chance.
 
-    It describes and computes nothing; equal descriptions share what is computed of them (see
-    ``answers``).
+    A task is a description and computes nothing; equal tasks share cached results (see ``cache``).
 
     Args:
         game: the rules.
@@ -74,7 +73,7 @@ class Task:
 
     @property
     def words(self) -> str:
-        """All of it in words: "Greed, max_score 50, seat 0, against optimal"."""
+        """The task in words: "Greed, max_score 50, seat 0, against optimal"."""
         if not self.opponents:
             return self.game.words
         seats: dict[str, list[str]] = {}  # by what is played there
@@ -95,7 +94,7 @@ class Task:
 
     @property
     def labels(self) -> Mapping[int, str]:
-        """What to call the other players' policies, by seat."""
+        """Names of the other players' policies, by seat."""
         return dict(zip(self.others, map(label, self.opponents), strict=True))
 
     @property
@@ -117,7 +116,7 @@ class Task:
 
     @property
     def policies(self) -> Mapping[int, Policy]:
-        """The other players' policies by seat, as floats have them."""
+        """The other players' policies by seat, computed in floats."""
         return policies_against(self, FLOATS)
 
     @property
@@ -152,8 +151,8 @@ class FirstLaw(NamedTuple):
 def first_law(task: Task, arithmetic: Arithmetic) -> FirstLaw:
     """Compute the law of the agent's first state.
 
-    Games that the others end before the agent ever moves are left out, as the environments replay
-    them.
+    The law is conditional on the agent's getting to move: games that the other players end before
+    are left out, because environments begin such a game again.
 
     Raises:
         ValueError: if the agent never gets to move.
@@ -180,9 +179,9 @@ def first_law(task: Task, arithmetic: Arithmetic) -> FirstLaw:
 def _error(task: Task, flow: Visits, reached: float) -> float:
     """Bound the error of a mean over the law of first states (see ``FirstLaw``).
 
-    Each pass adds a relative error to all mass that it takes to a cut or out of a block, after one
-    decision of the others at least. Without cycles it is one pass. What linear systems missed, and
-    errors that were made before, come to the agent no more than once, as mass does.
+    Each pass adds a relative error to all mass that it moves to a cut or out of a block, after at
+    least one decision of another player. A game without cycles takes one pass. Residuals of linear
+    systems and earlier errors reach the agent at most once, as mass does.
     """
     game = task.game
     decision = decision_roundings(policies_against(task, FLOATS).values()) + 1
@@ -225,7 +224,7 @@ def make_game(game: str, others: Sequence[str] = (), /, **keywords: Any) -> Game
 
     Args:
         game: name of the game.
-        others: keywords that its environment takes besides, for the message.
+        others: further keywords of its environment, which the message lists.
         keywords: those of the game.
 
     Raises:
@@ -244,7 +243,7 @@ def make_game(game: str, others: Sequence[str] = (), /, **keywords: Any) -> Game
 
 
 def _played(rules: type[Game], keywords: Mapping[str, Any]) -> Game:
-    """Build a game, or give the one that was built of the same plain keywords before."""
+    """Build a game; equal plain keywords give the same cached object."""
     plain = [(name, type(value), value) for name, value in sorted(keywords.items())]
     if all(kind in (str, int, float, bool, type(None)) for _, kind, _ in plain):
         return _built(rules, tuple(plain))
@@ -258,7 +257,7 @@ def _built(rules: type[Game], keywords: tuple[tuple[str, type, Any], ...]) -> Ga
 
 
 def by_seat(policies: LineUp, seats: Iterable[int]) -> dict[int, PolicyLike]:
-    """Give each of some seats its policy.
+    """Assign policies to seats.
 
     Raises:
         ValueError: if there are policies for more, fewer or other seats.
@@ -290,19 +289,19 @@ def start_mass(game: Game, arithmetic: Arithmetic = FLOATS) -> Array:
     return mass
 
 
-#: Says what the agent of an environment faces and what it is shown.
+#: Gives the task of an environment and how it shows states to its agent.
 Look: TypeAlias = Callable[[Any], tuple[Task, Sight]]
 
 _LOOKS: dict[str, Look] = {}
 
 
 def register_environment(package: str, look: Look) -> None:
-    """Have environments whose class comes from a package looked at by a function."""
+    """Register the function that gives task and sight of environments from a package."""
     _LOOKS[package] = look
 
 
 def look_at(env: Any) -> tuple[Task, Sight | None]:
-    """Give the task of an environment, and what its agent is shown; of a task, itself.
+    """Give the task of an environment and how it shows states; a ``Task`` is given back as it is.
 
     Raises:
         TypeError: if it is neither.

@@ -1,8 +1,12 @@
-"""The one door for policies: whatever a user calls a policy becomes a checked ``Policy`` here.
+"""The one door for policies: turn whatever a user gives as a policy into a checked ``Policy``.
 
-A name, a table, an array or a callable is understood as it is. Objects of other libraries go by the
-package that their class, or a class they inherit from, comes from: a converter registered for that
-package turns them into one of these. So nothing here imports those libraries.
+Three functions do it: ``convert`` is ``read_policy``, which gives a known name or a ``Policy``,
+followed by ``look_up``, which gives the ``Policy`` that a name stands for. (``as_policy`` of
+``solver`` calls ``convert`` for the agent of an environment.)
+
+Names, tables and callables are read here. Another library registers a converter for its package;
+the converter gets objects whose class, or a base class, comes from that package, and turns them
+into a name, a table or a callable. So nothing here imports those libraries.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,14 +29,14 @@ from .tables import table_policy
 
 @dataclass(frozen=True)
 class Sight:
-    """What an environment shows of a state: encoded, and changed by its wrappers.
+    """How an environment shows states to its agent: encoded, and changed by its wrappers.
 
     Attributes:
         space: the observation space that an agent sees.
         show: turns observations, integers of shape (state, component), into a batch of that space.
-        wrapped: whether wrappers have a part in it.
-        read: gives the integers of one observation of that space, or refuses it; None if the
-            space shows them as they are.
+        wrapped: whether wrappers change what is shown.
+        read: turns one observation of that space back into integers, or refuses it; None if
+            observations are the integers.
     """
 
     space: Any
@@ -43,14 +47,14 @@ class Sight:
 
 @dataclass(frozen=True)
 class Reading:
-    """How a policy is to be understood.
+    """How to read a policy that a user gives.
 
     Attributes:
         deterministic: whether a network takes its likeliest action or draws from its law.
         masked: whether the policy is held to the legal actions.
-        sight: what the environment shows it, None if nobody said.
-        observations: what the network is given of what it is shown: a function from a batch to a
-            batch, or an object with a method ``normalize_obs`` that does this.
+        sight: how the environment shows states to the policy; None if there is no environment.
+        observations: changes a batch of observations before the network gets it: a function, or
+            an object with a method ``normalize_obs``.
         worthless: says in which states no action is worth more than the worst payoff.
     """
 
@@ -61,14 +65,14 @@ class Reading:
     worthless: Callable[[IntArray], BoolArray] | None = None
 
 
-#: Turns an object of another library into something that is understood here.
+#: Turns an object of another library into a name, a table, a callable or a ``Policy``.
 Converter: TypeAlias = Callable[[Any, Game, Reading], PolicyLike]
 
 _CONVERTERS: dict[str, Converter] = {}
 
 
 def register_converter(package: str, converter: Converter) -> None:
-    """Have objects whose class comes from a package converted by a function."""
+    """Register the converter of objects whose class comes from a package."""
     _CONVERTERS[package] = converter
 
 
@@ -180,10 +184,10 @@ def _known_name(name: str, game: Game, seat: int, masked: bool) -> str:
 
 
 def _fitting(policy: Policy, game: Game, seat: int, masked: bool) -> Policy:
-    """Give a policy that has the right number of states and actions.
+    """Refuse a policy with another number of states or actions, and check a user's own class.
 
-    One of a user's own class is held to the rules as a function is. Unless it has a ``law`` of its
-    own, for arithmetic without rounding, what it said takes its place.
+    An object of a user's own class is checked as a function is. The checked copy replaces it,
+    unless the class has its own ``law`` for arithmetic without rounding.
     """
     if policy.shape != (game.num_states, game.num_actions):
         raise InputError(
@@ -213,7 +217,7 @@ def packages_of(thing: Any) -> list[str]:
 
 
 def _is_path(text: str, game: Game) -> bool:
-    """Say whether a text is the path of something rather than the name of a policy."""
+    """Say whether a text is an existing path and no name of a policy."""
     kinds = {known.partition(":")[0] for known in policy_names(game)}
     named = not text or text.partition(":")[0] in kinds
     return not named and Path(text).exists()

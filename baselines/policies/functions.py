@@ -96,7 +96,7 @@ class FunctionPolicy(Policy):
 
     @property
     def name(self) -> str:
-        """What to call it."""
+        """Name for people."""
         return self._check.name
 
     @property

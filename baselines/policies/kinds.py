@@ -1,7 +1,7 @@
 """Policies: what a player does in every state of one seat.
 
-Whatever users give for one ends as a ``Policy`` (see ``door``), which exact computation asks
-for laws and the environments for samples.
+The door (``door``) turns whatever a user gives into a ``Policy``. Exact computation asks it for
+laws, environments ask it for samples.
 """
 
 from abc import ABC, abstractmethod
@@ -34,8 +34,8 @@ PolicyLike: TypeAlias = Union[str, "Policy", npt.NDArray[Any], PolicyFunction]
 class Policy(ABC):
     """A probability law over the legal actions in every state.
 
-    It is asked for a batch of states at a time, by exact computation for all states of a stage. A
-    class of one's own needs ``shape`` and ``probabilities``, and must not change its mind.
+    Methods take a batch of states; exact computation asks for all states of a stage at once. A
+    subclass needs ``shape`` and ``probabilities``, and must always give the same probabilities.
 
     Attributes:
         shape: number of states and of actions.
@@ -49,15 +49,15 @@ class Policy(ABC):
 
     @property
     def name(self) -> str:
-        """What to call it."""
+        """Name for people."""
         return type(self).__name__
 
     @property
     def roundings(self) -> int:
-        """Most roundings of a mean over the actions, those of the probabilities included.
+        """Most roundings of a mean over the actions, the roundings of the probabilities included.
 
-        Here, those of rows that were divided by their sum: of that sum and the quotient, of a
-        product, and of the sum of products.
+        Here: rows are divided by their sum, which rounds the sum and the quotient; then a product
+        and the sum of products are rounded.
         """
         return 2 * self.shape[1]
 
@@ -66,7 +66,7 @@ class Policy(ABC):
         """Give the probability of each action, shape (state, action)."""
 
     def law(self, states: IntArray, arithmetic: Arithmetic) -> Array:
-        """Give the probabilities as numbers of an arithmetic: fractions are what the floats are."""
+        """Give the probabilities in an arithmetic; exact ones equal the floats."""
         return arithmetic.law(self.probabilities(states))
 
     def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
@@ -85,13 +85,13 @@ class Policy(ABC):
 
 
 class TablePolicy(Policy):
-    """One row for each state; two are equal if their rows are, and they are called the same.
+    """One row for each state; two tables are equal if they have equal rows and names.
 
     Args:
         rows: actions, shape (state,), or probabilities, shape (state, action); kept, and read-only
             from now on.
         num_actions: size of the action space.
-        name: what to call it.
+        name: name for people.
     """
 
     is_table = True
@@ -103,7 +103,7 @@ class TablePolicy(Policy):
 
     @property
     def name(self) -> str:
-        """What to call it."""
+        """Name for people."""
         return self._name
 
     def __eq__(self, other: object) -> bool:
@@ -138,7 +138,7 @@ class DeterministicPolicy(TablePolicy):
     Args:
         actions: shape (state,); kept, and read-only from now on.
         num_actions: size of the action space.
-        name: what to call it.
+        name: name for people.
     """
 
     is_deterministic = True
@@ -187,7 +187,7 @@ class StochasticPolicy(TablePolicy):
 
     Args:
         table: shape (state, action); rows sum to one. It is kept, and read-only from now on.
-        name: what to call it.
+        name: name for people.
     """
 
     def __init__(self, table: FloatArray, name: str = "") -> None:

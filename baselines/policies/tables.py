@@ -113,7 +113,7 @@ def as_numbers(given: Any, name: str) -> npt.NDArray[Any]:
 
     Args:
         given: an array, a list, or a tensor, with a gradient or without.
-        name: what it is called in messages.
+        name: name of the argument in messages.
 
     Raises:
         ValueError: if it is anything else.

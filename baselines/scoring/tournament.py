@@ -16,7 +16,7 @@ from ..task import Task, look_at
 
 @dataclass(frozen=True)
 class PayoffMatrix:
-    """What each of some policies wins against each other on average over all seats.
+    """Expected payoff of each policy against each other, averaged over all seats.
 
     Attributes:
         names: names of the policies.
@@ -45,8 +45,8 @@ def payoff_matrix(policies: Mapping[str, Any], env: Any, exact: bool = False) ->
     """Let every policy play every other, and itself, in every seat.
 
     Args:
-        policies: two at least, by name, each whatever ``as_policy`` takes. They have to know every
-            seat of the game; "optimal" is the equilibrium.
+        policies: two at least, by name, each whatever ``as_policy`` takes. A policy must be
+            able to play every seat of the game; "optimal" is the equilibrium.
         env: an environment of this project or a ``Task``, for its game.
         exact: compute with fractions.
 

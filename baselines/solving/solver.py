@@ -1,8 +1,8 @@
-"""Exact answers for one agent: its optimum, the value of a policy, where it goes, who beats it.
+"""Exact results for one agent: optimum, value of a policy, occupancy, payoff law, best response.
 
-All functions take an environment of this project or a ``Task``. Values are in the game's payoff
-(a win is 1, a tie 1/2, a loss 0, unless the game says otherwise) and, for an agent whose
-opponents move first, conditioned on its getting to move at all.
+All functions take an environment of this project or a ``Task``. Values are expected payoffs (a win
+is 1, a tie 1/2, a loss 0, unless the game says otherwise); for an agent whose opponents move first
+they are conditional on its getting to move at all.
 """
 
 from collections.abc import Callable, Mapping
@@ -93,25 +93,25 @@ def as_policy(
     masked: bool = True,
     observations: Any = None,
 ) -> Policy:
-    """Turn whatever a user calls a policy into one of the agent of ``env``.
+    """Turn whatever a user gives as a policy into the ``Policy`` of the agent of ``env``.
 
-    All functions that take a policy do this first; call it yourself to say more about a model, or
-    to use one many times.
+    All functions that take a policy do this first. Call it yourself to give ``observations``,
+    ``masked`` or ``deterministic`` once, or to use a policy many times without reading it again.
 
     Args:
         policy: a name, of which "optimal" and "best_response" are the best response to the
-            opponents of ``env``, and "equilibrium" is the agent's part of the equilibrium, whoever
-            they are; a table of probabilities (state, action), actions (state,), or a mapping from
-            state to action; a callable on (observations, masks); a model of stable-baselines3 or
-            sb3-contrib, or its policy; the path of a run folder, of a certificate or of a model
-            that stable-baselines3 saved.
-        env: an environment of this project, or a ``Task``. Networks are shown what its wrappers
-            make of observations.
+            opponents of ``env``, and "equilibrium" is the agent's part of the equilibrium,
+            whatever the opponents play; a table of probabilities (state, action), actions
+            (state,), or a mapping from state to action; a callable on (observations, masks); a
+            model of stable-baselines3 or sb3-contrib, or its policy; the path of a run folder, of
+            a certificate or of a model that stable-baselines3 saved.
+        env: an environment of this project, or a ``Task``. Networks get observations
+            as its wrappers change them.
         exact: whether named policies are computed without rounding.
         deterministic: whether models take their likeliest action or draw from their law.
         masked: whether the policy is held to the legal actions.
-        observations: what a model is given of what it is shown: a ``VecNormalize``, or a function
-            from a batch of observations to a batch. Needed for a model that was trained under
+        observations: changes observations before a model gets them: a ``VecNormalize``, or a
+            function from a batch to a batch. Needed for a model that was trained under
             ``VecNormalize`` and loaded without it.
 
     Raises:
@@ -143,16 +143,17 @@ def from_network(
     deterministic: bool = True,
     masked: bool = True,
 ) -> PolicyFunction:
-    """Make a policy of a network of any library.
+    """Make a policy from a network of any library.
 
     Args:
-        function: from a batch of what ``env`` shows, shape (state, ...), to logits or action
+        function: from a batch of observations of ``env``, shape (state, ...), to logits or action
             values of shape (state, action), as an array or a tensor.
-        env: an environment of this project, whose encoding and wrappers of observations count; or
-            a ``Task``, which shows integers of shape (state, component).
+        env: an environment of this project, whose encoding and wrappers the observations go
+            through; or a ``Task``, whose observations are integers, shape (state, component).
         deterministic: whether the legal action of largest preference is taken; if not, actions
             are drawn with probabilities proportional to the exponentials of the preferences.
-        masked: whether only legal actions come into question. If not, say so to ``score`` too.
+        masked: whether only legal actions may be chosen. If not, give ``masked=False`` to
+            ``score`` too.
 
     Returns:
         A callable on (observations, masks), which every function here takes for a policy.
@@ -163,10 +164,10 @@ def from_network(
 
 
 def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
-    """Compute how likely a game meets each state with the agent to move (Fokker-Planck).
+    """Compute the probability that a game visits each state of the agent (Fokker-Planck).
 
     Returns:
-        Probabilities, shape (state,); in a game with cycles, where a state may be met again,
+        Probabilities, shape (state,); in a game with cycles, which may visit a state again,
         expected visits.
     """
     task, sight = look_at(env)
@@ -196,11 +197,11 @@ def outcome_distribution(
 
 
 def expected_payoffs(policies: LineUp, env: Any, exact: bool = False) -> list[float | Fraction]:
-    """Compute what every seat wins on average when all play given policies.
+    """Compute the expected payoff of every seat when all seats play given policies.
 
     Args:
-        policies: one for all seats, or one for each, in the order of the seats or by seat. As
-            for an opponent, "optimal" is the equilibrium.
+        policies: one for all seats, or one for each, in the order of the seats or by seat. Here
+            "optimal" is the equilibrium.
         env: an environment of this project or a ``Task``, for its game.
         exact: compute with fractions.
     """
@@ -221,10 +222,10 @@ def _others(line_up: Mapping[int, Policy], seat: int) -> dict[int, PolicyLike]:
 
 
 def best_response(policy: PolicyLike, env: Any, exact: bool = False) -> Solution:
-    """Find the best that the other player of a two-player game can do against a policy.
+    """Find the other player's best response to a policy in a two-player game.
 
-    ``policy`` plays the seat of ``env``; the opponents of ``env`` play no part. As for an
-    opponent, "optimal" is the equilibrium.
+    ``policy`` plays the seat of ``env``; the opponents of ``env`` are ignored. Here "optimal" is
+    the equilibrium.
     """
     task, sight = look_at(env)
     _require_two_players(task.game)
@@ -233,10 +234,10 @@ def best_response(policy: PolicyLike, env: Any, exact: bool = False) -> Solution
 
 
 def exploitability(policy: PolicyLike, env: Any, exact: bool = False) -> float | Fraction:
-    """Compute how much a policy loses, as against an equilibrium, to the best response to it.
+    """Compute how much less than an equilibrium a policy earns against its best response.
 
-    It is the mean over the policy's seats of what the best response earns beyond what the game
-    is worth to it (half of NashConv); zero for an equilibrium and positive for all else.
+    It is the mean over both seats of the best response's value minus the value of the game to its
+    seat (half of NashConv): zero for an equilibrium, positive for any other policy.
     """
     task, sight = look_at(env)
     game = task.game
@@ -248,7 +249,7 @@ def exploitability(policy: PolicyLike, env: Any, exact: bool = False) -> float |
         against_policy = solve(Task(game, 1 - seat, {seat: chosen}), exact)
         gains.append(against_policy.value_before_play - against_equilibrium.value_before_play)
     lost = sum(gains) / 2
-    return lost if exact else max(lost, 0.0)  # below it by rounding only
+    return lost if exact else max(lost, 0.0)  # negative by rounding only
 
 
 def _require_two_players(game: Game) -> None:
