@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..baselines import PolicyLike, Reading, Sight, Task, register_converter, register_environment
-from ..baselines.policies.arrays import as_numbers
+from ..baselines.policies.tables import as_numbers
 from ..core import Game, InputError
 
 

@@ -1,4 +1,4 @@
-"""What exact computation says of a game: optimum, value and score of any policy."""
+"""Exact computation: the optimum of a game, and the value and score of any policy."""
 
 from .policies.door import Reading, Sight, register_converter
 from .policies.kinds import Policy, PolicyFunction, PolicyLike

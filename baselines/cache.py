@@ -1,7 +1,7 @@
-"""What exact computation has found out already, apart from what was asked about.
+"""The cache of exact computation: results by function and arguments, least recently used first.
 
-Games, tasks and policies are descriptions, equal if they say the same, so that an answer is looked
-up by its question. Whoever is handed one shares it: all arrays in it are read-only.
+Games, tasks and policies are descriptions that are equal if they say the same, so they serve as
+keys. All callers share a result; all arrays in it are read-only.
 """
 
 from collections.abc import Callable
@@ -15,81 +15,82 @@ import numpy as np
 
 from ..core import Game
 
-#: Numbers that all answers may hold together; those that were not asked for longest go first. Where
-#: one answer holds as many, twice its own, or it would drive out what is found on the way to it.
+#: Numbers that all cached results may hold together. A result larger than half of this gets room
+#: for twice its size, so that it does not evict its own intermediate results.
 LIMIT = 2**25
-#: What the smallest answer counts for, so that there are not too many of them.
+#: Numbers that a result counts as at least, so that there are not too many small results.
 LEAST = 2**17
 
 
-class _Asked:
-    """What was asked. Its hash is kept: a game that is changed later is hashed no more."""
+class _Key:
+    """A function with its arguments. The hash is kept: a game changed later is not hashed again."""
 
     def __init__(self, *parts: Any) -> None:
         self._parts, self._hash = parts, hash(parts)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Asked) and self._parts == other._parts
+        return isinstance(other, _Key) and self._parts == other._parts
 
     def __hash__(self) -> int:
         return self._hash
 
 
-#: What was asked with its answer, by question; what was not asked for longest comes first.
-_ANSWERS: dict[_Asked, tuple[Any, Any]] = {}
+#: Arguments and result by key, the least recently used first.
+_ENTRIES: dict[_Key, tuple[Any, Any]] = {}
 _LOCK = RLock()
 
-_Question = ParamSpec("_Question")
-_Answer = TypeVar("_Answer")
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 
 
-def remembered(find: Callable[_Question, _Answer]) -> Callable[_Question, _Answer]:
-    """Have a function of hashable arguments compute each answer once."""
+def cached(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Cache the results of a function of hashable arguments."""
 
-    @wraps(find)
-    def ask(*args: _Question.args, **kwargs: _Question.kwargs) -> _Answer:
-        question = _Asked(find, args, tuple(kwargs.items()))
+    @wraps(function)
+    def call(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        key = _Key(function, args, tuple(kwargs.items()))
         with _LOCK:
-            held = _ANSWERS.pop(question, None)
-            if held is not None:
-                _ANSWERS[question] = held
-                known: _Answer = held[1]
+            entry = _ENTRIES.pop(key, None)
+            if entry is not None:
+                _ENTRIES[key] = entry
+                known: _Result = entry[1]
                 return known
-        answer = find(*args, **kwargs)
+        result = function(*args, **kwargs)
         with _LOCK:
-            _ANSWERS.pop(question, None)  # which another thread may have found meanwhile
-            _ANSWERS[question] = args, answer
-            _make_room()
-        return answer
+            _ENTRIES.pop(key, None)  # another thread may have computed it meanwhile
+            _ENTRIES[key] = args, result
+            _evict()
+        return result
 
-    return ask
+    return call
 
 
-def forget() -> None:
-    """Forget all answers."""
+def clear_cache() -> None:
+    """Drop all cached results."""
     with _LOCK:
-        _ANSWERS.clear()
+        _ENTRIES.clear()
 
 
-def _make_room() -> None:
-    """Let the oldest answers go while they hold too many numbers; the newest stays."""
-    held = [_arrays(each) for each in reversed(_ANSWERS.values())]  # newest first
-    room = max(LIMIT, 2 * max(sum(each.values()) for each in held))  # with what it shares
+def _evict() -> None:
+    """Drop the least recently used results while all hold too many numbers; the newest stays."""
+    sizes = [_arrays(entry) for entry in reversed(_ENTRIES.values())]  # newest first
+    room = max(LIMIT, 2 * max(sum(each.values()) for each in sizes))  # with the arrays it shares
     counted: set[int] = set()
     total = 0
-    for place, each in enumerate(held):
+    for place, each in enumerate(sizes):
         total += max(sum(each[array] for array in each.keys() - counted), LEAST)
         if total > room:
-            for question in list(islice(_ANSWERS, len(held) - place)):
-                del _ANSWERS[question]
+            for key in list(islice(_ENTRIES, len(sizes) - place)):
+                del _ENTRIES[key]
             return
         counted |= each.keys()
 
 
 def _arrays(thing: Any) -> dict[int, int]:
-    """Count the numbers in each array that something holds; a fraction is as large as eight floats.
+    """Count the numbers in each array that an object holds; a fraction counts as eight floats.
 
-    It is called for all answers whenever there is a new one, as they may have grown.
+    It is called for all results whenever there is a new one, because cached properties make results
+    grow.
 
     Returns:
         The counts, by the identity of the array.

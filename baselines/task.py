@@ -1,4 +1,4 @@
-"""What an agent faces: a game, a seat, and fixed policies for all other players."""
+"""Tasks: a game, the agent's seat in it, and fixed policies for all other players."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,8 +23,8 @@ from ..core import (
 from ..core.contract import order_of, require_attributes
 from ..core.sweeps import sweeps_of
 from ..core.words import listed, plural
-from .cache import remembered
-from .policies.door import Sight, label, of_player, packages_of, read_player
+from .cache import cached
+from .policies.door import Sight, label, look_up, packages_of, read_policy
 from .policies.kinds import Policy, PolicyLike
 from .policies.names import EQUILIBRIUM
 from .solving.cycles import Visits
@@ -38,10 +38,9 @@ LineUp: TypeAlias = PolicyLike | Sequence[PolicyLike] | Mapping[int, PolicyLike]
 
 @dataclass(frozen=True, init=False, repr=False)
 class Task:
-    """A game for one agent: everything else that happens is chance.
+    """A game for one agent: the moves of all other players are chance.
 
-    It describes and computes nothing; equal descriptions share what is computed of them (see
-    ``answers``).
+    A task is a description and computes nothing; equal tasks share cached results (see ``cache``).
 
     Args:
         game: the rules.
@@ -66,7 +65,7 @@ class Task:
             raise InputError(f"seat must be from 0 to {game.num_players - 1}, got {seat!r}")
         others = [other for other in range(game.num_players) if other != seat]
         played = by_seat(opponents, others)
-        known = tuple(read_player(played[other], game, other) for other in others)
+        known = tuple(read_policy(played[other], game, other) for other in others)
         for name, value in {"game": game, "seat": int(seat), "opponents": known}.items():
             object.__setattr__(self, name, value)
 
@@ -75,7 +74,7 @@ class Task:
 
     @property
     def words(self) -> str:
-        """All of it in words: "Greed, max_score 50, seat 0, against optimal"."""
+        """The task in words: "Greed, max_score 50, seat 0, against optimal"."""
         if not self.opponents:
             return self.game.words
         seats: dict[str, list[str]] = {}  # by what is played there
@@ -96,7 +95,7 @@ class Task:
 
     @property
     def labels(self) -> Mapping[int, str]:
-        """What to call the other players' policies, by seat."""
+        """Names of the other players' policies, by seat."""
         return dict(zip(self.others, map(label, self.opponents), strict=True))
 
     @property
@@ -118,7 +117,7 @@ class Task:
 
     @property
     def policies(self) -> Mapping[int, Policy]:
-        """The other players' policies by seat, as floats have them."""
+        """The other players' policies by seat, computed in floats."""
         return policies_against(self, FLOATS)
 
     @property
@@ -127,12 +126,12 @@ class Task:
         return first_law(self, FLOATS).chances
 
 
-@remembered
+@cached
 def policies_against(task: Task, arithmetic: Arithmetic) -> Mapping[int, Policy]:
     """Give the other players' policies by seat."""
     pairs = zip(task.others, task.opponents, strict=True)
     return MappingProxyType(
-        {other: of_player(policy, task.game, other, arithmetic) for other, policy in pairs}
+        {other: look_up(policy, task.game, other, not arithmetic.rounds) for other, policy in pairs}
     )
 
 
@@ -149,12 +148,12 @@ class FirstLaw(NamedTuple):
     error: float
 
 
-@remembered
+@cached
 def first_law(task: Task, arithmetic: Arithmetic) -> FirstLaw:
     """Compute the law of the agent's first state.
 
-    Games that the others end before the agent ever moves are left out, as the environments replay
-    them.
+    The law is conditional on the agent's getting to move: games that the other players end before
+    are left out, because environments begin such a game again.
 
     Raises:
         ValueError: if the agent never gets to move.
@@ -181,9 +180,9 @@ def first_law(task: Task, arithmetic: Arithmetic) -> FirstLaw:
 def _error(task: Task, flow: Visits, reached: float) -> float:
     """Bound the error of a mean over the law of first states (see ``FirstLaw``).
 
-    Each pass adds a relative error to all mass that it takes to a cut or out of a block, after one
-    decision of the others at least. Without cycles it is one pass. What linear systems missed, and
-    errors that were made before, come to the agent no more than once, as mass does.
+    Each pass adds a relative error to all mass that it moves to a cut or out of a block, after at
+    least one decision of another player. A game without cycles takes one pass. Residuals of linear
+    systems and earlier errors reach the agent at most once, as mass does.
     """
     game = task.game
     decision = decision_roundings(policies_against(task, FLOATS).values()) + 1
@@ -226,7 +225,7 @@ def make_game(game: str, others: Sequence[str] = (), /, **keywords: Any) -> Game
 
     Args:
         game: name of the game.
-        others: keywords that its environment takes besides, for the message.
+        others: further keywords of its environment, which the message lists.
         keywords: those of the game.
 
     Raises:
@@ -245,21 +244,21 @@ def make_game(game: str, others: Sequence[str] = (), /, **keywords: Any) -> Game
 
 
 def _played(rules: type[Game], keywords: Mapping[str, Any]) -> Game:
-    """Build a game, or give the one that was built of the same plain keywords before."""
+    """Build a game; equal plain keywords give the same cached object."""
     plain = [(name, type(value), value) for name, value in sorted(keywords.items())]
     if all(kind in (str, int, float, bool, type(None)) for _, kind, _ in plain):
         return _built(rules, tuple(plain))
     return rules(**keywords)
 
 
-@remembered
+@cached
 def _built(rules: type[Game], keywords: tuple[tuple[str, type, Any], ...]) -> Game:
     """Build a game of names, types and values; the types tell 1 from 1.0 and True."""
     return rules(**{name: value for name, _, value in keywords})
 
 
 def by_seat(policies: LineUp, seats: Iterable[int]) -> dict[int, PolicyLike]:
-    """Give each of some seats its policy.
+    """Assign policies to seats.
 
     Raises:
         ValueError: if there are policies for more, fewer or other seats.
@@ -291,19 +290,19 @@ def start_mass(game: Game, arithmetic: Arithmetic = FLOATS) -> Array:
     return mass
 
 
-#: Says what the agent of an environment faces and what it is shown.
+#: Gives the task of an environment and how it shows states to its agent.
 Look: TypeAlias = Callable[[Any], tuple[Task, Sight]]
 
 _LOOKS: dict[str, Look] = {}
 
 
 def register_environment(package: str, look: Look) -> None:
-    """Have environments whose class comes from a package looked at by a function."""
+    """Register the function that gives task and sight of environments from a package."""
     _LOOKS[package] = look
 
 
 def look_at(env: Any) -> tuple[Task, Sight | None]:
-    """Give the task of an environment, and what its agent is shown; of a task, itself.
+    """Give the task of an environment and how it shows states; a ``Task`` is given back as it is.
 
     Raises:
         TypeError: if it is neither.

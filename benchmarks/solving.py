@@ -10,14 +10,14 @@ from math import log
 
 import numpy as np
 from exactdice.baselines import equilibrium
-from exactdice.baselines.cache import forget
+from exactdice.baselines.cache import clear_cache
 from exactdice.games import GAMES, Game, Greed
 from timing import compare
 
 
 def solve(limit: int, exact: bool = False, rules: type[Greed] = Greed) -> float:
     """Solve from nothing; give the value of the start."""
-    forget()
+    clear_cache()
     return float(equilibrium(rules(limit), exact).values[0][0, 0])
 
 

@@ -5,7 +5,7 @@ import sys
 
 import gymnasium as gym
 import pytest
-from exactdice.baselines import cache as answers
+from exactdice.baselines import cache
 from exactdice.baselines.policies import names
 from exactdice.envs import find_game
 from exactdice.envs.drawing import rendering
@@ -48,4 +48,4 @@ def own_games():
     for registry, before in known:
         registry.clear()
         registry.update(before)
-    answers.forget()
+    cache.clear_cache()

@@ -18,7 +18,7 @@ from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
 from ...baselines import NetworkPolicy, Reading, Sight, Task, choose
-from ...baselines.policies.arrays import ROUNDING
+from ...baselines.policies.consistency import ROUNDING
 from ...core import BoolArray, FloatArray, Game, InputError, IntArray
 from .kinds import ACTORS, GREEDY, QUANTILES, check_kind
 from .seen import HARMLESS, shown_to

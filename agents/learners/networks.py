@@ -10,7 +10,7 @@ import numpy.typing as npt
 import torch as th
 
 from ...baselines import NetworkPolicy, Reading
-from ...baselines.policies.arrays import ROUNDING
+from ...baselines.policies.consistency import ROUNDING
 from ...core import InputError, IntArray
 from .seen import change_of
 

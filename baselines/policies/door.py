@@ -1,8 +1,12 @@
-"""The one door for policies: whatever a user calls a policy becomes a checked ``Policy`` here.
+"""The one door for policies: turn whatever a user gives as a policy into a checked ``Policy``.
 
-A name, a table, an array or a callable is understood as it is. Objects of other libraries go by the
-package that their class, or a class they inherit from, comes from: a converter registered for that
-package turns them into one of these. So nothing here imports those libraries.
+Three functions do it: ``convert`` is ``read_policy``, which gives a known name or a ``Policy``,
+followed by ``look_up``, which gives the ``Policy`` that a name stands for. (``as_policy`` of
+``solver`` calls ``convert`` for the agent of an environment.)
+
+Names, tables and callables are read here. Another library registers a converter for its package;
+the converter gets objects whose class, or a base class, comes from that package, and turns them
+into a name, a table or a callable. So nothing here imports those libraries.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,24 +17,26 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ...core import FLOATS, Arithmetic, BoolArray, Game, InputError, IntArray
-from ..solving.induction import equilibrium_in
+from ...core import BoolArray, Game, InputError, IntArray
+from ..solving.induction import equilibrium
 from ..solving.observations import Reader
-from .asked import function_policy, table_policy
+from .checks import PolicyCheck
+from .functions import function_policy
 from .kinds import Policy, PolicyLike, UniformPolicy
 from .names import COMMON, EQUILIBRIUM, policy_names, source_policy
+from .tables import table_policy
 
 
 @dataclass(frozen=True)
 class Sight:
-    """What an environment shows of a state: encoded, and changed by its wrappers.
+    """How an environment shows states to its agent: encoded, and changed by its wrappers.
 
     Attributes:
         space: the observation space that an agent sees.
         show: turns observations, integers of shape (state, component), into a batch of that space.
-        wrapped: whether wrappers have a part in it.
-        read: gives the integers of one observation of that space, or refuses it; None if the
-            space shows them as they are.
+        wrapped: whether wrappers change what is shown.
+        read: turns one observation of that space back into integers, or refuses it; None if
+            observations are the integers.
     """
 
     space: Any
@@ -41,14 +47,14 @@ class Sight:
 
 @dataclass(frozen=True)
 class Reading:
-    """How a policy is to be understood.
+    """How to read a policy that a user gives.
 
     Attributes:
         deterministic: whether a network takes its likeliest action or draws from its law.
         masked: whether the policy is held to the legal actions.
-        sight: what the environment shows it, None if nobody said.
-        observations: what the network is given of what it is shown: a function from a batch to a
-            batch, or an object with a method ``normalize_obs`` that does this.
+        sight: how the environment shows states to the policy; None if there is no environment.
+        observations: changes a batch of observations before the network gets it: a function, or
+            an object with a method ``normalize_obs``.
         worthless: says in which states no action is worth more than the worst payoff.
     """
 
@@ -59,52 +65,53 @@ class Reading:
     worthless: Callable[[IntArray], BoolArray] | None = None
 
 
-#: Turns an object of another library into something that is understood here.
+#: Turns an object of another library into a name, a table, a callable or a ``Policy``.
 Converter: TypeAlias = Callable[[Any, Game, Reading], PolicyLike]
 
 _CONVERTERS: dict[str, Converter] = {}
 
 
 def register_converter(package: str, converter: Converter) -> None:
-    """Have objects whose class comes from a package converted by a function."""
+    """Register the converter of objects whose class comes from a package."""
     _CONVERTERS[package] = converter
 
 
-def read(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> str | Policy:
-    """Turn what a user gives for a policy into a name or a checked ``Policy`` for one seat.
+def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> str | Policy:
+    """Read what a user gives as a policy: the result is a known name or a checked ``Policy``.
+
+    A name stays a name, so that a policy can be stored and written down before it is solved for.
 
     Args:
         policy: a ``Policy``; a name; probabilities, shape (state, action); actions, integers of
             shape (state,); a mapping from the seat's states to actions; a callable on
-            (observations, masks); the path of a file or folder that holds a policy; or anything
-            that a converter is registered for.
+            (observations, masks); the path of a file or folder that holds a policy; or an object
+            of a library that has registered a converter.
         game: the game that is played.
         seat: the seat that the policy plays.
-        reading: how it is to be understood.
+        reading: how the policy is to be understood.
 
     Raises:
-        ValueError: if the policy does not fit the game.
+        ValueError: if the policy does not fit the game, if no policy has this name, or if the name
+            is "best_response": only the agent of an environment has known opponents to respond to.
     """
     reading = reading or Reading()
     name = label(policy)
     if isinstance(policy, str) and _is_path(policy, game):
         policy = Path(policy)
-    while (converter := _converter(policy)) is not None:
+    while not isinstance(policy, Policy) and (converter := _converter(policy)) is not None:
         policy = converter(policy, game, reading)
         reading = replace(reading, observations=None)
     if reading.observations is not None:
         raise InputError(f"observations must be left out, as {label(policy)} is no model")
     if isinstance(policy, str):
-        return policy
+        return _known_name(policy, game, seat, reading.masked)
     if isinstance(policy, Policy):
-        return fitting(policy, game, seat, reading.masked)
-    rules = {"masked": reading.masked, "worthless": reading.worthless, "name": name}
-    if isinstance(policy, Mapping):
-        policy = _actions(policy, game, seat)
-    if isinstance(policy, np.ndarray | list | tuple):
-        return table_policy(policy, game, seat, **rules)
+        return _fitting(policy, game, seat, reading.masked)
+    check = PolicyCheck(game, seat, name, reading.masked, reading.worthless)
+    if isinstance(policy, np.ndarray | list | tuple | Mapping):
+        return table_policy(policy, check)
     if callable(policy) and not isinstance(policy, type):
-        return function_policy(policy, game, seat, **rules)
+        return function_policy(policy, check)
     got = f"the class {policy.__name__}" if isinstance(policy, type) else type(policy).__name__
     raise InputError(
         "policy must be a name, a table, actions, a callable on (observations, masks) or a "
@@ -112,92 +119,75 @@ def read(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> 
     )
 
 
-def read_player(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> str | Policy:
-    """Do as ``read`` does for a player who is not the agent, such as an opponent.
+def look_up(
+    known: str | Policy, game: Game, seat: int, exact: bool = False, masked: bool = True
+) -> Policy:
+    """Give the ``Policy`` that a name stands for; "optimal" is the equilibrium.
+
+    Args:
+        known: a name or a ``Policy``, as ``read_policy`` gives it; a ``Policy`` is returned as it
+            is.
+        game: the game that is played.
+        seat: the seat that the policy plays.
+        exact: whether an equilibrium is computed without rounding.
+        masked: whether a registered policy must keep to the legal actions.
 
     Raises:
-        ValueError: if it is "best_response", or as ``read`` does.
+        ValueError: if no policy has this name, or the registered policy does not fit the seat.
     """
-    if isinstance(policy, str) and policy == "best_response":
+    if not isinstance(known, str):
+        return known
+    if known in EQUILIBRIUM:
+        return equilibrium(game, exact).policies[seat]
+    if known == "random":
+        return UniformPolicy(game)
+    named = source_policy(game, known, seat, masked)
+    if named is not None:
+        return named
+    names = ", ".join(repr(name) for name in policy_names(game))
+    raise InputError(
+        f"opponent or policy must be {names}, a table, a callable, a model, or the path of a run "
+        f"folder, a certificate or a saved model, got {known!r}"
+    )
+
+
+def convert(
+    policy: Any, game: Game, seat: int, exact: bool = False, reading: Reading | None = None
+) -> Policy:
+    """Turn what a user gives into the ``Policy`` of one seat: ``read_policy``, then ``look_up``.
+
+    Args:
+        policy: what ``read_policy`` takes.
+        game: the game that is played.
+        seat: the seat that the policy plays.
+        exact: whether an equilibrium is computed without rounding.
+        reading: how the policy is to be understood.
+
+    Raises:
+        ValueError: as ``read_policy`` and ``look_up`` do.
+    """
+    reading = reading or Reading()
+    known = read_policy(policy, game, seat, reading)
+    return look_up(known, game, seat, exact, reading.masked)
+
+
+def _known_name(name: str, game: Game, seat: int, masked: bool) -> str:
+    """Refuse a name that no policy of this seat has; nothing is solved."""
+    if name == "best_response":
         raise InputError(
             "opponent or policy must be one by itself, got 'best_response', which only the agent "
             "of an environment can play: its opponents are known"
         )
-    known = read(policy, game, seat, reading)
-    if isinstance(known, str) and known not in COMMON:
-        named_policy(game, known, seat)
-    return known
+    if name not in COMMON:
+        look_up(name, game, seat, masked=masked)
+    return name
 
 
-def of_player(
-    policy: str | Policy, game: Game, seat: int, numbers: Arithmetic, masked: bool = True
-) -> Policy:
-    """Give the policy of a player; "optimal" is the equilibrium.
+def _fitting(policy: Policy, game: Game, seat: int, masked: bool) -> Policy:
+    """Refuse a policy with another number of states or actions, and check a user's own class.
 
-    Args:
-        policy: as ``read`` gives it.
-        game: the game that is played.
-        seat: the seat that the policy plays.
-        numbers: in which the equilibrium is computed.
-        masked: whether a policy by name must keep to the legal actions.
-
-    Raises:
-        ValueError: if the name is unknown, or what it stands for is no policy of the seat.
-    """
-    if not isinstance(policy, str):
-        return policy
-    if policy in EQUILIBRIUM:
-        return equilibrium_in(game, numbers).policies[seat]
-    return named_policy(game, policy, seat, masked)
-
-
-def convert(
-    policy: Any, game: Game, seat: int, numbers: Arithmetic = FLOATS, sight: Sight | None = None
-) -> Policy:
-    """Turn what a user gives for a player who is not the agent into a ``Policy``.
-
-    Raises:
-        ValueError: as ``read_player`` does.
-    """
-    known = read_player(policy, game, seat, Reading(sight=sight))
-    return of_player(known, game, seat, numbers)
-
-
-def convert_agent(
-    policy: Any, game: Game, seat: int, numbers: Arithmetic, reading: Reading
-) -> Policy:
-    """Turn what a user gives for the agent, other than the best response, into a ``Policy``.
-
-    Raises:
-        ValueError: if the name is unknown, or as ``read`` does.
-    """
-    known = read(policy, game, seat, reading)
-    return of_player(known, game, seat, numbers, reading.masked)
-
-
-def named_policy(game: Game, name: str, seat: int, masked: bool = True) -> Policy:
-    """Give a policy that is known by name and needs no solving.
-
-    Raises:
-        ValueError: if there is none of that name, or what it stands for is no policy of the seat.
-    """
-    if name == "random":
-        return UniformPolicy(game)
-    named = source_policy(game, name, seat, masked)
-    if named is not None:
-        return named
-    known = ", ".join(repr(name) for name in policy_names(game))
-    raise InputError(
-        f"opponent or policy must be {known}, a table, a callable, a model, or the path of a run "
-        f"folder, a certificate or a saved model, got {name!r}"
-    )
-
-
-def fitting(policy: Policy, game: Game, seat: int, masked: bool = True) -> Policy:
-    """Give a policy that has the right number of states and actions.
-
-    One of a user's own class is held to the rules as a function is. Unless it has a ``law`` of its
-    own, for arithmetic without rounding, what it said takes its place.
+    An object of a user's own class is checked as a function is. The checked copy replaces it,
+    unless the class has its own ``law`` for arithmetic without rounding.
     """
     if policy.shape != (game.num_states, game.num_actions):
         raise InputError(
@@ -210,7 +200,7 @@ def fitting(policy: Policy, game: Game, seat: int, masked: bool = True) -> Polic
     def ask(observations: IntArray, _masks: BoolArray) -> Any:
         return policy.probabilities(game.encode(observations))
 
-    checked = function_policy(ask, game, seat, masked=masked, name=policy.name)
+    checked = function_policy(ask, PolicyCheck(game, seat, policy.name, masked))
     return checked if type(policy).law is Policy.law else policy
 
 
@@ -227,22 +217,10 @@ def packages_of(thing: Any) -> list[str]:
 
 
 def _is_path(text: str, game: Game) -> bool:
-    """Say whether a text is the path of something rather than the name of a policy."""
+    """Say whether a text is an existing path and no name of a policy."""
     kinds = {known.partition(":")[0] for known in policy_names(game)}
     named = not text or text.partition(":")[0] in kinds
     return not named and Path(text).exists()
-
-
-def _actions(policy: Mapping[Any, Any], game: Game, seat: int) -> npt.NDArray[Any]:
-    """Read a mapping from state to action, as some planners give it."""
-    own = game.states_of(seat).tolist()
-    missing = [state for state in own if state not in policy]
-    if missing:
-        raise InputError(f"policy must have an action for every state, got none for {missing[0]}")
-    chosen = np.array([policy[state] for state in own])
-    actions = np.zeros((game.num_states, *chosen.shape[1:]), chosen.dtype)
-    actions[own] = chosen
-    return actions
 
 
 def label(policy: Any) -> str:

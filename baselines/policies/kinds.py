@@ -1,13 +1,13 @@
 """Policies: what a player does in every state of one seat.
 
-Whatever users give for one ends as a ``Policy`` (see ``conversion``), which exact computation asks
-for laws and the environments for samples.
+The door (``door``) turns whatever a user gives into a ``Policy``. Exact computation asks it for
+laws, environments ask it for samples.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, TypeAlias, Union
+from typing import Any, ClassVar, TypeAlias, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -27,33 +27,37 @@ from ...core import (
 #: A policy on observations: (observations (state, component), masks (state, action)) to
 #: probabilities (state, action) or actions (state,).
 PolicyFunction: TypeAlias = Callable[[IntArray, BoolArray], npt.NDArray[Any]]
-#: What users may give for a policy; ``conversion.read`` makes a ``Policy`` of it.
+#: What users may give for a policy; ``door.convert`` makes a ``Policy`` of it.
 PolicyLike: TypeAlias = Union[str, "Policy", npt.NDArray[Any], PolicyFunction]
 
 
 class Policy(ABC):
     """A probability law over the legal actions in every state.
 
-    It is asked for a batch of states at a time, by exact computation for all states of a stage. A
-    class of one's own needs ``shape`` and ``probabilities``, and must not change its mind.
+    Methods take a batch of states; exact computation asks for all states of a stage at once. A
+    subclass needs ``shape`` and ``probabilities``, and must always give the same probabilities.
 
     Attributes:
         shape: number of states and of actions.
+        is_table: whether laws are looked up or counted, without calling a user's function.
+        is_deterministic: whether it always takes the same action in a state.
     """
 
     shape: tuple[int, int]
+    is_table: ClassVar[bool] = False
+    is_deterministic: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
-        """What to call it."""
+        """Name for people."""
         return type(self).__name__
 
     @property
     def roundings(self) -> int:
-        """Most roundings of a mean over the actions, those of the probabilities included.
+        """Most roundings of a mean over the actions, the roundings of the probabilities included.
 
-        Here, those of rows that were divided by their sum: of that sum and the quotient, of a
-        product, and of the sum of products.
+        Here: rows are divided by their sum, which rounds the sum and the quotient; then a product
+        and the sum of products are rounded.
         """
         return 2 * self.shape[1]
 
@@ -62,7 +66,7 @@ class Policy(ABC):
         """Give the probability of each action, shape (state, action)."""
 
     def law(self, states: IntArray, arithmetic: Arithmetic) -> Array:
-        """Give the probabilities as numbers of an arithmetic: fractions are what the floats are."""
+        """Give the probabilities in an arithmetic; exact ones equal the floats."""
         return arithmetic.law(self.probabilities(states))
 
     def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
@@ -70,20 +74,27 @@ class Policy(ABC):
         mean: Array = (self.law(states, arithmetic) * numbers).sum(axis=1)
         return mean
 
+    def likeliest(self, states: IntArray) -> IntArray:
+        """Give the likeliest action in each state, shape (state,)."""
+        actions: IntArray = self.probabilities(states).argmax(axis=1)
+        return actions
+
     def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw an action in each state."""
         return InverseLaws(self.probabilities(states)).draw(np.arange(len(states)), rng)
 
 
 class TablePolicy(Policy):
-    """One row for each state; two are equal if their rows are, and they are called the same.
+    """One row for each state; two tables are equal if they have equal rows and names.
 
     Args:
         rows: actions, shape (state,), or probabilities, shape (state, action); kept, and read-only
             from now on.
         num_actions: size of the action space.
-        name: what to call it.
+        name: name for people.
     """
+
+    is_table = True
 
     def __init__(self, rows: npt.NDArray[Any], num_actions: int, name: str = "") -> None:
         self._rows = frozen(rows if rows.flags.owndata else rows.copy())
@@ -92,7 +103,7 @@ class TablePolicy(Policy):
 
     @property
     def name(self) -> str:
-        """What to call it."""
+        """Name for people."""
         return self._name
 
     def __eq__(self, other: object) -> bool:
@@ -127,8 +138,10 @@ class DeterministicPolicy(TablePolicy):
     Args:
         actions: shape (state,); kept, and read-only from now on.
         num_actions: size of the action space.
-        name: what to call it.
+        name: name for people.
     """
+
+    is_deterministic = True
 
     def __init__(self, actions: IntArray, num_actions: int, name: str = "") -> None:
         super().__init__(actions, num_actions, name)
@@ -159,10 +172,14 @@ class DeterministicPolicy(TablePolicy):
         picked: Array = numbers[np.arange(len(states)), self._rows[states]]
         return picked
 
-    def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
-        """Give the action chosen; draws nothing."""
+    def likeliest(self, states: IntArray) -> IntArray:
+        """Look the action up."""
         chosen: IntArray = self._rows[states]
         return chosen
+
+    def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
+        """Look the action up; nothing is drawn."""
+        return self.likeliest(states)
 
 
 class StochasticPolicy(TablePolicy):
@@ -170,7 +187,7 @@ class StochasticPolicy(TablePolicy):
 
     Args:
         table: shape (state, action); rows sum to one. It is kept, and read-only from now on.
-        name: what to call it.
+        name: name for people.
     """
 
     def __init__(self, table: FloatArray, name: str = "") -> None:
@@ -189,6 +206,8 @@ class StochasticPolicy(TablePolicy):
 
 class UniformPolicy(Policy):
     """Every legal action with the same probability: the policy "random"."""
+
+    is_table = True
 
     def __init__(self, game: Game) -> None:
         self._game = game

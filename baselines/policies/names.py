@@ -5,15 +5,16 @@ from collections.abc import Callable, Mapping
 import numpy.typing as npt
 
 from ...core import Game, InputError
-from ..cache import forget, remembered
-from .asked import table_policy
+from ..cache import cached, clear_cache
+from .checks import PolicyCheck
 from .kinds import Policy
+from .tables import table_policy
 
 #: Names of the best response to all other players, as a policy of the agent.
 BEST = ("optimal", "best_response")
 #: Names of the equilibrium, as a policy of other players.
 EQUILIBRIUM = ("optimal", "equilibrium")
-#: Names of policies that solving finds.
+#: Names of policies that are found by solving the game.
 SOLVED = ("optimal", "best_response", "equilibrium")
 #: The policies that every game has.
 COMMON = (*SOLVED, "random")
@@ -22,18 +23,18 @@ _REGISTERED: dict[str, dict[str, Callable[..., npt.ArrayLike]]] = {}
 
 
 def register_policies(game_name: str, policies: Mapping[str, Callable[..., npt.ArrayLike]]) -> None:
-    """Make policies of a game known by name.
+    """Register policies of a game by name.
 
     Args:
         game_name: ``Game.name`` of the game.
         policies: by name, functions from the game to actions, shape (state,), or probabilities,
             shape (state, action); only the states in which the policy's seat may be to move count.
-            After a name such as "ratchet:<goal>" the function takes an argument too, what follows
+            A name such as "ratchet:<goal>" has an argument: the function also gets the text after
             the colon.
 
     Raises:
-        ValueError: if it is no mapping, a name is one that every game has, or something is no
-            function.
+        ValueError: if it is no mapping, a name is one that every game has, or a value is not
+            callable.
     """
     if not isinstance(policies, Mapping):
         raise InputError(
@@ -49,12 +50,12 @@ def register_policies(game_name: str, policies: Mapping[str, Callable[..., npt.A
         if not callable(play):
             raise InputError(f"policies must be functions of the game, got {play!r} as {name}")
     _REGISTERED.setdefault(game_name, {}).update(policies)
-    forget()  # as answers know policies by their names
+    clear_cache()  # its keys hold policies by their names
 
 
-@remembered
+@cached
 def source_policy(game: Game, name: str, seat: int, masked: bool = True) -> Policy | None:
-    """Give a policy that is registered for a game, or None if it has none of that name.
+    """Give the policy registered for a game under a name, or None.
 
     Args:
         game: the game that is played.
@@ -70,7 +71,7 @@ def source_policy(game: Game, name: str, seat: int, masked: bool = True) -> Poli
         if pattern.partition(":")[:2] == (kind, colon):
             given = play(game, argument) if colon else play(game)
             try:
-                return table_policy(given, game, seat, masked=masked, name=name)
+                return table_policy(given, PolicyCheck(game, seat, name, masked))
             except InputError as error:
                 raise InputError(f"{name}, as it is registered for {game.name}: {error}") from None
     return None

@@ -1,4 +1,4 @@
-"""Networks as policies: preferences (logits or action values) that legal actions are chosen by."""
+"""Networks as policies: legal actions are chosen by preferences (logits or action values)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -8,17 +8,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core import BoolArray, FloatArray, InputError, IntArray
-from .arrays import ROUNDING, as_numbers
+from .consistency import ROUNDING
+from .tables import as_numbers
 
 
 class NetworkPolicy(ABC):
-    """A function on (observations, masks) that follows preferences.
+    """A function on (observations, masks) that chooses actions by preferences.
 
     Args:
-        name: what to call it.
+        name: name for people.
         deterministic: whether it takes the legal action of largest preference; if not, actions are
             drawn from the softmax of the preferences.
-        masked: whether only legal actions come into question.
+        masked: whether only legal actions may be chosen.
         rounding: how far its preferences may differ from batch to batch, as a share of the largest.
     """
 
@@ -34,12 +35,12 @@ class NetworkPolicy(ABC):
         """Give a preference for each action, shape (observation, action)."""
 
     def confirm(self, preferences: npt.NDArray[Any], observations: IntArray) -> None:  # noqa: B027
-        """Refuse preferences that are not what is played; by default they are."""
+        """Refuse preferences that the model would not play by; by default none are refused."""
 
     def follow(
         self, preferences: npt.NDArray[Any], observations: IntArray, legal: BoolArray
     ) -> npt.NDArray[Any]:
-        """Give the actions (observation,) or the law (observation, action) of preferences."""
+        """Choose by preferences: actions (observation,), or a law (observation, action)."""
         return choose(preferences, observations, legal, self._deterministic)
 
     def tell(
@@ -47,8 +48,8 @@ class NetworkPolicy(ABC):
     ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Give actions or a law, and the preferences behind it, -inf for other actions.
 
-        Where only one action is legal the network is not asked. What it says again is compared with
-        what it said before, which was confirmed.
+        The network is not called where only one action is legal. With ``again`` its preferences
+        are not confirmed: they are compared with earlier preferences, which were.
         """
         legal = masks if self._masked else np.ones_like(masks)
         chooses = legal.sum(axis=1) > 1
@@ -71,12 +72,12 @@ class NetworkPolicy(ABC):
 
 
 class FunctionNetwork(NetworkPolicy):
-    """A function from what an environment shows to preferences.
+    """A function from observations, as an environment shows them, to preferences.
 
     Args:
         function: the function.
-        show: what turns observations into what the function is given.
-        name: what to call it.
+        show: turns observations of integers into the function's input.
+        name: name for people.
         deterministic: as of ``NetworkPolicy``.
         masked: as of ``NetworkPolicy``.
     """
@@ -93,7 +94,7 @@ class FunctionNetwork(NetworkPolicy):
         self._function, self._show = function, show
 
     def prefer(self, observations: IntArray, num_actions: int) -> npt.NDArray[Any]:
-        """Ask the function.
+        """Call the function.
 
         Raises:
             ValueError: if it gives something else than a preference for each action.
@@ -115,8 +116,8 @@ def choose(
 
     Args:
         preferences: logits or action values, shape (state, action).
-        observations: what they are for, named if a preference is no number.
-        legal: which actions come into question, shape (state, action).
+        observations: of the same states, for the message.
+        legal: which actions may be chosen, shape (state, action).
         deterministic: whether the likeliest action is taken.
 
     Raises:

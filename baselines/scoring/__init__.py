@@ -1,1 +1,1 @@
-"""Scoring: what a policy gives away, in which decisions, and certificates of it."""
+"""Scoring: regret, costly decisions, tournaments, certificates."""

@@ -1,4 +1,4 @@
-"""Decisions that cost something: which, how much, and in words."""
+"""Blunders and mistakes: decisions that lower the expected payoff, with their costs."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,18 +14,18 @@ from ..solving.players import with_illegal
 
 @dataclass(frozen=True)
 class Blunder:
-    """A decision that costs something.
+    """A decision that lowers the expected payoff.
 
     Attributes:
-        observation: what the agent sees.
-        action: what it does.
+        observation: of the agent.
+        action: the agent's.
         best_action: the smallest optimal action.
         value: expected payoff after ``action`` if play is optimal from then on.
         best_value: the same after ``best_action``.
-        occupancy: how often on average a game meets this observation and the agent does ``action``:
-            a probability, unless the game has cycles.
-        cost: what that takes from the expected payoff, ``occupancy * (best_value - value)``.
-        words: all of it in a sentence.
+        occupancy: probability that a game visits this observation and the agent takes ``action``;
+            with cycles, the expected number of times.
+        cost: expected payoff lost a game, ``occupancy * (best_value - value)``.
+        words: the decision, its value and its cost in a sentence.
     """
 
     observation: tuple[int, ...]
@@ -40,7 +40,7 @@ class Blunder:
 
 @dataclass(frozen=True)
 class Mistakes:
-    """Decisions that cost something: in a state, an action; one entry each."""
+    """All pairs of a state and a costly action of the agent; one entry for each pair."""
 
     states: IntArray
     actions: IntArray
@@ -53,7 +53,7 @@ class Mistakes:
         return np.argsort(self.states, kind="stable")
 
     def at(self, states: IntArray) -> tuple[IntArray, IntArray]:
-        """List the mistakes in some states: each one's place in ``states``, and its action."""
+        """List the mistakes in some states: index into ``states``, and action."""
         in_order = self.states[self._order]
         first = np.searchsorted(in_order, states)
         counts = np.searchsorted(in_order, states, side="right") - first
@@ -62,13 +62,13 @@ class Mistakes:
         return places, self.actions[self._order[first[places] + nth]]
 
     def costs(self, solution: Solution) -> FloatArray:
-        """Give what each one takes from the expected payoff, shape (mistake,)."""
+        """Give the expected payoff that each mistake costs, shape (mistake,)."""
         best = solution.found.at(solution.task.seat, self.states)
         costs: FloatArray = self.occupancy * (best - self.values)
         return costs
 
     def costliest(self, solution: Solution, count: int | None) -> list[Blunder]:
-        """List the costliest as blunders, costliest first."""
+        """List the costliest mistakes as blunders, costliest first."""
         game, seat = solution.task.game, solution.task.seat
         best = solution.found.at(seat, self.states)
         costs = self.costs(solution)
@@ -87,12 +87,12 @@ class Mistakes:
 
 
 def mistakes(agent: Policy, solution: Solution, met: FloatArray) -> Mistakes:
-    """Find every decision of an agent that costs something, as far as values differ.
+    """Find every decision of an agent whose value is below the best by more than rounding.
 
     Args:
-        agent: who decides.
+        agent: the agent's policy.
         solution: the optimum of its task.
-        met: how likely the agent meets each state, shape (state,).
+        met: occupancy of each state, shape (state,).
     """
     task, game = solution.task, solution.task.game
     equal = FLOATS.tie(game)

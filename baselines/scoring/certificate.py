@@ -8,9 +8,9 @@ A certificate is a compressed NumPy file (.npz) without pickled objects that hol
               value, optimum, random, regret and normalized
     sha256    of both, against damage
 
-Who checks it trusts none of the claims: all are computed anew from the policy. Nor does the file
-have to be one of ours: no more than half a gigabyte of it is read, nothing in it is run, opponents
-are policies known by name, never tables or other files, and what is said about it fits one line.
+``verify`` trusts no claim: it computes all of them anew from the policy. It is safe with a file of
+unknown origin: it reads at most half a gigabyte, runs nothing in the file, accepts as opponents
+only policies known by name, never tables or other files, and prints messages of one line.
 """
 
 import hashlib
@@ -29,8 +29,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core import GAMES, BoolArray, Game, InputError, IntArray
-from ..policies.asked import SUM_TOLERANCE
-from ..policies.kinds import DeterministicPolicy, PolicyFunction
+from ..policies.checks import SUM_TOLERANCE
+from ..policies.kinds import PolicyFunction
 from ..policies.names import is_policy_name
 from ..task import Task
 from .score import Score, score
@@ -38,14 +38,14 @@ from .score import Score, score
 FORMAT = "exactdice policy certificate 1"
 MEMBERS = ("policy", "claims", "sha256")
 CLAIMS = ("value", "optimum", "random", "regret", "normalized")
-TOLERANCE = 1e-9  # of the largest payoff: what is normalised again changes in its last digits
-LARGEST = 2**29  # bytes of a file, and of the policy as it is read
+TOLERANCE = 1e-9  # of the largest payoff: normalising again changes last digits
+LARGEST = 2**29  # bytes of a file, and of the policy in memory
 LONGEST = 2**24  # characters of the claims
 DEEPEST = 6  # lists in lists in the claims; a utility's table is at 4
 
 
 class CertificateError(InputError):
-    """A certificate that does not hold, and why."""
+    """The file is no certificate, is damaged, or makes a false claim."""
 
 
 def certificate(result: Score) -> bytes:
@@ -55,15 +55,15 @@ def certificate(result: Score) -> bytes:
         result: of a policy held to the legal actions, against opponents known by name.
 
     Raises:
-        ValueError: if it is of another kind or too large, so that nobody else could check it.
+        ValueError: if it is of another kind or too large to be verified.
     """
     task = result.task
     if not result.masked:
         raise InputError("a certificate must be of a policy held to the legal actions")
     game, states = task.game, task.game.states_of(task.seat)
-    if isinstance(result.agent, DeterministicPolicy):
+    if result.agent.is_deterministic:
         smallest = np.min_scalar_type(game.num_actions)
-        policy = result.agent.actions[states].astype(smallest)
+        policy = result.agent.likeliest(states).astype(smallest)
     else:
         _check_size((len(states), game.num_actions))
         policy = result.agent.probabilities(states)
@@ -86,13 +86,13 @@ def certificate(result: Score) -> bytes:
 
 
 def verify(path: Path | str) -> Score:
-    """Compute anew all that a certificate claims.
+    """Compute anew all claims of a certificate.
 
     Returns:
         The score of its policy.
 
     Raises:
-        CertificateError: if the file is no certificate, damaged, claims what is not so, or has
+        CertificateError: if the file is no certificate, damaged, makes a false claim, or has
             opponents that are not known by name, such as a table.
         OSError: if there is no such file or it cannot be read.
     """
@@ -110,7 +110,7 @@ def verify(path: Path | str) -> Score:
 
 
 def read_policy(path: Path, game: Game) -> PolicyFunction:
-    """Read the policy of a certificate, for the seat that it was made in.
+    """Read the policy of a certificate, for the certificate's seat.
 
     Raises:
         CertificateError: if the file is no certificate, damaged, or of another game.
@@ -124,7 +124,7 @@ def read_policy(path: Path, game: Game) -> PolicyFunction:
 
 
 def _player(path: Path, policy: npt.NDArray[Any], task: Task) -> PolicyFunction:
-    """Give what does in each state of the seat what a policy says, in growing order of states."""
+    """Make a function of a policy's rows, one for each state of the seat in growing order."""
     states = task.game.states_of(task.seat)
     if len(policy) != len(states):
         raise InputError(f"must hold a policy for {len(states)} states, got {len(policy)}")
@@ -140,14 +140,14 @@ def _player(path: Path, policy: npt.NDArray[Any], task: Task) -> PolicyFunction:
 
 
 def printable(text: str, longest: int = 600) -> str:
-    """Escape whatever could move a terminal's cursor or forge a line, and cut what is long."""
+    """Escape characters that could move a terminal's cursor or forge a line; cut long text."""
     shown = "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text[:longest])
     return shown if len(text) <= longest else f"{shown}..."
 
 
 @contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Say which file a complaint is about, in one line."""
+    """Put the file's name before an error message, in one line."""
     try:
         yield
     except InputError as error:
@@ -155,7 +155,7 @@ def _naming(path: Path) -> Iterator[None]:
 
 
 def _compare(claims: dict[str, Any], result: Score) -> None:
-    """Compare what is claimed with what was computed, as closely as payoffs of that size allow."""
+    """Compare claims with computed figures, within a tolerance for payoffs of that size."""
     size = max(abs(payoff) for payoff in result.task.game.payoff_range)
     span = result.optimum - result.random
     for name in CLAIMS:
@@ -166,7 +166,7 @@ def _compare(claims: dict[str, Any], result: Score) -> None:
 
 
 def _task(claims: dict[str, Any]) -> Task:
-    """Build what the claims say the policy faces."""
+    """Build the task that the claims name."""
     rules, keywords = GAMES[claims["game"]], dict(claims["keywords"])
     known = ["seat", rules.opponent_keyword, *inspect.signature(rules).parameters]
     unknown = [name for name in keywords if name not in known]
@@ -186,7 +186,7 @@ def _task(claims: dict[str, Any]) -> Task:
 
 
 def _read(path: Path) -> tuple[npt.NDArray[Any], dict[str, Any]]:
-    """Read the policy, as int64 or float64, and the claims, whose hash fits them.
+    """Read the policy, as int64 or float64, and the claims, and check their hash.
 
     Raises:
         CertificateError: if the file is not a whole certificate.
@@ -224,7 +224,7 @@ def _parse(content: bytes) -> tuple[npt.NDArray[Any], dict[str, Any]]:
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> Any:
-    """Read an array or a text, after its header has been compared with the size of the data."""
+    """Read an array or a text after comparing its header with the size of the data."""
     info = archive.getinfo(f"{name}.npy")
     if info.file_size > (LARGEST if name == "policy" else 4 * LONGEST):
         raise InputError(f"must be of a limited size, got {info.file_size:,} bytes of {name}")

@@ -1,4 +1,4 @@
-"""The exact score of a policy: how far it is from the optimum, and where it loses that.
+"""The exact score of a policy: its regret, and the decisions that cause the regret.
 
 The regret of a policy pi is V* - V(pi) = sum over states s and actions a of
 
@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from ...core import FLOATS, FloatArray, IntArray, Stage, frozen
-from ..cache import remembered
-from ..policies.asked import SUM_TOLERANCE
-from ..policies.door import Reading, label
-from ..policies.kinds import DeterministicPolicy, Policy
+from ..cache import cached
+from ..policies.checks import SUM_TOLERANCE
+from ..policies.door import label
+from ..policies.kinds import Policy
 from ..solving.occupancy import outcomes, play
-from ..solving.solver import examine, solution, solve
-from ..task import Task, look_at
+from ..solving.solver import evaluate, solve
+from ..task import Task
 from .blunders import Blunder, Mistakes, mistakes
 
 #: Figures of a score that a training loop logs.
@@ -31,16 +31,16 @@ LOGGED = ("value", "regret", "normalized")
 
 
 class ImpossibleScoreError(ArithmeticError):
-    """A score above the optimum: a bug, here or in a ``Policy`` that is no probability law."""
+    """A score above the optimum: a bug of this project or of a user's ``Policy``."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """What exact computation says of a policy.
+    """Exact value, regret and decisions of a policy.
 
     Attributes:
         policy: name of the policy.
-        deterministic: whether it always does the same in a state.
+        deterministic: whether it always takes the same action in a state.
         masked: whether it is held to the legal actions; if not, an illegal one ends the game
             with the worst payoff.
         task: game, seat and opponents.
@@ -48,12 +48,12 @@ class Score:
         optimum: that of the best response to the same opponents.
         random: that of the uniform policy over legal actions.
         agent: the policy itself.
-        error_bound: how far rounding may have taken ``value`` from the exact one; the optimum has
-            such a bound in its ``Solution``.
+        error_bound: largest distance of ``value`` from the exact one by rounding; the bound of
+            the optimum is in its ``Solution``.
 
     Raises:
-        ImpossibleScoreError: if the value is above the optimum by more than rounding. Within
-            rounding it is taken for the optimum, so that no regret is negative.
+        ImpossibleScoreError: if the value is above the optimum by more than rounding. A value
+            above it by rounding is set to the optimum, so that no regret is negative.
     """
 
     policy: str
@@ -67,7 +67,7 @@ class Score:
     error_bound: float = field(default=0.0, repr=False)
 
     def __post_init__(self) -> None:
-        bounds = self.error_bound + solution(self.task, FLOATS).error_bound
+        bounds = self.error_bound + solve(self.task).error_bound
         rounding = FLOATS.tie(self.task.game) + bounds
         if not self.value - self.optimum <= rounding:
             raise ImpossibleScoreError(
@@ -78,7 +78,7 @@ class Score:
 
     @property
     def regret(self) -> float:
-        """What the policy gives away: optimum - value."""
+        """Expected payoff that the policy gives away: optimum - value."""
         return self.optimum - self.value
 
     @property
@@ -95,29 +95,29 @@ class Score:
 
     @cached_property
     def occupancy(self) -> FloatArray:
-        """How often on average a game meets each state, shape (state,); see ``occupancy``."""
+        """Occupancy of each state, shape (state,); see ``exactdice.occupancy``."""
         return frozen(self._met[self.task.seat])
 
     @cached_property
     def costs(self) -> FloatArray:
-        """What the agent gives away in each state, shape (state,); they sum to the regret."""
+        """Expected payoff given away in each state, shape (state,); the costs sum to the regret."""
         wrong = self._mistakes
         costs = np.zeros(self.task.game.num_states)
-        np.add.at(costs, wrong.states, wrong.costs(solution(self.task, FLOATS)))
+        np.add.at(costs, wrong.states, wrong.costs(solve(self.task)))
         return frozen(costs)
 
     @cached_property
     def costliest_actions(self) -> IntArray:
-        """What the agent does that costs most in each state, shape (state,); -1 if nothing does."""
+        """The agent's costliest action in each state, shape (state,); -1 if no action costs."""
         wrong = self._mistakes
-        order = np.argsort(wrong.costs(solution(self.task, FLOATS)), kind="stable")
+        order = np.argsort(wrong.costs(solve(self.task)), kind="stable")
         actions = np.full(self.task.game.num_states, -1)
         actions[wrong.states[order]] = wrong.actions[order]  # of several the last one stays
         return frozen(actions)
 
     @cached_property
     def optimal_share(self) -> float:
-        """Share of the agent's decisions that are optimal, each counted as often as it is met."""
+        """Share of the agent's decisions that are optimal, weighted by occupancy."""
         met = self._met[self.task.seat].sum()
         return max(0.0, 1 - float(self._mistakes.occupancy.sum() / met))
 
@@ -137,7 +137,7 @@ class Score:
 
     @cached_property
     def exploitability_in_seat(self) -> float | None:
-        """What the agent earns less in its seat than an equilibrium if the other plays to beat it.
+        """Value of the agent's seat in equilibrium minus the agent's value against a best response.
 
         ``exactdice.exploitability`` is the mean of this over both seats. None if the game is not
         zero-sum for two players, or the policy not held to legal actions.
@@ -145,9 +145,9 @@ class Score:
         game, seat = self.task.game, self.task.seat
         if not (game.num_players == 2 and game.zero_sum and self.masked):
             return None
-        worth = solve(Task(game, 1 - seat, "optimal")).value_before_play  # remembered already
+        worth = solve(Task(game, 1 - seat, "optimal")).value_before_play  # cached already
         beaten = solve(Task(game, 1 - seat, {seat: self.agent})).value_before_play
-        return max(float(beaten - worth), 0.0)  # below it by rounding only
+        return max(float(beaten - worth), 0.0)  # negative by rounding only
 
     def blunders(self, count: int | None = 10) -> list[Blunder]:
         """List the costliest decisions, costliest first.
@@ -156,11 +156,11 @@ class Score:
             count: how many at most; None lists every decision that costs anything, and their
                 costs sum to the regret.
         """
-        return self._mistakes.costliest(solution(self.task, FLOATS), count)
+        return self._mistakes.costliest(solve(self.task), count)
 
     @cached_property
     def _mistakes(self) -> Mistakes:
-        return mistakes(self.agent, solution(self.task, FLOATS), self.occupancy)
+        return mistakes(self.agent, solve(self.task), self.occupancy)
 
     @cached_property
     def _met(self) -> FloatArray:
@@ -189,7 +189,7 @@ class Score:
 
 
 def _why_impossible(agent: Policy, task: Task) -> str:
-    """Say whether a policy or this project is to blame for a score above the optimum."""
+    """Say whether a policy or this project causes a score above the optimum."""
     states = task.game.states_of(task.seat)
     law = agent.probabilities(states)
     wrong = (law < 0).any(axis=1) | ~(np.abs(law.sum(axis=1) - 1) < SUM_TOLERANCE)
@@ -211,27 +211,28 @@ def score(
 
     Args:
         policy: whatever ``as_policy`` takes: a model, a name, a table, a callable, a path.
-        env: an environment of this project, or a ``Task``. Its opponents count, its reward mode
-            does not.
+        env: an environment of this project, or a ``Task``. Its opponents matter, its reward
+            mode does not.
         deterministic: for models, whether they take their likeliest action or draw from their law.
         masked: whether the policy is held to the legal actions; if not, an illegal action ends
             the game with the worst payoff.
-        observations: what a model is given of what it is shown (see ``as_policy``).
-        name: what to call the policy.
+        observations: changes observations before a model gets them (see ``as_policy``).
+        name: of the policy, for people.
 
     Raises:
         ValueError: if the policy does not fit the game or cannot be scored exactly.
     """
-    task, sight = look_at(env)
-    reading = Reading(deterministic, masked, sight, observations)
-    found = examine(policy, task, FLOATS, reading)
+    found = evaluate(
+        policy, env, deterministic=deterministic, masked=masked, observations=observations
+    )
+    task = found.task
     return Score(
         policy=name or label(policy),
-        deterministic=isinstance(found.policy, DeterministicPolicy),
+        deterministic=found.policy.is_deterministic,
         masked=masked,
         task=task,
         value=float(found.value),
-        optimum=float(solution(task, FLOATS).value),
+        optimum=float(solve(task).value),
         random=random_value(task),
         agent=found.policy,
         error_bound=found.error_bound,
@@ -248,8 +249,8 @@ def exact_evaluation(
 ) -> dict[str, float]:
     """Give the exact figures of an agent that is learning, for a training loop to log.
 
-    It takes one pass through the network and one sweep over the game: what does not depend on the
-    agent, such as the optimum, is computed at the first call and remembered.
+    A call takes one pass through the network and one sweep over the game. Results that do not
+    depend on the agent, such as the optimum, are computed at the first call and cached.
 
     Args:
         policy: whatever ``score`` takes, such as a model of stable-baselines3, or a torch module
@@ -271,7 +272,7 @@ def exact_evaluation(
     return {name: getattr(result, name) for name in LOGGED}
 
 
-@remembered
+@cached
 def random_value(task: Task) -> float:
     """Compute the value of the uniform policy over legal actions."""
-    return float(examine("random", task, FLOATS, Reading()).value)
+    return float(evaluate("random", task).value)

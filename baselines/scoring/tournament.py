@@ -10,13 +10,13 @@ import numpy as np
 from ...core import Array, InputError
 from ..policies.door import Reading, convert
 from ..solving.induction import arithmetic_of
-from ..solving.solver import examine
+from ..solving.solver import evaluate
 from ..task import Task, look_at
 
 
 @dataclass(frozen=True)
 class PayoffMatrix:
-    """What each of some policies wins against each other on average over all seats.
+    """Expected payoff of each policy against each other, averaged over all seats.
 
     Attributes:
         names: names of the policies.
@@ -45,8 +45,8 @@ def payoff_matrix(policies: Mapping[str, Any], env: Any, exact: bool = False) ->
     """Let every policy play every other, and itself, in every seat.
 
     Args:
-        policies: two at least, by name, each whatever ``as_policy`` takes. They have to know every
-            seat of the game; "optimal" is the equilibrium.
+        policies: two at least, by name, each whatever ``as_policy`` takes. A policy must be
+            able to play every seat of the game; "optimal" is the equilibrium.
         env: an environment of this project or a ``Task``, for its game.
         exact: compute with fractions.
 
@@ -66,7 +66,7 @@ def payoff_matrix(policies: Mapping[str, Any], env: Any, exact: bool = False) ->
         )
     arithmetic = arithmetic_of(game, exact)
     resolved = [
-        {seat: convert(policy, game, seat, arithmetic, sight) for seat in seats}
+        {seat: convert(policy, game, seat, exact, Reading(sight=sight)) for seat in seats}
         for policy in policies.values()
     ]
     payoffs = arithmetic.zeros(len(resolved), len(resolved))
@@ -75,6 +75,6 @@ def payoff_matrix(policies: Mapping[str, Any], env: Any, exact: bool = False) ->
             opponents = {other: others[other] for other in seats if other != seat}
             task = Task(game, seat, opponents)
             for row, policy in enumerate(resolved):
-                found = examine(policy[seat], task, arithmetic, Reading())
+                found = evaluate(policy[seat], task, exact)
                 payoffs[row, column] += found.value_before_play
     return PayoffMatrix(tuple(policies), payoffs / len(seats))

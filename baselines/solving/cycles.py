@@ -8,10 +8,10 @@ point of the cut next to another. So from any guess c the step d to the solution
 linear system (I - A) d = T(c) - c. Forward, the expected visits x of the cut solve the transposed
 one, x = r + A' x, where r is what comes to the cut of the mass that begins in the block.
 
-*Free players* choose by policy iteration (Howard 1960): what they choose in the pass for T(c)
-is followed until the end, which gives the next c, until they choose the same again. Where two
-choose, the opponent first finds its best response to the choices of the other, by the same
-iteration (Hoffman and Karp 1966).
+*Free players* choose by policy iteration (Howard 1960): the choices of the pass for T(c) become
+fixed policies, whose solution is the next c, until the choices repeat. Where two players are free,
+the opponent first finds its best response to the other player's choices, by the same iteration
+(Hoffman and Karp 1966).
 
 *How right it is.* Let r bound |T(c) - c|, as computed by the last pass. In a position of the cut
 the values that are used, c, miss their equation by r more than other values do. So the proof in
@@ -50,7 +50,7 @@ from ...core import (
 )
 from ...core.blocks import Block
 from ...core.sweeps import sweeps_of
-from ..cache import remembered
+from ..cache import cached
 from .players import Players, one_hot
 from .rounding import gamma, largest_payoff, require_precision, upwards, values_error
 
@@ -63,11 +63,11 @@ MOST_ROUNDS = 1000
 
 
 class Visits(NamedTuple):
-    """Where mass goes: expected visits, shape (player to move, state).
+    """Expected visits of all positions.
 
     Attributes:
-        mass: the visits.
-        residual: what the linear systems have missed, the sum of its sizes; 0 without cycles.
+        mass: the visits, shape (player to move, state).
+        residual: sum of the absolute residuals of the linear systems; 0 without cycles.
     """
 
     mass: Array
@@ -75,11 +75,10 @@ class Visits(NamedTuple):
 
 
 def fixed_point(players: Players) -> tuple[Values, float]:
-    """Find the values of all positions to a player, and the choices of those who are free.
+    """Find the values of all positions to a player, and the choices of the free players.
 
     Returns:
-        Values, shape (player to move, state), and how far they may be from the true ones: 0 if
-        they are fractions.
+        Values, shape (player to move, state), and a bound of their error: 0 if they are fractions.
     """
     game, arithmetic = players.game, players.arithmetic
     stays = longest_stays(game, players.seat, arithmetic)
@@ -102,12 +101,12 @@ def fixed_point(players: Players) -> tuple[Values, float]:
 
 
 def _guess(players: Players) -> Values:
-    """Give values from which policy iteration may begin: zeros, or those that floats find.
+    """Give values from which policy iteration begins: zeros, or if exact the floats' values.
 
-    Nearly all choices are right there, so that iteration without rounding is short.
+    Nearly all choices are right at the floats' values, so exact iteration is short.
     """
     if not players.arithmetic.rounds:
-        with suppress(InputError):  # if floats cannot tell
+        with suppress(InputError):  # floats are not precise enough
             return fixed_point(players.in_floats())[0]
     return FLOATS.values(players.game.num_players, players.game.num_states)
 
@@ -116,9 +115,9 @@ def _solve(block: Block, players: Players, values: Values, cut: Array) -> Any:
     """Find the values of one block, given those of later ones, and give the residual.
 
     Args:
-        block: what is swept.
-        players: who choose, or do not.
-        values: of later blocks, to which those of this one are added.
+        block: the block.
+        players: of the game.
+        values: of later blocks; the values of this block are added.
         cut: a guess of the cut's values, shape (cut,).
     """
     gains = block.gains(values)
@@ -139,7 +138,7 @@ def _solve(block: Block, players: Players, values: Values, cut: Array) -> Any:
 
 
 def _respond(block: Block, players: Players, gains: Any, cut: Array) -> Array:
-    """Find the cut's values if the opponent answers best to what the other player has chosen."""
+    """Find the cut's values under the opponent's best response to the other player's choices."""
     known: set[bytes] = set()
     _were_known(players.chosen(block.stages), known)
     for _ in range(MOST_ROUNDS):
@@ -151,16 +150,16 @@ def _respond(block: Block, players: Players, gains: Any, cut: Array) -> Array:
 
 
 def _improved(block: Block, players: Players, cut: Array, found: Array) -> Array:
-    """Give the cut's values if all do what they chose last, from c and T(c)."""
+    """Give the cut's values if all players repeat their last choices, from c and T(c)."""
     returns = block.returns(players.weigh)
     return players.within(cut + _solve_linear(block, returns, found - cut, players.arithmetic))
 
 
 def _were_known(chosen: IntArray, known: set[bytes]) -> bool:
-    """Say whether choices were made before, and remember them.
+    """Say whether choices were made before, and add them to the known ones.
 
-    As a rule that is in the last round: nothing is to be improved. Rounding may also lead floats
-    back to choices that are all but as good; the residual says how good the values are then.
+    Usually choices repeat because they are optimal. Rounding may also lead floats back to choices
+    that are nearly as good; then the residual says how good the values are.
     """
     digest = sha256(chosen.tobytes()).digest()
     if digest in known:
@@ -207,12 +206,12 @@ def _solve_linear(block: Block, chances: Array, right: Array, arithmetic: Arithm
 def longest_stays(game: Game, seat: int, arithmetic: Arithmetic = FLOATS) -> FloatArray:
     """Bound the number of decisions in each block, shape (block,), from any of its positions.
 
-    It is the expected number if all players conspire to prolong the stay. In exact computation,
-    which needs no bound, it is infinite where floats cannot tell it.
+    It is the expected number if all players conspire to prolong the stay; infinite where floats
+    are not precise enough and the computation is exact, which needs no bound.
 
     Raises:
         GameError: if they can stay for ever.
-        InputError: if floats cannot tell that they cannot.
+        InputError: if floats are not precise enough to exclude that.
     """
     stays = _stays_in_floats(game, seat)
     endless = np.flatnonzero(np.isinf(stays)).tolist()
@@ -228,9 +227,9 @@ def longest_stays(game: Game, seat: int, arithmetic: Arithmetic = FLOATS) -> Flo
     return stays
 
 
-@remembered
+@cached
 def _stays_in_floats(game: Game, seat: int) -> FloatArray:
-    """Bound the decisions in each block; infinite where floats cannot tell."""
+    """Bound the decisions in each block; infinite where floats are not precise enough."""
     stays = []
     for block in sweeps_of(game).blocks(seat):
         try:
@@ -241,7 +240,7 @@ def _stays_in_floats(game: Game, seat: int) -> FloatArray:
 
 
 def _stay(game: Game, block: Block, arithmetic: Arithmetic) -> float:
-    """Bound the decisions in a block; infinite if floats cannot tell.
+    """Bound the decisions in a block; infinite if floats are not precise enough.
 
     Raises:
         GameError: if the block need not be left.
@@ -276,14 +275,14 @@ def _stay(game: Game, block: Block, arithmetic: Arithmetic) -> float:
 def pass_through(
     game: Game, look: Decide, values: Values, seat: int, arithmetic: Arithmetic
 ) -> None:
-    """Call ``look`` at every stage with what its actions are worth, given all values.
+    """Call ``look`` at every stage with its action values, given all values.
 
     Args:
         game: the rules.
         look: takes a stage and expected values, shape (state, action), meaningless for illegal
             actions; gives the values of the states.
         values: to ``seat``, shape (player to move, state).
-        seat: whose values they are.
+        seat: the seat whose values they are.
         arithmetic: of the values.
     """
     for block in reversed(sweeps_of(game).blocks(seat, arithmetic)):
@@ -291,18 +290,18 @@ def pass_through(
 
 
 def visits(game: Game, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic) -> Visits:
-    """Compute how often each position is met on average.
+    """Compute the expected visits of each position.
 
     Args:
         game: the rules.
         decide: takes a stage and the mass of its states, shape (state,); gives the weights of its
-            actions, shape (state, action); linear, and asked several times.
+            actions, shape (state, action); linear, and called several times.
         start: mass before the first move, shape (player to move, state).
-        seat: for whom the game is not over where mass goes on.
+        seat: mass goes on while the game is not over for this seat.
         arithmetic: of the mass.
 
     Returns:
-        Expected visits, and what they missed.
+        Expected visits and residual.
     """
     mass, residual = start.copy(), 0.0
     for block in sweeps_of(game).blocks(seat, arithmetic):
@@ -317,7 +316,7 @@ def visits(game: Game, decide: Decide, start: Array, seat: int, arithmetic: Arit
 
 
 def _missed(block: Block, chances: Array, right: Array, solved: Array) -> float:
-    """Bound what a solution misses of its linear system: the sum of |right + A x - x|."""
+    """Bound the residual of a linear system's solution: the sum of |right + A x - x|."""
     inside = np.zeros(chances.shape[:2], dtype=chances.dtype)  # (group, place)
     inside[block.groups, block.places] = solved
     sums = (chances * inside[:, None, :]).sum(axis=2)[block.groups, block.places]

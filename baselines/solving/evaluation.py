@@ -1,4 +1,4 @@
-"""What solving and evaluating give: values of all positions, and questions about them."""
+"""Results of ``solve`` and ``evaluate``: values of positions, actions and observations."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,13 +23,13 @@ class Evaluation:
     """Values of a policy.
 
     Attributes:
-        task: what the policy was evaluated on.
+        task: game, seat and opponents.
         policy: the agent's policy.
-        found: the values, which are asked for by position.
-        arithmetic: how they were computed.
-        sweep_error: bounds the error of values and action values (see ``rounding``).
-        read: reads the observations that are asked about, as the environment shows them; None if
-            they are integers, as those of a ``Task``.
+        found: the values of all positions.
+        arithmetic: floats, or numbers without rounding.
+        sweep_error: bound of the error of values and action values (see ``rounding``).
+        read: turns an observation of the environment into integers; None if observations are
+            integers, as for a ``Task``.
     """
 
     task: Task
@@ -41,9 +41,9 @@ class Evaluation:
 
     @cached_property
     def error_bound(self) -> float:
-        """How far rounding may have taken any value from the true one; 0 if exact.
+        """Largest distance of any value from the true one by rounding; 0 if exact.
 
-        It holds for the values of positions and of actions, and for ``value`` and
+        The bound holds for the values of positions and of actions, and for ``value`` and
         ``value_before_play``. Its proof is in ``rounding`` and ``cycles``.
         """
         if not self.arithmetic.rounds:
@@ -67,7 +67,7 @@ class Evaluation:
 
     @cached_property
     def value_before_play(self) -> float | Fraction:
-        """Expected payoff before anyone moves, early ends of the game included."""
+        """Expected payoff before anyone moves, games that end before the agent moves included."""
         return self._expected(0, start_mass(self.task.game, self.arithmetic)[0])
 
     def _expected(self, seat: int, law: Array) -> float | Fraction:
@@ -81,8 +81,8 @@ class Evaluation:
     def table(self) -> Array:
         """Value of each action of the agent if the policy is followed afterwards.
 
-        Shape (state, action); illegal actions are -inf. Nothing else here needs it; it is for
-        small games.
+        Shape (state, action); illegal actions are -inf. For small
+        games: the table of a large game is refused.
         """
         game = self.task.game
         check_array("a table of action values", game, game.num_states, game.num_actions)
@@ -97,24 +97,24 @@ class Evaluation:
         return frozen(expected)
 
     def _look_ahead(self, look: Callable[[Stage, Array], None]) -> None:
-        """Show the values of actions as a sweep has them, shape (state, action)."""
+        """Call ``look`` with the action values of each stage, as a sweep has them."""
         look_ahead(self.task.game, look, self.found, self.task.seat, self.arithmetic)
 
     def action_values(self, observation: Any) -> Array:
         """Give the values of all actions at one observation, shape (action,); illegal are -inf.
 
         Args:
-            observation: as the environment shows it that was solved or evaluated; of a ``Task``,
-                one integer for each component. Nothing is rounded.
+            observation: as the solved or evaluated environment shows it; for a ``Task``, one
+                integer for each component. Nothing is rounded.
 
         Raises:
-            ValueError: if it is none that the agent may see before a move, or a wrapper of the
-                environment changes it.
+            ValueError: if the agent never sees it before a move, or a wrapper of the environment
+                changes observations.
         """
         return self._row(self._state(observation))
 
     def _row(self, state: IntArray) -> Array:
-        """Give the values of all actions in one state, from those of the states they lead to."""
+        """Give the values of all actions in one state, from the values of later positions."""
         game = self.task.game
         actions = np.flatnonzero(game.mask(state)[0])
         row: Array = np.full(game.num_actions, -np.inf, dtype=self.arithmetic.dtype)

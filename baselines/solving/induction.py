@@ -8,7 +8,7 @@ expected value of an action, which ``Sweeps.backward`` computes from later value
 * the other player of a zero-sum game, if free, takes the minimum.
 
 Without a free opponent this is the Bellman equation of a decision process. If all players are free
-and each takes what is best for itself, the result is an equilibrium: of a zero-sum game the minimax
+and each takes its own best action, the result is an equilibrium: of a zero-sum game the minimax
 solution, of any other game the one in which ties are broken towards the smallest action, which then
 may matter to the others.
 """
@@ -22,7 +22,7 @@ import numpy as np
 from ...core import Arithmetic, Array, Decide, Game, InputError, IntArray, Stage, Values, arithmetic
 from ...core.sizes import check_array, check_sizes
 from ...core.sweeps import sweeps_of
-from ..cache import remembered
+from ..cache import cached
 from ..policies.kinds import DeterministicPolicy
 from .cycles import Visits, fixed_point, pass_through, visits
 from .players import Players
@@ -30,7 +30,7 @@ from .rounding import largest_payoff, require_precision, values_error
 
 
 def arithmetic_of(game: Game, exact: bool) -> Arithmetic:
-    """Give the arithmetic that a user asks for.
+    """Give the arithmetic for a user's ``exact``.
 
     Raises:
         SizeError: if the game is too large for it.
@@ -41,13 +41,13 @@ def arithmetic_of(game: Game, exact: bool) -> Arithmetic:
 
 
 class Sweep(NamedTuple):
-    """What a sweep backward has found.
+    """Result of a sweep backward.
 
     Attributes:
         values: of all positions.
         choices: the smallest optimal action in every state, shape (state,), for each free seat.
-        error_bound: how far rounding may have taken a value, or the expected value of a move
-            (see ``rounding``): 0 if exact.
+        error_bound: largest distance of a value or an action value from the true one by rounding
+            (see ``rounding``); 0 if exact.
     """
 
     values: Values
@@ -56,7 +56,7 @@ class Sweep(NamedTuple):
 
 
 def sweep_back(players: Players) -> Sweep:
-    """Compute the value of every position, and the choices of the players who are free."""
+    """Compute the value of every position, and the choices of the free players."""
     game = players.game
     if game.has_cycles:
         values, error_bound = fixed_point(players)
@@ -79,7 +79,7 @@ def _values_error(game: Game, arithmetic: Arithmetic, decision: int) -> float:
 def sweep_forward(
     game: Game, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic
 ) -> Visits:
-    """Compute how often each position is met on average (see ``cycles.visits``)."""
+    """Compute the expected visits of each position (see ``cycles.visits``)."""
     if game.has_cycles:
         return visits(game, decide, start, seat, arithmetic)
     return Visits(sweeps_of(game).forward(decide, start, seat, arithmetic), 0.0)
@@ -99,7 +99,7 @@ def look_ahead(
         look: takes a stage and expected values, shape (state, action), multiplied by its scale
             and meaningless for illegal actions.
         values: of all positions to ``seat``.
-        seat: whose values they are.
+        seat: the seat whose values they are.
         arithmetic: of the values.
     """
 
@@ -114,7 +114,7 @@ def look_ahead(
 
 
 def _everywhere(game: Game, choice: IntArray) -> IntArray:
-    """Put the first legal action where only other players move, so that tables are complete."""
+    """Put the first legal action into other players' states, so that tables are complete."""
     rest = np.flatnonzero(choice < 0)
     choice[rest] = game.first_actions(rest)
     return choice
@@ -136,13 +136,20 @@ class Equilibrium:
 
 
 def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
-    """Solve a game for all players; equally good actions give way to the smallest."""
-    return equilibrium_in(game, arithmetic_of(game, exact))
+    """Solve a game for all players at once; of equally good actions the smallest is taken.
+
+    Args:
+        game: the rules.
+        exact: compute with integers; values are fractions.
+
+    Raises:
+        ValueError: if the game has cycles and is not zero-sum for two players.
+    """
+    return _equilibrium(game, arithmetic_of(game, exact))
 
 
-@remembered
-def equilibrium_in(game: Game, arithmetic: Arithmetic) -> Equilibrium:
-    """Do as ``equilibrium`` does, in an arithmetic."""
+@cached
+def _equilibrium(game: Game, arithmetic: Arithmetic) -> Equilibrium:
     if game.zero_sum or game.num_players == 1:
         values, choices, error_bound = _sweep_mirrored(game, arithmetic) or sweep_back(
             Players(game, 0, {}, arithmetic)
@@ -161,7 +168,7 @@ def equilibrium_in(game: Game, arithmetic: Arithmetic) -> Equilibrium:
 
 
 def _sweep_mirrored(game: Game, arithmetic: Arithmetic) -> Sweep | None:
-    """Let both players do the same, if the game has a sweep for that."""
+    """Sweep with equal choices of both players; None if the game has no mirrored sweep."""
     players = Players(game, 0, {}, arithmetic)
     values = sweeps_of(game).backward_mirrored(players.choose, arithmetic)
     if values is None:

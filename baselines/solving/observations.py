@@ -24,7 +24,7 @@ def as_numbers(
         observation: an array, a list, or a tensor of any library.
         shape: that it must have.
         wanted: what it must be, for the message.
-        kinds: kinds of dtype that come into question; a list of numbers of two kinds has the wider.
+        kinds: accepted kinds of dtype; a list of numbers of two kinds has the wider one.
 
     Raises:
         InputError: if it is no array of numbers, or of another shape.
@@ -58,7 +58,7 @@ def whole_numbers(observation: Any, sizes: tuple[int, ...], names: tuple[str, ..
 
 
 def told(observation: Any) -> str:
-    """Show what was given for an observation, in few words."""
+    """Describe in a few words the object that was given as an observation."""
     try:
         given = np.asarray(observation)
     except Exception:  # as in ``as_numbers``
@@ -73,12 +73,12 @@ def told(observation: Any) -> str:
 
 @dataclass(frozen=True)
 class InDictionary:
-    """Reads observations that stand beside a mask in a dictionary, or by themselves.
+    """Reads observations from a dictionary that also holds a mask, or given without it.
 
     Attributes:
         key: of the observation.
-        game: whose observations they are.
-        read: reads what stands there; None if that is the integers.
+        game: of the observations.
+        read: turns the entry into integers; None if it is the integers.
     """
 
     key: str
@@ -108,7 +108,7 @@ class Changed:
     wrappers: tuple[str, ...]
 
     def __call__(self, observation: Any) -> IntArray:
-        """Say whose observations can be read."""
+        """Refuse, and say which observations can be read."""
         raise InputError(
             "observation must be one that can be read, and the wrappers of env change it "
             f"({', '.join(self.wrappers)}): ask a solution of env.unwrapped about what that shows, "

@@ -1,4 +1,4 @@
-"""Where games go: how likely each state is met, and each payoff is paid (Fokker-Planck)."""
+"""Occupancies and payoff laws: probabilities of states and of payoffs (Fokker-Planck)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,14 +14,14 @@ from .players import spread
 
 
 def play(policy: Policy, task: Task, arithmetic: Arithmetic, follow: Decide | None = None) -> Array:
-    """Compute how likely a game meets each state, visiting all stages first to last.
+    """Compute the probability that a game visits each state, by a sweep forward.
 
     Args:
         policy: the agent's.
-        task: what it faces.
-        arithmetic: how to count.
-        follow: takes a stage and weights of its moves, shape (state, action), and gives those
-            that are followed further; linear, and asked several times. None follows all.
+        task: game, seat and opponents.
+        arithmetic: of the probabilities.
+        follow: takes a stage and the weights of its moves, shape (state, action), and gives the
+            weights with which the game goes on; linear, and called several times. None: all.
 
     Returns:
         Probabilities, or in a game with cycles expected visits, shape (player to move, state).
@@ -48,9 +48,9 @@ def outcomes(policy: Policy, task: Task, arithmetic: Arithmetic, met: Array) -> 
 
     Args:
         policy: the agent's.
-        task: what it faces.
-        arithmetic: how to count.
-        met: how likely each state is met, as ``play`` gives it, of which a part ends the game.
+        task: game, seat and opponents.
+        arithmetic: of the probabilities.
+        met: occupancy of each position, as ``play`` gives it.
     """
     game, policies = task.game, {**policies_against(task, arithmetic), task.seat: policy}
     worst = arithmetic.payoff_range(game)[0]
@@ -72,7 +72,7 @@ def outcomes(policy: Policy, task: Task, arithmetic: Arithmetic, met: Array) -> 
 
 
 def pieces(task: Task) -> Iterator[tuple[int, IntArray]]:
-    """Cut the stages, first to last, so that numbers for (state, action) are few: seat, states."""
+    """Cut all stages, first to last, into batches of states that fit the memory: (seat, states)."""
     step = max(1, PIECE // task.game.num_actions)
     for seat, states in task.game.stages():
         for first in range(0, len(states), step):

@@ -1,4 +1,4 @@
-"""What the players do at each stage of a sweep: what a policy says, or what is best."""
+"""The players of a sweep: at each stage a player follows a policy or takes the best action."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -10,7 +10,7 @@ from .rounding import decision_roundings
 
 
 def with_illegal(game: Game, stage: Stage, expected: Array, arithmetic: Arithmetic) -> Array:
-    """Value illegal actions, (state, action), at the worst payoff, as environments do."""
+    """Set the values of illegal actions, (state, action), to the worst payoff."""
     worst = arithmetic.scaled(arithmetic.payoff_range(game)[0], stage.scale)
     return np.where(game.mask(stage.states), expected, worst[:, None])
 
@@ -32,19 +32,19 @@ class Players:
 
     Args:
         game: the rules.
-        seat: whose payoffs are meant.
+        seat: the seat whose payoffs are computed.
         policies: fixed policies by seat; the seats left out are free.
         arithmetic: of the values.
-        worst: free players choose what is worst for them, not what is best.
-        partial: values may leave out some of what is paid, so that they need not be in the range
-            of payoffs.
+        worst: free players take their worst action instead of their best.
+        partial: values leave out some payments, so they need not be in the range of payoffs.
 
     Attributes:
-        choices: what each free player chose last in every state, shape (state,); -1 at first.
+        choices: last chosen action of each free player in every state, shape (state,); -1 at
+            first.
         roundings: most roundings of a decision.
 
     Raises:
-        InputError: if two are free in a game that is not zero-sum.
+        InputError: if two players are free in a game that is not zero-sum.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Players:
         self._equal = arithmetic.tie(game) if self.free else 0.0
 
     def in_floats(self) -> "Players":
-        """Give the same players for computation in floats."""
+        """Give the same players, with floats as arithmetic."""
         return Players(self.game, self.seat, self._policies, FLOATS, self._worst, self._partial)
 
     def within(self, values: Array) -> Array:
@@ -86,7 +86,7 @@ class Players:
         return self._decide(stage, expected, [1 - self.seat])
 
     def weigh(self, stage: Stage, mass: Array) -> Array:
-        """Spread the mass of states, (state,), over what all do, (state, action)."""
+        """Distribute the mass of states, (state,), over the players' actions, (state, action)."""
         mover, states = stage.seat, stage.states
         if mover in self._policies:
             weights = spread(self._policies[mover], states, mass, self.arithmetic)
@@ -95,7 +95,7 @@ class Players:
         return mass[:, None] * one_hot(chosen, self.game.num_actions)
 
     def chosen(self, stages: Sequence[Stage]) -> IntArray:
-        """List what the free players chose last in the states of some stages."""
+        """List the last choices of the free players in the states of some stages."""
         each = [
             self.choices[stage.seat][stage.states] for stage in stages if stage.seat in self.choices
         ]

@@ -1,4 +1,4 @@
-"""How far rounding may take a float from the number that it stands for: bounds, with their proof.
+"""Bounds of the rounding errors of values, with their proof.
 
 Each operation of floats gives the exact result times 1 + d with |d| <= u = 2^-53 (Higham 2002,
 *Accuracy and Stability of Numerical Algorithms*, section 2.2), so that t of them in a row give it
@@ -22,8 +22,8 @@ and the same after any number of moves. As every game ends, D is not positive. L
     |V(s) - V*(s)| <= eta N(s).
 
 Where t differs, t N is the largest expected sum of t; ``Sweeps.backward_roundings`` bounds it. In
-games with cycles ``cycles`` adds what its fixed points miss. A value that is what another player
-leaves of the total of two payoffs has four roundings more.
+games with cycles ``cycles`` adds what its fixed points miss. A value that is computed as the total
+of two payoffs minus the other player's value has four roundings more.
 
 *Forward.* Masses are sums of products of probabilities, none of them negative. So roundings change
 each by a factor of 1 + theta, |theta| <= gamma(K), K those on the longest way to it
@@ -46,13 +46,13 @@ _UPWARDS = 1 + 2.0**-45
 
 
 def gamma(roundings: float) -> float:
-    """Bound the relative error after so many roundings."""
+    """Bound the relative error after a number of roundings."""
     lost = roundings * UNIT
     return upwards(lost / (1 - lost)) if lost < 0.5 else float("inf")
 
 
 def upwards(bound: float) -> float:
-    """Round a bound up that a few operations have computed."""
+    """Round up a bound that a few operations in floats have computed."""
     return bound * _UPWARDS
 
 
@@ -77,7 +77,7 @@ def decision_roundings(policies: Iterable[Policy]) -> int:
 
 
 def require_precision(game: Game, bound: float) -> None:
-    """Refuse values whose error bound says that floats cannot tell them.
+    """Refuse values with a large error bound.
 
     Raises:
         InputError: if the bound is too large a part of the span of payoffs.

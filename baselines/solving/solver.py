@@ -1,8 +1,8 @@
-"""Exact answers for one agent: its optimum, the value of a policy, where it goes, who beats it.
+"""Exact results for one agent: optimum, value of a policy, occupancy, payoff law, best response.
 
-All functions take an environment of this project or a ``Task``. Values are in the game's payoff
-(a win is 1, a tie 1/2, a loss 0, unless the game says otherwise) and, for an agent whose
-opponents move first, conditioned on its getting to move at all.
+All functions take an environment of this project or a ``Task``. Values are expected payoffs (a win
+is 1, a tie 1/2, a loss 0, unless the game says otherwise); for an agent whose opponents move first
+they are conditional on its getting to move at all.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,14 +13,14 @@ from typing import Any
 import numpy.typing as npt
 
 from ...core import FLOATS, Arithmetic, Array, BoolArray, Game, InputError, IntArray
-from ..cache import remembered
-from ..policies.door import Reading, convert, convert_agent, fitting, label
+from ..cache import cached
+from ..policies.door import Reading, convert, label
 from ..policies.kinds import DeterministicPolicy, Policy, PolicyFunction, PolicyLike
 from ..policies.names import BEST
 from ..policies.preferences import FunctionNetwork
 from ..task import LineUp, Task, by_seat, look_at, policies_against
 from .evaluation import Evaluation, Solution
-from .induction import arithmetic_of, equilibrium_in, sweep_back
+from .induction import arithmetic_of, equilibrium, sweep_back
 from .occupancy import outcomes, play
 from .players import Players
 
@@ -33,17 +33,16 @@ def solve(env: Any, exact: bool = False) -> Solution:
         exact: compute with integers; values are fractions.
     """
     task, sight = look_at(env)
-    found = solution(task, arithmetic_of(task.game, exact))
+    solution = _solve(task, arithmetic_of(task.game, exact))
     if sight is None or sight.read is None:
-        return found
-    return replace(found, read=sight.read)  # which equal tasks do not share
+        return solution
+    return replace(solution, read=sight.read)  # equal tasks may show observations differently
 
 
-@remembered
-def solution(task: Task, arithmetic: Arithmetic) -> Solution:
-    """Do as ``solve`` does, in an arithmetic."""
-    if task.faces_equilibrium:  # to which the best response is the equilibrium itself
-        both = equilibrium_in(task.game, arithmetic)
+@cached
+def _solve(task: Task, arithmetic: Arithmetic) -> Solution:
+    if task.faces_equilibrium:  # the best response to an equilibrium is the equilibrium itself
+        both = equilibrium(task.game, exact=not arithmetic.rounds)
         policy, values = both.policies[task.seat], both.values[task.seat]
         return Solution(task, policy, values, arithmetic, both.error_bound)
     policies = policies_against(task, arithmetic)
@@ -52,7 +51,15 @@ def solution(task: Task, arithmetic: Arithmetic) -> Solution:
     return Solution(task, policy, swept.values, arithmetic, swept.error_bound)
 
 
-def evaluate(policy: PolicyLike, env: Any, exact: bool = False) -> Evaluation:
+def evaluate(
+    policy: PolicyLike,
+    env: Any,
+    exact: bool = False,
+    *,
+    deterministic: bool = True,
+    masked: bool = True,
+    observations: Any = None,
+) -> Evaluation:
     """Compute the value of a policy in every position (the Kolmogorov equation).
 
     Args:
@@ -60,20 +67,21 @@ def evaluate(policy: PolicyLike, env: Any, exact: bool = False) -> Evaluation:
         env: an environment of this project, or a ``Task``.
         exact: compute with fractions; probabilities are taken as the exact numbers their floats
             are.
+        deterministic: as for ``as_policy``, like the others.
+        masked: the same; an illegal action ends the game with the worst payoff.
+        observations: the same.
+
+    Raises:
+        ValueError: if the policy does not fit the game or cannot be scored exactly.
     """
     task, sight = look_at(env)
     arithmetic = arithmetic_of(task.game, exact)
-    return examine(policy, task, arithmetic, Reading(sight=sight))
-
-
-def examine(policy: Any, task: Task, arithmetic: Arithmetic, reading: Reading) -> Evaluation:
-    """Do as ``evaluate`` does, in an arithmetic."""
-    others = policies_against(task, arithmetic)
-    chosen = agent(policy, task, arithmetic, reading)
-    policies = {**others, task.seat: chosen}
+    reading = Reading(deterministic, masked, sight, observations)
+    agent = _agent(policy, task, arithmetic, reading)
+    policies = {**policies_against(task, arithmetic), task.seat: agent}
     swept = sweep_back(Players(task.game, task.seat, policies, arithmetic))
-    read = None if reading.sight is None else reading.sight.read
-    return Evaluation(task, chosen, swept.values, arithmetic, swept.error_bound, read=read)
+    read = None if sight is None else sight.read
+    return Evaluation(task, agent, swept.values, arithmetic, swept.error_bound, read=read)
 
 
 def as_policy(
@@ -85,25 +93,25 @@ def as_policy(
     masked: bool = True,
     observations: Any = None,
 ) -> Policy:
-    """Turn whatever a user calls a policy into one of the agent of ``env``.
+    """Turn whatever a user gives as a policy into the ``Policy`` of the agent of ``env``.
 
-    All functions that take a policy do this first; call it yourself to say more about a model, or
-    to use one many times.
+    All functions that take a policy do this first. Call it yourself to give ``observations``,
+    ``masked`` or ``deterministic`` once, or to use a policy many times without reading it again.
 
     Args:
         policy: a name, of which "optimal" and "best_response" are the best response to the
-            opponents of ``env``, and "equilibrium" is the agent's part of the equilibrium, whoever
-            they are; a table of probabilities (state, action), actions (state,), or a mapping from
-            state to action; a callable on (observations, masks); a model of stable-baselines3 or
-            sb3-contrib, or its policy; the path of a run folder, of a certificate or of a model
-            that stable-baselines3 saved.
-        env: an environment of this project, or a ``Task``. Networks are shown what its wrappers
-            make of observations.
+            opponents of ``env``, and "equilibrium" is the agent's part of the equilibrium,
+            whatever the opponents play; a table of probabilities (state, action), actions
+            (state,), or a mapping from state to action; a callable on (observations, masks); a
+            model of stable-baselines3 or sb3-contrib, or its policy; the path of a run folder, of
+            a certificate or of a model that stable-baselines3 saved.
+        env: an environment of this project, or a ``Task``. Networks get observations
+            as its wrappers change them.
         exact: whether named policies are computed without rounding.
         deterministic: whether models take their likeliest action or draw from their law.
         masked: whether the policy is held to the legal actions.
-        observations: what a model is given of what it is shown: a ``VecNormalize``, or a function
-            from a batch of observations to a batch. Needed for a model that was trained under
+        observations: changes observations before a model gets them: a ``VecNormalize``, or a
+            function from a batch to a batch. Needed for a model that was trained under
             ``VecNormalize`` and loaded without it.
 
     Raises:
@@ -111,24 +119,22 @@ def as_policy(
     """
     task, sight = look_at(env)
     reading = Reading(deterministic, masked, sight, observations)
-    return agent(policy, task, arithmetic_of(task.game, exact), reading)
+    return _agent(policy, task, arithmetic_of(task.game, exact), reading)
 
 
-def agent(policy: Any, task: Task, arithmetic: Arithmetic, reading: Reading) -> Policy:
-    """Do as ``as_policy`` does, in an arithmetic."""
-    if isinstance(policy, Policy) and reading.observations is None:
-        return fitting(policy, task.game, task.seat, reading.masked)
+def _agent(policy: Any, task: Task, arithmetic: Arithmetic, reading: Reading) -> Policy:
+    """Turn what a user gives into the policy of the task's agent."""
     if isinstance(policy, str) and policy in BEST and reading.observations is None:
-        return solution(task, arithmetic).policy
+        return _solve(task, arithmetic).policy
 
     def worthless(states: IntArray) -> BoolArray:
-        values = solution(task, FLOATS).found.at(task.seat, states)
+        values = _solve(task, FLOATS).found.at(task.seat, states)
         nothing: BoolArray = values <= task.game.payoff_range[0] + FLOATS.tie(task.game)
         return nothing
 
     if reading.masked:
         reading = replace(reading, worthless=worthless)
-    return convert_agent(policy, task.game, task.seat, arithmetic, reading)
+    return convert(policy, task.game, task.seat, not arithmetic.rounds, reading)
 
 
 def from_network(
@@ -137,16 +143,17 @@ def from_network(
     deterministic: bool = True,
     masked: bool = True,
 ) -> PolicyFunction:
-    """Make a policy of a network of any library.
+    """Make a policy from a network of any library.
 
     Args:
-        function: from a batch of what ``env`` shows, shape (state, ...), to logits or action
+        function: from a batch of observations of ``env``, shape (state, ...), to logits or action
             values of shape (state, action), as an array or a tensor.
-        env: an environment of this project, whose encoding and wrappers of observations count; or
-            a ``Task``, which shows integers of shape (state, component).
+        env: an environment of this project, whose encoding and wrappers the observations go
+            through; or a ``Task``, whose observations are integers, shape (state, component).
         deterministic: whether the legal action of largest preference is taken; if not, actions
             are drawn with probabilities proportional to the exponentials of the preferences.
-        masked: whether only legal actions come into question. If not, say so to ``score`` too.
+        masked: whether only legal actions may be chosen. If not, give ``masked=False`` to
+            ``score`` too.
 
     Returns:
         A callable on (observations, masks), which every function here takes for a policy.
@@ -157,15 +164,15 @@ def from_network(
 
 
 def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
-    """Compute how likely a game meets each state with the agent to move (Fokker-Planck).
+    """Compute the probability that a game visits each state of the agent (Fokker-Planck).
 
     Returns:
-        Probabilities, shape (state,); in a game with cycles, where a state may be met again,
+        Probabilities, shape (state,); in a game with cycles, which may visit a state again,
         expected visits.
     """
     task, sight = look_at(env)
     arithmetic = arithmetic_of(task.game, exact)
-    chosen = agent(policy, task, arithmetic, Reading(sight=sight))
+    chosen = _agent(policy, task, arithmetic, Reading(sight=sight))
     met: Array = play(chosen, task, arithmetic)[task.seat]
     return met
 
@@ -185,29 +192,27 @@ def outcome_distribution(
     """
     task, sight = look_at(env)
     arithmetic = arithmetic_of(task.game, exact)
-    chosen = agent(policy, task, arithmetic, Reading(sight=sight))
+    chosen = _agent(policy, task, arithmetic, Reading(sight=sight))
     return outcomes(chosen, task, arithmetic, play(chosen, task, arithmetic))
 
 
 def expected_payoffs(policies: LineUp, env: Any, exact: bool = False) -> list[float | Fraction]:
-    """Compute what every seat wins on average when all play given policies.
+    """Compute the expected payoff of every seat when all seats play given policies.
 
     Args:
-        policies: one for all seats, or one for each, in the order of the seats or by seat. As
-            for an opponent, "optimal" is the equilibrium.
+        policies: one for all seats, or one for each, in the order of the seats or by seat. Here
+            "optimal" is the equilibrium.
         env: an environment of this project or a ``Task``, for its game.
         exact: compute with fractions.
     """
     task, sight = look_at(env)
-    game, arithmetic = task.game, arithmetic_of(task.game, exact)
+    game, reading = task.game, Reading(sight=sight)
     line_up = {
-        seat: convert(policy, game, seat, arithmetic, sight)
+        seat: convert(policy, game, seat, exact, reading)
         for seat, policy in by_seat(policies, range(game.num_players)).items()
     }
     return [
-        examine(
-            policy, Task(game, seat, _others(line_up, seat)), arithmetic, Reading()
-        ).value_before_play
+        evaluate(policy, Task(game, seat, _others(line_up, seat)), exact).value_before_play
         for seat, policy in line_up.items()
     ]
 
@@ -217,35 +222,34 @@ def _others(line_up: Mapping[int, Policy], seat: int) -> dict[int, PolicyLike]:
 
 
 def best_response(policy: PolicyLike, env: Any, exact: bool = False) -> Solution:
-    """Find the best that the other player of a two-player game can do against a policy.
+    """Find the other player's best response to a policy in a two-player game.
 
-    ``policy`` plays the seat of ``env``; the opponents of ``env`` play no part. As for an
-    opponent, "optimal" is the equilibrium.
+    ``policy`` plays the seat of ``env``; the opponents of ``env`` are ignored. Here "optimal" is
+    the equilibrium.
     """
     task, sight = look_at(env)
     _require_two_players(task.game)
-    chosen = convert(policy, task.game, task.seat, arithmetic_of(task.game, exact), sight)
+    chosen = convert(policy, task.game, task.seat, exact, Reading(sight=sight))
     return solve(Task(task.game, 1 - task.seat, {task.seat: chosen}), exact)
 
 
 def exploitability(policy: PolicyLike, env: Any, exact: bool = False) -> float | Fraction:
-    """Compute how much a policy loses, as against an equilibrium, to the best response to it.
+    """Compute how much less than an equilibrium a policy earns against its best response.
 
-    It is the mean over the policy's seats of what the best response earns beyond what the game
-    is worth to it (half of NashConv); zero for an equilibrium and positive for all else.
+    It is the mean over both seats of the best response's value minus the value of the game to its
+    seat (half of NashConv): zero for an equilibrium, positive for any other policy.
     """
     task, sight = look_at(env)
     game = task.game
     _require_two_players(game)
-    arithmetic = arithmetic_of(game, exact)
     gains = []
     for seat in (0, 1):
-        chosen = convert(policy, game, seat, arithmetic, sight)
+        chosen = convert(policy, game, seat, exact, Reading(sight=sight))
         against_equilibrium = solve(Task(game, 1 - seat, "optimal"), exact)
         against_policy = solve(Task(game, 1 - seat, {seat: chosen}), exact)
         gains.append(against_policy.value_before_play - against_equilibrium.value_before_play)
     lost = sum(gains) / 2
-    return lost if exact else max(lost, 0.0)  # below it by rounding only
+    return lost if exact else max(lost, 0.0)  # negative by rounding only
 
 
 def _require_two_players(game: Game) -> None:

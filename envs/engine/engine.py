@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...baselines import Sight, Task, solve
-from ...baselines.cache import remembered
+from ...baselines.cache import cached
 from ...baselines.solving.induction import look_ahead
 from ...baselines.solving.players import with_illegal
 from ...core import FLOATS, BoolArray, FloatArray, IntArray, Stage, at_least, frozen, one_of
@@ -240,7 +240,7 @@ class Engine:
         return payoffs + np.where(over, 0.0, self._potential[after]) - self._potential[before]
 
 
-@remembered
+@cached
 def advantages(task: Task) -> tuple[IntArray, FloatArray]:
     """Give the row of each state, (state,), and Q*(s, a) - V*(s) of the agent's states by row."""
     game, found = task.game, solve(task).found

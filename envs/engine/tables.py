@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...baselines import Task
-from ...baselines.cache import remembered
-from ...baselines.policies.kinds import DeterministicPolicy, TablePolicy, UniformPolicy
+from ...baselines.cache import cached
 from ...baselines.solving.players import spread
 from ...core import (
     FLOATS,
@@ -32,15 +31,13 @@ LIMIT = 2**28
 MOST_PAYOFFS = 64
 
 
-@remembered
+@cached
 def process_of(task: Task) -> Process | None:
     """Make the tables of a task, or give None if they would not fit ``LIMIT``.
 
     There are none either if another player is too large to be a table itself.
     """
-    if not all(
-        isinstance(policy, TablePolicy | UniformPolicy) for policy in task.policies.values()
-    ):
+    if not all(policy.is_table for policy in task.policies.values()):
         return None
     if sweeps_of(task.game).is_listed:
         _ = order_of(task.game)  # before the initial law is used
@@ -52,7 +49,7 @@ def process_of(task: Task) -> Process | None:
         return None
 
 
-@remembered
+@cached
 def features_of(task: Task, encoding: EncodingName) -> tuple[Features, Features | None]:
     """Give what observations say of places, (place, feature), and of contexts, (context, feature).
 
@@ -309,8 +306,8 @@ def _of_moves(task: Task) -> Process:
     nodes = [np.zeros((2, len(task.others) * size), dtype=np.int64)]
     for mover in task.others:
         own, policy = game.states_of(mover), task.policies[mover]
-        if isinstance(policy, DeterministicPolicy):
-            chosen = policy.actions[own]
+        if policy.is_deterministic:
+            chosen = policy.likeliest(own)
             nodes[0][:, begins[mover] + own] = np.stack(tabulated[mover])[:, own, chosen]
             continue
         # A node draws the action, and the next one its outcome.

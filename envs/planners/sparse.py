@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...baselines import Policy, Task, solve
-from ...baselines.policies.kinds import DeterministicPolicy
 from ...baselines.solving.induction import look_ahead, sweep_back
 from ...baselines.solving.players import Players, with_illegal
 from ...core import FLOATS, Array, BoolArray, FloatArray, Game, GameError, IntArray, Stage
@@ -148,7 +147,7 @@ class _Listing:
 
     def _choices(self, other: int, states: IntArray) -> int:
         """Bound the number of moves that another player may make in some states."""
-        if isinstance(self._task.policies[other], DeterministicPolicy):
+        if self._task.policies[other].is_deterministic:
             return len(states)
         return int(self._game.mask(states).sum())
 

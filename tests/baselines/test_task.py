@@ -7,8 +7,7 @@ from fractions import Fraction
 import gymnasium as gym
 import numpy as np
 import pytest
-from exactdice.baselines import Task, as_policy, solve
-from exactdice.baselines import cache as answers
+from exactdice.baselines import Task, as_policy, cache, solve
 from exactdice.baselines.policies.kinds import DeterministicPolicy, UniformPolicy
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 from exactdice.sources.greed.policies import if_else
@@ -33,7 +32,7 @@ def sweeps(monkeypatch):
 
         return count
 
-    answers.forget()
+    cache.clear_cache()
     for name in ("backward_together", "backward_mirrored"):
         monkeypatch.setattr(Greed, name, counting(getattr(Greed, name)))
     return counted
@@ -97,8 +96,8 @@ def test_equal_tasks_share_what_is_computed_once_in_each_arithmetic(sweeps):
 
 
 def test_the_answers_asked_for_longest_ago_go_first(sweeps, monkeypatch):
-    monkeypatch.setattr(answers, "LEAST", 1)
-    monkeypatch.setattr(answers, "LIMIT", 10 * GAME.num_states)
+    monkeypatch.setattr(cache, "LEAST", 1)
+    monkeypatch.setattr(cache, "LIMIT", 10 * GAME.num_states)
     tasks = [Task(GAME, 0, name) for name in ("random", "if_else", "terminal")]
     for task in tasks[:2]:
         solve(task)
@@ -109,13 +108,13 @@ def test_the_answers_asked_for_longest_ago_go_first(sweeps, monkeypatch):
     assert len(sweeps) == 3
     solve(tasks[1])
     assert len(sweeps) == 4
-    assert sum(answers._arrays([*answers._ANSWERS.values()]).values()) <= answers.LIMIT
+    assert sum(cache._arrays([*cache._ENTRIES.values()]).values()) <= cache.LIMIT
 
 
 def test_one_large_answer_does_not_drive_out_what_it_was_made_of(sweeps, monkeypatch):
     """A network's score in a match solved the match three times over."""
-    monkeypatch.setattr(answers, "LEAST", 1)
-    monkeypatch.setattr(answers, "LIMIT", GAME.num_states)
+    monkeypatch.setattr(cache, "LEAST", 1)
+    monkeypatch.setattr(cache, "LIMIT", GAME.num_states)
     task = Task(GAME, 0, "optimal")
     first = solve(task)
     exactdice.score("random", task)
@@ -123,13 +122,13 @@ def test_one_large_answer_does_not_drive_out_what_it_was_made_of(sweeps, monkeyp
     assert solve(task) is first
     exactdice.score("random", task)
     assert len(sweeps) == swept + 1  # of the policy itself
-    assert answers._arrays([first, first]) == answers._arrays(first)
+    assert cache._arrays([first, first]) == cache._arrays(first)
 
 
 def test_numbers_that_answers_share_count_once(sweeps, monkeypatch):
     """A solution against the equilibrium holds the equilibrium's own values and policy."""
-    monkeypatch.setattr(answers, "LEAST", 1)
-    monkeypatch.setattr(answers, "LIMIT", 8 * GAME.num_states)  # the equilibrium has 5, a law 1
+    monkeypatch.setattr(cache, "LEAST", 1)
+    monkeypatch.setattr(cache, "LIMIT", 8 * GAME.num_states)  # the equilibrium has 5, a law 1
     for _ in range(2):
         solve(Task(GAME))
         assert Task(GAME).policies[1].name == "equilibrium"

@@ -12,7 +12,7 @@ import exactdice
 
 TASK = Task(Greed(10, 3), 0, "random")
 ACTIONS = np.zeros(TASK.game.num_states, dtype=np.int64)
-LONGEST = 12  # there and back to where its numbers are read among them
+LONGEST = 10  # there and back to where its numbers are read among them
 
 
 def holds(thing, policy):
@@ -66,7 +66,7 @@ def way_of(policy):
     ],
     ids=["random", "source", "equilibrium", "best response", "actions", "table", "function", "law"],
 )
-def test_a_policy_changes_its_module_at_most_twelve_times(policy):
+def test_a_policy_changes_its_module_at_most_ten_times(policy):
     exactdice.score(policy, TASK)  # what is remembered of the task is none of the policy's way
     path = way_of(policy)
     assert path[0] == "score"

@@ -4,8 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from exactdice.baselines import Task, make_task
-from exactdice.baselines import cache as answers
+from exactdice.baselines import Task, cache, make_task
 from exactdice.core import sweeps
 from exactdice.core.sweeps import Sweeps
 from exactdice.envs import Engine
@@ -79,14 +78,14 @@ def test_what_does_not_fit_is_played_by_the_rules(monkeypatch):
     rng, means = np.random.default_rng(0), []
     for limit in (tables.LIMIT, 0):
         monkeypatch.setattr(tables, "LIMIT", limit)
-        answers.forget()
+        cache.clear_cache()
         engine = Engine(task, 20_000)
         assert isinstance(engine._lanes, RuleLanes) == (limit == 0)
         engine.reset(np.arange(20_000), rng)
         met = np.bincount(engine.states, minlength=task.game.num_states) / 20_000
         outcome = engine.step(np.arange(20_000), np.ones(20_000, dtype=int), rng)
         means.append([*met, outcome.payoffs.mean(), outcome.over.mean()])
-    answers.forget()
+    cache.clear_cache()
     np.testing.assert_allclose(*means, atol=6 * 0.5 / 20_000**0.5 * 2**0.5)
 
 
@@ -97,6 +96,6 @@ def test_too_many_moves_are_not_listed(monkeypatch):
     with pytest.raises(SizeError, match="moves must have at most 100 outcomes to be listed, got"):
         Sweeps(game).moves(0, 0)
     monkeypatch.setattr(GreedSweeps, "moves", Sweeps.moves)
-    answers.forget()
+    cache.clear_cache()
     assert process_of(Task(game, 1, "random")) is None
-    answers.forget()
+    cache.clear_cache()

@@ -20,7 +20,7 @@ import by_hand_turns
 import numpy as np
 import pytest
 from exactdice.baselines import Task, evaluate, solve
-from exactdice.baselines import cache as answers
+from exactdice.baselines.cache import clear_cache
 from exactdice.games import (
     FourTwoOne,
     FourTwoOneMatch,
@@ -323,4 +323,4 @@ def test_random_configurations_are_those_by_hand(seed):
                 assert found == wanted, (contest.game, name, what)
         if contest.game.num_states * contest.game.num_actions <= SMALL_ENOUGH:
             compare_tables(contest, rng)
-    answers.forget()
+    clear_cache()

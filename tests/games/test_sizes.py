@@ -6,8 +6,7 @@ import tracemalloc
 
 import gymnasium as gym
 import pytest
-from exactdice.baselines import Task, equilibrium, solve
-from exactdice.baselines import cache as answers
+from exactdice.baselines import Task, cache, equilibrium, solve
 from exactdice.core import sizes
 from exactdice.games import (
     GAMES,
@@ -120,7 +119,7 @@ def test_the_largest_size_that_the_message_names_fits_and_one_more_does_not(
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("game", SMALL, ids=repr)
 def test_the_estimates_are_right_to_a_factor_of_three(game, exact):
-    answers.forget()
+    cache.clear_cache()
     tracemalloc.start()
     try:
         anew = type(game)(**game.keywords)
@@ -203,7 +202,7 @@ def test_tables_of_states_and_actions_are_refused_where_games_are_not():
 
 def test_no_array_of_states_and_actions_is_made_to_solve_and_score():
     """One such array of floats would take 134 MB."""
-    answers.forget()
+    cache.clear_cache()
     tracemalloc.start()
     task = Task(ShutTheBox())
     score = exactdice.score("random", task)

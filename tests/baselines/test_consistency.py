@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from exactdice.baselines import Policy, Task
-from exactdice.baselines.policies import again
-from exactdice.baselines.policies import asked as tables
+from exactdice.baselines.policies import consistency, functions
 from exactdice.games import Greed, InputError, ShutTheBox
 
 import exactdice
@@ -149,7 +148,7 @@ def test_noise_of_preferences_is_refused_however_small_they_are():
 
 def test_a_policy_that_is_asked_again_cannot_change_its_mind_later(monkeypatch):
     """Its laws are not kept, but a number for each, so that every state is compared."""
-    monkeypatch.setattr(tables, "LAWS", 0)
+    monkeypatch.setattr(functions, "LAWS", 0)
 
     class Later:
         changed = False
@@ -207,6 +206,6 @@ def test_a_sample_of_a_large_game_is_asked_about_again():
 
     exactdice.as_policy(first, task)
     own = len(task.game.states_of(0))
-    assert own > again.SAMPLE
-    assert sum(asked) < 1.2 * own + again.SAMPLE
-    assert asked[-again.ALONE :] == [1] * again.ALONE
+    assert own > consistency.SAMPLE
+    assert sum(asked) < 1.2 * own + consistency.SAMPLE
+    assert asked[-consistency.ALONE :] == [1] * consistency.ALONE

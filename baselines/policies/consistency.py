@@ -1,12 +1,13 @@
-"""Whether a policy is a function of one observation: asked again, it must say the same.
+"""Whether a policy is a function of the observation: called again, it must give the same.
 
-What is scored is the answer to all states at once; in play a policy is asked about one state at a
-time. So a sample of states is asked about again, in another order and in batches of every size down
-to one. Chance, a count of calls and a dependence on the rest of the batch all show as a difference.
+A score calls a policy with all states at once; a game calls it with one state at a time. So the
+policy is called again with a sample of states, in another order and in batches of every size down
+to one. A policy that depends on chance, on the number of calls or on the rest of the batch gives
+different results.
 
-The answers are compared as *evidence*: actions, shape (state,), which must be the same; or laws or
-preferences, shape (state, action), which may differ by the rounding of a network. So near ties of
-preferences, which may fall to either action, are not taken for a change of mind.
+Results are compared as *evidence*: actions, shape (state,), which must be the same; or laws or
+preferences, shape (state, action), which may differ by the rounding of a network. So a near tie of
+preferences, which rounding may break either way, is not mistaken for a difference.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,23 +17,25 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core import BoolArray, FloatArray, Game, InputError, IntArray
-from .arrays import ROUNDING
 
-SAMPLE = 1024  # states that are asked about again, at least; of fewer states all are
-SHARE = 16  # and of large games one state in so many
-WHOLE = 5  # times that all of a smaller game is asked about again: chance may show in few states
-ALONE = 8  # states that are asked about one by one in the end
+#: How far results of a float32 network may differ from batch to batch, as a share of the largest.
+#: Such a network is right to about 1e-6 of that, and a law moves by no more than its logits.
+ROUNDING = 1e-4
+SAMPLE = 1024  # least number of states in the sample; in smaller games, all states
+SHARE = 16  # in larger games the sample is one state in 16
+WHOLE = 5  # repetitions for all states of a smaller game: chance may show in few states
+ALONE = 8  # states with which the policy is called one by one in the end
 _WHY = (
     "what depends on chance, on the number of calls or on the rest of the batch is no function of "
     "the observation and cannot be scored exactly"
 )
 
-#: Asks about states: evidence, as the module says.
+#: Calls a policy with states; gives evidence (see the module docstring).
 Ask = Callable[[IntArray], npt.NDArray[Any]]
 
 
 def sample_of(states: IntArray) -> IntArray:
-    """Spread a sample over states, the first and the last included."""
+    """Take a sample spread evenly over states, the first and the last included."""
     return states[_spread(len(states), max(SAMPLE, len(states) // SHARE))]
 
 
@@ -42,16 +45,16 @@ def check_again(
     player: tuple[Game, int, str],
     rounding: float = ROUNDING,
 ) -> None:
-    """Ask about states again and compare.
+    """Call a policy again with the same states, and compare.
 
     Args:
         ask: from states to evidence.
-        first: states, the evidence for them so far, and how many were asked about at once then.
+        first: states, the evidence of the first call, and the size of its largest batch.
         player: the game, the seat and the name of the policy.
         rounding: how far numbers may differ, as a share of the largest.
 
     Raises:
-        ValueError: if an answer differs by more than rounding.
+        ValueError: if the evidence for a state differs by more than rounding.
     """
     (states, said, batch), (game, seat, name) = first, player
     most = rounding * _largest(said)
@@ -77,17 +80,16 @@ def as_law(answer: npt.NDArray[Any], num_actions: int) -> npt.NDArray[Any]:
 
 
 class Marks:
-    """A number for each state that tells laws apart, for policies that are asked again and again.
+    """One number a state, a hash of its law, for policies whose laws are not stored.
 
-    The table of laws may be too large to be kept. The mark of a law is its product with numbers
-    between 0 and 1 that were drawn once: two laws that differ have the same by chance only, and
-    rounding of a law changes its mark by no more.
+    The mark of a law is its scalar product with fixed random numbers between 0 and 1: different
+    laws have equal marks by chance only, and rounding changes a mark by no more than the law.
 
     Args:
         player: the game, the seat and the name of the policy.
 
     Attributes:
-        most_actions: largest number of actions of a law that was kept.
+        most_actions: largest number of actions with a positive probability in any law.
     """
 
     def __init__(self, player: tuple[Game, int, str]) -> None:
@@ -96,17 +98,17 @@ class Marks:
         self._known = np.full(player[0].num_states, np.nan)
 
     def note(self, states: IntArray, answer: npt.NDArray[Any]) -> None:
-        """Keep the marks of actions or laws."""
+        """Store the marks of actions or laws."""
         self._known[states] = self._of(answer)
         if answer.ndim > 1:
             several = int(np.count_nonzero(answer, axis=1).max(initial=1))
             self.most_actions = max(self.most_actions, several)
 
     def compare(self, states: IntArray, answer: npt.NDArray[Any]) -> None:
-        """See that actions or laws have the marks that were kept.
+        """Compare the marks of actions or laws with the stored marks.
 
         Raises:
-            ValueError: if some have not, by more than rounding.
+            ValueError: if a mark differs by more than rounding.
         """
         wrong = ~(np.abs(self._of(answer) - self._known[states]) <= ROUNDING)
         if wrong.any():
@@ -125,12 +127,12 @@ class Marks:
 
 
 def _spread(count: int, wanted: int) -> IntArray:
-    """Spread some rows over all, the first and the last included."""
+    """Take rows spread evenly over all, the first and the last included."""
     return np.unique(np.linspace(0, count - 1, min(count, wanted)).astype(np.int64))
 
 
 def _pieces(game: Game, states: IntArray, largest: int) -> Iterator[IntArray]:
-    """Cut a shuffled sample into batches of half of what is left, and go on one by one."""
+    """Cut a shuffled sample into batches, each half of the rest; then give single states."""
     rng = np.random.default_rng(0)
     if len(states) < SAMPLE and len(states) <= largest:
         for _ in range(WHOLE):
@@ -181,7 +183,7 @@ def _differing(
 
 
 def _shown(first: Any, again: Any) -> tuple[str, str]:
-    """Say what two answers to one observation are, of numbers those that differ most."""
+    """Describe two results for one observation; of numbers, the pair that differs most."""
     if np.ndim(first) == np.ndim(again) == 0:
         return f"action {first}", f"action {again}"
     if np.ndim(first) != np.ndim(again):

@@ -4,8 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.baselines import Task
-from exactdice.baselines.policies import again
-from exactdice.baselines.policies import asked as tables
+from exactdice.baselines.policies import consistency, functions, tables
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 
 import exactdice
@@ -47,27 +46,27 @@ def test_a_law_is_scored_alike_whether_it_is_remembered_or_asked_again(task, mon
     asked = Asked()
     remembered = everything(asked, task)
     whole = asked.sizes.count(len(task.game.states_of(task.seat)))
-    assert whole == 2 * (1 + again.WHOLE)  # by ``score`` and ``evaluate``, and to compare
-    monkeypatch.setattr(tables, "LAWS", 0)
+    assert whole == 2 * (1 + consistency.WHOLE)  # by ``score`` and ``evaluate``, and to compare
+    monkeypatch.setattr(functions, "LAWS", 0)
     monkeypatch.setattr(tables, "BATCH", 7 * task.game.num_actions)
     assert everything(softened, task)[1:] == remembered[1:]
     found = everything(softened, task)[0]
     assert {**found, "policy": ""} == {**remembered[0], "policy": ""}
-    assert isinstance(exactdice.as_policy(softened, task), tables.AskedPolicy)
+    assert isinstance(exactdice.as_policy(softened, task), functions.FunctionPolicy)
 
 
 @pytest.mark.parametrize("task", TASKS, ids=repr)
 def test_an_opponent_that_is_asked_again_plays_as_one_that_is_remembered(task, monkeypatch):
     others = dict.fromkeys(task.others, softened)
     before = exactdice.solve(Task(task.game, task.seat, others)).value
-    monkeypatch.setattr(tables, "LAWS", 0)
+    monkeypatch.setattr(functions, "LAWS", 0)
     asked = Task(task.game, task.seat, others)
     assert exactdice.solve(asked).value == before
     assert asked != Task(task.game, task.seat, others)  # nobody knows what functions have in common
 
 
 def test_actions_are_remembered_in_games_of_any_size(monkeypatch):
-    monkeypatch.setattr(tables, "LAWS", 0)
+    monkeypatch.setattr(functions, "LAWS", 0)
     monkeypatch.setattr(tables, "BATCH", 100)
     task, asked = TASKS[0], []
 
@@ -79,7 +78,9 @@ def test_actions_are_remembered_in_games_of_any_size(monkeypatch):
     own = len(task.game.states_of(1))
     door = len(asked)
     assert asked[0] * task.game.num_actions <= 100
-    assert own < sum(asked) <= 2 * own + again.ALONE  # once again, to see that it says the same
+    assert (
+        own < sum(asked) <= 2 * own + consistency.ALONE
+    )  # once again, to see that it says the same
     assert exactdice.score(policy, task).deterministic
     assert len(asked) == door
 
@@ -101,9 +102,9 @@ def test_a_function_may_give_laws_here_and_actions_there():
     assert found == exactdice.score(laws, task).value
 
 
-@pytest.mark.parametrize("kept", [0, tables.LAWS])
+@pytest.mark.parametrize("kept", [0, functions.LAWS])
 def test_a_wrong_law_is_refused_at_the_door_wherever_it_is_wrong(kept, monkeypatch):
-    monkeypatch.setattr(tables, "LAWS", kept)
+    monkeypatch.setattr(functions, "LAWS", kept)
     game = Greed(100)
 
     def wrong(observations, masks):
@@ -120,7 +121,7 @@ def test_a_wrong_law_is_refused_at_the_door_wherever_it_is_wrong(kept, monkeypat
 
 def test_a_large_game_is_scored_without_its_table(monkeypatch):
     """Of Shut the Box with twelve tiles it would take 2 GB; here the budget is as much smaller."""
-    monkeypatch.setattr(tables, "LAWS", 2**16)
+    monkeypatch.setattr(functions, "LAWS", 2**16)
     monkeypatch.setattr(tables, "BATCH", 2**12)
     task = Task(ShutTheBox(6, 2, 4), 1, "random")
     asked = Asked()

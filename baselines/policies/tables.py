@@ -1,0 +1,149 @@
+"""Tables as policies, and whatever users give as numbers: arrays, lists, tensors of any library."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...core import FloatArray, Game, InputError, IntArray
+from ...core.sizes import check_array
+from .checks import PolicyCheck
+from .kinds import DeterministicPolicy, Policy, StochasticPolicy
+
+BATCH = 2**21  # numbers for (state, action) that are checked, or computed by a function, at once
+
+
+def table_policy(table: Any, check: PolicyCheck) -> Policy:
+    """Turn a table into a policy; the numbers are copied.
+
+    Args:
+        table: probabilities, shape (state, action), or actions, shape (state,), or a mapping from
+            the seat's states to actions. Only the states in which the seat may be to move count. A
+            last row for the end of the game may follow: ``P`` has the end as one more state.
+        check: what the policy must obey.
+
+    Raises:
+        ValueError: if the table has another shape, or as ``check`` does.
+    """
+    game, own = check.game, check.game.states_of(check.seat)
+    if isinstance(table, Mapping):
+        table = _listed(table, game, own)
+    given = as_numbers(table, "policy")
+    shape = (game.num_states, game.num_actions)
+    with_end = (game.num_states + 1, game.num_actions)
+    if given.shape not in (shape, shape[:1], with_end, with_end[:1]):
+        raise InputError(
+            f"policy must be a table of shape {shape} (state, action) or integers of shape "
+            f"({game.num_states},), got {given.dtype} of shape {given.shape}"
+        )
+    if given.ndim == 2:
+        check_array("a table of probabilities", game, *shape)
+    rows = TableBuilder(check, with_laws=True)
+    for batch in batches(own, game.num_actions):
+        rows.add(batch, check(given[batch], batch))
+    policy = rows.policy(own)
+    assert policy is not None
+    return policy
+
+
+def _listed(policy: Mapping[Any, Any], game: Game, states: IntArray) -> npt.NDArray[Any]:
+    """List the actions of a mapping from state to action, as some planners give it."""
+    own = states.tolist()
+    missing = [state for state in own if state not in policy]
+    if missing:
+        raise InputError(f"policy must have an action for every state, got none for {missing[0]}")
+    chosen = np.array([policy[state] for state in own])
+    actions = np.zeros((game.num_states, *chosen.shape[1:]), chosen.dtype)
+    actions[own] = chosen
+    return actions
+
+
+class TableBuilder:
+    """Collects checked actions and laws, batch by batch, until they make a table of all states.
+
+    Args:
+        check: what the policy obeys.
+        with_laws: whether there is room for a table of laws; if not, only actions are kept.
+    """
+
+    def __init__(self, check: PolicyCheck, with_laws: bool) -> None:
+        self._check, self._with_laws = check, with_laws
+        self._actions = np.full(check.shape[0], -1)
+        self._table: FloatArray | None = None
+
+    def add(self, states: IntArray, rows: npt.NDArray[Any]) -> None:
+        """Add the rows of some states: actions (state,), or laws (state, action)."""
+        if rows.ndim == 1:
+            self._actions[states] = rows
+        elif self._with_laws:
+            if self._table is None:
+                self._table = np.zeros(self._check.shape)
+            self._table[states] = rows
+
+    def policy(self, states: IntArray) -> Policy | None:
+        """Make the policy of the seat's states; None if it has laws and there was no room."""
+        actions, table, num_actions = self._actions, self._table, self._check.shape[1]
+        done = actions[states] >= 0
+        others = np.flatnonzero(actions < 0)  # other players' states, or states with a law
+        if done.all():
+            actions[others] = self._check.game.first_actions(others)
+            return DeterministicPolicy(actions, num_actions, self._check.name)
+        if table is None:
+            return None
+        table[states[done], actions[states[done]]] = 1.0
+        table[np.setdiff1d(others, states), 0] = 1.0
+        return StochasticPolicy(table, self._check.name)
+
+
+def batch_size(num_actions: int) -> int:
+    """Give the number of states in a batch."""
+    return max(1, BATCH // num_actions)
+
+
+def batches(states: IntArray, num_actions: int) -> Iterator[IntArray]:
+    """Cut states into batches."""
+    step = batch_size(num_actions)
+    for first in range(0, len(states), step):
+        yield states[first : first + step]
+
+
+def as_numbers(given: Any, name: str) -> npt.NDArray[Any]:
+    """Read an array of whole numbers, floats or truth values.
+
+    Args:
+        given: an array, a list, or a tensor, with a gradient or without.
+        name: name of the argument in messages.
+
+    Raises:
+        ValueError: if it is anything else.
+    """
+    if isinstance(given, np.ma.MaskedArray):
+        raise InputError(
+            f"{name} must be numbers, got a masked array: give one without, such as its filled(0)"
+        )
+    if isinstance(given, tuple) and len(given) == 2 and given[1] is None:
+        raise InputError(
+            f"{name} must be numbers, got a pair of an array and None, as predict of a model gives "
+            "it: take the first of the two"
+        )
+    if given is None:
+        raise InputError(f"{name} must be numbers, got nothing (None)")
+    try:
+        array = np.asarray(_of_tensor(given))
+    except Exception as error:  # each library has its own for what is no array
+        said = " ".join(str(error).split())[:120]
+        raise InputError(
+            f"{name} must be numbers in rows of one length, got a {type(given).__name__}: {said}"
+        ) from None
+    if array.dtype.kind not in "uifb":
+        raise InputError(f"{name} must be numbers, got {array.dtype} of shape {array.shape}")
+    return array
+
+
+def _of_tensor(given: Any) -> Any:
+    """Take a tensor of torch off its device and its gradient; numpy knows no bfloat16."""
+    if not hasattr(given, "detach"):
+        return given
+    tensor = given.detach().cpu()
+    return tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor
