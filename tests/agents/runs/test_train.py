@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from exactdice.agents.algorithms import ALGORITHMS
 from exactdice.agents.board import leaderboard
 from exactdice.agents.runs import folders, train
-from exactdice.agents.runs.algorithms import ALGORITHMS
 from exactdice.agents.runs.callback import ExactEvalCallback
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.models import make_env
