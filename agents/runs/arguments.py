@@ -15,6 +15,7 @@ from pydantic import BaseModel, BeforeValidator, Field, create_model
 
 from ...core import InputError
 from ..algorithms import ALGORITHMS
+from ..paths import public_path
 from .reading import (
     MOST,
     STRICT,
@@ -35,6 +36,13 @@ from .reading import (
 OURS = {"n_envs", "n_timesteps", "env_kwargs", "policy", "callback"}
 
 
+def _public_paths(value: Any) -> Any:
+    """Name callbacks by their public paths, which older files do not."""
+    if isinstance(value, list):
+        return [_public_paths(entry) for entry in value]
+    return public_path(value) if isinstance(value, str) else value
+
+
 class Hyperparameters(SimpleNamespace):
     """The checked hyperparameters of a run: of these attributes, those of its algorithm.
 
@@ -49,7 +57,7 @@ class Hyperparameters(SimpleNamespace):
     """Keyword arguments of the environment."""
     policy: Literal["MlpPolicy"]
     """The kind of network, which rl_zoo3 needs to be told."""
-    callback: Any
+    callback: Annotated[Any, BeforeValidator(_public_paths)]
     """One callback by name, or a list of them (algorithms with an ent_coef)."""
     policy_kwargs: Annotated[Any, BeforeValidator(as_given)]
     """The network: a mapping, or such as "dict(activation_fn=nn.ReLU, net_arch=[64])"."""

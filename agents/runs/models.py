@@ -37,9 +37,8 @@ class FallingEntropy(BaseCallback):
         self.model.ent_coef = self._initial * remaining  # type: ignore[attr-defined]
 
 
-CALLBACKS: dict[str, type[BaseCallback]] = {
-    "exactdice.agents.models.FallingEntropy": FallingEntropy
-}
+#: By the names that hyperparameter files give them, which rl_zoo3 imports.
+CALLBACKS: dict[str, type[BaseCallback]] = {"exactdice.agents.FallingEntropy": FallingEntropy}
 
 
 def make_env(config: TrainConfig) -> GameVecEnv:
