@@ -1,19 +1,30 @@
 """Learning agents, scored exactly while they train.
 
-Nothing is imported here: the modules need stable-baselines3 and PyTorch, which the rest of the
-package does not.
+Users import classes from here: ``from exactdice.agents import ExactEvalCallback`` (see
+``paths.PUBLIC``). A class is imported when it is first asked for, as the modules need
+stable-baselines3 and PyTorch, which the rest of the package does not.
 """
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from ..baselines import PolicyLike, Reading, Sight, Task, register_converter, register_environment
 from ..baselines.policies.tables import as_numbers
 from ..core import Game, InputError
+from .paths import PUBLIC, find_moved
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public class."""
+    if name in PUBLIC:
+        return getattr(import_module(PUBLIC[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def register() -> None:
     """Have exact computation understand models, networks, files and vectors of other libraries."""
+    find_moved()
     register_converter("stable_baselines3", _from_model)
     register_converter("torch", _from_torch)
     register_converter("pathlib", _from_file)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..agents.algorithms import ALGORITHMS
 from ..agents.board.leaderboard import agent_name, read_cells, summarise
 from ..agents.learners.adapter import ModelPolicy
 from ..agents.runs.config import RunError
@@ -95,7 +96,9 @@ def critic(folder: Path, which: str = "final") -> Picture:
             "critic needs a run without self-play with gamma 1, or gamma 0 and the reward regret, "
             f"got {folder}, of gamma {gamma:g} and the reward {reward}"
         )
-    learned = score(model, env, deterministic=config.algorithm in ("dqn", "qrdqn", "qlearning"))
+    learned = score(
+        model, env, deterministic=ALGORITHMS[config.algorithm].learns_from != "rollouts"
+    )
     task = learned.task
     states = np.argsort(-learned.occupancy, kind="stable")[:POINTS]
     states = states[learned.occupancy[states] > 0]

@@ -448,7 +448,7 @@ for words in json.loads(sys.argv[2]):
             ends.append([end.code, said.getvalue(), complaint.getvalue()])
 print(json.dumps(ends))
 """
-HEAVY = "torch,stable_baselines3,sb3_contrib,matplotlib,pydantic,yaml,joblib,scipy,pandas,ray"
+HEAVY = "torch,stable_baselines3,sb3_contrib,matplotlib,pydantic,yaml,scipy,pandas,ray"
 
 
 def run_without(libraries, commands, cwd):

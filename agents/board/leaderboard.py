@@ -17,6 +17,7 @@ import numpy as np
 
 from ...baselines import Task, make_task, policy_names, score
 from ...core import GAMES, FloatArray, IntArray
+from ..algorithms import ALGORITHMS
 from ..runs import folders
 from ..runs.config import TrainConfig
 from .page import Table, to_html
@@ -150,7 +151,7 @@ def summarise(cells: Sequence[Cell]) -> list[Row]:
 
 def agent_name(run: Cell | TrainConfig) -> str:
     """Name what trained, and on which reward."""
-    name = {"qlearning": "Q-learning", "qrdqn": "QR-DQN"}.get(run.algorithm, run.algorithm.upper())
+    name = ALGORITHMS[run.algorithm].title
     return name if run.reward == "outcome" else f"{name}, {run.reward} reward"
 
 

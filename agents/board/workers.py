@@ -16,12 +16,11 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from joblib import cpu_count
-
 from ...core import InputError
 from ..runs.config import RunError, TrainConfig
 from ..runs.hyperparameters import first_line
 from .cell import folder_of, make_way, news, owned, receive, run_cell, run_elsewhere
+from .processors import processors
 
 #: Seconds that workers have to save when they are told to stop.
 GRACE = 20.0
@@ -81,7 +80,7 @@ def make_workers(backend: str, jobs: int) -> Workers:
     """
     if backend == "ray":
         return RayWorkers(jobs)
-    count = cpu_count() if jobs == -1 else jobs  # which knows the limits of containers
+    count = processors() if jobs == -1 else jobs
     return ThisProcess() if count == 1 else Processes(count)
 
 

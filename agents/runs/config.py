@@ -13,16 +13,23 @@ import tyro
 from ...baselines import Task, make_task
 from ...core import GAMES, InputError, at_least, one_of
 from ...envs import RewardMode, find_game, full_place
-from .hyperparameters import Algorithm, keywords, once, read_changes, read_file, shown, tuned
+from ..algorithms import ALGORITHMS
+from .hyperparameters import keywords, once, read_changes, read_file, shown, tuned
 
 if TYPE_CHECKING:
-    from .algorithms import Hyperparameters
+    from .arguments import Hyperparameters
 
 #: A name in ``GAMES``, shown as a choice by the command line, or the place of a game.
 GameName = Annotated[
     str, tyro.conf.arg(metavar="{" + ",".join([*GAMES, "FILE.py:CLASS", "MODULE:CLASS"]) + "}")
 ]
-
+#: A name in ``ALGORITHMS``, shown as a choice by the command line.
+AlgorithmName = Annotated[str, tyro.conf.arg(metavar="{" + ",".join(ALGORITHMS) + "}")]
+#: The algorithms in words, for the help of the command line.
+ALGORITHMS_IN_WORDS = ", ".join(
+    f"{name} ({known.title}, {'with' if known.masked else 'without'} masks)"
+    for name, known in ALGORITHMS.items()
+)
 
 #: States that all scores of a run ask about together, by default: a minute's work.
 ASKED = 2**25
@@ -89,9 +96,10 @@ class TrainConfig:
     """Keyword arguments of the environment, as pairs: --env max_score 50 opponent random. In the
     lowest-score game opponents may be several: --env opponents only3s,notebook,random."""
 
-    algorithm: Algorithm = "ppo"
-    """Learning algorithm: ppo (MaskablePPO), dqn or qrdqn (with masks), qlearning (a table), a2c or
-    trpo (which have no masks)."""
+    algorithm: Annotated[
+        AlgorithmName, tyro.conf.arg(help=f"Learning algorithm: {ALGORITHMS_IN_WORDS}.")
+    ] = "ppo"
+    """Learning algorithm, a name in ``ALGORITHMS``."""
 
     steps: int | None = None
     """Agent moves to train for. Default: n_timesteps of the hyperparameters."""
@@ -166,7 +174,7 @@ class TrainConfig:
     def _check_options(self) -> None:
         find_game(self.game)
         object.__setattr__(self, "game", full_place(self.game))
-        one_of("algorithm", self.algorithm, get_args(Algorithm))
+        one_of("algorithm", self.algorithm, tuple(ALGORITHMS))
         for name in ("steps", "num_envs", "eval_interval"):
             if getattr(self, name) is not None:
                 at_least(name, getattr(self, name), 1)
@@ -179,8 +187,9 @@ class TrainConfig:
                 )
         if self.wandb is not None and not (isinstance(self.wandb, str) and self.wandb):
             raise InputError(f"wandb must be the name of a project, got {shown(self.wandb)}")
-        if self.self_play and self.algorithm != "ppo":
-            raise InputError(f"self_play needs the algorithm ppo, got {self.algorithm}")
+        if self.self_play and not ALGORITHMS[self.algorithm].plays_itself:
+            able = " or ".join(name for name, known in ALGORITHMS.items() if known.plays_itself)
+            raise InputError(f"self_play needs the algorithm {able}, got {self.algorithm}")
         number = isinstance(self.stop_at, int | float) and not isinstance(self.stop_at, bool)
         if self.stop_at is not None and not (number and self.stop_at <= 1):
             raise InputError(f"stop_at must be at most 1, the optimum, got {shown(self.stop_at)}")
@@ -216,8 +225,7 @@ class TrainConfig:
         What is given one by one goes before what the file says, except for the reward: a file is
         tuned for one.
         """
-        from .algorithms import ALGORITHMS
-        from .reading import read  # comes with training, as YAML does
+        from .arguments import read_hyperparameters  # comes with training, as YAML does
 
         file, changes = self._file, self._changes
         options = {"n_timesteps": self.steps, "n_envs": self.num_envs}
@@ -225,8 +233,7 @@ class TrainConfig:
         merged = {**dict.fromkeys(options), **file, **given, **changes}
         known = {**keywords(file), **keywords(changes), **self.env}
         merged["env_kwargs"] = {**known, "reward": self.reward}
-        owner = f"hyperparameters of {self.algorithm}"
-        checked = read(ALGORITHMS[self.algorithm], merged, owner)
+        checked = read_hyperparameters(self.algorithm, merged)
         for name, option in (("n_timesteps", "--steps"), ("n_envs", "--num-envs")):
             change = getattr(checked, name) if name in changes else None
             once(name, {option: given.get(name), f"--hyperparams {name}": change})
@@ -271,7 +278,9 @@ class BenchmarkConfig:
     games: tuple[GameName, ...] = tuple(GAMES)
     """Games to play, by default all."""
 
-    algorithms: tuple[Algorithm, ...] = ("ppo", "dqn", "qlearning")
+    algorithms: tuple[AlgorithmName, ...] = tuple(
+        name for name, known in ALGORITHMS.items() if known.benchmarked
+    )
     """Learning algorithms, by default those whose hyperparameters are tuned."""
 
     rewards: tuple[RewardMode, ...] = ("outcome",)
@@ -303,6 +312,8 @@ class BenchmarkConfig:
                 raise InputError(f"{name} must be one at least, got none")
         for game in self.games:
             find_game(game)
+        for algorithm in self.algorithms:
+            one_of("algorithms", algorithm, tuple(ALGORITHMS))
         at_least("seeds", self.seeds, 1)
         if self.jobs != -1:
             at_least("jobs", self.jobs, 1)

@@ -15,12 +15,10 @@ from collections.abc import Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from ...core import InputError
 from ...envs import RewardMode
-
-Algorithm = Literal["ppo", "dqn", "qlearning", "a2c", "trpo", "qrdqn"]
 
 
 def read_file(game: str, file: Path | Traversable) -> dict[str, Any]:
@@ -81,10 +79,11 @@ def _literal(node: ast.expr) -> Any:
     return ast.literal_eval(node)
 
 
-def tuned(algorithm: Algorithm, reward: RewardMode) -> Traversable:
-    """Give the tuned file that comes with the package."""
-    name = f"{algorithm}-regret" if (algorithm, reward) == ("ppo", "regret") else algorithm
-    return files("exactdice.agents") / "hyperparams" / f"{name}.yml"
+def tuned(algorithm: str, reward: RewardMode) -> Traversable:
+    """Find the tuned file of an algorithm: the one for a reward if there is one."""
+    folder = files("exactdice.agents") / "hyperparams"
+    own = folder / f"{algorithm}-{reward}.yml"
+    return own if own.is_file() else folder / f"{algorithm}.yml"
 
 
 def keywords(hyperparameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,14 +3,16 @@
 import numpy as np
 
 from ...core.sizes import check_array, check_memory
+from ..algorithms import Algorithm
 from ..learners.vec_env import GameVecEnv
-from .algorithms import DQN, Hyperparameters, OnPolicy
+from .arguments import Hyperparameters
 
 
-def check_buffers(options: Hyperparameters, env: GameVecEnv) -> None:
+def check_buffers(algorithm: Algorithm, options: Hyperparameters, env: GameVecEnv) -> None:
     """Refuse buffers and tables that would take more memory than the limit.
 
     Args:
+        algorithm: what learns.
         options: the hyperparameters of the model that is to be built.
         env: what it is to learn on.
 
@@ -19,10 +21,12 @@ def check_buffers(options: Hyperparameters, env: GameVecEnv) -> None:
     """
     game, space = env.task.game, env.observation_space
     components = int(np.prod(space.shape or 1))
-    if isinstance(options, OnPolicy):  # single-precision numbers; some are copied in another order
+    if (
+        algorithm.learns_from == "rollouts"
+    ):  # single-precision numbers; some are copied in another order
         numbers = 2 * components + 8 + 2 * game.num_actions
         check_memory("n_steps", options.n_steps, 4.0 * numbers * env.num_envs)
-    elif isinstance(options, DQN):  # two observations, action, reward, end and time-out
+    elif algorithm.learns_from == "replay":  # two observations, action, reward, end and time-out
         each = 2.0 * components * np.dtype(space.dtype).itemsize + 20
         check_memory("buffer_size", options.buffer_size, each)
         check_memory("batch_size", options.batch_size, each)

@@ -5,32 +5,18 @@ from typing import Any
 
 import numpy as np
 import torch as th
-from sb3_contrib import TRPO, MaskablePPO
-from stable_baselines3 import A2C
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import LinearSchedule
 
 from ...core import InputError
-from ..learners.dqn import MaskedDQN, MaskedDQNPolicy, MaskedQRDQN, MaskedQRDQNPolicy
-from ..learners.q_learning import QLearning, QTable
+from ..algorithms import ALGORITHMS
 from ..learners.vec_env import GameVecEnv
+from .arguments import OURS
 from .config import TrainConfig, task_from_options
-from .hyperparameters import Algorithm, first_line, shown
+from .hyperparameters import first_line, shown
 from .memory import check_buffers
 from .reading import read_network
-
-#: By name; A2C and TRPO have no masks, so that they have to learn what is illegal.
-MODELS: dict[Algorithm, tuple[Any, Any]] = {
-    "ppo": (MaskablePPO, "MlpPolicy"),
-    "dqn": (MaskedDQN, MaskedDQNPolicy),
-    "qlearning": (QLearning, QTable),
-    "a2c": (A2C, "MlpPolicy"),
-    "trpo": (TRPO, "MlpPolicy"),
-    "qrdqn": (MaskedQRDQN, MaskedQRDQNPolicy),
-}
-#: Hyperparameters that no model takes.
-OURS = {"n_envs", "n_timesteps", "env_kwargs", "callback", "policy"}
 
 
 class FallingEntropy(BaseCallback):
@@ -51,17 +37,12 @@ class FallingEntropy(BaseCallback):
         self.model.ent_coef = self._initial * remaining  # type: ignore[attr-defined]
 
 
-CALLBACKS: dict[str, type[BaseCallback]] = {
-    "exactdice.agents.models.FallingEntropy": FallingEntropy
-}
+#: By the names that hyperparameter files give them, which rl_zoo3 imports.
+CALLBACKS: dict[str, type[BaseCallback]] = {"exactdice.agents.FallingEntropy": FallingEntropy}
 
 
 def make_env(config: TrainConfig) -> GameVecEnv:
-    """Build the training environment of a run.
-
-    For DQN and QRDQN payoffs are scaled to a span of 1, as their loss is linear in errors above 1:
-    where payoffs differ by 9, as in 421, DQN would learn something like their medians instead of
-    their means, and never take a risk (0.856 of the optimum there, instead of 0.999).
+    """Build the training environment of a run, with payoffs scaled as its algorithm needs them.
 
     Raises:
         ValueError: if a keyword of the environment is unknown or out of range.
@@ -71,7 +52,7 @@ def make_env(config: TrainConfig) -> GameVecEnv:
     task = task_from_options(config.game, keywords)
     lowest, highest = task.game.payoff_range
     scale = 1.0
-    if config.algorithm in ("dqn", "qrdqn") and highest > lowest:
+    if ALGORITHMS[config.algorithm].unit_payoffs and highest > lowest:
         scale = 1 / (highest - lowest)
     return GameVecEnv(task, config.hyperparameters.n_envs, reward, encoding, scale)
 
@@ -87,10 +68,11 @@ def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
         for name, value in vars(config.hyperparameters).items()
         if name not in OURS
     }
-    model, policy = MODELS[config.algorithm]
-    check_buffers(config.hyperparameters, env)
+    algorithm = ALGORITHMS[config.algorithm]
+    model, policy = algorithm.load()
+    check_buffers(algorithm, config.hyperparameters, env)
     device = check_device(config.device)
-    if model is QLearning and device not in ("cpu", "auto"):
+    if algorithm.learns_from == "tables" and device not in ("cpu", "auto"):
         raise InputError(f"device must be cpu for a table, got {device!r}")
     try:
         built: BaseAlgorithm = model(policy, env, seed=config.seed, device=device, **options)

@@ -6,17 +6,24 @@ some in the midst of training only.
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import fields
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, WrapValidator
-from pydantic.dataclasses import dataclass
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WrapValidator,
+)
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from ...core import InputError
 from .hyperparameters import read_call, shown
 
-STRICT = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
+STRICT = ConfigDict(
+    extra="forbid", frozen=True, allow_inf_nan=False, strict=True, validate_default=True
+)
 MOST = 2**63 - 1  # what fits into memory is another question
 
 
@@ -64,9 +71,10 @@ Rate = Annotated[Fraction, WrapValidator(_falling)]
 Clip = Annotated[Positive, WrapValidator(_falling)]
 
 
-@dataclass(frozen=True, kw_only=True, config=STRICT)
-class Network:
-    """What ``policy_kwargs`` may say of a network; None is as the algorithm has it."""
+class Network(BaseModel):
+    """What ``policy_kwargs`` may say of a network; None stands for the default of the algorithm."""
+
+    model_config = STRICT
 
     net_arch: list[Count] | dict[Literal["pi", "vf"], list[Count]] | None = None
     """Widths of the hidden layers, or those of policy (pi) and values (vf) apart."""
@@ -93,14 +101,14 @@ LIMITS = {
     "greater_than_equal": "at least",
     "less_than_equal": "at most",
 }
-T = TypeVar("T")
+T = TypeVar("T", bound=BaseModel)
 
 
 def read(kind: type[T], values: Mapping[str, Any], owner: str, prefix: str = "") -> T:
-    """Make a dataclass of this module, once every value is known and in range.
+    """Make a pydantic model, once every value is known and in range.
 
     Args:
-        kind: the dataclass.
+        kind: the pydantic model.
         values: what its fields are to be, by name.
         owner: whose values they are.
         prefix: what messages put before a name.
@@ -108,10 +116,10 @@ def read(kind: type[T], values: Mapping[str, Any], owner: str, prefix: str = "")
     Raises:
         ValueError: naming one that is not.
     """
-    names = [entry.name for entry in fields(kind)]  # type: ignore[arg-type]  # it is a dataclass
     for name in values:
-        if name not in names:
-            raise InputError(f"{owner} must be among {', '.join(names)}, got {shown(name)}")
+        if name not in kind.model_fields:
+            known = ", ".join(kind.model_fields)
+            raise InputError(f"{owner} must be among {known}, got {shown(name)}")
     try:
         return kind(**values)
     except ValidationError as error:

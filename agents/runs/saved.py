@@ -20,6 +20,7 @@ import torch as th
 from ...baselines import Reading
 from ...core import GAMES, Game, InputError
 from ..learners.adapter import ModelPolicy, from_model
+from ..paths import MOVED
 from .folders import load_model
 from .hyperparameters import first_line
 
@@ -36,16 +37,6 @@ PLAIN = {
     ("numpy.core.multiarray", "_reconstruct"),
     ("numpy.core.multiarray", "scalar"),
     ("numpy.core.numeric", "_frombuffer"),
-}
-#: Modules that have moved since models were saved, by their old names.
-MOVED = {
-    "exactdice.games.game": "exactdice.core.game",
-    "exactdice.games.greed": "exactdice.games.greed.game",
-    "exactdice.games.lowest_score": "exactdice.games.lowest_score.game",
-    "exactdice.games.lowest_score_match": "exactdice.games.lowest_score.match",
-    "exactdice.games.shut_the_box": "exactdice.games.shut_the_box.game",
-    "exactdice.games.four_two_one": "exactdice.games.four_two_one.game",
-    "exactdice.games.four_two_one_match": "exactdice.games.four_two_one.match",
 }
 PACKAGES = {"exactdice", "gymnasium", "sb3_contrib", "stable_baselines3", "torch"}
 KINDS = (Game, gym.Space, th.nn.Module, th.optim.Optimizer)

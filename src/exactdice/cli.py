@@ -42,7 +42,6 @@ EXTRAS = {
 } | dict.fromkeys(
     (
         "filelock",
-        "joblib",
         "pydantic",
         "sb3_contrib",
         "scipy",

@@ -2,6 +2,8 @@
 
 import pytest
 import torch
+from exactdice.agents.algorithms import ALGORITHMS
+from exactdice.agents.runs.arguments import fields_of
 from exactdice.agents.runs.config import TrainConfig
 
 
@@ -13,20 +15,17 @@ def one_thread():
     torch.set_num_threads(before)
 
 
+#: Hyperparameters that make a run small, by what its algorithm learns from.
 SMALL = {
-    "ppo": {"batch_size": "128"},
-    "dqn": {
+    "rollouts": {"batch_size": "128"},
+    "replay": {
         "batch_size": "64",
         "buffer_size": "2000",
         "learning_starts": "200",
         "target_update_interval": "200",
     },
-    "qlearning": {},
-    "a2c": {},
-    "trpo": {"batch_size": "128"},
+    "tables": {},
 }
-
-SMALL["qrdqn"] = SMALL["dqn"]
 
 #: Keywords that make a game small, by name, where it is not small by default.
 SMALL_GAMES = {
@@ -49,7 +48,11 @@ def small(monkeypatch, tmp_path):
 
     def make(**options):
         defaults = {"env": {"max_score": 10, "sides": 3}, "num_envs": 16, "steps": 3000}
-        defaults |= {"hyperparams": SMALL[options.get("algorithm", "ppo")], "eval_interval": 1000}
+        algorithm = options.get("algorithm", "ppo")
+        changes = SMALL[ALGORITHMS[algorithm].learns_from]
+        known = fields_of(algorithm).model_fields
+        changes = {name: value for name, value in changes.items() if name in known}
+        defaults |= {"hyperparams": changes, "eval_interval": 1000}
         return TrainConfig(**{**defaults, **options})
 
     return make

@@ -4,7 +4,7 @@ import csv
 
 import gymnasium as gym
 import pytest
-from exactdice.agents.callbacks import ExactEvalCallback
+from exactdice.agents import ExactEvalCallback
 from stable_baselines3 import A2C, DQN
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize

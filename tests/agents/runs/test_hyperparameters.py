@@ -1,20 +1,23 @@
 """Hyperparameters: files in the shape of rl_zoo3, and what is made of them."""
 
 import inspect
-import re
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from importlib.resources import files
 
 import pytest
 import torch
 import yaml
+from exactdice.agents.algorithms import ALGORITHMS, Algorithm
+from exactdice.agents.learners.dqn import KeepsToLegal
+from exactdice.agents.learners.q_learning import QLearning
 from exactdice.agents.runs import models
-from exactdice.agents.runs.algorithms import ALGORITHMS
+from exactdice.agents.runs.arguments import OURS, Hyperparameters, fields_of
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.models import make_callbacks, make_env, make_model
 from exactdice.games import GAMES, InputError
-from sb3_contrib import QRDQN, TRPO
-from stable_baselines3 import A2C, DQN, PPO
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
+from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 
 FILES = sorted(path.name for path in files("exactdice.agents").joinpath("hyperparams").iterdir())
 
@@ -22,16 +25,7 @@ FILES = sorted(path.name for path in files("exactdice.agents").joinpath("hyperpa
 @pytest.mark.parametrize("game", list(GAMES))
 @pytest.mark.parametrize(
     ("algorithm", "reward"),
-    [
-        ("ppo", "outcome"),
-        ("ppo", "regret"),
-        ("ppo", "shaped"),
-        ("dqn", "outcome"),
-        ("qlearning", "outcome"),
-        ("a2c", "outcome"),
-        ("trpo", "outcome"),
-        ("qrdqn", "outcome"),
-    ],
+    [*((name, "outcome") for name in ALGORITHMS), ("ppo", "regret"), ("ppo", "shaped")],
 )
 def test_every_game_has_hyperparameters_that_build_a_model(small_env, game, algorithm, reward):
     config = TrainConfig(game=game, env=small_env(game), algorithm=algorithm, reward=reward)
@@ -47,30 +41,56 @@ def test_every_game_has_hyperparameters_that_build_a_model(small_env, game, algo
         assert model.env.engine.reward == reward
 
 
+def test_every_hyperparameter_is_documented():
+    lines = inspect.getsource(Hyperparameters).splitlines()
+    for name in Hyperparameters.__annotations__:
+        (place,) = (n for n, line in enumerate(lines) if line.startswith(f"    {name}: "))
+        assert lines[place + 1].startswith('    """')
+
+
 @pytest.mark.parametrize("algorithm", list(ALGORITHMS))
-def test_every_hyperparameter_is_documented_and_has_the_models_default(algorithm):
-    (kind, options) = models.MODELS[algorithm][0], ALGORITHMS[algorithm]
-    model = inspect.signature(kind).parameters
-    lines = "".join(map(inspect.getsource, options.__mro__[:-1])).splitlines()
-    for entry in fields(options):
-        places = [n for n, line in enumerate(lines) if line.startswith(f"    {entry.name}: ")]
-        assert any(lines[place + 1].startswith('    """') for place in places)
-        if entry.name not in models.OURS:
-            assert entry.default == model[entry.name].default
+def test_the_defaults_of_hyperparameters_are_the_models_own(algorithm, tmp_path):
+    path = tmp_path / "nothing.yml"
+    path.write_text("default: {n_envs: 8, n_timesteps: 10}")
+    signature = inspect.signature(ALGORITHMS[algorithm].load()[0]).parameters
+    known = TrainConfig(algorithm=algorithm, conf=path).hyperparameters
+    for name, value in vars(known).items():
+        if name not in OURS:
+            assert value == signature[name].default
+
+
+def test_every_hyperparameter_is_one_of_some_algorithm():
+    of_any = {name for algorithm in ALGORITHMS for name in fields_of(algorithm).model_fields}
+    assert of_any == set(Hyperparameters.__annotations__)
+
+
+@pytest.mark.parametrize("algorithm", list(ALGORITHMS))
+def test_a_record_says_how_its_model_learns(algorithm):
+    record = ALGORITHMS[algorithm]
+    model, policy = record.load()
+    kinds = {"rollouts": OnPolicyAlgorithm, "replay": OffPolicyAlgorithm, "tables": QLearning}
+    assert issubclass(model, kinds[record.learns_from])
+    assert isinstance(policy, str) == (":" not in record.policy)
+    assert record.masked == issubclass(model, (MaskablePPO, KeepsToLegal, QLearning))
+    assert record.unit_payoffs == issubclass(model, OffPolicyAlgorithm)  # whose losses need it
+    assert f"{algorithm}.yml" in FILES
+
+
+def test_what_of_a_record_would_be_missed_in_silence_has_no_default():
+    optional = {entry.name for entry in fields(Algorithm) if entry.default is not MISSING}
+    assert optional == {"benchmarked"}
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name != "qlearning.yml"])
 def test_the_files_hold_what_rl_zoo3_reads(name):
     """Its keys, its shorthands, and for the rest arguments of the plain algorithms."""
     content = yaml.safe_load(files("exactdice.agents").joinpath("hyperparams", name).read_text())
-    kind = {"ppo": PPO, "dqn": DQN, "a2c": A2C, "trpo": TRPO, "qrdqn": QRDQN}[
-        re.split(r"[-.]", name)[0]
-    ]
+    algorithm = name.removesuffix(".yml").removesuffix("-regret")
+    known = inspect.signature(ALGORITHMS[algorithm].load()[0]).parameters.keys()
     zoo = {"n_envs", "n_timesteps", "policy", "env_kwargs", "callback"}
     assert "default" in content  # which is what games without an entry take
     assert content.keys() - {"default"} <= {f"exactdice/{game}-v0" for game in GAMES}
     for entry in content.values():
-        known = kind.__init__.__annotations__.keys()
         assert entry.keys() - zoo <= known
         assert {"policy", "n_timesteps"} <= entry.keys()
         if isinstance(entry.get("learning_rate"), str):
@@ -236,7 +256,7 @@ def test_no_hyperparameter_takes_just_anything(algorithm, value):
     finite = {"-1e300": {"ent_coef", "initial_value"}}
     finite["1e300"] = finite["-1e300"] | {"vf_coef", "max_grad_norm", "target_kl"}
     finite["1e300"] |= {"clip_range", "clip_range_vf", "rms_prop_eps", "cg_damping"}
-    known = {entry.name for entry in fields(ALGORITHMS[algorithm])}
+    known = fields_of(algorithm).model_fields.keys()
     for name in known - free - finite.get(value, set()):
         with pytest.raises(InputError) as refusal:
             TrainConfig(algorithm=algorithm, hyperparams={name: value})

@@ -1,17 +1,14 @@
 """Masks in DQN, networks as policies, exact scores of networks."""
 
-import pickle
-
 import gymnasium as gym
 import numpy as np
 import pytest
 import torch
 from exactdice.agents.learners.adapter import ModelPolicy
 from exactdice.agents.learners.dqn import MaskedDQN, MaskedDQNPolicy, MaskedQRDQN, MaskedQRDQNPolicy
-from exactdice.agents.learners.q_learning import QTable
 from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.agents.runs.callback import ExactEvalCallback
-from exactdice.agents.runs.models import FallingEntropy, make_env, make_model
+from exactdice.agents.runs.models import make_env, make_model
 from exactdice.baselines import Task
 from exactdice.games import Greed
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
@@ -255,17 +252,3 @@ def test_the_vector_refuses_what_it_cannot_do():
     with pytest.raises(AttributeError, match="close must be 'action_masks'"):
         env.env_method("close")
     env.close()
-
-
-@pytest.mark.parametrize(
-    ("path", "now"),
-    [
-        (b"exactdice.agents.dqn\nMaskedDQNPolicy", MaskedDQNPolicy),
-        (b"exactdice.agents.q_learning\nQTable", QTable),
-        (b"exactdice.agents.vec_env\nGameVecEnv", GameVecEnv),
-        (b"exactdice.agents.models\nFallingEntropy", FallingEntropy),
-    ],
-)
-def test_what_files_and_users_name_by_its_old_path_is_found(path, now):
-    """As saved models hold it: the opcode for a class, where it is, and the end."""
-    assert pickle.loads(b"c" + path + b"\n.") is now

@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from exactdice.agents.algorithms import ALGORITHMS
 from exactdice.agents.board import leaderboard
 from exactdice.agents.runs import folders, train
-from exactdice.agents.runs.algorithms import ALGORITHMS
 from exactdice.agents.runs.callback import ExactEvalCallback
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.models import make_env
@@ -419,7 +419,7 @@ def test_an_error_of_ours_is_not_called_a_users_mistake(small, monkeypatch):
         ({"seed": 2**32}, r"seed must be from 0 to 2\*\*32 - 1, got 4294967296"),
         (
             {"algorithm": "sarsa"},
-            "algorithm must be one of 'ppo', .*, 'qrdqn', got 'sarsa'",
+            "algorithm must be one of 'ppo', .*, got 'sarsa'",
         ),
         ({"game": ["Greed"]}, "game must be one of Greed, .*, got"),
         ({"steps": 1.5}, "steps must be an integer, got 1.5"),

@@ -1,0 +1,184 @@
+"""The hyperparameters of a run: what each means, and which values it may have.
+
+An algorithm has those of its model's signature that are listed here, with the model's defaults.
+Left out are arguments of the models that options of the command line give (seed, device), that need
+Python (classes), or that a run has no use for.
+"""
+
+import inspect
+from collections.abc import Mapping
+from functools import cache
+from types import SimpleNamespace
+from typing import Annotated, Any, Literal, get_type_hints
+
+from pydantic import BaseModel, BeforeValidator, Field, create_model
+
+from ...core import InputError
+from ..algorithms import ALGORITHMS
+from ..paths import public_path
+from .reading import (
+    MOST,
+    STRICT,
+    Clip,
+    Count,
+    Fraction,
+    Number,
+    Part,
+    Positive,
+    Rate,
+    Weight,
+    as_given,
+    as_number,
+    read,
+)
+
+#: Hyperparameters that no model takes.
+OURS = {"n_envs", "n_timesteps", "env_kwargs", "policy", "callback"}
+
+
+def _public_paths(value: Any) -> Any:
+    """Name callbacks by their public paths, which older files do not."""
+    if isinstance(value, list):
+        return [_public_paths(entry) for entry in value]
+    return public_path(value) if isinstance(value, str) else value
+
+
+class Hyperparameters(SimpleNamespace):
+    """The checked hyperparameters of a run: of these attributes, those of its algorithm.
+
+    n_envs and n_timesteps must be given; for the rest there are defaults.
+    """
+
+    n_envs: Count
+    """Games played at once."""
+    n_timesteps: Count
+    """Agent moves to train for."""
+    env_kwargs: dict[str, Any]
+    """Keyword arguments of the environment."""
+    policy: Literal["MlpPolicy"]
+    """The kind of network, which rl_zoo3 needs to be told."""
+    callback: Annotated[Any, BeforeValidator(_public_paths)]
+    """One callback by name, or a list of them (algorithms with an ent_coef)."""
+    policy_kwargs: Annotated[Any, BeforeValidator(as_given)]
+    """The network: a mapping, or such as "dict(activation_fn=nn.ReLU, net_arch=[64])"."""
+    stats_window_size: Count
+    """Games over which the statistics of training are means."""
+    tensorboard_log: str
+    """Folder for TensorBoard."""
+    learning_rate: Rate
+    """Step size of the optimizer."""
+    gamma: Fraction
+    """Discount factor of later rewards."""
+    n_steps: Count
+    """Moves of each game between two updates. Of dqn and qrdqn: moves whose rewards are added up
+    before the network's value stands for the rest. Of qlearning: moves of each game between two
+    calls of the callbacks."""
+    batch_size: Count
+    """Moves that a gradient is the mean of (trpo: a gradient of the values)."""
+    max_grad_norm: Positive
+    """Norm that gradients are clipped to; None for any norm, where that is the default."""
+    gae_lambda: Fraction
+    """Weight of played games against the value network: 1 is games alone."""
+    normalize_advantage: bool
+    """Whether advantages are normalised to mean 0 and standard deviation 1 in each batch."""
+    ent_coef: Number
+    """Weight of the entropy bonus."""
+    vf_coef: Weight
+    """Weight of the loss of values."""
+    n_epochs: Count
+    """Number of passes that an update makes over its moves."""
+    clip_range: Clip
+    """How far an update may change the probability of a move, as a ratio."""
+    clip_range_vf: Clip
+    """How far an update may change a value; None for any distance."""
+    target_kl: Positive
+    """Divergence from the previous policy at which an update ends; None for never."""
+    rms_prop_eps: Positive
+    """Constant that RMSprop adds to the roots it divides by."""
+    use_rms_prop: bool
+    """Whether the optimizer is RMSprop; if not, it is Adam."""
+    cg_max_steps: Count
+    """Most steps of the conjugate gradient method."""
+    cg_damping: Weight
+    """Constant added to the diagonal of the matrix that is inverted."""
+    line_search_shrinking_factor: Part
+    """Factor by which a step shrinks as long as it goes too far."""
+    line_search_max_iter: Count
+    """Most times that a step shrinks."""
+    n_critic_updates: Count
+    """Number of passes that an update of the values makes over its moves."""
+    sub_sampling_factor: Count
+    """One of this number of moves is used to compute a step."""
+    buffer_size: Count
+    """Moves that the replay buffer holds."""
+    learning_starts: Annotated[int, Field(ge=0, le=MOST), BeforeValidator(as_number)]
+    """Moves before the first update, all drawn at random."""
+    tau: Fraction
+    """Share of the network that the target network takes over at a time."""
+    train_freq: Count
+    """Moves of each game between two updates."""
+    gradient_steps: Annotated[int, Field(ge=-1, le=MOST), BeforeValidator(as_number)]
+    """Gradient steps of an update; -1 for as many as moves were made."""
+    target_update_interval: Count
+    """Moves between two updates of the target network."""
+    exploration_fraction: Part
+    """Part of training in which the rate of random actions falls."""
+    exploration_initial_eps: Fraction
+    """Rate of random actions at the start."""
+    exploration_final_eps: Fraction
+    """Rate of random actions at the end."""
+    omega: Fraction
+    """Exponent of the learning rate of the table."""
+    initial_value: Number
+    """Value that all actions start with."""
+
+
+def read_hyperparameters(algorithm: str, values: Mapping[str, Any]) -> Hyperparameters:
+    """Check the hyperparameters of a run, and fill in the defaults.
+
+    Raises:
+        ValueError: naming one that is unknown or out of range.
+    """
+    checked = read(fields_of(algorithm), values, f"hyperparameters of {algorithm}")
+    found = Hyperparameters(**vars(checked))
+    _check_together(found)
+    return found
+
+
+@cache
+def fields_of(algorithm: str) -> type[BaseModel]:
+    """Make the pydantic model of an algorithm's hyperparameters from its model's signature."""
+    signature = inspect.signature(ALGORITHMS[algorithm].load()[0]).parameters
+    types = get_type_hints(Hyperparameters, include_extras=True)
+    defaults: dict[str, Any] = {"n_envs": ..., "n_timesteps": ..., "env_kwargs": {}}
+    if "policy_kwargs" in signature:
+        defaults["policy"] = "MlpPolicy"
+    if "ent_coef" in signature:  # which the one callback lowers
+        defaults["callback"] = None
+    defaults |= {
+        name: parameter.default
+        for name, parameter in signature.items()
+        if name in types and name not in OURS
+    }
+    fields: dict[str, Any] = {
+        name: (types[name] | None if default is None else types[name], default)
+        for name, default in defaults.items()
+    }
+    return create_model(algorithm, __config__=STRICT, **fields)
+
+
+def _check_together(options: Hyperparameters) -> None:
+    """Check what hyperparameters must be to each other."""
+    given = vars(options)
+    if given.get("normalize_advantage") and "batch_size" in given:
+        moves = options.n_envs * options.n_steps
+        last = moves % options.batch_size if "n_epochs" in given else 0  # trpo: none is normalised
+        if 1 in (options.batch_size, last):
+            raise InputError(
+                "batch_size must leave no batch of a single move, whose advantage cannot be "
+                f"normalised, got {options.batch_size} for {moves} moves (n_envs times n_steps)"
+            )
+    if "buffer_size" in given and options.n_steps > options.buffer_size:
+        raise InputError(
+            f"n_steps must be at most buffer_size {options.buffer_size}, got {options.n_steps}"
+        )
