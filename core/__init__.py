@@ -15,6 +15,7 @@ from .game import (
     Stage,
     frozen,
 )
+from .layout import Layout
 from .moves import Moves, SeatTurn
 from .sampling import AliasLaws, InverseLaws
 from .turn import Turn
@@ -38,6 +39,7 @@ __all__ = [
     "IntArray",
     "InverseLaws",
     "KeywordError",
+    "Layout",
     "Leg",
     "Move",
     "Moves",
