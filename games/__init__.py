@@ -48,7 +48,11 @@ GAMES.update(
     for game in (Greed, LowestScore, LowestScoreMatch, ShutTheBox, FourTwoOne, FourTwoOneMatch)
 )
 
+#: The game of a command that names none.
+DEFAULT_GAME = Greed.name
+
 __all__ = [
+    "DEFAULT_GAME",
     "EXACT",
     "FLOATS",
     "GAMES",

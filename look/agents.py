@@ -5,10 +5,12 @@ import numpy as np
 from ..baselines import Score, score, solve
 from ..core import FloatArray, IntArray, Layout
 from .charts import Bars, CellWords, Map, Picture
+from .registry import agent_chart
 
 BARS = 15  # states that are shown where a game has no map
 
 
+@agent_chart("mistakes")
 def mistakes(scored: Score) -> Picture:
     """Draw where an agent errs: what it gives away, by state."""
     task = scored.task
@@ -109,6 +111,7 @@ def _bars(scored: Score) -> Bars:
     )
 
 
+@agent_chart("outcomes")
 def outcomes(scored: Score) -> Picture:
     """Draw how likely an agent gets each payoff, beside the optimum."""
     best = score("optimal", scored.task)
