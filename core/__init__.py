@@ -5,6 +5,7 @@ from .board import Die, Gauge, Note, Piece, Row, Tile, Tokens
 from .checks import at_least, one_of
 from .errors import GameError, InputError, KeywordError, SizeError
 from .game import GAMES, Game
+from .layout import Layout
 from .moves import Moves, SeatTurn
 from .sampling import AliasLaws, InverseLaws
 from .sweeps import Sweeps, sweeps_for, sweeps_of
@@ -31,6 +32,7 @@ __all__ = [
     "IntArray",
     "InverseLaws",
     "KeywordError",
+    "Layout",
     "Leg",
     "Move",
     "Moves",

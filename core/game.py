@@ -18,9 +18,10 @@ structure by a class of its own.
 import inspect
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,6 +30,7 @@ from .board import Die, Note, Row
 from .checks import range_of, require_laws, require_numbers
 from .errors import GameError
 from .identity import Identity, Sealed, require_unchanged
+from .layout import Layout
 from .sampling import InverseLaws
 from .sizes import Cost
 from .types import Array, BoolArray, FloatArray, IntArray, Move
@@ -44,8 +46,7 @@ class Game(metaclass=Sealed):
         name: what the game is called in ids.
         opponent_keyword: what environments call the other players' policies.
         default_opponent: what they play unless told otherwise.
-        made_for_two: the keyword that makes it a game of two, as one writes it, if another value
-            makes it one player's.
+        made_for_two: keyword arguments that make it a game of two, if others make it one player's.
         num_players: number of seats; seat 0 moves first.
         num_states: states are 0, ..., num_states - 1, for every seat.
         num_actions: actions are 0, ..., num_actions - 1.
@@ -63,7 +64,7 @@ class Game(metaclass=Sealed):
     name: ClassVar[str]
     opponent_keyword: ClassVar[str] = "opponent"
     default_opponent: ClassVar[str] = "optimal"
-    made_for_two: ClassVar[str] = ""
+    made_for_two: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     has_cycles: ClassVar[bool] = False
     num_players: int
     num_states: int
@@ -194,6 +195,22 @@ class Game(metaclass=Sealed):
             outcome: that chance answered, as ``advance`` takes it.
         """
         return self.describe_move(observation, action)
+
+    def describe_rules(self) -> Iterable[str]:
+        """Say how the game is played, a sentence at a time; here, as its module's docstring says.
+
+        The sentences follow the arguments. Their first letters may be small.
+        """
+        said = inspect.getdoc(inspect.getmodule(type(self))) or f"{self.title}."
+        return [" ".join(" ".join(said.split("\n\n")[:2]).split())]
+
+    def layout(self, observations: IntArray) -> Layout | None:
+        """Lay states out as cells of maps; here, None: charts list states instead.
+
+        Args:
+            observations: of states in which one player is to move, shape (state, component).
+        """
+        return None
 
     # -------------------------------------------------------------- the table
 

@@ -34,6 +34,28 @@ def listed(things: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def either(things: Iterable[str]) -> str:
+    """List alternatives: "1", "1 or 2", "1, 2 or 3"."""
+    *first, last = things
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def dice_words(count: int, sides: int) -> str:
+    """Say which dice are rolled: "two dice with 6 faces"."""
+    faces = f"{sides} {plural(sides, 'face')}"
+    return f"{spelled(count)} {plural(count, 'die', 'dice')} with {faces}"
+
+
+def times(count: int) -> str:
+    """Say how often something is done: "once", "twice", "three times"."""
+    return {1: "once", 2: "twice"}.get(count, f"{spelled(count)} times")
+
+
+def up_to(count: int) -> str:
+    """Say how often something may be done: "once", "up to twice"."""
+    return times(count) if count == 1 else f"up to {times(count)}"
+
+
 def to_you(words: str) -> str:
     """Turn what somebody does, "closes nothing and ends the turn", into what you do."""
 

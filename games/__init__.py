@@ -18,6 +18,7 @@ from ..core import (
     IntArray,
     InverseLaws,
     KeywordError,
+    Layout,
     Leg,
     Move,
     Moves,
@@ -47,7 +48,11 @@ GAMES.update(
     for game in (Greed, LowestScore, LowestScoreMatch, ShutTheBox, FourTwoOne, FourTwoOneMatch)
 )
 
+#: The game of a command that names none.
+DEFAULT_GAME = Greed.name
+
 __all__ = [
+    "DEFAULT_GAME",
     "EXACT",
     "FLOATS",
     "GAMES",
@@ -68,6 +73,7 @@ __all__ = [
     "IntArray",
     "InverseLaws",
     "KeywordError",
+    "Layout",
     "Leg",
     "LowestScore",
     "LowestScoreMatch",

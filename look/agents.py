@@ -1,114 +1,22 @@
 """Charts of any agent: where it errs, and what it wins."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..baselines import Score, score, solve
-from ..core import FloatArray, Game, IntArray
+from ..core import FloatArray, IntArray, Layout
 from .charts import Bars, CellWords, Map, Picture
+from .registry import agent_chart
 
 BARS = 15  # states that are shown where a game has no map
 
-#: From observations (state, component) to cells: the panel, the row and the column of each.
-Places = tuple[IntArray, IntArray, IntArray]
 
-
-@dataclass(frozen=True)
-class View:
-    """How the states of a game are laid out on maps.
-
-    Attributes:
-        x_label: what the columns are.
-        y_label: what the rows are.
-        place: puts observations into cells.
-        panels: names of the maps.
-        columns: names of the columns; None for numbers.
-        rows: the same of the rows.
-    """
-
-    x_label: str
-    y_label: str
-    place: Callable[[IntArray], Places]
-    panels: Sequence[str] = ("",)
-    columns: Sequence[str] | None = None
-    rows: Sequence[str] | None = None
-
-
-def view_of(game: Game) -> View | None:
-    """Say how a game's states are laid out, None if it is not known."""
-    return VIEWS[game.name](game) if game.name in VIEWS else None
-
-
-def _greed(_game: Game) -> View:
-    return View(
-        "own score",
-        "other's score",
-        lambda seen: (seen[:, 2], seen[:, 1], seen[:, 0]),
-        panels=("Normal turns", "Last turns"),
-    )
-
-
-def _lowest_score(game: Game) -> View:
-    dice = [i for i, name in enumerate(game.observation_names) if name.startswith("die ")]
-    return View(
-        "total kept so far",
-        "dice just rolled",
-        lambda seen: (0 * seen[:, 0], (seen[:, dice] > 0).sum(axis=1) - 1, seen[:, 0]),
-        rows=[str(number + 1) for number in range(len(dice))],
-    )
-
-
-def _shut_the_box(game: Game) -> View:
-    tiles = np.arange(1, len(game.observation_sizes) - 1)
-
-    def place(seen: IntArray) -> Places:
-        return 0 * seen[:, 0], seen[:, -2], (seen[:, : len(tiles)] * tiles).sum(axis=1)
-
-    return View("sum of the open tiles", "roll", place)
-
-
-def _four_two_one(game: Game) -> View:
-    dice = (game.observation_names.index("casts made") + 1) // 2
-    seen = np.unique(game.observe(game.states_of(0), 0)[:, : dice - 1], axis=0)
-    seen = seen[np.argsort((seen > 0).sum(axis=1), kind="stable")]  # few faces first
-    names = ["".join(str(face) for face in faces if face) or "none" for faces in seen.tolist()]
-    column = np.full(game.observation_sizes[: dice - 1], -1)
-    column[tuple(seen.T)] = np.arange(len(seen))
-
-    def place(observations: IntArray) -> Places:
-        held = column[tuple(observations[:, : dice - 1].T)]
-        return 0 * held, observations[:, 2 * dice - 1] - 1, held
-
-    casts = game.observation_sizes[2 * dice - 1] - 1
-    rows = [str(number + 1) for number in range(casts)]
-    return View("faces put aside", "casts made", place, columns=names, rows=rows)
-
-
-def _match(_game: Game) -> View:
-    return View(
-        "own tokens",
-        "tokens of the other player",
-        lambda seen: (0 * seen[:, 0], seen[:, 2], seen[:, 1]),
-    )
-
-
-#: By the name of the game; a game that is not here gets bars.
-VIEWS: dict[str, Callable[[Game], View]] = {
-    "Greed": _greed,
-    "LowestScore": _lowest_score,
-    "LowestScoreMatch": _lowest_score,
-    "ShutTheBox": _shut_the_box,
-    "FourTwoOne": _four_two_one,
-    "FourTwoOneMatch": _match,
-}
-
-
+@agent_chart("mistakes")
 def mistakes(scored: Score) -> Picture:
     """Draw where an agent errs: what it gives away, by state."""
-    game, view = scored.task.game, view_of(scored.task.game)
-    panels = [_bars(scored)] if view is None else _maps(scored, view)
+    task = scored.task
+    game, states = task.game, task.game.states_of(task.seat)
+    layout = game.layout(game.observe(states, task.seat))
+    panels = [_bars(scored)] if layout is None else _maps(scored, states, layout)
     return Picture(
         title=f"Where {scored.policy} errs: {game.title}",
         says=f"What {scored.policy} gives away in each place, in payoff per game, on a logarithmic "
@@ -125,11 +33,10 @@ def _worst(scored: Score) -> str:
     return f" Most, {lost:.6f}, is lost at {decision(scored, state)}." if lost > 0 else ""
 
 
-def _maps(scored: Score, view: View) -> list[Map]:
-    task = scored.task
-    states = task.game.states_of(task.seat)
-    panel, row, column = view.place(task.game.observe(states, task.seat))
-    shape = len(view.panels), int(row.max()) + 1, int(column.max()) + 1
+def _maps(scored: Score, states: IntArray, layout: Layout) -> list[Map]:
+    panel, row, column = layout.panel, layout.row, layout.column
+    panel = np.zeros_like(row) if panel is None else panel
+    shape = len(layout.panels), int(row.max()) + 1, int(column.max()) + 1
     cells = np.ravel_multi_index((panel, row, column), shape)
     size = int(np.prod(shape))
     costs = np.bincount(cells, scored.costs[states], minlength=size)
@@ -142,29 +49,29 @@ def _maps(scored: Score, view: View) -> list[Map]:
     return [
         Map(
             title=name,
-            x_label=view.x_label,
-            y_label=view.y_label,
+            x_label=layout.x_label,
+            y_label=layout.y_label,
             values=drawn[number],
             value_label="payoff given away per game",
             missing_label="never met by the agent",
-            columns=view.columns,
-            rows=view.rows,
-            words=_words(scored, view, drawn[number], costliest.reshape(shape)[number]),
+            columns=layout.columns,
+            rows=layout.rows,
+            words=_words(scored, layout, drawn[number], costliest.reshape(shape)[number]),
             limits=everywhere.span,
             log=True,
         )
-        for number, name in enumerate(view.panels)
+        for number, name in enumerate(layout.panels)
     ]
 
 
-def _words(scored: Score, view: View, costs: FloatArray, costliest: IntArray) -> CellWords:
+def _words(scored: Score, layout: Layout, costs: FloatArray, costliest: IntArray) -> CellWords:
     """Say what a cell costs, and which decision there costs most."""
-    rows, columns = view.rows, view.columns
+    rows, columns = layout.rows, layout.columns
 
     def words(row: int, column: int) -> str:
         here = [
-            f"{view.x_label} {column if columns is None else columns[column]}",
-            f"{view.y_label} {row if rows is None else rows[row]}",
+            f"{layout.x_label} {column if columns is None else columns[column]}",
+            f"{layout.y_label} {row if rows is None else rows[row]}",
             f"given away {costs[row, column]:.2e}" if costs[row, column] else "nothing given away",
         ]
         if costs[row, column]:
@@ -204,6 +111,7 @@ def _bars(scored: Score) -> Bars:
     )
 
 
+@agent_chart("outcomes")
 def outcomes(scored: Score) -> Picture:
     """Draw how likely an agent gets each payoff, beside the optimum."""
     best = score("optimal", scored.task)

@@ -4,34 +4,35 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..agents.runs.folders import read_config
-from ..core import InputError
+from ..core import InputError, one_of
+from ..games import DEFAULT_GAME
 from .drawing import draw
-from .names import GAME_CHARTS, picture
+from .names import EXAMPLES, GAME_CHARTS, picture
+from .registry import AGENT_CHARTS
 
-#: Agents that need no training, and where each errs.
-AGENTS = {
-    "mistakes-greed": ("mistakes", "if_else", "Greed"),
-    "mistakes-shut-the-box": ("mistakes", "random", "ShutTheBox"),
-    "mistakes-421": ("mistakes", "random", "FourTwoOne"),
-    "outcomes-lowest-score": ("outcomes", "only3s", "LowestScore"),
-}
+#: Agents whose learning curves on the default game are drawn together.
 CURVES = ("ppo-outcome", "ppo-regret", "dqn-outcome", "qlearning-outcome")
 
 
-def write_gallery(folder: Path, words: Sequence[str]) -> list[Path]:
+def write_gallery(folder: Path, words: Sequence[str], only: str | None = None) -> list[Path]:
     """Draw every picture into a folder, and write a page beside it that shows them.
 
     Args:
         folder: for the pictures; the page is called as it is, with .md.
         words: run folders, which get pictures of their mistakes and of their critic; or a folder
-            of a benchmark, which gets its leaderboard and the curves of the first seeds of Greed.
+            of a benchmark, which gets its leaderboard and the learning curves of the first seeds
+            on the default game.
+        only: name of the one picture to draw, as its file is called; the page stays as it is.
 
     Raises:
-        InputError: if one is none of these, or the folder has no name.
+        InputError: if a word is none of these, no picture is called so, or the folder has no name.
     """
     if folder.name in ("", ".."):
         raise InputError(f"folder must have a name, which its page gets too, got {folder}")
     wanted = list(_wanted(words))  # before anything is drawn
+    if only is not None:
+        names = [name for name, *_ in wanted]
+        wanted = [wanted[names.index(one_of("only", only, names))]]
     folder.mkdir(parents=True, exist_ok=True)
     lines = [
         "# Gallery",
@@ -54,7 +55,8 @@ def write_gallery(folder: Path, words: Sequence[str]) -> list[Path]:
             "",
             f"{shown.says} `{' '.join(command)} --picture {path.name}`",
         ]
-    folder.with_name(f"{folder.name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    if only is None:
+        folder.with_name(f"{folder.name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return written
 
 
@@ -62,17 +64,22 @@ def _wanted(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...], str | 
     """List the pictures: the file's name, the words that ask for it, and the game."""
     for name in GAME_CHARTS:
         yield name, (name,), None
-    for name, (chart, policy, game) in AGENTS.items():
+    for name, (chart, policy, game) in EXAMPLES.items():
         yield name, (chart, policy), game
     for word in words:
         folder = Path(word)
         if (folder / "config.json").is_file():
-            greed = ("rolls",) if read_config(folder).game_name == "Greed" else ()
-            for chart in ("mistakes", *greed, "critic"):
+            for chart in ("mistakes", *_own_charts(read_config(folder).game_name), "critic"):
                 yield f"{chart}-{folder.name}", (chart, word), None
         elif any(folder.glob("*/score.json")):
             yield "leaderboard", ("leaderboard", word), None
-            curves = [folder / f"Greed-{run}-0" for run in CURVES]
+            curves = [folder / f"{DEFAULT_GAME}-{run}-0" for run in CURVES]
             yield "learning", tuple(str(run) for run in curves if run.is_dir()), None
         else:
             raise InputError(f"gallery must be followed by folders of runs, got {word!r}")
+
+
+def _own_charts(game: str) -> list[str]:
+    """List the charts of agents that only one game has."""
+    own = [(name, chart.game) for name, chart in AGENT_CHARTS.items() if chart.game is not None]
+    return [name for name, kind in own if kind.name == game]

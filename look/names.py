@@ -1,59 +1,26 @@
 """The charts by the names that the command line gives them."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeVar
 
 from ..agents.runs.asked import Asked
 from ..agents.runs.config import RunError, task_from_options
-from ..baselines import Task
-from ..core import InputError
-from . import agents, four_two_one, greed, greed_figures, lowest_score, shut_the_box
+from ..core import GAMES, InputError
+from . import agents, games, registry  # noqa: F401  the first two register their charts
 from .charts import Picture
+from .registry import AGENT_CHARTS, Example, GameChart, Keywords
 
-Keywords: TypeAlias = Mapping[str, int | str]
-SMALL: Keywords = {"max_score": 10, "sides": 3}  # the game of the paper's figures
-
-
-@dataclass(frozen=True)
-class GameChart:
-    """A chart of a game.
-
-    Attributes:
-        game: its name.
-        draw: what makes the picture.
-        env: keywords of the game unless others are given.
-        fixed: whether it is of the source's own game, so that no keywords can be given.
-        reported: whether the page of an agent has it, too.
-    """
-
-    game: str
-    draw: Callable[[Task], Picture]
-    env: Keywords = field(default_factory=dict)
-    fixed: bool = False
-    reported: bool = False
+_Chart = TypeVar("_Chart", GameChart, Example)
 
 
-GAME_CHARTS = {
-    "greed-policy": GameChart("Greed", greed.policy, reported=True),
-    "greed-value": GameChart("Greed", greed.value, reported=True),
-    "greed-beginning": GameChart("Greed", greed_figures.beginning),
-    "greed-figure-2": GameChart("Greed", greed_figures.figure_2, fixed=True),
-    "greed-figure-3": GameChart("Greed", greed_figures.figure_3, SMALL),
-    "greed-figure-4": GameChart("Greed", greed_figures.figure_4, SMALL),
-    "lowest-score-keep": GameChart("LowestScore", lowest_score.keep, reported=True),
-    "lowest-score-first": GameChart("LowestScore", lowest_score.first, reported=True),
-    "lowest-score-survival": GameChart("LowestScore", lowest_score.table, fixed=True),
-    "lowest-score-beating": GameChart("LowestScore", lowest_score.beating, fixed=True),
-    "shut-the-box-chance": GameChart("ShutTheBox", shut_the_box.chance, reported=True),
-    "shut-the-box-sets": GameChart("ShutTheBox", shut_the_box.best_sets, reported=True),
-    "421-tables": GameChart("FourTwoOne", four_two_one.tables, fixed=True),
-    "421-laws": GameChart("FourTwoOne", four_two_one.laws, reported=True),
-    "421-match": GameChart("FourTwoOneMatch", four_two_one.match, reported=True),
-}
-#: Charts of an agent: a policy of a game, or a run.
-AGENT_CHARTS = {"mistakes": agents.mistakes, "outcomes": agents.outcomes, "rolls": greed.rolls}
+def _in_order(charts: Mapping[str, _Chart]) -> dict[str, _Chart]:
+    """Sort charts by their games; those of a game stay as they were registered."""
+    return dict(sorted(charts.items(), key=lambda entry: list(GAMES).index(entry[1].game)))
+
+
+GAME_CHARTS = _in_order(registry.GAME_CHARTS)
+EXAMPLES = _in_order(registry.EXAMPLES)
 #: Charts of run folders, which take the libraries of training.
 RUN_CHARTS = ("learning", "critic", "leaderboard")
 NAMES = (*GAME_CHARTS, *AGENT_CHARTS, *RUN_CHARTS)
@@ -75,8 +42,7 @@ def picture(words: Sequence[str], game: str | None = None, env: Keywords | None 
     if name in GAME_CHARTS:
         return _of_game(name, others, game, env)
     if name in AGENT_CHARTS:
-        asked = Asked(_one(name, "a run folder or a policy", others), game, env)
-        return AGENT_CHARTS[name](asked.score(Path(asked.policy).name))
+        return _of_agent(name, others, game, env)
     unknown = [word for word in words if not Path(word).is_dir()]
     if name not in RUN_CHARTS and unknown and not Path(name).is_dir():
         known = ", ".join(NAMES)
@@ -94,6 +60,19 @@ def _of_game(name: str, others: Sequence[str], game: str | None, env: Keywords) 
     if chart.fixed:
         Asked.refuse(f"{name}, which is of the source's own game", env=env)
     return chart.draw(task_from_options(chart.game, {**chart.env, **env}))
+
+
+def _of_agent(name: str, others: Sequence[str], game: str | None, env: Keywords) -> Picture:
+    chart = AGENT_CHARTS[name]
+    asked = Asked(_one(name, "a run folder or a policy", others), game, env)
+    scored = asked.score(Path(asked.policy).name)
+    if not chart.suits(scored.task.game):
+        assert chart.game is not None
+        raise InputError(
+            f"{name} must be followed by an agent of {chart.game.name}, "
+            f"got one of {scored.task.game.name}"
+        )
+    return chart.draw(scored)
 
 
 def _of_runs(name: str, words: Sequence[str]) -> Picture:

@@ -11,10 +11,10 @@ from ..baselines import Blunder, Score, Task, evaluate, solve
 from ..baselines import score as exact_score
 from ..core import Game, InputError
 from ..core.words import typed
-from ..games import Greed
-from . import agents, greed, page
+from . import agents, page
 from .charts import Picture
 from .names import GAME_CHARTS
+from .registry import AGENT_CHARTS
 
 BLUNDERS = 20
 SHOWN = 5e-7  # the least that is not zero in six decimals
@@ -48,8 +48,9 @@ def _parts(asked: Asked, score: Score) -> Iterator[str]:
     yield page.table(*_numbers(score))
     yield page.section(agents.mistakes(score), "mistakes")
     yield from _blunders(score)
-    if isinstance(score.task.game, Greed):
-        yield page.section(greed.rolls(score), "rolls")
+    for name, own in AGENT_CHARTS.items():
+        if own.game is not None and own.suits(score.task.game):
+            yield page.section(own.draw(score), name)
     yield page.section(agents.outcomes(score), "outcomes")
     yield from _best_response(score)
     if asked.is_run:

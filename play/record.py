@@ -17,6 +17,7 @@ from ..baselines.scoring.certificate import printable
 from ..core import InputError, at_least
 from ..core.words import typed
 from ..envs import find_game, full_place
+from ..games import DEFAULT_GAME
 from .session import Session, replay
 
 KIND = "exactdice play"  # what a file must call itself
@@ -36,7 +37,7 @@ class Record:
         actions: moves made so far.
     """
 
-    game: str = "Greed"
+    game: str = DEFAULT_GAME
     env: Mapping[str, Any] = field(default_factory=dict)
     against: str | None = None
     seed: int = 0

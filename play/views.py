@@ -1,7 +1,6 @@
 """What the page in the browser is told of games, in JSON's types; the board as SVG."""
 
 import inspect
-import re
 from contextlib import suppress
 from typing import Any
 
@@ -49,7 +48,7 @@ def game_view(kind: type[Game], first: Record) -> JSON:
         "name": kind.name,
         "title": default.title,
         "players": default.num_players,
-        "for_two": _for_two(kind) if default.num_players == 1 else {},
+        "for_two": dict(kind.made_for_two) if default.num_players == 1 else {},
         "opponents": list(dict.fromkeys([against, *named])),
         "seat": seat,
         "keywords": [
@@ -57,11 +56,6 @@ def game_view(kind: type[Game], first: Record) -> JSON:
             for one in keywords
         ],
     }
-
-
-def _for_two(kind: type[Game]) -> dict[str, str]:
-    """Give the keyword that makes it a game of two."""
-    return dict(re.findall(r"""(\w+)=["']?(\w+)""", kind.made_for_two))
 
 
 def against_of(record: Record) -> Any:

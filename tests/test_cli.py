@@ -511,7 +511,7 @@ def test_without_tyro_the_command_line_says_what_to_install(tmp_path):
 
 
 BUILDS_NO_GAME = """
-import sys, exactdice.cli, exactdice.options, exactdice.agents.runs.config
+import sys, exactdice.cli, exactdice.commands, exactdice.agents.runs.config
 import exactdice.sources.four_two_one.match_claims, exactdice.sources.lowest_score.order
 import exactdice.look.gallery, exactdice.play.web, exactdice.play.terminal, exactdice.pettingzoo
 exactdice.cli.main(sys.argv[1:])

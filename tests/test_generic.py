@@ -16,11 +16,22 @@ def is_particular(name):
     return name in CLASSES or any(f"{name}_".startswith(f"{package}_") for package in PACKAGES)
 
 
-FILES = [
-    path
-    for folder in ("core", "baselines", "envs", "agents", "src")
-    for path in (ROOT / folder).rglob("*.py")
-]
+def files(*folders):
+    """List the modules in some folders, but for the charts of particular games."""
+    paths = (path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+    return [path for path in paths if ROOT / "look/games" not in path.parents]
+
+
+#: The folders in which no text may be the name of a game either.
+NAMELESS = files("core", "baselines", "envs", "look", "play", "src")
+FILES = [*NAMELESS, *files("agents")]
+
+
+def particular_names(code):
+    """List the texts in some code that are the name of a game."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Constant) and node.value in GAMES:
+            yield node.value
 
 
 def particular_imports(code):
@@ -35,6 +46,24 @@ def particular_imports(code):
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_generic_code_imports_no_particular_game(path):
     assert list(particular_imports(path.read_text())) == []
+
+
+@pytest.mark.parametrize("path", NAMELESS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_generic_code_names_no_particular_game(path):
+    assert list(particular_names(path.read_text())) == []
+
+
+def test_the_charts_of_games_are_found_and_the_others_are_generic():
+    found = {path.stem for path in files("look")}
+    assert {"charts", "names", "registry", "report", "gallery"} <= found
+    assert not found & {path.stem for path in (ROOT / "look/games").glob("[a-z]*.py")}
+
+
+def test_a_name_of_a_game_is_found():
+    assert (
+        list(particular_names("RULES = {'Greed': 1}\ndef f(game='Greed'): 'Of Greed.'"))
+        == ["Greed"] * 2
+    )
 
 
 @pytest.mark.parametrize(

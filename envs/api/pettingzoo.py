@@ -5,6 +5,7 @@ what any line-up wins on average is what ``exactdice.expected_payoffs`` computes
 """
 
 from dataclasses import replace
+from json import dumps
 from typing import Any
 
 import gymnasium as gym
@@ -84,7 +85,8 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         name = find_game(game).name
         self.game = make_game(name, ("encoding", "render_mode"), **keywords)
         if self.game.num_players < 2:
-            advice = f": {self.game.made_for_two} makes it one" if self.game.made_for_two else ""
+            for_two = [f"{key}={dumps(value)}" for key, value in self.game.made_for_two.items()]
+            advice = f": {', '.join(for_two)} makes it one" if for_two else ""
             raise InputError(f"game must be one of two players or more, got {self.game!r}{advice}")
         self.encoding = Encoding(self.game.observation_sizes, encoding)
         self.render_mode = render_mode

@@ -13,10 +13,11 @@ That makes three games (``four_two_one_rounds``): a first player or a next playe
 utility pays, and a set of two players.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from itertools import combinations as subsets
 from math import log2
+from types import MappingProxyType
 from typing import ClassVar, get_args
 
 import numpy as np
@@ -25,12 +26,15 @@ from ...core.board import Row, dice_of
 from ...core.checks import at_least, one_of
 from ...core.dice import combinations, redundancy
 from ...core.errors import InputError
+from ...core.layout import Layout
 from ...core.ranking import Combination, hierarchy
 from ...core.sizes import Cost, check_sizes, choose, turn_cost
 from ...core.turn import Turn
 from ...core.turn_game import TurnGame
 from ...core.types import Array, IntArray
 from ...core.words import listed, ordinal, plural, spelled
+from . import words
+from .layout import layout
 from .rounds import FirstPlayer, NextPlayer, TheSet, Tie, Utility, digest
 
 MANY = 100  # dice, more than any limit allows
@@ -67,7 +71,7 @@ class FourTwoOne(TurnGame):
     """
 
     name: ClassVar[str] = "FourTwoOne"
-    made_for_two = 'utility="set"'
+    made_for_two = MappingProxyType({"utility": "set"})
 
     def __init__(
         self,
@@ -286,6 +290,17 @@ class FourTwoOne(TurnGame):
         return [cast[die] for die in self.subsets[action] if die < len(cast)]
 
     # -------------------------------------------------------------- the table
+
+    def describe_rules(self) -> Iterable[str]:
+        """Say how the game is played, a sentence at a time."""
+        return words.rules(
+            self.dice, self.faces, self.casts, self._utility, self.duration, self.tie
+        )
+
+    def layout(self, observations: IntArray) -> Layout:
+        """Lay states out by the faces put aside and the casts made."""
+        known = self.observe(self.states_of(0), 0)
+        return layout(observations, known, self.dice, self.faces, self.casts)
 
     @property
     def title(self) -> str:

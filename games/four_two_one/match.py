@@ -16,7 +16,7 @@ and round. So all token states of a pot are a block (``blocks``), whose cut is t
 rounds where it has cycles.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -25,10 +25,12 @@ from ...core.board import Row, Tokens
 from ...core.checks import at_least, one_of
 from ...core.dice import combinations
 from ...core.game import Game
+from ...core.layout import Layout
 from ...core.ranking import tokens as worth_of
 from ...core.sizes import Cost, check_sizes
 from ...core.types import Array, BoolArray, IntArray, Move, frozen
 from ...core.words import ordinal, plural, spelled
+from . import words
 from .game import FourTwoOne, in_words
 
 Starter = Literal["loser", "winner", "alternate", "same"]
@@ -388,6 +390,28 @@ class FourTwoOneMatch(Game):
         return self.phases[0].round.tell(observation[3:], action, outcome)
 
     # -------------------------------------------------------------- the table
+
+    def describe_rules(self) -> Iterable[str]:
+        """Say how the game is played, a sentence at a time."""
+        return words.match_rules(
+            tokens=self.tokens,
+            starter=self.starter,
+            tie=self.tie,
+            charge_casts=self.charge_casts,
+            discharge_casts=self.discharge_casts,
+            short_pot=self.short_pot,
+            four_two_one=self.four_two_one,
+            faces=self.faces,
+        )
+
+    def layout(self, observations: IntArray) -> Layout:
+        """Lay states out by the tokens of both players."""
+        return Layout(
+            x_label="own tokens",
+            y_label="tokens of the other player",
+            column=observations[:, 1],
+            row=observations[:, 2],
+        )
 
     @property
     def title(self) -> str:

@@ -11,7 +11,7 @@ players' ratings of one position (section 6).
 The expected values of all actions take O(M^3) together, a die at a time (``greed_recursion``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import log2
 from typing import ClassVar
@@ -22,9 +22,11 @@ from ...core.board import Die, Gauge, Note, Row
 from ...core.checks import at_least, one_of
 from ...core.dice import dice_with_sum, sum_counts, sum_laws
 from ...core.game import Game
+from ...core.layout import Layout
 from ...core.sizes import Cost, check_sizes
 from ...core.types import Array, BoolArray, IntArray, Move, frozen
 from ...core.words import plural
+from . import words
 
 SHOWN = 30  # dice that people are shown at most
 #: Half points for a tie by rule: of who takes the last turn, and of who stopped before.
@@ -193,6 +195,22 @@ class Greed(Game):
         return f"{self.describe_action(action)}: {outcome}{bust}"
 
     # -------------------------------------------------------------- the table
+
+    def describe_rules(self) -> Iterable[str]:
+        """Say how the game is played, a sentence at a time."""
+        return words.rules(self.max_score, self.sides, self.max_dice, self.tie)
+
+    def layout(self, observations: IntArray) -> Layout:
+        """Lay states out by both scores, a panel for each kind of turn."""
+        column, row, panel = observations.T
+        return Layout(
+            x_label="own score",
+            y_label="other's score",
+            column=column,
+            row=row,
+            panel=panel,
+            panels=("Normal turns", "Last turns"),
+        )
 
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
         """Show both scores on the way to the limit."""

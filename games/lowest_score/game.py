@@ -13,9 +13,10 @@ Objectives:
 * "score": every player is paid minus its own total.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import log2
+from types import MappingProxyType
 from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -24,11 +25,14 @@ from ...core.board import Note, Row, dice_of
 from ...core.checks import at_least, one_of
 from ...core.dice import combinations, redundancy
 from ...core.errors import InputError
+from ...core.layout import Layout
 from ...core.sizes import Cost, check_sizes, choose, turn_cost
 from ...core.turn import Turn
 from ...core.turn_game import Leg, TurnGame
 from ...core.types import IntArray
 from ...core.words import plural, spelled
+from . import words
+from .layout import layout
 
 Objective = Literal["win", "share", "score"]
 MANY = 1000  # dice, more than any limit allows
@@ -58,7 +62,7 @@ class LowestScore(TurnGame):
     """
 
     name: ClassVar[str] = "LowestScore"
-    made_for_two = "players=2"
+    made_for_two = MappingProxyType({"players": 2})
     opponent_keyword = "opponents"
     default_opponent = "notebook"
 
@@ -256,6 +260,16 @@ class LowestScore(TurnGame):
         return [int(face) for face in observation[1 : 1 + self.dice] if face]
 
     # -------------------------------------------------------------- the table
+
+    def describe_rules(self) -> Iterable[str]:
+        """Say how the game is played, a sentence at a time."""
+        return words.round_rules(
+            self.dice, self.faces, self.zero_face, self.players, self.objective
+        )
+
+    def layout(self, observations: IntArray) -> Layout:
+        """Lay states out by the total kept and the number of dice rolled."""
+        return layout(observations, self.dice)
 
     @property
     def title(self) -> str:

@@ -7,7 +7,7 @@ Turns are those of ``lowest_score``. Every round brings the match forward, so th
 it is a game of turns whose contexts hold the rounds won so far, too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import groupby, islice
 from math import exp, log, sqrt
@@ -17,11 +17,14 @@ import numpy as np
 
 from ...core.board import Note, Row, Tokens
 from ...core.checks import at_least, one_of
+from ...core.layout import Layout
 from ...core.sizes import Cost, check_sizes
 from ...core.turn_game import Leg, TurnGame
 from ...core.types import IntArray
 from ...core.words import listed, plural
+from . import words
 from .game import LowestScore, cost_of_turns, to_come
+from .layout import layout
 
 Starter = Literal["winner", "next", "same"]
 Tie = Literal["first", "last"]
@@ -207,6 +210,22 @@ class LowestScoreMatch(TurnGame):
         return self.round.tell(observation, action, outcome)
 
     # -------------------------------------------------------------- the table
+
+    def describe_rules(self) -> Iterable[str]:
+        """Say how the game is played, a sentence at a time."""
+        return words.match_rules(
+            self.dice,
+            self.faces,
+            self.zero_face,
+            self.players,
+            self.wins,
+            self.starter,
+            self.tie,
+        )
+
+    def layout(self, observations: IntArray) -> Layout:
+        """Lay states out by the total kept and the number of dice rolled in the round."""
+        return layout(observations, self.dice)
 
     @property
     def title(self) -> str:

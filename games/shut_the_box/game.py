@@ -12,10 +12,11 @@ same. In the recursion the dice are two unless the open sum is at most 6.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import comb, log2
+from types import MappingProxyType
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
@@ -24,10 +25,12 @@ from ...core.board import Note, Row, Tile
 from ...core.checks import at_least, one_of
 from ...core.dice import dice_with_sum, sum_counts
 from ...core.errors import InputError
+from ...core.layout import Layout
 from ...core.sizes import Cost, check_sizes, turn_cost
 from ...core.turn import Turn
 from ...core.turn_game import Leg, TurnGame
 from ...core.types import IntArray
+from . import words
 
 Objective = Literal["win", "sum", "shut"]
 MAX_TILES = 12
@@ -59,7 +62,7 @@ class ShutTheBox(TurnGame):
     """
 
     name: ClassVar[str] = "ShutTheBox"
-    made_for_two = 'objective="win"'
+    made_for_two = MappingProxyType({"objective": "win"})
 
     def __init__(
         self,
@@ -212,6 +215,22 @@ class ShutTheBox(TurnGame):
         return f"{self.describe_action(action)}: {result}"
 
     # -------------------------------------------------------------- the table
+
+    def describe_rules(self) -> Iterable[str]:
+        """Say how the game is played, a sentence at a time."""
+        return words.rules(
+            self.tiles, self.dice, self.sides, self.one_die, self.shut_wins, self.objective
+        )
+
+    def layout(self, observations: IntArray) -> Layout:
+        """Lay states out by the roll and the sum of the open tiles."""
+        tiles = np.arange(1, self.tiles + 1)
+        return Layout(
+            x_label="sum of the open tiles",
+            y_label="roll",
+            column=(observations[:, : self.tiles] * tiles).sum(axis=1),
+            row=observations[:, -2],
+        )
 
     @property
     def title(self) -> str:

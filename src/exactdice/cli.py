@@ -9,29 +9,11 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, Union
 
-import numpy as np
-
-from .baselines import CertificateError, solve, verify
-from .baselines.scoring.certificate import printable
 from .core import InputError, sizes
-from .envs import find_game
-from .sources.reproduce import SOURCES, reproduce
+from .exit_codes import BROKEN_PIPE, INTERRUPTED
 
-if TYPE_CHECKING:
-    from .options import (
-        PlayConfig,
-        PlotConfig,
-        ReportConfig,
-        ScoreConfig,
-        SolveConfig,
-        VerifyConfig,
-    )
-    from .play.record import Record
-
-INTERRUPTED = 130  # the exit code of a command that was ended by Ctrl-C
-BROKEN_PIPE = 141  # and of one whose reader left
 #: The extra of the package that brings a library.
 EXTRAS = {
     "flask": "web",
@@ -103,8 +85,12 @@ def _parse(words: list[str]) -> Any:
     """Read the options; what ours refuse is said in one line, and not in tyro's box."""
     import tyro
 
-    from .options import Command
+    from .commands import COMMANDS
 
+    options = [
+        Annotated[command.options, tyro.conf.subcommand(name)] for name, command in COMMANDS.items()
+    ]
+    any_options: Any = Union[tuple(options)]  # noqa: UP007  of as many as there are
     names = [word.partition("=")[0].replace("_", "-") for word in words if word.startswith("--")]
     names = [name.replace("--no-", "--", 1) for name in names]
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
@@ -113,7 +99,7 @@ def _parse(words: list[str]) -> Any:
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):
-            return tyro.cli(Command, prog="exactdice", args=words)
+            return tyro.cli(any_options, prog="exactdice", args=words)
     except SystemExit as end:
         cause: BaseException | None = end
         while cause is not None and not isinstance(cause, InputError):
@@ -126,160 +112,9 @@ def _parse(words: list[str]) -> Any:
         print(said.getvalue(), end="", file=sys.stderr)
 
 
-def _run(command: Any) -> int:
+def _run(options: Any) -> int:
     sizes.limit_factor()  # a variable that is no limit is refused whatever the command needs
-    from .agents.runs.config import BenchmarkConfig, TrainConfig
-    from .options import (
-        PlayConfig,
-        PlotConfig,
-        ReportConfig,
-        ScoreConfig,
-        SolveConfig,
-        VerifyConfig,
-    )
+    from .commands import COMMANDS
 
-    if isinstance(command, TrainConfig):
-        from .agents.runs.train import train
-
-        return INTERRUPTED if train(command) is None else 0
-    if isinstance(command, ScoreConfig):
-        return _score(command)
-    if isinstance(command, VerifyConfig):
-        return _verify(command)
-    if isinstance(command, SolveConfig):
-        return _solve(command)
-    if isinstance(command, BenchmarkConfig):
-        from .agents.board.benchmark import benchmark
-
-        return 1 if benchmark(command) else 0
-    if isinstance(command, PlotConfig):
-        return _plot(command)
-    if isinstance(command, ReportConfig):
-        return _report(command)
-    if isinstance(command, PlayConfig):
-        return _play(command)
-    return reproduce(list(SOURCES) if command.source is None else [command.source])
-
-
-def _score(command: "ScoreConfig") -> int:
-    """Score a model of a run folder, or a policy by its name or from a file."""
-    from rich.console import Console
-
-    from .agents.runs.asked import Asked
-    from .agents.runs.report import report
-
-    asked = Asked(command.policy, command.game, command.env, command.model, command.stochastic)
-    if not asked.is_run:
-        asked.refuse("a run folder", ceiling=command.ceiling)
-    report(asked.score(), Console())
-    if command.ceiling:
-        from .agents.learners.ceiling import ceiling
-        from .agents.runs.folders import load_model
-
-        model, env = load_model(Path(command.policy), command.model or "final")
-        highest = ceiling(model, env.task)
-        print(
-            "the ceiling, the same network fitted to the optimal policy: "
-            f"regret {highest.regret:.6f}, normalised score {highest.normalized:.6f}"
-        )
-    return 0
-
-
-def _plot(command: "PlotConfig") -> int:
-    """Draw one picture, or the gallery."""
-    from .look.charts import format_of
-    from .look.names import NAMES, picture
-
-    name, *others = command.what
-    if name == "gallery":
-        from .look.gallery import write_gallery
-
-        folder = command.folder or Path("gallery")
-        print(f"{len(write_gallery(folder, others))} pictures drawn in {folder}")
-        return 0
-    path = command.picture or Path(f"{name if name in NAMES else 'learning'}.png")
-    format_of(path)  # before anything is computed
-    shown = picture(command.what, command.game, command.env)
-    from .look.drawing import draw
-
-    draw(shown, path)
-    print(f"{shown.says}\ndrawn in {path}")
-    return 0
-
-
-def _report(command: "ReportConfig") -> int:
-    """Write the page of an agent."""
-    from .agents.runs.asked import Asked
-    from .look.report import write_report
-
-    asked = Asked(command.policy, command.game, command.env, command.model, command.stochastic)
-    score = write_report(asked, command.page)
-    print(
-        f"{score.policy}: normalised score {score.normalized:.6f}, regret {score.regret:.6f}\n"
-        f"written in {command.page}; open it in a browser"
-    )
-    return 0
-
-
-def _verify(command: "VerifyConfig") -> int:
-    """Check every file, and go on after one that does not hold or is not there."""
-    code = 0
-    if command.game is not None:
-        find_game(command.game)
-    for path in command.certificates:
-        try:
-            score = verify(path)
-        except CertificateError as error:
-            code = max(code, 1)
-            print(f"error: {error}", file=sys.stderr)
-        except OSError as error:
-            code = 2
-            print(f"error: {printable(str(error))}", file=sys.stderr)
-        else:
-            print(
-                f"{printable(str(path))}: holds, value {score.value:.9f}, "
-                f"optimum {score.optimum:.9f}, regret {score.regret:.9f}, "
-                f"normalised score {score.normalized:.6f}: "
-                f"{printable(score.policy)} in {printable(score.task.words)}"
-            )
-    return code
-
-
-def _solve(command: "SolveConfig") -> int:
-    from .agents.runs.config import task_from_options
-
-    task = task_from_options(command.game, command.env)
-    solution = solve(task, exact=command.exact)
-    within = f", right within {solution.error_bound:.1e}" if solution.error_bound else ""
-    print(f"{task.words}: optimal value {solution.value}{within}")
-    likeliest = task.game.observe(np.argmax(task.initial, keepdims=True), task.seat)[0]
-    actions = solution.optimal_actions(likeliest)
-    moves = " or ".join(task.game.describe_move(likeliest, int(action)) for action in actions)
-    print(f"likeliest first position: {task.game.describe(likeliest)}; optimal play {moves}")
-    return 0
-
-
-def _play(command: "PlayConfig") -> int:
-    record = _record(command)
-    if command.web:
-        from .play.web import serve
-
-        serve(record, command.port)
-        return 0
-    from .play.terminal import play
-
-    return 0 if play(record, command.save or command.resume) else INTERRUPTED
-
-
-def _record(command: "PlayConfig") -> "Record":
-    """Give the game that is to be played."""
-    from .play.record import Record, new_seed, options_of_run, read_record
-
-    if command.resume is not None:
-        return read_record(command.resume, coach=command.coach)
-    seed = new_seed() if command.seed is None else command.seed
-    game, env = "Greed" if command.game is None else command.game, command.env
-    if command.game is None and command.against and Path(command.against, "config.json").is_file():
-        game, sizes = options_of_run(Path(command.against))
-        env = sizes | env
-    return Record(game, env, command.against, seed, command.coach)
+    (run,) = (command.run for command in COMMANDS.values() if command.options is type(options))
+    return run(options)

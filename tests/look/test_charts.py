@@ -6,12 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exactdice.baselines import Task, make_task, score
-from exactdice.games import GAMES, InputError
-from exactdice.look import agents, greed
-from exactdice.look.charts import FORMATS
+from exactdice.games import GAMES, InputError, Layout
+from exactdice.look import agents
+from exactdice.look.charts import FORMATS, Bars, Map
 from exactdice.look.drawing import draw
+from exactdice.look.games import greed
 from exactdice.look.names import GAME_CHARTS, picture
 from exactdice.sources.claim import printed_table
+from small_games import Walk
 
 import exactdice
 
@@ -306,3 +308,25 @@ def test_what_cannot_be_drawn_is_refused(words, options, message, tmp_path, monk
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=message):
         picture(words, **options)
+
+
+class Mapped(Walk):
+    """A walk whose cells lie in a row."""
+
+    def layout(self, observations):
+        return Layout(
+            x_label="cell", y_label="", column=observations[:, 0], row=0 * observations[:, 0]
+        )
+
+
+@pytest.mark.parametrize(("game", "kind"), [(Walk(), Bars), (Mapped(), Map)])
+def test_mistakes_are_mapped_if_the_game_says_where_its_states_lie(game, kind):
+    (panel,) = agents.mistakes(score("random", Task(game))).panels
+    assert isinstance(panel, kind)
+    if kind is Map:
+        assert panel.values.shape == (1, 1 + game.observe(game.states_of(0), 0)[:, 0].max())
+
+
+def test_every_chart_of_one_game_refuses_agents_of_another():
+    with pytest.raises(InputError, match="rolls must be followed by an agent of Greed, got one of"):
+        picture(["rolls", "random"], game="FourTwoOne", env=SMALL["FourTwoOne"])

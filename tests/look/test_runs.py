@@ -12,8 +12,9 @@ from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.folders import load_model
 from exactdice.agents.runs.train import train
 from exactdice.baselines import best_response, evaluate, make_task, score
-from exactdice.look import gallery, greed, page
+from exactdice.look import gallery, page
 from exactdice.look import runs as charts
+from exactdice.look.games import greed
 from exactdice.look.names import GAME_CHARTS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -254,7 +255,7 @@ def test_the_page_says_why_there_is_no_critic(run, runs, tmp_path):
 def test_the_gallery_shows_each_picture_with_its_command(run, runs, monkeypatch):
     names = ("greed-figure-2", "greed-figure-4")
     monkeypatch.setattr(gallery, "GAME_CHARTS", {name: GAME_CHARTS[name] for name in names})
-    monkeypatch.setattr(gallery, "AGENTS", {"errs": ("mistakes", "if_else", "Greed")})
+    monkeypatch.setattr(gallery, "EXAMPLES", {"errs": ("mistakes", "if_else", "Greed")})
     code, said, _ = run("plot", "gallery", runs["outcome"], "--folder", "docs/gallery")
     assert (code, said) == (0, "6 pictures drawn in docs/gallery\n")
     text = Path("docs/gallery.md").read_text()
@@ -262,6 +263,17 @@ def test_the_gallery_shows_each_picture_with_its_command(run, runs, monkeypatch)
     shown = sorted(re.findall(r"\]\(gallery/(.*?)\)", text))
     assert drawn == shown
     assert "`exactdice plot mistakes if_else --game Greed --picture errs.png`" in text
+
+
+def test_one_picture_of_the_gallery_is_drawn_alone(run):
+    code, said, _ = run("plot", "gallery", "--only", "greed-figure-4")
+    assert (code, said) == (0, "1 picture drawn in gallery\n")
+    assert [str(path) for path in Path().rglob("*")] == ["gallery", "gallery/greed-figure-4.png"]
+    code, _, complaint = run("plot", "gallery", "--only", "figure-4")
+    assert code == 2
+    assert complaint.startswith("error: only must be one of 'greed-policy', ")
+    code, _, complaint = run("plot", "greed-policy", "--only", "greed-value")
+    assert complaint == "error: only must be left out, as it is not for a single picture\n"
 
 
 def test_the_gallery_in_the_documentation_is_whole():

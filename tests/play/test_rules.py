@@ -4,11 +4,11 @@ import inspect
 import re
 
 import pytest
-from exactdice.games import GAMES
+from exactdice.games import GAMES, Greed
 from exactdice.play.rules import rules
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_games import SMALL
+from small_games import SMALL, Walk
 
 TWO = {"utility": "set"}
 #: By game and keyword: values that a player can tell apart, and what they go with.
@@ -118,3 +118,15 @@ def test_the_match_of_421_is_told_as_it_is_played():
 def test_a_utility_that_is_no_name_is_told_without_its_numbers():
     text = told("FourTwoOne", dice=2, faces=2, casts=2, utility=lambda faces, casts: casts)
     assert text.endswith("depends on the faces and on how often you have cast.")
+
+
+class HouseRules(Greed):
+    """Greed in other words."""
+
+    def describe_rules(self):
+        return ["roll what you like.", "the higher score wins."]
+
+
+def test_a_game_of_ones_own_tells_its_rules():
+    assert rules(HouseRules()) == "Roll what you like. The higher score wins."
+    assert rules(Walk()).startswith("Games small enough to be listed move by move.")

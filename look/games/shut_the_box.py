@@ -4,10 +4,13 @@ from itertools import groupby
 
 import numpy as np
 
-from ..baselines import Solution, Task, solve
-from ..core import FloatArray, InputError, IntArray
-from ..games import ShutTheBox
-from .charts import Lines, Map, Picture, Series
+from ...baselines import Solution, Task, solve
+from ...core import FloatArray, InputError, IntArray
+from ...games import ShutTheBox
+from ..charts import Lines, Map, Picture, Series
+from ..registry import example, game_chart
+
+example("mistakes-shut-the-box", "mistakes", "random", ShutTheBox)
 
 
 def _two_players(task: Task) -> ShutTheBox:
@@ -36,6 +39,7 @@ def _at_full_box(game: ShutTheBox, rolls: IntArray, targets: IntArray) -> IntArr
     return game.encode(seen)
 
 
+@game_chart("shut-the-box-chance", ShutTheBox, reported=True)
 def chance(task: Task) -> Picture:
     """Draw what the second player can expect, by the score to beat."""
     game = _two_players(task)
@@ -60,6 +64,7 @@ def chance(task: Task) -> Picture:
     )
 
 
+@game_chart("shut-the-box-sets", ShutTheBox, reported=True)
 def best_sets(task: Task) -> Picture:
     """Draw which tiles to close first, by roll and score to beat."""
     game = _two_players(task)

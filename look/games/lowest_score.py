@@ -4,18 +4,65 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..baselines import Solution, Task, solve
-from ..core import InputError
-from ..core.dice import combinations
-from ..core.words import spelled
-from ..games import LowestScore
-from ..sources.claim import printed_table
-from ..sources.lowest_score.policies import beat_chance, survival_chance
-from .charts import Bars, Map, Picture
+from ...baselines import Solution, Task, solve
+from ...core import InputError
+from ...core.dice import combinations
+from ...core.words import spelled
+from ...games import LowestScore
+from ...sources.claim import printed_table
+from ...sources.lowest_score.policies import beat_chance, survival_chance
+from ..charts import Bars, Map, Picture
+from ..registry import example, game_chart
+
+example("outcomes-lowest-score", "outcomes", "only3s", LowestScore)
 
 TIES = "several numbers are equally good"
 
 
+@game_chart("lowest-score-keep", LowestScore, reported=True)
+def keep(task: Task) -> Picture:
+    """Draw how many dice the last player keeps, by its roll and the points to spare."""
+    game = _rules(task)
+    if game.players < 2:
+        raise InputError(f"players must be at least 2 here, got {game.players}")
+    if game.objective == "score":
+        raise InputError("objective must be win or share here, got score, which beats nobody")
+    solution = solve(Task(game, game.players - 1, "random"))
+    known = {"players after": 0, "players tied for it": 1}
+    return Picture(
+        title="How many dice the last player keeps",
+        says="How many dice the last player of a round keeps, those of least worth, by how many "
+        "points they may still cost to tie for the lowest score; rolls are in order of worth. "
+        f"Hatched is where {TIES}, of which the fewest is shown; under a veil all are, as the "
+        "round is won or lost.",
+        panels=[
+            _kept(solution, dice, "best total so far", spare, "points to spare", known)
+            for dice in range(2, game.dice + 1)
+            for spare in [range(dice * max(game.worth) + 1)]
+        ],
+    )
+
+
+@game_chart("lowest-score-first", LowestScore, reported=True)
+def first(task: Task) -> Picture:
+    """Draw how many dice the first player keeps, by its roll and the points kept before."""
+    game = _rules(task)
+    solution = solve(Task(game, 0, "optimal" if game.players > 1 else ()))
+    known = {"players after": game.players - 1, "best total so far": game.max_score + 1}
+    return Picture(
+        title="How many dice the first player keeps",
+        says="How many dice the first player of a round keeps, who has no score to beat, if all "
+        "play optimally: those of least worth, by the points that it has kept before; rolls are in "
+        f"order of worth. Hatched is where {TIES}, of which the fewest is shown; under a veil all "
+        "are.",
+        panels=[
+            _kept(solution, dice, "total kept", _totals(game, dice), "points kept", known)
+            for dice in range(2, game.dice + 1)
+        ],
+    )
+
+
+@game_chart("lowest-score-survival", LowestScore, fixed=True)
 def table(_task: Task) -> Picture:
     """Draw the notebook's last table, with the rows that are cut off there."""
     game, printed = LowestScore(), printed_table("lowest_score", "survival")
@@ -48,6 +95,7 @@ def table(_task: Task) -> Picture:
     )
 
 
+@game_chart("lowest-score-beating", LowestScore, fixed=True)
 def beating(_task: Task) -> Picture:
     """Draw the notebook's chances to beat a goal with five dice, beside the exact ones."""
     game, printed = LowestScore(), printed_table("lowest_score", "beating")
@@ -65,47 +113,6 @@ def beating(_task: Task) -> Picture:
         panel,
         "How likely five fresh dice get less than a score in the best play for it, beside "
         "what the notebook prints: they agree to all its digits.",
-    )
-
-
-def keep(task: Task) -> Picture:
-    """Draw how many dice the last player keeps, by its roll and the points to spare."""
-    game = _rules(task)
-    if game.players < 2:
-        raise InputError(f"players must be at least 2 here, got {game.players}")
-    if game.objective == "score":
-        raise InputError("objective must be win or share here, got score, which beats nobody")
-    solution = solve(Task(game, game.players - 1, "random"))
-    known = {"players after": 0, "players tied for it": 1}
-    return Picture(
-        title="How many dice the last player keeps",
-        says="How many dice the last player of a round keeps, those of least worth, by how many "
-        "points they may still cost to tie for the lowest score; rolls are in order of worth. "
-        f"Hatched is where {TIES}, of which the fewest is shown; under a veil all are, as the "
-        "round is won or lost.",
-        panels=[
-            _kept(solution, dice, "best total so far", spare, "points to spare", known)
-            for dice in range(2, game.dice + 1)
-            for spare in [range(dice * max(game.worth) + 1)]
-        ],
-    )
-
-
-def first(task: Task) -> Picture:
-    """Draw how many dice the first player keeps, by its roll and the points kept before."""
-    game = _rules(task)
-    solution = solve(Task(game, 0, "optimal" if game.players > 1 else ()))
-    known = {"players after": game.players - 1, "best total so far": game.max_score + 1}
-    return Picture(
-        title="How many dice the first player keeps",
-        says="How many dice the first player of a round keeps, who has no score to beat, if all "
-        "play optimally: those of least worth, by the points that it has kept before; rolls are in "
-        f"order of worth. Hatched is where {TIES}, of which the fewest is shown; under a veil all "
-        "are.",
-        panels=[
-            _kept(solution, dice, "total kept", _totals(game, dice), "points kept", known)
-            for dice in range(2, game.dice + 1)
-        ],
     )
 
 

@@ -2,19 +2,48 @@
 
 import numpy as np
 
-from ..baselines import Task, solve
-from ..core import BoolArray, FloatArray, InputError, IntArray
-from ..core.dice import sum_laws
-from ..games import Greed
-from ..sources.greed.last_turns import last_turns
-from .charts import Lines, Map, Picture, Series
+from ...baselines import Task, solve
+from ...core import BoolArray, FloatArray, InputError, IntArray
+from ...core.dice import sum_laws
+from ...games import Greed
+from ...sources.greed.last_turns import last_turns
+from ..charts import Lines, Map, Picture, Series
+from ..registry import game_chart
 from .greed import cells, greed_of, ties_words
 
 SIDES = (2, 3, 6, 12, 20)
+SMALL = {"max_score": 10, "sides": 3}  # the game of the paper's figures
 #: Scores up to which the cells of a map have room for numbers.
 ROOMY = 20
 
 
+@game_chart("greed-beginning", Greed)
+def beginning(task: Task) -> Picture:
+    """Draw the value of the beginning against the limit, for several numbers of sides."""
+    rules = greed_of(task)
+    limit = rules.max_score
+    series = []
+    for sides in SIDES:
+        game = Greed(limit, sides, tie=rules.tie)
+        scores = np.arange(limit - 1, -1, -1)  # M - m : M - m is the beginning with limit m
+        states = game.encode(np.stack([scores, scores, np.zeros_like(scores)], axis=-1))
+        values = solve(Task(game)).found.at(0, states)
+        series.append(Series(name=f"s = {sides}", x=np.arange(1.0, limit + 1), y=values))
+    panel = Lines(
+        title="Is it an advantage to go first?",
+        x_label="limit M",
+        y_label="first player's chance to win",
+        series=series,
+        level=0.5,
+    )
+    return Picture.of(
+        panel,
+        f"The first player's chance to win{ties_words(rules)}, for every limit up to {limit} "
+        "and dice with several numbers of sides s: above 1/2 it is better to go first.",
+    )
+
+
+@game_chart("greed-figure-2", Greed, fixed=True)
 def figure_2(_task: Task) -> Picture:
     """Draw the laws of the sum of 2, 3 and 4 dice."""
     laws = sum_laws(4, 6)
@@ -36,6 +65,7 @@ def figure_2(_task: Task) -> Picture:
     )
 
 
+@game_chart("greed-figure-3", Greed, SMALL)
 def figure_3(task: Task) -> Picture:
     """Draw the labels of figure 3 as the paper finds them, beside the fewest optimal dice."""
     game = greed_of(task)
@@ -80,6 +110,7 @@ def _require_last_turns_of_the_paper(game: Greed) -> None:
         )
 
 
+@game_chart("greed-figure-4", Greed, SMALL)
 def figure_4(task: Task) -> Picture:
     """Draw the optimal number of dice in normal turns and what it rates."""
     game = greed_of(task)
@@ -117,29 +148,4 @@ def _small_map(
         ),
         colours="diverging",
         limits=(0.0, 1.0),
-    )
-
-
-def beginning(task: Task) -> Picture:
-    """Draw the value of the beginning against the limit, for several numbers of sides."""
-    rules = greed_of(task)
-    limit = rules.max_score
-    series = []
-    for sides in SIDES:
-        game = Greed(limit, sides, tie=rules.tie)
-        scores = np.arange(limit - 1, -1, -1)  # M - m : M - m is the beginning with limit m
-        states = game.encode(np.stack([scores, scores, np.zeros_like(scores)], axis=-1))
-        values = solve(Task(game)).found.at(0, states)
-        series.append(Series(name=f"s = {sides}", x=np.arange(1.0, limit + 1), y=values))
-    panel = Lines(
-        title="Is it an advantage to go first?",
-        x_label="limit M",
-        y_label="first player's chance to win",
-        series=series,
-        level=0.5,
-    )
-    return Picture.of(
-        panel,
-        f"The first player's chance to win{ties_words(rules)}, for every limit up to {limit} "
-        "and dice with several numbers of sides s: above 1/2 it is better to go first.",
     )

@@ -2,20 +2,24 @@
 
 import numpy as np
 
-from ..baselines import Task
-from ..core import InputError
-from ..core.words import plural, spelled
-from ..games import FourTwoOne, FourTwoOneMatch
-from ..sources.claim import printed_table
-from ..sources.four_two_one.match import OptimalMatch, order_words
-from ..sources.four_two_one.policies import result_law
-from ..sources.four_two_one.tables import UTILITIES, ratio
-from .charts import Bars, Map, Picture
+from ...baselines import Task
+from ...core import InputError
+from ...core.words import plural, spelled
+from ...games import FourTwoOne, FourTwoOneMatch
+from ...sources.claim import printed_table
+from ...sources.four_two_one.match import OptimalMatch, order_words
+from ...sources.four_two_one.policies import result_law
+from ...sources.four_two_one.tables import UTILITIES, ratio
+from ..charts import Bars, Map, Picture
+from ..registry import example, game_chart
+
+example("mistakes-421", "mistakes", "random", FourTwoOne)
 
 DIGITS = 9  # faces that a goal can name
 GOALS = 130  # results up to which all laws are computed
 
 
+@game_chart("421-tables", FourTwoOne, fixed=True)
 def tables(_task: Task) -> Picture:
     """Draw tables 1 to 4, exactly and as printed."""
     rows = [row for row in printed_table("four_two_one", "tables") if row["player"]]
@@ -49,6 +53,7 @@ def _printed(text: str) -> float:
         return float("nan")
 
 
+@game_chart("421-laws", FourTwoOne, reported=True)
 def laws(task: Task) -> Picture:
     """Draw how likely each result is with each goal in mind."""
     game = task.game
@@ -82,6 +87,7 @@ def laws(task: Task) -> Picture:
     )
 
 
+@game_chart("421-match", FourTwoOneMatch, reported=True)
 def match(task: Task) -> Picture:
     """Draw the chance to win of who begins a round, in every state of the tokens."""
     game = task.game

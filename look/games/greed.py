@@ -6,12 +6,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..baselines import Score, Task, occupancy, solve
-from ..baselines.solving.occupancy import pieces
-from ..core import BoolArray, FloatArray, InputError
-from ..core.words import listed
-from ..games import Greed
-from .charts import CellWords, Map, Picture
+from ...baselines import Score, Task, occupancy, solve
+from ...baselines.solving.occupancy import pieces
+from ...core import BoolArray, FloatArray
+from ...core.words import listed
+from ...games import Greed
+from ..charts import CellWords, Map, Picture
+from ..registry import agent_chart, example, game_chart
+
+example("mistakes-greed", "mistakes", "if_else", Greed)
 
 KINDS = ("Normal turns", "Last turns")  # by the last component of an observation
 
@@ -28,6 +31,7 @@ def cells(game: Greed, numbers: npt.NDArray[Any], last: int) -> npt.NDArray[Any]
     return laid_out
 
 
+@game_chart("greed-policy", Greed, reported=True)
 def policy(task: Task) -> Picture:
     """Draw the best number of dice in every state."""
     game, solution = greed_of(task), solve(task)
@@ -49,6 +53,7 @@ def policy(task: Task) -> Picture:
     )
 
 
+@game_chart("greed-value", Greed, reported=True)
 def value(task: Task) -> Picture:
     """Draw the value of every state."""
     game = greed_of(task)
@@ -66,15 +71,10 @@ def value(task: Task) -> Picture:
     )
 
 
+@agent_chart("rolls", Greed)
 def rolls(scored: Score) -> Picture:
-    """Draw how many dice an agent rolls in every state, and by how many it is wrong.
-
-    Raises:
-        InputError: if its game is another.
-    """
-    task, game = scored.task, scored.task.game
-    if not isinstance(game, Greed):
-        raise InputError(f"rolls must be followed by an agent of Greed, got one of {game.name}")
+    """Draw how many dice an agent rolls in every state, and by how many it is wrong."""
+    task, game = scored.task, greed_of(scored.task)
     numbers, optimal = np.arange(game.num_actions), solve(task).optimal
     rolled, best = np.zeros(game.num_states), np.zeros(game.num_states)
     for seat, states in pieces(task):

@@ -1,0 +1,32 @@
+"""The commands, a module each, which has a dataclass of options and ``run``.
+
+``run`` takes the options and gives the exit code. It imports the libraries of an extra when it is
+called, so that help and light commands need few.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..agents.runs.config import BenchmarkConfig, TrainConfig
+from . import benchmark, play, plot, report, reproduce, score, solve, train, verify
+
+
+class Command(NamedTuple):
+    """A command: the class of its options, and the function that carries it out."""
+
+    options: type[Any]
+    run: Callable[[Any], int]
+
+
+#: By name, in the order of the help.
+COMMANDS = {
+    "train": Command(TrainConfig, train.run),
+    "score": Command(score.ScoreConfig, score.run),
+    "verify": Command(verify.VerifyConfig, verify.run),
+    "solve": Command(solve.SolveConfig, solve.run),
+    "reproduce": Command(reproduce.ReproduceConfig, reproduce.run),
+    "benchmark": Command(BenchmarkConfig, benchmark.run),
+    "plot": Command(plot.PlotConfig, plot.run),
+    "report": Command(report.ReportConfig, report.run),
+    "play": Command(play.PlayConfig, play.run),
+}

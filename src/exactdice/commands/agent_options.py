@@ -1,0 +1,35 @@
+"""The options that name an agent, which several commands share."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import tyro
+
+from ..agents.runs.asked import Asked
+from ..agents.runs.config import GameName, Keywords
+
+
+@dataclass(frozen=True)
+class AgentOptions:
+    """The agent that a command scores."""
+
+    policy: tyro.conf.Positional[str]
+    """Run folder; or, for --game, the name of a policy such as random, a certificate, or a model
+    that stable-baselines3 saved."""
+
+    game: GameName | None = None
+    """Game of a policy that is no run. Default: Greed."""
+
+    env: Keywords = field(default_factory=dict)
+    """Keyword arguments of the environment for a policy that is no run: --env max_score 50."""
+
+    model: Literal["final", "best"] | None = None
+    """Which model of a run. Default: final."""
+
+    stochastic: bool = False
+    """Let a model draw from its law rather than take its likeliest action."""
+
+    @property
+    def agent(self) -> Asked:
+        """The agent that these options name."""
+        return Asked(self.policy, self.game, self.env, self.model, self.stochastic)

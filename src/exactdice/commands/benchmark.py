@@ -1,0 +1,10 @@
+"""``exactdice benchmark``: train every cell; the options are in ``agents/runs/config.py``."""
+
+from ..agents.runs.config import BenchmarkConfig
+
+
+def run(options: BenchmarkConfig) -> int:
+    """Train the cells that are missing; the exit code is 1 if one failed."""
+    from ..agents.board.benchmark import benchmark
+
+    return 1 if benchmark(options) else 0

@@ -1,0 +1,26 @@
+"""``exactdice report``: write a web page about an agent."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from .agent_options import AgentOptions
+
+
+@dataclass(frozen=True)
+class ReportConfig(AgentOptions):
+    """Write a web page about an agent that needs nothing else: score, mistakes, learning curve."""
+
+    page: Path = Path("report.html")
+    """File to write, which ends in .html."""
+
+
+def run(options: ReportConfig) -> int:
+    """Write the page of an agent, and print the score."""
+    from ..look.report import write_report
+
+    score = write_report(options.agent, options.page)
+    print(
+        f"{score.policy}: normalised score {score.normalized:.6f}, regret {score.regret:.6f}\n"
+        f"written in {options.page}; open it in a browser"
+    )
+    return 0

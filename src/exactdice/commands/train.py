@@ -1,0 +1,11 @@
+"""``exactdice train``: train an agent, with the options of ``agents/runs/config.py``."""
+
+from ..agents.runs.config import TrainConfig
+from ..exit_codes import INTERRUPTED
+
+
+def run(options: TrainConfig) -> int:
+    """Train an agent and score it."""
+    from ..agents.runs.train import train
+
+    return INTERRUPTED if train(options) is None else 0

@@ -1,0 +1,56 @@
+"""``exactdice verify``: check policy certificates."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+from ..agents.runs.config import GameName
+from ..baselines import CertificateError, verify
+from ..baselines.scoring.certificate import printable
+from ..core import InputError
+from ..envs import find_game
+
+
+@dataclass(frozen=True)
+class VerifyConfig:
+    """Check policy certificates: compute value, optimum and regret anew from their policies.
+
+    The exit code is 0 if all hold, 1 if one does not, 2 if one is missing or cannot be read.
+    """
+
+    certificates: tyro.conf.Positional[tuple[Path, ...]]
+    """Files; every run folder holds one, certificate.npz."""
+
+    game: GameName | None = None
+    """Class of the game if it is one of your own; a certificate holds only its name."""
+
+    def __post_init__(self) -> None:
+        """Check that there is something to verify."""
+        if not self.certificates:
+            raise InputError("certificates must be one file at least, got none")
+
+
+def run(options: VerifyConfig) -> int:
+    """Check every file, and go on after one that does not hold or is not there."""
+    code = 0
+    if options.game is not None:
+        find_game(options.game)  # which registers it
+    for path in options.certificates:
+        try:
+            score = verify(path)
+        except CertificateError as error:
+            code = max(code, 1)
+            print(f"error: {error}", file=sys.stderr)
+        except OSError as error:
+            code = 2
+            print(f"error: {printable(str(error))}", file=sys.stderr)
+        else:
+            print(
+                f"{printable(str(path))}: holds, value {score.value:.9f}, "
+                f"optimum {score.optimum:.9f}, regret {score.regret:.9f}, "
+                f"normalised score {score.normalized:.6f}: "
+                f"{printable(score.policy)} in {printable(score.task.words)}"
+            )
+    return code
