@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from exactdice.baselines import Task
-from exactdice.envs.engine.engine import engine
+from exactdice.envs.engine import engine
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 
 TASKS = [

@@ -203,7 +203,7 @@ def test_where_both_do_the_same_asking_one_player_is_enough(limit, sides, tie, k
 
 
 def test_where_both_lose_a_tie_neither_is_the_others_mirror_image():
-    assert Greed(5, 3, tie="lost").backward_mirrored(lambda *_: None) is None
+    assert GreedSweeps(Greed(5, 3, tie="lost")).backward_mirrored(lambda *_: None) is None
 
 
 def test_forward_is_the_adjoint_of_backward():
@@ -228,10 +228,10 @@ def test_the_ends_of_a_game_are_those_that_enumeration_lists(tie, player, kind):
     game = Greed(4, 3, tie=tie)
     for seat, states in game.stages():
         found = []
-        for method in (Greed, Game):
+        for sweeps in (GreedSweeps, Sweeps):
             ends = {}
             for pair, action, payoff, chance in zip(
-                *method.settled(game, seat, states, player, kind), strict=True
+                *sweeps(game).settled(seat, states, player, kind), strict=True
             ):
                 key = int(pair), int(action), float(payoff)
                 ends[key] = ends.get(key, 0) + chance
