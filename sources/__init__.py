@@ -41,13 +41,13 @@ POLICIES = {
 
 
 def register() -> None:
-    """Have exact computation know the sources' policies by name."""
+    """Register the sources' policies by name."""
     for game, policies in POLICIES.items():
         register_policies(game, {name: _imported(place) for name, place in policies.items()})
 
 
 def _imported(place: str) -> Callable[..., Any]:
-    """Give a function that imports another one when it is called, and calls it."""
+    """Make a function that imports the named function at its first call, and calls it."""
 
     def play(*args: Any) -> Any:
         module, _, name = place.partition(":")

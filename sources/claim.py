@@ -16,13 +16,13 @@ class Claim:
 
     Attributes:
         place: where it stands.
-        printed: what the source says.
-        exact: what exact computation says: a number, or a statement.
+        printed: number or statement of the source.
+        exact: the exact number or statement.
         verdict: "agrees", where need be after rounding or truncation; "garbled" where the
             transcription lost what the source has; "wrong" where the source is.
         recorded: the verdict that this project has established before.
         note: a counterexample, or over which range a statement was checked.
-        formula: what to show in place of a fraction too long to read.
+        formula: shown in place of a fraction too long to read.
     """
 
     place: str
@@ -52,9 +52,9 @@ class At:
         """Record whether a statement holds.
 
         Args:
-            printed: what the source says.
+            printed: number or statement of the source.
             holds: whether exact computation says so too.
-            exact: what it says: a number, or a statement.
+            exact: the exact number or statement.
             recorded: the verdict to expect.
             note: a counterexample, or over which range the statement was checked.
         """
@@ -106,7 +106,7 @@ class At:
 
 
 def _unit(printed: str) -> Fraction:
-    """Give what the last digit of a decimal or percentage counts; 0 for integers and fractions."""
+    """Give the unit of the last digit of a decimal or percentage; 0 for integers and fractions."""
     _, point, places = printed.removesuffix("%").partition(".")
     percent = printed.endswith("%")
     return Fraction(bool(point or percent), 10 ** len(places) * (100 if percent else 1))

@@ -1,4 +1,4 @@
-"""Every number and claim of the sources, beside what exact computation says of it."""
+"""Every number and claim of the sources, beside its exact value."""
 
 from collections.abc import Callable, Sequence
 from itertools import chain
@@ -11,7 +11,7 @@ from .greed import claims as greed
 from .lowest_score import claims as lowest_score
 from .shut_the_box import claims as shut_the_box
 
-#: The tables of each source: title, and what finds the claims.
+#: The tables of each source: title, and the function that lists the claims.
 SOURCES: dict[str, list[tuple[str, Callable[[], list[Claim]]]]] = {
     "greed": [(greed.TITLE, greed.claims)],
     "lowest-score": [(lowest_score.TITLE, lowest_score.claims)],

@@ -18,7 +18,7 @@ class TurnValues:
     """Expected utilities in a turn.
 
     Attributes:
-        turn: what is played.
+        turn: the turn that is played.
         ends: utility of each result, shape (result, column).
         choices: action taken in each state, shape (state, column).
         start: expected utility before the first roll, shape (column,).
@@ -51,10 +51,10 @@ class TurnValues:
 
 
 def solve_turn(turn: Turn, ends: Array, arithmetic: Arithmetic = EXACT) -> TurnValues:
-    """Maximise every utility; of equally good actions the smallest is taken.
+    """Maximise each utility; of equally good actions take the smallest.
 
     Args:
-        turn: what is played.
+        turn: the turn that is played.
         ends: utility of each result, shape (result, column); if they are floats, not negative, so
             that small chances keep their relative precision and differ by it.
         arithmetic: of the utilities.

@@ -29,7 +29,7 @@ HIERARCHY = (
 
 
 def claims() -> list[Claim]:
-    """Check everything."""
+    """List the claims."""
     return [
         *_tables(),
         *policy_claims(),

@@ -20,7 +20,7 @@ from .laws import best, probability
 
 
 def goal_claims() -> list[Claim]:
-    """Check everything."""
+    """List the claims."""
     parts = (_ratchet, _one_decision, _either, _bernoulli, _examples, _dilemmas)
     return [claim for part in parts for claim in part()]
 
@@ -53,7 +53,7 @@ def _ratchet() -> Iterator[Claim]:
 
 
 def _exceptions(holds: Callable[[int, int, int, str], bool]) -> list[str]:
-    """List where something does not hold for three dice and six faces."""
+    """List the cases of three dice and six faces in which a statement does not hold."""
     return [
         f"J = {casts}, goal {goal}"
         for casts in range(1, 9)
@@ -70,7 +70,7 @@ def _ratchet_loss(dice: int, faces: int, casts: int, goal: str) -> Fraction:
 
 
 def ratchet_is_optimal(dice: int, faces: int, casts: int, goal: str) -> bool:
-    """Say whether nothing succeeds more often than the ratchet."""
+    """Say whether no policy succeeds more often than the ratchet."""
     return not _ratchet_loss(dice, faces, casts, goal)
 
 
@@ -222,7 +222,7 @@ def _dilemmas() -> Iterator[Claim]:
 
 
 def _any_one_die(solution: Solution, goal: str) -> bool:
-    """Say whether, wherever a goal is complete too early, to replay any one die is what is optimal.
+    """Say whether replaying any one die is optimal wherever a goal is complete too early.
 
     Dice accumulated before stay, so that only those just cast can be replayed.
     """

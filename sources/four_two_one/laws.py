@@ -22,7 +22,7 @@ GOALS = ("111", "112", "123")
 
 
 def law_claims() -> list[Claim]:
-    """Check everything."""
+    """List the claims."""
     parts = (_result_laws, _casts, _uniqueness, _classes)
     return [claim for part in parts for claim in part()]
 
@@ -63,7 +63,7 @@ def _result_laws() -> Iterator[Claim]:
 
 
 def _casts() -> Iterator[Claim]:
-    """Check how the laws of rounds with different numbers of casts compare."""
+    """Compare the laws of rounds with different numbers of casts."""
     yield At("equation (49)").statement(
         printed="before the last cast only the goal comes, as likely as in a short round",
         holds=all(
@@ -151,7 +151,7 @@ def _uniqueness() -> Iterator[Claim]:
 
 
 def _couple(goal: Combination, result: Combination) -> frozenset[tuple[tuple[int, int], int]]:
-    """Give what face permutations leave of a couple: how often which pair of counts occurs."""
+    """Give the invariant of a couple under face permutations: the frequency of each pair."""
     pairs = ((goal.count(face), result.count(face)) for face in range(1, 7))
     return frozenset(Counter(pairs).items())
 

@@ -1,4 +1,4 @@
-"""What optimal play makes of a match of 421: is utility compatible with (54), and how long is it?
+"""Optimal play in a match of 421: is utility compatible with (54), and how long is a match?
 
 With two optimal players let V(s) be the chance to win of who begins a round in the token state
 s = (pot, own, other's), and u(x, y) that of the same player once the round has ended with its
@@ -34,21 +34,21 @@ class OptimalMatch:
 
     @cached_property
     def solved(self) -> Equilibrium:
-        """The equilibrium."""
+        """The equilibrium of the match."""
         return equilibrium(self.game)
 
     @cached_property
     def values(self) -> FloatArray:
-        """V: the chance to win of who begins, shape (token state,)."""
+        """V: win probability of the player who begins, shape (token state,)."""
         return before_rounds(self.game, self.solved.values[0], 0)
 
     @property
     def value(self) -> float:
-        """The chance to win of who begins the match."""
+        """Win probability of the player who begins the match."""
         return float(self.values[0])
 
     def after(self, phase: Phase) -> FloatArray:
-        """Give u, shape (token state of who begins, the other's result, its own)."""
+        """Give u, shape (token state of the first player, the other player's result, its own)."""
         settled = phase.settlement
         goes_on = self.values[settled.following]
         goes_on = np.where(settled.follower_begins, 1 - goes_on, goes_on)
@@ -94,7 +94,7 @@ def before_rounds(game: FourTwoOneMatch, values: Values, beginner: int) -> Float
 def lost_above_won(match: OptimalMatch) -> FloatArray:
     """Give by how much some lost round beats some won one, shape (token state,); negative if none.
 
-    Both players agree on it, as what one wins the other loses.
+    Both players agree on it, as the match is zero-sum.
     """
     gaps = []
     for phase in match.game.phases:
@@ -126,7 +126,7 @@ def inversions(match: OptimalMatch) -> dict[str, FloatArray]:
 
 
 def count(numbers: FloatArray) -> int:
-    """Count the positive ones."""
+    """Count the positive entries."""
     return int((numbers > SAME).sum())
 
 
@@ -141,7 +141,7 @@ def order_words(match: OptimalMatch) -> str:
 
 
 def largest_inversion(match: OptimalMatch) -> tuple[int, ...]:
-    """Find the lower result that who begins most prefers to a higher one against the same reply.
+    """Find the lower result that the first player most prefers to a higher one against one reply.
 
     Returns:
         Token state, the other's result, the lower and the higher one.
@@ -152,7 +152,7 @@ def largest_inversion(match: OptimalMatch) -> tuple[int, ...]:
         after, ranks = match.after(phase), phase.round.ranks
         gained = after[..., None] - after[:, :, None]  # by the one, not the other
         gained = np.where(ranks[:, None] < ranks, gained, -1.0)
-        first = (gained > gained.max() - SAME).argmax()  # whatever rounding says
+        first = (gained > gained.max() - SAME).argmax()  # the first of those equal up to rounding
         tokens, *results = map(int, np.unravel_index(first, gained.shape))
         places.append((phase.first_tokens + tokens, *results))
         gains_there.append(float(gained.max()))
@@ -185,7 +185,7 @@ def gains(match: OptimalMatch, pot: int, own: int, other: int) -> dict[tuple[int
 
 
 def rounds(game: FourTwoOneMatch, first: Policy, second: Policy) -> list[float]:
-    """Give how many rounds a match has on average in each phase, the first player beginning it."""
+    """Give the expected number of rounds of a match in each phase, begun by the first player."""
     met = play(first, Task(game, 0, {1: second}), FLOATS)
     lengths = []
     for phase in game.phases:

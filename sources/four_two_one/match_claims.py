@@ -33,7 +33,7 @@ from .match import (
 
 TITLE = "The match of 421, which the paper leaves open, beside tests/by_hand_match.py"
 
-#: What each player of one round loses against the optimal player, and against its best response,
+#: Payoff that each one-round policy loses against the optimal player and a best response,
 #: on average over beginning and following.
 LOSSES = {
     "transfer:charge": ("0.021574", "0.022542"),
@@ -64,7 +64,7 @@ ROUNDS = {"charge": "3.324788", "discharge": "1.572717"}
 
 
 def claims() -> list[Claim]:
-    """Check everything."""
+    """List the claims."""
     match = OptimalMatch(FourTwoOneMatch())
     return [*_match(match), *_order(match), *_tokens(match), *_losses(match), *_rules()]
 
@@ -116,7 +116,7 @@ def _order(match: OptimalMatch) -> Iterator[Claim]:
 
 
 def _example(match: OptimalMatch) -> str:
-    """Say where who begins gains most by a lower result."""
+    """Describe the position in which the first player gains most by a lower result."""
     tokens, reply, lower, higher = largest_inversion(match)
     faces = ["".join(map(str, c[::-1])) for c in match.game.phases[0].round.combinations]
     return (
@@ -126,7 +126,7 @@ def _example(match: OptimalMatch) -> str:
 
 
 def _pots(match: OptimalMatch, numbers: FloatArray) -> str:
-    """List what is in the pot where numbers are positive."""
+    """List the tokens in the pot where numbers are positive."""
     return ", ".join(map(str, np.unique(match.game.token_states[numbers > SAME, 0]).tolist()))
 
 
@@ -160,7 +160,7 @@ def _tokens(match: OptimalMatch) -> Iterator[Claim]:
 
 def _losses(match: OptimalMatch) -> Iterator[Claim]:
     players = match.solved.policies
-    # Those of one phase come first, while the equilibrium that they share is remembered.
+    # Policies of one phase come first, while the equilibrium that they share is cached.
     policies = {name: source_policy(match.game, name, 0) for name in LOSSES}
     for name, printed in LOSSES.items():
         policy = policies[name]
@@ -173,7 +173,7 @@ def _losses(match: OptimalMatch) -> Iterator[Claim]:
 
 
 def loss(game: FourTwoOneMatch, policy: Policy, optimal: Policy) -> float:
-    """Give what a policy wins less than half of the matches, beginning and following, on average.
+    """Give 1/2 minus a policy's expected payoff, averaged over both seats.
 
     Args:
         game: the rules.
@@ -185,7 +185,7 @@ def loss(game: FourTwoOneMatch, policy: Policy, optimal: Policy) -> float:
 
 
 def exploited(game: FourTwoOneMatch, policy: Policy) -> float:
-    """Give the same against the best response."""
+    """Give the same figure against the best response."""
     return _mean(game, solve(Task(game, 0, {1: policy})).values) - 0.5
 
 

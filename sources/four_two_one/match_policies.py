@@ -34,7 +34,7 @@ PHASES = ("charge", "discharge")
 
 
 def transfer(game: FourTwoOneMatch) -> IntArray:
-    """Make one's own result worth as much as possible; actions, shape (state,)."""
+    """Maximise the worth of the player's own result; actions, shape (state,)."""
     return _in_every_phase(game, _own_worth)
 
 
@@ -98,7 +98,7 @@ def _in_every_phase(
 ) -> IntArray:
     """Put choices of turns, of shape (state, context, token state), into the states of a match.
 
-    Token states are those of who begins; an axis of length 1 stands for one of any length.
+    Token states are seen by the player who begins; an axis of length 1 is broadcast.
     """
     actions = np.empty(game.num_states, dtype=np.int64)
     for phase in game.phases:
@@ -108,7 +108,7 @@ def _in_every_phase(
         ):
             shape = (leg.turn.num_states, len(leg.contexts), count)
             seen = np.broadcast_to(choices, shape)
-            if number:  # who follows sees the token state from the other side
+            if number:  # the second player sees the token state from the other side
                 seen = seen[..., game.swapped(phase, np.arange(count))]
             tables.append(seen.reshape(-1, count))
         actions[_states(phase)] = np.concatenate(tables).T.ravel()
@@ -149,7 +149,7 @@ def _zero_sum(game: FourTwoOneMatch, phase: Phase, aim: Aim) -> list[IntArray]:
 
 
 def payoffs(game: FourTwoOneMatch, phase: Phase, aim: Aim) -> IntArray:
-    """Say what rounds pay to who begins them, in integers.
+    """Give the payoffs of rounds to the player who begins them, in integers.
 
     Returns:
         Shape (result of who follows, result of who begins, token state of who begins).

@@ -13,7 +13,7 @@ from .laws import probability
 
 
 def note_claims() -> Iterator[Claim]:
-    """Check everything."""
+    """List the claims."""
     for part in (_footnotes, _sets, _sizes):
         yield from part()
 

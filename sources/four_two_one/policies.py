@@ -53,7 +53,7 @@ def bernoulli(game: FourTwoOne, goal: str) -> IntArray:
 def _play_towards(
     game: FourTwoOne, turn: Turn, goal: tuple[int, ...], keep_parts: bool
 ) -> IntArray:
-    """Choose in every state of a turn: shape (state,)."""
+    """Give an action for every state of a turn: shape (state,)."""
     choices = np.empty(turn.num_states, dtype=np.int64)
     for state, seen in enumerate(turn.observations.tolist()):
         held = [face for face in seen[: game.dice - 1] if face]
@@ -120,7 +120,7 @@ def identify_goal(game: FourTwoOne, horizon_and_serendipity: str) -> IntArray:
 
 
 def goal_values(game: FourTwoOne, serendipity: bool) -> tuple[IntArray, Array]:
-    """Give the strategy of each goal, and what it is expected to be worth from each afterstate on.
+    """Give the strategy of each goal, and its expected payoff from each afterstate on.
 
     Returns:
         Actions of the one-goal strategies, shape (state, goal); and expected utilities, shape
@@ -151,7 +151,7 @@ def one_goal_strategies(game: FourTwoOne, exact: bool = False) -> IntArray:
 
 
 def _is_goal(game: FourTwoOne) -> IntArray:
-    """Say which result is which goal, shape (result, goal)."""
+    """Say which result equals which goal, shape (result, goal)."""
     goals = np.eye(len(game.combinations), dtype=np.int64)
     return np.tile(goals, (game.legs[0].turn.num_results // len(goals), 1))
 

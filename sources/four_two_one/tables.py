@@ -32,7 +32,7 @@ UTILITIES = {
 
 
 def policy_claims() -> Iterator[Claim]:
-    """Check everything."""
+    """List the claims."""
     for part in (_goals, _order, _interpretation, _fuzziness, _conclusions):
         yield from part()
 
@@ -79,7 +79,7 @@ def _exactly(actions: IntArray, game: FourTwoOne) -> Fraction:
 
 
 def _goals() -> Iterator[Claim]:
-    """Check what section 5.2 says of goals that rate alike."""
+    """Check the claims of section 5.2 about goals of equal rating."""
     utility = UTILITIES["Table 2"]
     optimum = best_value(utility)
     for player, duration in (("first", None), ("next", 3)):
@@ -139,7 +139,7 @@ def in_dictionary_order(game: FourTwoOne, serendipity: bool) -> IntArray:
 
 
 def _order() -> Iterator[Claim]:
-    """Check which order between equally good next states the tables follow."""
+    """Find the order between equally good next states that the tables follow."""
     place = "section 5.2, Table 3, goal:1,0, first player, equally good states"
     game, printed = FourTwoOne(utility="transfer"), "0.87962"
     yield At(f"{place} shorter first").number(
@@ -158,7 +158,7 @@ def _order() -> Iterator[Claim]:
 
 
 def _interpretation() -> Iterator[Claim]:
-    """Check what section 5.4 reads out of the tables."""
+    """Check the conclusions of section 5.4 from the tables."""
     short, long = _gains("goal:0,1", "goal:0,0"), _gains("goal:1,1", "goal:1,0")
     yield At("section 5.4").statement(
         printed="serendipity never hurts, and helps more with the greater horizon",
@@ -213,7 +213,7 @@ def _fuzziness() -> Iterator[Claim]:
 
 
 def _conclusions() -> Iterator[Claim]:
-    """Check what section 6 reads out of the tables."""
+    """Check the conclusions of section 6 from the tables."""
     short, long = max(_gains("goal:0,1", "goal:0,0")), max(_gains("goal:1,1", "goal:1,0"))
     yield At("section 6").statement(
         printed="the short-sighted manager (h = 0) gets hardly any help from serendipity",

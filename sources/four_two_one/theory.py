@@ -30,7 +30,7 @@ GOAL_POLICIES = {
 
 
 def theory_claims() -> list[Claim]:
-    """Check everything."""
+    """List the claims."""
     parts = (_alea, _duality, _horizon, _live_dice, _independence)
     return [claim for part in parts for claim in part()]
 
@@ -86,11 +86,11 @@ def _duality() -> Iterator[Claim]:
 
 
 def _products(evaluation: Evaluation) -> set[Fraction]:
-    """Multiply values and mass at each stage, payoffs of games that have ended included."""
+    """Sum value times mass at each stage, payoffs of ended games included."""
     game, paid, ended, products = evaluation.task.game, {}, Fraction(0), set()
 
     def pay(stage: Stage, numbers: Array) -> Array:
-        # Nothing that comes later is worth anything.
+        # Later positions have the value 0.
         paid[int(stage.states[0])] = EXACT.unscaled(numbers, stage.scale[:, None])
         return numbers[:, 0] * 0
 
@@ -195,7 +195,7 @@ def _independence() -> Iterator[Claim]:
 
 
 def _binomial(dice: int, chance: Fraction) -> list[Fraction]:
-    """Give the law of how many of some dice live, each with a chance, shape (dice + 1,)."""
+    """Give the law of the number of live dice, each alive with a probability, shape (dice + 1,)."""
     return [
         comb(dice, alive) * chance**alive * (1 - chance) ** (dice - alive)
         for alive in range(dice + 1)

@@ -24,7 +24,7 @@ LAW_RANGE = f"n <= 12, s <= {MAX_SIDES}"
 
 
 def claims() -> list[Claim]:
-    """Check everything."""
+    """List the claims."""
     own = (_rules, _generating_functions, _laws, _moments)
     parts = (*own, last_turn_claims, normal_turn_claims, going_first_claims)
     return [claim for part in parts for claim in part()]

@@ -1,4 +1,4 @@
-"""Section 8 of *A Guide to Optimal Play in Greed*: who is favoured, and what a tie is worth."""
+"""Section 8 of *A Guide to Optimal Play in Greed*: the favoured player, and the value of a tie."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -18,7 +18,7 @@ from .normal_turns import starts, totals, value_of
 
 LIMIT, MOST_SIDES = 40, 12  # of the games whose first player is looked at
 HALF = Fraction(1, 2)
-#: What becomes of a tie, by the keyword of ``Greed``.
+#: The result of a tie, by the value of the keyword ``tie`` of ``Greed``.
 WHO = {
     "lost": "lost by both",
     "stopper": "won by who stopped",
@@ -27,7 +27,7 @@ WHO = {
 
 
 def going_first_claims() -> Iterator[Claim]:
-    """Check everything."""
+    """List the claims."""
     for part in (_going_first, _other_sizes, _ties):
         yield from part()
 
@@ -143,5 +143,5 @@ def _ties() -> Iterator[Claim]:
 
 
 def _choices(game: Greed) -> IntArray:
-    """Give the equilibrium's number of dice in each state, shape (state,)."""
+    """Give the number of dice that the equilibrium rolls in each state, shape (state,)."""
     return equilibrium(game, exact=True).policies[0].actions

@@ -29,7 +29,7 @@ class LastTurns:
         gap: o - p, shape (state,); -1 stands for every p > o, where equation (1) does not ask
             by how much.
         ratings: ``one`` times the rating, Python integers, shape (state, dice).
-        one: what stands for a sure win, 2 s^n for the largest number of dice n.
+        one: the integer for a sure win, 2 s^n for the largest number of dice n.
     """
 
     def __init__(self, limit: int, sides: int) -> None:
@@ -57,7 +57,7 @@ class LastTurns:
         return middle
 
     def row(self, room: int, gap: int) -> int:
-        """Find a state."""
+        """Give the index of a state."""
         return int(np.flatnonzero((self.room == room) & (self.gap == max(gap, -1)))[0])
 
     def rating(self, row: int, dice: int) -> Fraction:
@@ -70,10 +70,10 @@ class LastTurns:
         optimal: BoolArray = chosen == self.ratings.max(axis=1)
         return optimal
 
-    # ---------------------------------------------- what the paper says of them
+    # ---------------------------------------------- claims of the paper about ratings
 
     def forfeit_wins(self) -> bool:
-        """Look at every state with p > o."""
+        """Check every state with p > o."""
         return bool(np.all(self.ratings[self.gap < 0, 0] == self.one))
 
     def certain(self) -> BoolArray:
@@ -113,7 +113,7 @@ class LastTurns:
         return start
 
     def found_downwards(self) -> IntArray:
-        """Run the algorithm of section 5 towards fewer dice: what it finds, shape (state,).
+        """Run the algorithm of section 5 towards fewer dice: the number it finds, shape (state,).
 
         Equal ratings do not end the search.
         """
@@ -171,7 +171,7 @@ def last_turns(limit: int, sides: int) -> LastTurns:
 
 
 def last_turn_claims() -> Iterator[Claim]:
-    """Check everything."""
+    """List the claims."""
     tables = [LastTurns(MAX_SCORE, sides) for sides in range(1, MAX_SIDES + 1)]
     yield At("section 4, equation (1)").statement(
         printed="rating of n dice as a sum over the pmf",
@@ -213,7 +213,7 @@ def last_turn_claims() -> Iterator[Claim]:
 
 
 def _readings(tables: list[LastTurns]) -> Iterator[Claim]:
-    """Check what section 5 leaves open, or says in passing."""
+    """Check the open questions and side remarks of section 5."""
     (limit, sides), level = _first(
         tables, lambda table: np.any(table.rises_above_the_middle(strictly=False), axis=1)
     )

@@ -24,7 +24,7 @@ LIMIT = 40  # of the games in which any number of dice is tried
 
 
 def normal_turn_claims() -> Iterator[Claim]:
-    """Check everything."""
+    """List the claims."""
     for part in (_ratings, _equation_4, _reached, _section_7, _bound):
         yield from part()
 
@@ -61,7 +61,7 @@ def _ratings() -> Iterator[Claim]:
 
 
 def totals(game: Greed) -> set[float]:
-    """Collect what the ends of a game pay in all."""
+    """Collect the totals of the payoffs at the ends of a game."""
     return {
         float(payoffs)
         for state in range(game.num_states)
@@ -93,7 +93,7 @@ def _equation_4() -> Iterator[Claim]:
 
 
 def _reached() -> Iterator[Claim]:
-    """Check what section 5 says of how last turns come about."""
+    """Check the claims of section 5 about the beginnings of last turns."""
     nobody = all(_no_position_is_lost(Greed(MAX_SCORE, s)) for s in range(1, MAX_SIDES + 1))
     yield At("section 5, forfeit").statement(
         printed="who is behind never stops in optimal play, as that rates 0",
@@ -112,7 +112,7 @@ def _reached() -> Iterator[Claim]:
 
 
 def _no_position_is_lost(game: Greed) -> bool:
-    """Say whether the mover of every normal state has something to win.
+    """Say whether the player to move has a positive rating in every normal state.
 
     It may then not stop where that rates 0: behind, or leaving an assured victory.
     """
@@ -121,7 +121,7 @@ def _no_position_is_lost(game: Greed) -> bool:
 
 
 def _chance_of_an_assured_victory(game: Greed) -> float:
-    """Give the chance that optimal play comes to a last turn of rating 1."""
+    """Give the probability that optimal play reaches a last turn of rating 1."""
     chance = 0.0
     table = last_turns(game.max_score, game.sides)
     for seat in (0, 1):
@@ -224,7 +224,7 @@ def advance(game: Greed, observation: list[int], dice: int, total: int) -> tuple
 
 
 def final_payoff(game: Greed, observation: list[int], dice: int, total: int) -> float:
-    """Give what a last roll pays to who rolls."""
+    """Give the payoff of a last roll to the player who rolls."""
     return float(_roll(game, observation, dice, total).payoffs[0, 0])
 
 

@@ -1,4 +1,4 @@
-"""The ways to play Greed that its source tells of (Addis 2023)."""
+"""The policies for Greed that its source describes (Addis 2023)."""
 
 import numpy as np
 

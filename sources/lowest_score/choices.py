@@ -1,4 +1,4 @@
-"""What the notebook *Dice Game* says of the dice that OptimalBot keeps.
+"""Claims of the notebook *Dice Game* about the dice that OptimalBot keeps.
 
 Statements are checked in every state and for every score to tie.
 """
@@ -15,13 +15,13 @@ Decision = tuple[int | None, int, tuple[int, ...]]
 
 
 def choice_claims(game: LowestScore) -> list[Claim]:
-    """Check everything."""
+    """List the claims."""
     parts = (_first_rolls, _keeping_2s, _keeping_1s)
     return [claim for part in parts for claim in part(game)]
 
 
 def _first_rolls(game: LowestScore) -> Iterator[Claim]:
-    """Ask of which first rolls of a turn OptimalBot keeps more than the 3s, or the lowest die."""
+    """Find first rolls of which OptimalBot keeps more than the 3s, or than the lowest die."""
     first = [
         (state, roll)
         for state, (total, roll) in enumerate(rolls_of(game))
@@ -104,7 +104,7 @@ def _keeping(game: LowestScore, where: At, printed: str, lowest: tuple[int, ...]
 def _taken(
     game: LowestScore, lowest: tuple[int, ...], players_after: int, rolls_on: bool
 ) -> list[Decision]:
-    """List where OptimalBot keeps just the lowest dice, given, of a roll."""
+    """List the decisions in which OptimalBot keeps exactly the given lowest dice of a roll."""
     kept = exactly.notebook_choices(game, players_after)
     return [
         (to_tie, total, roll)

@@ -1,7 +1,7 @@
 """The notebook *Dice Game*, number by number, in the order of its cells.
 
 Chances are printed in percent, rounded to two places. Its rounds and tournaments are in ``play``,
-what the order of play is worth in ``order``, what it says in words of how to play in
+the value of the order of play in ``order``, its advice in words in
 ``strategy`` and ``choices``.
 """
 
@@ -21,9 +21,9 @@ TITLE = "The lowest-score game: the notebook Dice Game"
 PRINTED_WORTH = [1, 2, 0, 4, 5, 6]
 #: Worth of rolls, cell 2.
 WORTHS = {(1,): 1, (3, 3): 0, (3, 3, 5): 5, (1, 3, 3, 4, 5): 10}
-#: What is kept of 1 3 3 4 5, cell 3.
+#: The dice kept of 1 3 3 4 5, cell 3.
 KEPT = [(3,), (3, 3), (3, 3, 1), (3, 3, 1, 4), (3, 3, 1, 4, 5)]
-#: What Only3sBot keeps, cell 5.
+#: The dice that Only3sBot keeps, cell 5.
 ONLY_3S = {(1, 2, 3, 4, 6): 1, (1, 2, 3, 3, 6): 2, (3, 3, 3, 3, 3): 5, (6, 6, 6, 6, 6): 1}
 
 
@@ -34,7 +34,7 @@ def _game() -> LowestScore:
 
 
 def claims() -> list[Claim]:
-    """Check everything."""
+    """List the claims."""
     parts = (_rules, _expectations, _beating, _survival, _win_or_tie, _choices)
     numbers = [claim for part in parts for claim in part()]
     in_words = (play_claims, order_claims, strategy_claims, choice_claims)
@@ -168,7 +168,7 @@ def _win_or_tie() -> Iterator[Claim]:
 
 
 def _choices() -> Iterator[Claim]:
-    """Check OptimalBot's decisions: what it keeps, and where printed the score that this makes."""
+    """Check OptimalBot's decisions: the dice it keeps and, where printed, the resulting score."""
     for row in printed_table("lowest_score", "choices"):
         score, after = int(row["score"]), int(row["after"])
         to_tie = int(row["to_tie"]) if row["to_tie"] else None

@@ -1,4 +1,4 @@
-"""What the order of play is worth in the notebook *Dice Game*, and what its bots give away."""
+"""The order of play in the notebook *Dice Game*: value of each seat, and regret of its bots."""
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
@@ -18,21 +18,21 @@ from .play import table_for
 
 
 def order_claims(game: LowestScore) -> list[Claim]:
-    """Check everything."""
+    """List the claims."""
     parts = (_order_of_play, _winner_moves_first, _match, _rule_of_thumb, _optimal_bot)
     return [claim for part in parts for claim in part(game)]
 
 
 @cache
 def _tasks(game: LowestScore, players: int) -> list[Task]:
-    """Give each seat at a table with OptimalBots in all others."""
+    """Make the task of each seat against OptimalBots in all other seats."""
     table = table_for(game, players)
     return [Task(table, seat, "notebook") for seat in range(players)]
 
 
 @cache
 def _wins(game: LowestScore, players: int) -> list[float]:
-    """Give what OptimalBots win among themselves, seat by seat."""
+    """Give the expected payoff of each seat when OptimalBots play in all."""
     return [float(evaluate("notebook", task).value) for task in _tasks(game, players)]
 
 
@@ -61,7 +61,7 @@ def _order_of_play(game: LowestScore) -> Iterator[Claim]:
 def _advantage(
     chances: list[float], later_by: int, about: float, printed: str, note: str = ""
 ) -> Iterator[Claim]:
-    """Compare what 8 players win ("we had 8 players"): in relation, and in shares of all rounds."""
+    """Compare the wins of 8 players ("we had 8 players"): ratios, and shares of all rounds."""
     pairs = list(zip(chances, chances[later_by:], strict=False))
     relative = [later / earlier - 1 for earlier, later in pairs]
     rounds = [later - earlier for earlier, later in pairs]
@@ -103,7 +103,7 @@ def stationary(chain: Array) -> list[Fraction]:
 
 
 def moves_first_next(game: LowestScore, players: int) -> Array:
-    """Give the chain of who moves first if the winner of a round begins the next.
+    """Give the Markov chain of the first player if the winner of a round begins the next.
 
     All are OptimalBot; the others follow in their order round the table; of tied winners a fair
     lot decides, so that a seat's chance is its share of the win.
@@ -121,7 +121,7 @@ def moves_first_next(game: LowestScore, players: int) -> Array:
 def _winner_moves_first(game: LowestScore) -> Iterator[Claim]:
     players = game.players
     chain = moves_first_next(game, players)
-    rounds = [chain[0]]  # what each player wins of a round, player 0 first in the first round
+    rounds = [chain[0]]  # share of each player in a round; player 0 begins the first
     for _ in range(2):
         rounds.append((chain * rounds[-1][:, None]).sum(axis=0))
     spans = [f"{float(min(law)):.6f} to {float(max(law)):.6f}" for law in rounds]
@@ -144,7 +144,7 @@ def _winner_moves_first(game: LowestScore) -> Iterator[Claim]:
 
 
 def _match(game: LowestScore) -> Iterator[Claim]:
-    """Look at matches of the best players, who know that the winner of a round has to begin."""
+    """Check matches of optimal players, who know that the winner of a round begins the next."""
     dice = (game.dice, game.faces, game.zero_face)
     for (players, wins), tie in product(((2, 3), (3, 2)), get_args(Tie)):
         chances = {}

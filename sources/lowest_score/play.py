@@ -22,7 +22,7 @@ TURNS = {
         printed_table("lowest_score", "turns"), lambda row: (row["cell"], row["player"])
     )
 }
-#: What is announced after finished turns, cells 4, 6 and 18, and at the end of the round of cell 4.
+#: The announcements after finished turns, cells 4, 6 and 18, and at the end of the round of cell 4.
 ANNOUNCED = {
     "4": (
         "RandomBot 1 is now winning with a score of 17",
@@ -36,7 +36,7 @@ ANNOUNCED = {
 
 
 def play_claims(game: LowestScore) -> list[Claim]:
-    """Check everything."""
+    """List the claims."""
     parts = (_turns, _announcements, _tournaments)
     return [claim for part in parts for claim in part(game)]
 
@@ -44,7 +44,7 @@ def play_claims(game: LowestScore) -> list[Claim]:
 def table_for(
     game: LowestScore, players: int, objective: Literal["win", "share"] = "win"
 ) -> LowestScore:
-    """Give the same dice to another number of players."""
+    """Make the same game for another number of players."""
     return LowestScore(game.dice, game.faces, game.zero_face, players, objective)
 
 
@@ -95,7 +95,7 @@ def _turns(game: LowestScore) -> Iterator[Claim]:
 
 
 def _choice(game: LowestScore, player: str, score: int, roll: tuple[int, ...]) -> int | None:
-    """Give what a bot keeps; ``None`` where it is free to keep anything."""
+    """Give the dice that a bot keeps; ``None`` if it may keep any."""
     if player.startswith("Only3s"):
         return only3s_keeps(game, score, roll)
     if player.startswith("Optimal"):  # the first of three players, or the second
@@ -122,7 +122,7 @@ def _announcements(game: LowestScore) -> Iterator[Claim]:
 
 
 def _announce(scores: dict[str, int]) -> Iterator[str]:
-    """Say how a round goes in which nobody ties."""
+    """Describe the course of a round without ties."""
     winner = ""
     for player, score in scores.items():
         wins = not winner or score < scores[winner]

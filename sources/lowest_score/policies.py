@@ -124,7 +124,7 @@ def one_round(match: LowestScoreMatch) -> IntArray:
     keywords = match.keywords | {"wins": 1}
     alone = LowestScoreMatch(**keywords)
     policies = equilibrium(alone).policies
-    chosen = {}  # by what is known in the round: choices in each state of the turn
+    chosen = {}  # by context of the round: choices in each state of the turn
     first = np.cumsum([0] + [leg.turn.num_states * len(leg.contexts) for leg in alone.legs])
     known = iter(alone.standings)
     for leg, begin, end in zip(alone.legs, first[:-1], first[1:], strict=True):

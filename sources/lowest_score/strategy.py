@@ -1,4 +1,4 @@
-"""What the notebook *Dice Game* says in words of how to play, beside exact computation.
+"""Advice of the notebook *Dice Game* in words, beside exact computation.
 
 What it says of OptimalBot's choices is in ``choices``.
 """
@@ -18,7 +18,7 @@ from .play import table_for, total_worth, words
 
 
 def strategy_claims(game: LowestScore) -> list[Claim]:
-    """Check everything."""
+    """List the claims."""
     parts = (
         _last_two_dice,
         _no_regret,
@@ -119,7 +119,7 @@ def _only_3s(game: LowestScore) -> Iterator[Claim]:
 
 
 def _last_player(game: LowestScore) -> Iterator[Claim]:
-    """Check what is said of how to play with nobody after."""
+    """Check the advice for the last player."""
     rolls = rolls_of(game)
     ends = np.array([total + total_worth(game, roll) for total, roll in rolls])[:, None]
     sure = ends <= np.arange(game.max_score + 1)  # (roll, score to tie): to keep all dice will do
@@ -146,7 +146,7 @@ def _last_player(game: LowestScore) -> Iterator[Claim]:
 
 
 def _later_players(game: LowestScore) -> Iterator[Claim]:
-    """Check what is said of the table of cell 13, and of its numbers of players after."""
+    """Check the statements about the table of cell 13, and its numbers of later players."""
     printed = "if you're the last one, then of course you will always win"
     survives = {exactly.survival_chance(game, score, 0) for score in range(game.max_score + 1)}
     yield At("before cell 13, of the table").statement(
@@ -172,7 +172,7 @@ def _later_players(game: LowestScore) -> Iterator[Claim]:
 
 
 def _expected_total(game: LowestScore) -> Iterator[Claim]:
-    """Look at the smallest expected total: which dice are kept besides a lower one?"""
+    """Find the dice that are kept beside a lower die for the smallest expected total."""
     turn = game.legs[0].turn
     scores = [[Fraction(-score)] for score in range(game.max_score + 1)]
     kept = solve_turn(turn, np.array(scores)).choices[:, 0] + 1
@@ -214,7 +214,7 @@ def _besides(rolls: list[str]) -> str:
 
 
 def _scores_to_aim_for(game: LowestScore) -> Iterator[Claim]:
-    """Take a score as good that survives more often than a player in that many wins by chance."""
+    """Call a score good if it survives more often than the reciprocal of the number of players."""
     highest = {
         after: max(
             score

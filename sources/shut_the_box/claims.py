@@ -96,12 +96,12 @@ def _rolls(open_sum: int) -> dict[int, Fraction]:
 
 @cache
 def _notes(tiles: int, early_stop: bool) -> NotesRecursion:
-    """Give the recursion, whose values are remembered from check to check."""
+    """Give the recursion; all checks share its cached values."""
     return NotesRecursion(tiles, early_stop)
 
 
 def claims() -> list[Claim]:
-    """Check everything."""
+    """List the claims."""
     return [*_recursions(), *_laws(), *_initial_values(), *_simulations()]
 
 
@@ -205,7 +205,7 @@ def _simulations() -> Iterator[Claim]:
 
 
 def _simulate(task: Task, policy: Policy) -> float:
-    """Play games of the first player's policy against the task's opponent: its mean payoff."""
+    """Estimate the first player's mean payoff against the task's opponent from sample games."""
     rng = np.random.default_rng(0)
     policies = {0: policy, **task.policies}
     starts, law = task.game.initial_law()
