@@ -150,8 +150,9 @@ def _run(command: Any) -> int:
         return _solve(command)
     if isinstance(command, BenchmarkConfig):
         from .agents.board.benchmark import benchmark
+        from .look.board import write
 
-        return 1 if benchmark(command) else 0
+        return 1 if benchmark(command, write=write) else 0
     if isinstance(command, PlotConfig):
         return _plot(command)
     if isinstance(command, ReportConfig):
