@@ -1,5 +1,6 @@
 """Pictures as files, drawn with matplotlib."""
 
+import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,14 @@ def draw(picture: Picture, path: Path, dpi: int = 110) -> None:
         figure = _figure(picture)
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, format=kind, dpi=dpi, metadata=about or None)
+
+
+def to_svg(picture: Picture) -> str:
+    """Draw a picture as an SVG element, for a page."""
+    text = io.StringIO()
+    with rc_context(STYLE):
+        _figure(picture).savefig(text, format="svg", metadata={"Date": None})
+    return text.getvalue()[text.getvalue().index("<svg") :]
 
 
 def _figure(picture: Picture) -> Figure:

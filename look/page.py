@@ -18,6 +18,9 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto
 .two { grid-template-columns: 1fr 1fr }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1rem 0 }
 th, td { padding: .25rem .75rem; border-bottom: 1px solid #d0d7de; text-align: left }
+table.numbers :is(th, td):nth-child(n+3) { text-align: right; white-space: nowrap }
+figure { margin: 1rem 0 }
+figure svg { max-width: 100%; height: auto }
 @media (max-width: 50rem) {
   .two { grid-template-columns: 1fr }
   th, td { padding: .25rem .75rem .25rem 0 }
@@ -26,8 +29,15 @@ code { background: #f0f2f4; padding: .1rem .3rem }
 """
 
 
-def to_html(title: str, parts: Sequence[str]) -> str:
-    """Write a page of parts, plotly's script included: it asks for nothing from elsewhere."""
+def to_html(title: str, parts: Sequence[str], hover: bool = True) -> str:
+    """Write a page of parts, which asks for nothing from elsewhere.
+
+    Args:
+        title: its title.
+        parts: what it consists of.
+        hover: whether some parts are pictures to hover over, which need plotly's script.
+    """
+    script = f"<script>{get_plotlyjs()}</script>" if hover else ""
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -36,7 +46,7 @@ def to_html(title: str, parts: Sequence[str]) -> str:
 <link rel="icon" href="data:,">
 <title>{html.escape(title)}</title>
 <style>{STYLE}</style>
-<script>{get_plotlyjs()}</script>
+{script}
 </head>
 <body>
 <h1>{html.escape(title)}</h1>
@@ -56,14 +66,15 @@ def heading(text: str) -> str:
     return f"<h2>{html.escape(text)}</h2>"
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Write a table of texts."""
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], numbers: bool = False) -> str:
+    """Write a table of texts; with ``numbers``, all but two columns are aligned as such."""
 
     def cells(tag: str, texts: Sequence[str]) -> str:
         return "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts)
 
     lines = [f"<tr>{cells('th', header)}</tr>", *(f"<tr>{cells('td', row)}</tr>" for row in rows)]
-    return f'<div class="scroll"><table>{"".join(lines)}</table></div>'
+    kind = ' class="numbers"' if numbers else ""
+    return f'<div class="scroll"><table{kind}>{"".join(lines)}</table></div>'
 
 
 def section(picture: Picture, name: str) -> str:

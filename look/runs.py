@@ -3,13 +3,13 @@
 To read runs takes stable-baselines3 and PyTorch.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from ..agents.algorithms import ALGORITHMS
-from ..agents.board.leaderboard import agent_name, read_cells, summarise
+from ..agents.board.leaderboard import Cell, Curve, agent_name, read_cells, summarise
 from ..agents.learners.adapter import ModelPolicy
 from ..agents.runs.config import RunError
 from ..agents.runs.folders import load_model, read_config, read_log
@@ -78,6 +78,42 @@ def leaderboard(folder: Path) -> Picture:
         "What the agents of the leaderboard miss of the optimum on average over seeds, with "
         "the interval that comes from resampling the seeds. Further left is better, random play "
         f"would be at 1, and what is below {FLOOR / 10:g} is drawn there.",
+    )
+
+
+def curves(cells: Mapping[Cell, Curve]) -> Picture:
+    """Draw the learning curves of finished runs by game and agent: mean and range of the seeds."""
+    games: dict[str, dict[str, list[Curve]]] = {}
+    for cell, curve in cells.items():
+        games.setdefault(cell.game, {}).setdefault(agent_name(cell), []).append(curve)
+    panels = [
+        Lines(
+            title=game,
+            x_label="agent's moves, million",
+            y_label="1 - normalised score",
+            series=[_over_seeds(agent, runs) for agent, runs in agents.items()],
+            log_y=True,
+        )
+        for game, agents in games.items()
+    ]
+    return Picture(
+        title="Learning curves",
+        says="What is missing to the optimum, over the agent's moves: the mean of all seeds as a "
+        "line, from the best to the worst seed as a band.",
+        panels=panels,
+    )
+
+
+def _over_seeds(agent: str, runs: Sequence[Curve]) -> Series:
+    shortest = min(len(steps) for steps, _ in runs)
+    scores = np.array([scores[:shortest] for _, scores in runs])
+    missing = np.maximum(1 - scores, FLOOR / 10)
+    return Series(
+        name=agent,
+        x=runs[0][0][:shortest] / 1e6,
+        y=missing.mean(axis=0),
+        low=missing.min(axis=0),
+        high=missing.max(axis=0),
     )
 
 

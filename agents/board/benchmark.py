@@ -8,7 +8,7 @@ owner, and the others go on with the rest.
 
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,8 +34,17 @@ from .workers import Workers, make_workers
 LOOK = 1.0
 
 
-def benchmark(config: BenchmarkConfig, console: Console | None = None) -> list[str]:
+def benchmark(
+    config: BenchmarkConfig,
+    console: Console | None = None,
+    write: Callable[[Path], list[Path]] = leaderboard.write,
+) -> list[str]:
     """Run the cells that are not finished, and write the leaderboard.
+
+    Args:
+        config: the options.
+        console: where progress is shown.
+        write: writes the leaderboard of a folder, and gives its files.
 
     Returns:
         What went wrong: one message for each cell that failed.
@@ -59,7 +68,7 @@ def benchmark(config: BenchmarkConfig, console: Console | None = None) -> list[s
     for failure in failures:
         console.print(f"failed: {failure}", highlight=False, soft_wrap=True)
     if any(config.folder.glob("*/score.json")):
-        for path in leaderboard.write(config.folder):
+        for path in write(config.folder):
             console.print(f"written: {path}", highlight=False, soft_wrap=True)
     return failures
 

@@ -1,4 +1,4 @@
-"""The leaderboard of a benchmark's folder: tables as Markdown and CSV, curves as a web page.
+"""The leaderboard of a benchmark's folder: tables as Markdown and CSV.
 
 Scores are exact, so that the seed of training is the only noise: intervals come from resampling
 seeds, within each game where games are put together (the stratified bootstrap of Agarwal et al.,
@@ -20,9 +20,9 @@ from ...core import GAMES, FloatArray, IntArray
 from ..algorithms import ALGORITHMS
 from ..runs import folders
 from ..runs.config import TrainConfig
-from .page import Table, to_html
 
 Curve: TypeAlias = tuple[IntArray, FloatArray]  # moves, normalised scores
+Table: TypeAlias = tuple[Sequence[str], Sequence[Sequence[str]]]  # header, rows
 
 RESAMPLES = 10_000
 #: Policies whose names take an argument, by what the name begins with.
@@ -69,26 +69,50 @@ class Row:
     steps_to_99: float | None
 
 
-def write(folder: Path) -> list[Path]:
-    """Write results.csv, leaderboard.md and leaderboard.html of the finished runs in a folder."""
-    found = read_cells(folder)
-    cells = list(found)
-    results = HEADER, [_texts(row) for row in summarise(cells)]
+@dataclass(frozen=True)
+class Board:
+    """The finished runs of a folder, and the tables made from them.
+
+    Attributes:
+        cells: the runs and their learning curves.
+        results: the rows of all games and agents.
+        references: the scores of the sources' policies.
+    """
+
+    cells: dict[Cell, Curve]
+    results: Table
+    references: Table
+
+
+def read_board(folder: Path) -> Board:
+    """Read the finished runs of a folder, and make the tables.
+
+    Raises:
+        RunError: if a run is damaged.
+    """
+    cells = read_cells(folder)
     games = list(dict.fromkeys(cell.game for cell in cells))
-    references = (
-        ["game", "policy", "value", "normalised score"],
-        [
-            [game, policy, f"{value:.6f}", f"{normalized:.4f}"]
-            for game, policy, value, normalized in reference_scores(games)
-        ],
+    references = [
+        [game, policy, f"{value:.6f}", f"{normalized:.4f}"]
+        for game, policy, value, normalized in reference_scores(games)
+    ]
+    return Board(
+        cells,
+        (HEADER, [_texts(row) for row in summarise(list(cells))]),
+        (["game", "policy", "value", "normalised score"], references),
     )
-    curves: dict[tuple[str, str], list[Curve]] = {}
-    for cell, curve in found.items():
-        curves.setdefault((cell.game, agent_name(cell)), []).append(curve)
+
+
+def write(folder: Path) -> list[Path]:
+    """Write results.csv and leaderboard.md of the finished runs in a folder."""
+    return write_tables(read_board(folder), folder)
+
+
+def write_tables(board: Board, folder: Path) -> list[Path]:
+    """Write results.csv and leaderboard.md into a folder."""
     files = {
-        "results.csv": to_csv(cells),
-        "leaderboard.md": to_markdown(results, references),
-        "leaderboard.html": to_html(INTRODUCTION, results, REFERENCES, references, curves),
+        "results.csv": to_csv(list(board.cells)),
+        "leaderboard.md": to_markdown(board.results, board.references),
     }
     for name, text in files.items():
         folders.write(folder / name, text.encode())

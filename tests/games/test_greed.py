@@ -9,7 +9,7 @@ from exactdice.baselines import Task
 from exactdice.baselines.solving.induction import equilibrium
 from exactdice.baselines.solving.players import Players
 from exactdice.core.sweeps import Sweeps, sweeps_of
-from exactdice.games import EXACT, FLOATS, Game, Greed
+from exactdice.games import EXACT, FLOATS, Greed
 from exactdice.games.greed import GreedSweeps
 
 import exactdice

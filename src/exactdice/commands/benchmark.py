@@ -6,5 +6,6 @@ from ..agents.runs.config import BenchmarkConfig
 def run(options: BenchmarkConfig) -> int:
     """Train the cells that are missing; the exit code is 1 if one failed."""
     from ..agents.board.benchmark import benchmark
+    from ..look.board import write
 
-    return 1 if benchmark(options) else 0
+    return 1 if benchmark(options, write=write) else 0

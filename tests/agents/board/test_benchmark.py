@@ -11,7 +11,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -128,28 +127,6 @@ def test_it_writes_the_leaderboard_and_a_second_call_has_nothing_to_do(tiny, cap
     assert grid.benchmark(tiny) == []
     assert before == [(path, path.stat().st_mtime_ns) for path in tiny.folder.glob("*/*")]
     assert "2 cells, 0 of them to do" in capsys.readouterr().out
-
-
-def test_the_page_is_whole_and_needs_nothing_else(tiny):
-    grid.benchmark(tiny)
-    page = (tiny.folder / "leaderboard.html").read_text()
-    opened = []
-
-    class Check(HTMLParser):
-        def handle_starttag(self, tag, attrs):
-            if tag not in ("meta", "br"):
-                opened.append(tag)
-            names = {"src", "srcset", "action"} | ({"href"} if tag == "link" else set())
-            assert not names & {name for name, _ in attrs}
-
-        def handle_endtag(self, tag):
-            assert opened.pop() == tag
-
-    Check().feed(page)
-    assert opened == []
-    assert page.count("<table>") == 2
-    assert "<svg" in page
-    assert "FourTwoOne" in page
 
 
 def test_a_benchmark_killed_at_any_moment_goes_on_and_repeats_only_unfinished_cells(tiny):
@@ -354,7 +331,7 @@ def test_a_benchmark_in_which_every_cell_fails_says_so(tiny, monkeypatch):
 
     monkeypatch.setattr(cells, "train", train)
     assert len(grid.benchmark(tiny)) == 2
-    assert not (tiny.folder / "leaderboard.html").exists()
+    assert not (tiny.folder / "leaderboard.md").exists()
 
 
 @pytest.mark.parametrize(
