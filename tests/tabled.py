@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 from exactdice.envs import Engine
-from exactdice.envs.engine.engine.tables import process_of
+from exactdice.envs.engine.tables import process_of
 from exactdice.envs.planners.transitions import tabulate_transitions
 
 

@@ -10,9 +10,9 @@ from exactdice.core import moves
 from exactdice.envs import Engine
 from exactdice.envs.api.encoding import Encoding
 from exactdice.envs.engine.engine import tables
-from exactdice.envs.engine.engine.rule_lanes import RuleLanes
-from exactdice.envs.engine.engine.table_lanes import ArrayLanes, PlainLanes
-from exactdice.envs.engine.engine.tables import process_of
+from exactdice.envs.engine.rule_lanes import RuleLanes
+from exactdice.envs.engine.table_lanes import ArrayLanes, PlainLanes
+from exactdice.envs.engine.tables import process_of
 from exactdice.games import GAMES, AliasLaws, Game, Greed, SizeError
 from small_games import SMALL
 from tabled import law_of, require_tables
