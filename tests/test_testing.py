@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exactdice.envs import Engine
-from exactdice.envs.engine.engine.table_lanes import ArrayLanes
+from exactdice.envs.engine.table_lanes import ArrayLanes
 from exactdice.games import AliasLaws, GameError, InputError
 
 from exactdice.testing import answers, batches, check_game
@@ -42,6 +42,10 @@ ATTRIBUTES = [
     ({"payoff_range": (1.0, 0.0)}, "payoff_range must be the smallest and the largest payoff"),
     ({"exact_range": (Fraction(0), Fraction(2))}, "payoff_range .* 0.0 to 1.0, exactly 0.0 to 2.0"),
     ({"keywords": property(lambda game: {"n": game.n})}, "kept as an attribute of its name: .*'n'"),
+    (
+        {"describe_rules": lambda game: ["Roll.", "two\nlines"]},
+        r"sentence 2 of describe_rules\(\) must be one printable line",
+    ),
     (
         {"payoff_range": (0.0, 0.5)},
         "payoffs must be in payoff_range, 0.0 to 0.5, got 1.0 by action",
