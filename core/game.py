@@ -201,7 +201,8 @@ class Game(metaclass=Sealed):
 
         The sentences follow the arguments. Their first letters may be small.
         """
-        said = inspect.getdoc(inspect.getmodule(type(self))) or f"{self.title}."
+        module = inspect.getmodule(type(self))  # None for a class made by ``exec``
+        said = (module and inspect.getdoc(module)) or f"{self.title}."
         return [" ".join(" ".join(said.split("\n\n")[:2]).split())]
 
     def layout(self, observations: IntArray) -> Layout | None:

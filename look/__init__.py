@@ -1,1 +1,1 @@
-"""What people look at: charts of games, strategies and agents, as pictures and as pages."""
+"""Charts of games, policies and agents, as picture files and as web pages."""

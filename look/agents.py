@@ -1,4 +1,4 @@
-"""Charts of any agent: where it errs, and what it wins."""
+"""Charts of any agent: its mistakes by state, and the law of its payoffs."""
 
 import numpy as np
 
@@ -12,25 +12,25 @@ BARS = 15  # states that are shown where a game has no map
 
 @agent_chart("mistakes")
 def mistakes(scored: Score) -> Picture:
-    """Draw where an agent errs: what it gives away, by state."""
+    """Draw the cost of an agent's mistakes in each state."""
     task = scored.task
     game, states = task.game, task.game.states_of(task.seat)
     layout = game.layout(game.observe(states, task.seat))
     panels = [_bars(scored)] if layout is None else _maps(scored, states, layout)
     return Picture(
         title=f"Where {scored.policy} errs: {game.title}",
-        says=f"What {scored.policy} gives away in each place, in payoff per game, on a logarithmic "
-        f"scale. All of it together is its regret of {scored.regret:.6f}; the optimum is "
+        says=f"The cost of the mistakes of {scored.policy} in each cell, in payoff per game, on a "
+        f"logarithmic scale. Their sum is its regret, {scored.regret:.6f}; the optimum is "
         f"{scored.optimum:.6f}.{_worst(scored)}",
         panels=panels,
     )
 
 
 def _worst(scored: Score) -> str:
-    """Say where most is lost, if anything is."""
+    """Name the costliest decision, if any costs something."""
     state = int(scored.costs.argmax())
     lost = float(scored.costs[state])
-    return f" Most, {lost:.6f}, is lost at {decision(scored, state)}." if lost > 0 else ""
+    return f" The costliest decision, {lost:.6f}: {decision(scored, state)}." if lost > 0 else ""
 
 
 def _maps(scored: Score, states: IntArray, layout: Layout) -> list[Map]:
@@ -44,7 +44,7 @@ def _maps(scored: Score, states: IntArray, layout: Layout) -> list[Map]:
     drawn = np.where(met > 0, costs, np.nan).reshape(shape)
     costliest = np.full(size, -1)
     order = np.argsort(scored.costs[states], kind="stable")
-    costliest[cells[order]] = states[order]  # the last one stays
+    costliest[cells[order]] = states[order]  # the costliest state of a cell is written last
     everywhere = Map(title="", x_label="", y_label="", values=drawn, value_label="", log=True)
     return [
         Map(
@@ -65,7 +65,7 @@ def _maps(scored: Score, states: IntArray, layout: Layout) -> list[Map]:
 
 
 def _words(scored: Score, layout: Layout, costs: FloatArray, costliest: IntArray) -> CellWords:
-    """Say what a cell costs, and which decision there costs most."""
+    """Return a function that names the cost of a cell and its costliest decision."""
     rows, columns = layout.rows, layout.columns
 
     def words(row: int, column: int) -> str:
@@ -82,7 +82,7 @@ def _words(scored: Score, layout: Layout, costs: FloatArray, costliest: IntArray
 
 
 def decision(scored: Score, state: int) -> str:
-    """Say what an agent does in a state, or which of what it does costs most, and what is best."""
+    """Name an agent's action in a state, its costliest one if it errs, and then the best action."""
     game, seat = scored.task.game, scored.task.seat
     seen = game.observe(np.array([state]), seat)[0]
     law = scored.agent.probabilities(np.array([state]))[0]
@@ -97,7 +97,7 @@ def decision(scored: Score, state: int) -> str:
 
 
 def _bars(scored: Score) -> Bars:
-    """Draw the states that cost most, of a game that has no map."""
+    """Draw the costliest states of a game without a map."""
     costs = scored.costs
     states = np.argsort(-costs, kind="stable")[:BARS]
     states = states[costs[states] > 0]
@@ -113,7 +113,7 @@ def _bars(scored: Score) -> Bars:
 
 @agent_chart("outcomes")
 def outcomes(scored: Score) -> Picture:
-    """Draw how likely an agent gets each payoff, beside the optimum."""
+    """Draw the probability of each payoff, beside that in optimal play."""
     best = score("optimal", scored.task)
     payoffs = sorted({*scored.outcomes, *best.outcomes}, reverse=True)
     panel = Bars(
@@ -127,6 +127,6 @@ def outcomes(scored: Score) -> Picture:
     )
     return Picture.of(
         panel,
-        f"How likely {scored.policy} ends with each payoff, beside optimal play: on average "
-        f"{scored.value:.6f} against {scored.optimum:.6f}.",
+        f"The probability of each payoff of {scored.policy}, beside that in optimal play. The mean "
+        f"is {scored.value:.6f}, that of optimal play {scored.optimum:.6f}.",
     )

@@ -1,7 +1,7 @@
-"""Charts as data: what there is to see, apart from how it is drawn.
+"""Charts as data, apart from how they are drawn.
 
-A ``Picture`` is one panel or several, and a sentence that says what they show. ``drawing`` makes
-files of it, ``page`` parts of a web page, so that nothing is computed or put into words twice.
+A ``Picture`` has one panel or several, and a sentence that says what they show. ``drawing`` writes
+it as a file, ``page`` as a part of a web page, so that nothing is computed or described twice.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,19 +14,19 @@ import numpy.typing as npt
 
 from ..core import BoolArray, FloatArray, InputError
 
-GREY = "#b8b8b8"  # of what is set apart
-VEIL = 0.65  # how much of a cell that is set apart the grey covers
+GREY = "#b8b8b8"  # of cells without a value, and over faded cells
+VEIL = 0.65  # opacity of the grey over faded cells
 FEW = 12  # cells, or whole numbers, up to which each gets its tick
-#: Wong's colours, which the colour-blind tell apart too (Nature Methods 8, 441).
+#: Wong's colours, which colour-blind readers can tell apart (Nature Methods 8, 441).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-FORMATS = ("png", "svg", "pdf", "jpg", "webp")  # those that need no other program
+FORMATS = ("png", "svg", "pdf", "jpg", "webp")  # written without another program
 MANY = 30  # rows or columns from which their names are small, and no lines part rows
 MOST = 60  # names of rows or columns that can be read
 LARGE = 2000  # cells from which a map is drawn as pixels in an SVG too
-DECADES = 1e5  # between the ends of a logarithmic scale at most
-#: How colours run: from little to much, or away from a middle on either side.
+RANGE = 1e5  # largest ratio of the ends of a logarithmic scale
+#: Colour scales: from low to high, or from a middle to both sides.
 Colours = Literal["sequential", "diverging"]
-#: Says what a cell (row, column) of a map is, to who points at it.
+#: Returns the text that a reader sees when pointing at a cell (row, column) of a map.
 CellWords: TypeAlias = Callable[[int, int], str]
 
 
@@ -35,24 +35,24 @@ class Map:
     """A table of cells in colours, row 0 at the bottom.
 
     Attributes:
-        title: what it shows.
+        title: what the map shows.
         x_label: what the columns are.
         y_label: what the rows are.
-        values: shape (row, column); NaN where there is nothing, which is grey.
+        values: shape (row, column); NaN for a grey cell without a value.
         value_label: what the values are, and their unit.
         columns: names of the columns; None for numbers from 0 on.
-        rows: the same of the rows.
-        missing_label: what has no value.
-        apart: cells to set apart under a grey veil, shape (row, column).
-        apart_label: what they are.
-        marked: cells to hatch, shape (row, column).
-        marked_label: what they are.
-        texts: what stands in the cells, shape (row, column).
-        words: what a cell says to who points at it.
-        colours: how colours run.
-        limits: values of the first and the last colour; by default those that occur.
-        whole: whether values are whole numbers, with a colour each.
-        log: whether colours follow the logarithm; 0 has no colour then.
+        rows: names of the rows; None for numbers from 0 on.
+        missing_label: what cells without a value are.
+        apart: faded cells, shape (row, column).
+        apart_label: what faded cells are.
+        marked: hatched cells, shape (row, column).
+        marked_label: what hatched cells are.
+        texts: texts in the cells, shape (row, column).
+        words: returns the text that a reader sees when pointing at a cell.
+        colours: the colour scale.
+        limits: values of the first and the last colour; by default the smallest and the largest.
+        whole: whether values are whole numbers, each with its own colour.
+        log: whether the colour scale is logarithmic; 0 has no colour then.
     """
 
     title: str
@@ -76,12 +76,12 @@ class Map:
 
     @property
     def parted(self) -> bool:
-        """Whether there is room for lines between the cells."""
+        """Whether lines part the cells, as there is room."""
         return len(self.values) <= MANY and self.values.size < LARGE
 
     @property
     def faint(self) -> BoolArray:
-        """Which values are too small for a logarithmic scale, zero included."""
+        """Which values are zero or below a logarithmic scale, shape (row, column)."""
         faint: BoolArray = self.values < (self.span[0] if self.log else -np.inf)
         return faint
 
@@ -94,7 +94,7 @@ class Map:
         if self.log:
             known = known[known > 0]
             highest = float(known.max(initial=0.0)) or 1.0
-            return max(float(known.min(initial=highest)), highest / DECADES), highest
+            return max(float(known.min(initial=highest)), highest / RANGE), highest
         if not len(known):
             return 0.0, 1.0
         return float(known.min()), float(known.max())
@@ -116,13 +116,13 @@ class Lines:
     """Lines over one axis.
 
     Attributes:
-        title: what they show.
-        x_label: what goes to the right.
-        y_label: what goes up.
+        title: what the lines show.
+        x_label: quantity on the x axis.
+        y_label: quantity on the y axis.
         series: the lines.
         log_y: whether the y axis is logarithmic.
-        level: a height to draw a thin line at.
-        points: whether the numbers lie at points, which are shown.
+        level: height of a thin horizontal line.
+        points: whether to mark each number by a point.
     """
 
     title: str
@@ -136,20 +136,20 @@ class Lines:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Bars:
-    """Bars to the right, the first on top; with intervals, points.
+    """Horizontal bars, the first on top; points if there are intervals.
 
     Attributes:
-        title: what they show.
-        x_label: what their lengths are.
-        labels: what each bar is, shape (bar,).
-        values: their lengths, shape (bar,).
-        name: what these values are, where there are others.
-        others: second values beside, such as a source's; NaN where there is none.
-        others_name: what they are.
+        title: what the bars show.
+        x_label: quantity of the lengths.
+        labels: name of each bar, shape (bar,).
+        values: lengths, shape (bar,).
+        name: name of ``values``, if there are ``others``.
+        others: lengths of second bars, such as a source's numbers; NaN for a missing number.
+        others_name: name of ``others``.
         low: lower ends of intervals.
         high: upper ends of intervals.
         log: whether the axis is logarithmic.
-        words: what each bar says to who points at it.
+        words: texts that a reader sees when pointing at a bar.
     """
 
     title: str
@@ -170,13 +170,13 @@ class Points:
     """Points that should lie on the diagonal.
 
     Attributes:
-        title: what they show.
-        x_label: what goes to the right.
-        y_label: what goes up.
+        title: what the points show.
+        x_label: quantity on the x axis.
+        y_label: quantity on the y axis.
         x: shape (point,).
         y: shape (point,).
-        weights: how much each counts, which is its size, shape (point,).
-        words: what each says to who points at it.
+        weights: weights, which are shown as sizes, shape (point,).
+        words: returns the text that a reader sees when pointing at a point.
     """
 
     title: str
@@ -196,10 +196,10 @@ class Picture:
     """Panels that belong together.
 
     Attributes:
-        title: what they show.
-        says: the same in a sentence or two.
-        panels: from left to right, and then from top to bottom.
-        columns: how many are side by side.
+        title: what the panels show.
+        says: what the panels show, in a sentence or two.
+        panels: from left to right, then from top to bottom.
+        columns: number of panels side by side.
     """
 
     title: str
@@ -209,20 +209,20 @@ class Picture:
 
     @classmethod
     def of(cls, panel: Panel, says: str) -> "Picture":
-        """Make a picture of one panel, whose title it has."""
+        """Make a picture of one panel, with the panel's title."""
         return cls(title=panel.title, says=says, panels=[panel])
 
 
 def named(names: Sequence[str]) -> range:
-    """Say which rows or columns get their names, of so many that not all can be read."""
+    """Choose the rows or columns that get their names: all, or as many as can be read."""
     return range(0, len(names), -(-len(names) // MOST))
 
 
 def format_of(picture: Path) -> str:
-    """Give the format that the ending of a file says.
+    """Return the format of a file by its ending.
 
     Raises:
-        InputError: if it is none of ``FORMATS``.
+        InputError: if the ending is none of ``FORMATS``.
     """
     kind = picture.suffix.lower().lstrip(".")
     if kind not in FORMATS:

@@ -25,7 +25,7 @@ STYLE: Any = {
 
 
 def draw(picture: Picture, path: Path, dpi: int = 110) -> None:
-    """Draw a picture into a file, whose ending says the format, such as .png or .svg.
+    """Draw a picture into a file; its ending, such as .png or .svg, says the format.
 
     Raises:
         InputError: if the format is unknown.
@@ -50,7 +50,7 @@ def to_svg(picture: Picture) -> str:
 
 
 def _figure(picture: Picture) -> Figure:
-    """Lay out the panels, each as large as what is in it needs."""
+    """Lay out the panels, each with the size that its content needs."""
     columns = min(picture.columns, len(picture.panels))
     rows = [picture.panels[i : i + columns] for i in range(0, len(picture.panels), columns)]
     sizes = [[_size(panel) for panel in row] for row in rows]
@@ -78,7 +78,7 @@ def _figure(picture: Picture) -> Figure:
 
 
 def _size(panel: Panel) -> tuple[float, float]:
-    """Give width and height in inches."""
+    """Return width and height in inches."""
     if isinstance(panel, Bars):
         double = 1 if panel.others is None else 1.5
         return 6.2, max(2.4, 0.23 * double * len(panel.labels) + 1.1)
@@ -99,7 +99,7 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
 
 
 def _legend(panel: Panel) -> dict[str, Patch]:
-    """Say what bars beside each other are, or cells without a colour of the scale."""
+    """Return a legend of paired bars, or of cells outside the colour scale."""
     if isinstance(panel, Map):
         return map_legend(panel)
     if not isinstance(panel, Bars) or panel.others is None:

@@ -1,4 +1,4 @@
-"""The gallery: all pictures in a folder, and a page that shows them."""
+"""The gallery: a folder of all pictures, and a page that shows them."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,10 +18,9 @@ def write_gallery(folder: Path, words: Sequence[str], only: str | None = None) -
     """Draw every picture into a folder, and write a page beside it that shows them.
 
     Args:
-        folder: for the pictures; the page is called as it is, with .md.
-        words: run folders, which get pictures of their mistakes and of their critic; or a folder
-            of a benchmark, which gets its leaderboard and the learning curves of the first seeds
-            on the default game.
+        folder: for the pictures; the page has the folder's name and the ending .md.
+        words: run folders, of which mistakes and critic are drawn; or a folder of a benchmark, of
+            which the leaderboard is drawn, and learning curves of first seeds on the default game.
         only: name of the one picture to draw, as its file is called; the page stays as it is.
 
     Raises:
@@ -61,7 +60,7 @@ def write_gallery(folder: Path, words: Sequence[str], only: str | None = None) -
 
 
 def _wanted(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...], str | None]]:
-    """List the pictures: the file's name, the words that ask for it, and the game."""
+    """List the pictures: file name without ending, words of the command, and game."""
     for name in GAME_CHARTS:
         yield name, (name,), None
     for name, (chart, policy, game) in EXAMPLES.items():

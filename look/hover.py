@@ -1,4 +1,4 @@
-"""Panels to hover over, drawn with plotly."""
+"""Interactive panels, drawn with plotly."""
 
 from collections.abc import Sequence
 from textwrap import wrap
@@ -11,9 +11,9 @@ from plotly.colors import diverging, sequential
 from ..core import BoolArray, FloatArray
 from .charts import COLOURS, FEW, GREY, VEIL, Bars, Lines, Map, Panel, Points, named
 
-VEILED = f"rgba(184, 184, 184, {VEIL})"  # grey
+FADED = f"rgba(184, 184, 184, {VEIL})"  # grey
 SCALES = {"sequential": sequential.Viridis, "diverging": diverging.RdBu}
-TOLD = 12_000  # cells up to which each says its own words
+TOLD = 12_000  # cells up to which each has its own text
 
 
 def to_hover_over(panel: Panel, name: str, titled: bool) -> str:
@@ -21,8 +21,8 @@ def to_hover_over(panel: Panel, name: str, titled: bool) -> str:
 
     Args:
         panel: what to draw.
-        name: its own on the page.
-        titled: whether its title stands above, as it has others beside.
+        name: unique on the page.
+        titled: whether to write the title above the panel, as there are several.
     """
     above, below = any(_titles(panel, titled)), not isinstance(panel, Map)
     layout: dict[str, Any] = {
@@ -75,7 +75,7 @@ def _map(chart: Map) -> Any:
     )
     if chart.apart is not None:
         veil = np.where(chart.apart & np.isfinite(chart.values), 0.0, np.nan)
-        figure.add_trace(_plain(veil, VEILED, None))
+        figure.add_trace(_plain(veil, FADED, None))
     if chart.marked is not None:
         hatched = chart.marked & np.isfinite(chart.values)
         figure.add_trace(_corners(hatched) if chart.texts is not None else _strokes(hatched))
@@ -90,7 +90,7 @@ def _map(chart: Map) -> Any:
 
 
 def _coloured(chart: Map) -> dict[str, Any]:
-    """Give the numbers that colours follow, and the scale beside them."""
+    """Return the numbers behind the colours, and the colour scale."""
     low, high = chart.span
     numbers = chart.values
     bar: dict[str, Any] = {}
@@ -105,7 +105,7 @@ def _coloured(chart: Map) -> dict[str, Any]:
 
 
 def _to_point_at(chart: Map) -> dict[str, Any]:
-    """Give what every cell says: its words, or where there would be too many, its number."""
+    """Return the text of each cell: its words, or its number if there are too many cells."""
     known = np.isfinite(chart.values)
     if chart.words is None or known.size > TOLD:
         number = ".0f" if chart.whole else ".2e" if chart.log else ".4f"
@@ -125,14 +125,14 @@ def _to_point_at(chart: Map) -> dict[str, Any]:
 
 
 def _plain(cells: FloatArray, colour: str, chart: Map | None) -> Any:
-    """Draw cells in one colour; those of a chart say something."""
+    """Draw cells in one colour, with texts if a chart is given."""
     pointed = {"hoverinfo": "skip"} if chart is None else _to_point_at(chart)
     scale = [[0, colour], [1, colour]]
     return go.Heatmap(z=cells.astype(np.float32), colorscale=scale, showscale=False, **pointed)
 
 
 def _strokes(marked: BoolArray) -> Any:
-    """Hatch cells: one line along a diagonal for neighbours on it, not along every one of many."""
+    """Hatch cells by lines along diagonals; in large maps only along some of them."""
     step = max(1, max(marked.shape) // 40)
     x: list[float | None] = []
     y: list[float | None] = []
@@ -148,7 +148,7 @@ def _strokes(marked: BoolArray) -> Any:
 
 
 def _corners(marked: BoolArray) -> Any:
-    """Hatch cells as far as their texts leave room."""
+    """Hatch the corners of cells, beside their texts."""
     y, x = (places[:, None] for places in np.nonzero(marked))
     ends = np.array([-0.5, -0.3, np.nan, 0.3, 0.5, np.nan])
     return _ink((x + ends).ravel(), (y + ends).ravel())
@@ -160,7 +160,7 @@ def _ink(x: Any, y: Any) -> Any:
 
 
 def _cells(count: int, names: Sequence[str] | None) -> dict[str, Any]:
-    """Lay out an axis of so many cells."""
+    """Lay out an axis of ``count`` cells."""
     axis = {"showgrid": False, "zeroline": False, "range": [-0.5, count - 0.5]}
     if names is None:
         return {**axis, "dtick": 1} if count <= FEW else axis

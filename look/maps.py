@@ -1,4 +1,4 @@
-"""Maps drawn with matplotlib: cells in colours, set apart, hatched and named."""
+"""Maps drawn with matplotlib: coloured, faded and hatched cells, with their names."""
 
 from functools import partial
 from typing import Any
@@ -21,7 +21,7 @@ MAPS = {"sequential": "viridis", "diverging": "RdBu"}
 
 
 def map_size(chart: Map) -> tuple[float, float]:
-    """Give width and height in inches: room for texts, and else nothing taller than wide."""
+    """Return width and height in inches: room for texts; without texts, not taller than wide."""
     rows, columns = chart.values.shape
     if chart.texts is not None:
         longest = max(len(line) for text in chart.texts.ravel() for line in text.split("\n"))
@@ -34,7 +34,7 @@ def map_size(chart: Map) -> tuple[float, float]:
 
 
 def map_legend(chart: Map) -> dict[str, Patch]:
-    """Say what grey, white and hatched cells are."""
+    """Return a legend of grey, faded, hatched and white cells."""
     handles: dict[str, Patch] = {}
     if np.isnan(chart.values).any() and chart.missing_label:
         handles[chart.missing_label] = Patch(facecolor=GREY)
@@ -49,13 +49,13 @@ def map_legend(chart: Map) -> dict[str, Patch]:
 
 
 def draw_map(axes: Axes, chart: Map) -> None:
-    """Draw the cells, what is set apart and hatched among them, their names and their colours."""
+    """Draw the cells, fade and hatch some of them, and add names and a colour scale."""
     rows, columns = chart.values.shape
     raster = chart.values.size >= LARGE
     norm, colours = _norm(chart)
     shown = np.ma.masked_invalid(chart.values, copy=False)
     shown.mask = np.ma.getmaskarray(shown)
-    if chart.log:  # where matplotlib draws nothing for 0
+    if chart.log:  # matplotlib would draw nothing for 0
         shown = np.ma.maximum(shown, chart.span[0] / 2)
     axes.set_facecolor(GREY)
     edges = np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
@@ -72,7 +72,7 @@ def draw_map(axes: Axes, chart: Map) -> None:
 
 
 def _add_scale(axes: Axes, chart: Map, drawn: QuadMesh) -> None:
-    """Say beside a map what its colours are."""
+    """Draw the colour scale beside a map."""
     assert axes.figure is not None
     thin = max(20.0, 5 * map_size(chart)[1])
     bar = axes.figure.colorbar(drawn, ax=axes, label=chart.value_label, aspect=thin, pad=0.02)
@@ -88,11 +88,11 @@ def _add_scale(axes: Axes, chart: Map, drawn: QuadMesh) -> None:
 
 
 def _hatch(axes: Axes, cells: BoolArray, dark: BoolArray, raster: bool) -> None:
-    """Hatch cells (row, column), those that are dark in white."""
-    strokes = "/" * max(3, cells.shape[1] // 14)  # so dense that even a narrow cell gets one
+    """Hatch cells, shape (row, column): dark cells in white, the others in black."""
+    strokes = "/" * max(3, cells.shape[1] // 14)  # dense enough for one in a narrow cell
     for chosen, colour in ((cells & dark, "#ffffffb0"), (cells & ~dark, "#000000b0")):
         edges = np.diff(chosen.astype(np.int8), axis=1, prepend=0, append=0)
-        rows, first = np.nonzero(edges == 1)  # of neighbours in a row, which share a shape
+        rows, first = np.nonzero(edges == 1)  # neighbours in a row share a shape
         after = np.nonzero(edges == -1)[1]
         left, right, below, above = first - 0.5, after - 0.5, rows - 0.5, rows + 0.5
         shapes = np.array([[left, below], [right, below], [right, above], [left, above]])
@@ -102,7 +102,7 @@ def _hatch(axes: Axes, cells: BoolArray, dark: BoolArray, raster: bool) -> None:
 
 
 def _norm(chart: Map) -> tuple[Normalize, Colormap]:
-    """Give what makes colours of values."""
+    """Return the norm and the colour map of the values."""
     low, high = chart.span
     colours = colormaps[MAPS[chart.colours]].with_extremes(under=NOTHING)
     if chart.log:
@@ -128,7 +128,7 @@ def _write_texts(axes: Axes, chart: Map, norm: Normalize, colours: Colormap) -> 
 
 
 def _are_dark(colours: FloatArray) -> BoolArray:
-    """Say which colours (..., red green blue alpha) ask for white on them."""
+    """Say on which colours, shape (..., red green blue alpha), white text is readable."""
     dark: BoolArray = (colours[..., :3] * (0.299, 0.587, 0.114)).sum(axis=-1) < 0.5
     return dark
 

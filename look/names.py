@@ -1,4 +1,4 @@
-"""The charts by the names that the command line gives them."""
+"""Charts by their names on the command line."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -27,15 +27,15 @@ NAMES = (*GAME_CHARTS, *AGENT_CHARTS, *RUN_CHARTS)
 
 
 def picture(words: Sequence[str], game: str | None = None, env: Keywords | None = None) -> Picture:
-    """Make what is asked for: a chart by its name and what it is of, or the curves of run folders.
+    """Make a picture: a chart by its name, or the learning curves of run folders.
 
     Args:
-        words: the name of a chart, and the agent, runs or folder that it is of; or run folders.
+        words: the name of a chart, then its agent, runs or folder; or run folders.
         game: the game of an agent that is no run.
         env: keywords of the game.
 
     Raises:
-        InputError: if there is no such chart, or it cannot be drawn of that.
+        InputError: if there is no such chart, or the other words do not suit it.
     """
     env = env or {}
     name, *others = words

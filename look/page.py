@@ -1,4 +1,4 @@
-"""A web page that needs nothing else: texts, tables, and pictures to hover over."""
+"""A self-contained web page of texts, tables and interactive pictures."""
 
 import html
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ code { background: #f0f2f4; padding: .1rem .3rem }
 
 
 def to_html(title: str, parts: Sequence[str], hover: bool = True) -> str:
-    """Write a page of parts, which asks for nothing from elsewhere.
+    """Write a page of parts, which loads nothing from other servers.
 
     Args:
         title: its title.
@@ -78,7 +78,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], numbers: bool = 
 
 
 def section(picture: Picture, name: str) -> str:
-    """Write a picture under its title, with its sentence; ``name`` is its own on the page."""
+    """Write a picture with its title and sentence; ``name`` is unique on the page."""
     panels = "\n".join(
         f'<div class="scroll"><div style="min-width: {_width(panel)}px">'
         f"{to_hover_over(panel, f'{name}-{number}', len(picture.panels) > 1)}</div></div>"
@@ -95,7 +95,7 @@ def section(picture: Picture, name: str) -> str:
 
 
 def _width(panel: Panel) -> int:
-    """Give the least width in pixels in which everything can be read."""
+    """Return the least width in pixels at which everything can be read."""
     if not isinstance(panel, Map):
         return 300
     names = 0 if panel.columns is None else 12
@@ -105,13 +105,13 @@ def _width(panel: Panel) -> int:
 
 
 def _keys(panel: Panel) -> Iterator[str]:
-    """Say what cells without a colour of the scale are."""
+    """Describe the cells outside the colour scale."""
     if not isinstance(panel, Map):
         return
     if np.isnan(panel.values).any() and panel.missing_label:
         yield f"grey, {panel.missing_label}"
     if panel.apart is not None and panel.apart.any():
-        yield f"under a veil, {panel.apart_label}"
+        yield f"faded, {panel.apart_label}"
     if panel.marked is not None and panel.marked.any():
         yield f"hatched, {panel.marked_label}"
     if panel.faint.any():

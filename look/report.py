@@ -1,4 +1,4 @@
-"""One web page about an agent: its score, where it errs, and how it learned."""
+"""A web page about an agent: its score, its mistakes, and its learning curve."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -17,7 +17,7 @@ from .names import GAME_CHARTS
 from .registry import AGENT_CHARTS
 
 BLUNDERS = 20
-SHOWN = 5e-7  # the least that is not zero in six decimals
+SHOWN = 5e-7  # the least number that is not 0 in six decimals
 
 
 def write_report(asked: Asked, path: Path) -> Score:
@@ -28,7 +28,7 @@ def write_report(asked: Asked, path: Path) -> Score:
         path: file to write, which ends in .html.
 
     Raises:
-        InputError: if the ending is another, or there is no such agent.
+        InputError: if the file has another ending, or there is no such agent.
     """
     if path.suffix.lower() != ".html":
         raise InputError(f"page must end in .html, got {path}")
@@ -61,7 +61,7 @@ def _parts(asked: Asked, score: Score) -> Iterator[str]:
 
 
 def _command(asked: Asked) -> str:
-    """Give the command that writes the page."""
+    """Return the command that writes the page."""
     words = ["exactdice", "report", asked.policy]
     words += ["--game", asked.game] if asked.game else []
     words += ["--env", *(str(word) for pair in asked.env.items() for word in pair)] * bool(
@@ -72,19 +72,25 @@ def _command(asked: Asked) -> str:
 
 
 def _numbers(score: Score) -> tuple[list[str], list[list[str]]]:
-    """Give the figures of a score, and what each is."""
+    """Return the header and the rows of a table of the score."""
     rows = [
         ["value", f"{score.value:.6f}", "expected payoff"],
         ["optimum", f"{score.optimum:.6f}", "the best against the same opponents"],
         ["random", f"{score.random:.6f}", "uniformly random play"],
-        ["regret", f"{score.regret:.6f}", "what is given away: optimum less value"],
+        ["regret", f"{score.regret:.6f}", "optimum minus value"],
         ["normalised score", f"{score.normalized:.6f}", "1 is the optimum, 0 random play"],
-        ["optimal decisions", f"{score.optimal_share:.2%}", "each counted as often as it is met"],
+        ["optimal decisions", f"{score.optimal_share:.2%}", "each weighted by how often it is met"],
         ["flawless games", f"{score.flawless:.2%}", "without a single mistake"],
     ]
     lost = score.exploitability_in_seat
     if lost is not None:
-        rows.append(["exploitability", f"{lost:.6f}", "what the best response takes from it"])
+        rows.append(
+            [
+                "exploitability",
+                f"{lost:.6f}",
+                "equilibrium value of the seat minus the value against a best response",
+            ]
+        )
     return ["", "exact", "what it is"], rows
 
 
@@ -98,7 +104,7 @@ def _blunders(score: Score) -> Iterator[str]:
 
 
 def _best_response(score: Score) -> Iterator[str]:
-    """Say what the best response to the agent earns, and by what it beats the equilibrium."""
+    """Describe what a best response to the agent earns, and where it departs from equilibrium."""
     if score.exploitability_in_seat is None:
         return
     game, seat, name = score.task.game, 1 - score.task.seat, score.policy
@@ -109,25 +115,25 @@ def _best_response(score: Score) -> Iterator[str]:
     earned = float(evaluate("equilibrium", against).value_before_play)
     yield page.heading(f"The best response to {name}")
     said = (
-        f"Who knows {name} and plays to beat it, from seat {seat}, earns {best:.6f} a game. "
-        f"Between two optimal players that seat is worth {due:.6f}, so that {name} loses "
-        f"{score.exploitability_in_seat:.6f} of it, its exploitability. "
+        f"A best-response opponent in seat {seat} earns {best:.6f} a game against {name}. "
+        f"Between two optimal players that seat earns {due:.6f}. The difference, "
+        f"{score.exploitability_in_seat:.6f}, is the exploitability of {name} in its seat. "
     )
     better = [one for one in unaware.blunders(BLUNDERS // 2) if one.cost >= SHOWN]
     if not better:
-        yield page.paragraph(f"{said}To play the equilibrium without knowing {name} earns as much.")
+        yield page.paragraph(f"{said}The equilibrium policy earns as much against {name}.")
         return
     yield page.paragraph(
-        f"{said}Who plays the equilibrium without knowing {name} earns {earned:.6f}. The other "
-        f"{best - earned:.6f} are gained where the best response departs from it, most of all here:"
+        f"{said}The equilibrium policy earns {earned:.6f} against {name}. The best response gains "
+        f"the other {best - earned:.6f} where it departs from the equilibrium, most of all here:"
     )
-    often = (best - earned) / unaware.regret  # that it gets to move at all
+    often = (best - earned) / unaware.regret  # probability that the opponent gets to move
     rows = [[f"{often * one.cost:.6f}", _improved(game, one)] for one in better]
     yield page.table(["gain", "best response"], rows)
 
 
 def _improved(game: Game, blunder: Blunder) -> str:
-    """Say what the best response does instead of what the equilibrium does."""
+    """Compare the move of the best response with the move of the equilibrium."""
     seen = np.array(blunder.observation)
     return (
         f"{game.describe(seen)}: {game.describe_move(seen, blunder.best_action)} for an expected "
@@ -145,7 +151,7 @@ def _of_run(asked: Asked) -> Iterator[str]:
 
 
 def _drawn(name: str, draw: Callable[[], Picture]) -> str:
-    """Give a picture, or say why there is none."""
+    """Return a picture, or a sentence that says why there is none."""
     try:
         return page.section(draw(), name)
     except InputError as error:

@@ -1,6 +1,6 @@
 """Charts of training runs: learning curves, critics, and the leaderboard with its intervals.
 
-To read runs takes stable-baselines3 and PyTorch.
+Reading runs needs stable-baselines3 and PyTorch.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,12 +18,12 @@ from ..core import FloatArray, IntArray
 from .agents import decision
 from .charts import Bars, Lines, Picture, Points, Series
 
-FLOOR = 1e-4  # of the span between random and optimal play: what is nearer is drawn here
-POINTS = 4000  # states that are shown
+FLOOR = 1e-4  # smaller gaps, as parts of the span from random to optimal play, are drawn here
+POINTS = 4000  # states that are shown at most
 
 
 def learning(folders: Sequence[Path]) -> Picture:
-    """Draw the exact learning curves of runs: what is missing to the optimum, over steps.
+    """Draw the exact gap to the optimum of runs over their steps.
 
     Raises:
         RunError: if a folder has no scores.
@@ -47,13 +47,13 @@ def learning(folders: Sequence[Path]) -> Picture:
     )
     return Picture.of(
         panel,
-        "What training runs still miss of the optimum, over the agent's moves. No point is an "
-        f"estimate; below {FLOOR:g} all is drawn at {FLOOR:g}.",
+        "Exact gap to the optimum during training, over the agent's moves; gaps below "
+        f"{FLOOR:g} are drawn at {FLOOR:g}.",
     )
 
 
 def leaderboard(folder: Path) -> Picture:
-    """Draw the mean of every agent in every game, with its interval.
+    """Draw the mean score of every agent in every game, with a confidence interval.
 
     Raises:
         RunError: if the folder has no finished runs.
@@ -75,9 +75,9 @@ def leaderboard(folder: Path) -> Picture:
     )
     return Picture.of(
         panel,
-        "What the agents of the leaderboard miss of the optimum on average over seeds, with "
-        "the interval that comes from resampling the seeds. Further left is better, random play "
-        f"would be at 1, and what is below {FLOOR / 10:g} is drawn there.",
+        "Mean gap to the optimum of the leaderboard's agents over seeds, with a bootstrap interval "
+        "over the seeds. Further left is better, and random play is at 1; gaps below "
+        f"{FLOOR / 10:g} are drawn at {FLOOR / 10:g}.",
     )
 
 
@@ -118,14 +118,14 @@ def _over_seeds(agent: str, runs: Sequence[Curve]) -> Series:
 
 
 def critic(folder: Path, which: str = "final") -> Picture:
-    """Draw what the critic of a run takes states to be worth, beside the exact values.
+    """Draw the critic's estimates of state values, against the exact values.
 
     Raises:
-        RunError: if the run learned from rewards whose values are not computed here.
+        RunError: if the exact values of the run's rewards are not known.
     """
     config = read_config(folder)
     model, env = load_model(folder, which)
-    gamma = float(getattr(model, "gamma", 1.0))  # a table counts what comes later in full
+    gamma = float(getattr(model, "gamma", 1.0))  # Q-learning has no discount
     reward = str(config.reward)
     if config.self_play or not (gamma == 1 or (gamma == 0 and reward == "regret")):
         raise RunError(
@@ -157,14 +157,14 @@ def critic(folder: Path, which: str = "final") -> Picture:
     off = float(np.average(np.abs(believed - exact), weights=learned.occupancy[states]))
     return Picture.of(
         panel,
-        f"What the critic takes each of the {len(states)} likeliest states to be worth, over "
-        "what the agent's policy really makes of it; larger points are met more often, and a "
-        f"perfect critic is on the line. It is off by {off:.4f} on average.",
+        f"The critic's estimate of each of the {len(states)} likeliest states, against the exact "
+        "value under the agent's policy. Larger points are met more often; a perfect critic is on "
+        f"the line. The mean error is {off:.4f}.",
     )
 
 
 def _worth(learned: Score, states: IntArray, reward: str, gamma: float) -> tuple[FloatArray, str]:
-    """Give what the agent can expect of its rewards in states, and what to call it."""
+    """Return the exact expected rewards from states, and their name."""
     task = learned.task
     if gamma == 0:
         return -learned.costs[states] / learned.occupancy[states], "regret of the move, negative"

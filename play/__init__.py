@@ -1,1 +1,1 @@
-"""What people do: a game against any policy, in the terminal or in the browser."""
+"""A person plays a game against any policy, in the terminal or in the browser."""

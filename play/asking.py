@@ -1,4 +1,4 @@
-"""How a person is asked: on the terminal or through a pipe, and told why there is nothing yet."""
+"""Questions to a person, on the terminal or through a pipe, and a notice of long waits."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -9,16 +9,16 @@ from rich.console import Console
 
 from ..baselines.scoring.certificate import printable
 
-#: Gives the reply to a question; raises EOFError where there is nobody to answer.
+#: Returns the reply to a question; raises EOFError at the end of the input.
 Ask = Callable[[str], str]
 
-PATIENCE = 1.0  # seconds without a word
+PATIENCE = 1.0  # seconds until a notice is printed
 
 
 def asking(console: Console) -> Ask:
-    """Make what asks on the terminal, or reads a pipe and shows what it has read."""
+    """Return a function that asks on the terminal, or reads a line of a pipe and prints it."""
     for stream in (sys.stdin, sys.stdout):
-        if hasattr(stream, "reconfigure"):  # what is typed may be in no encoding, or in another
+        if hasattr(stream, "reconfigure"):  # typed bytes may be invalid in the encoding
             stream.reconfigure(errors="backslashreplace")
     if sys.stdin.isatty():
         return input
@@ -35,7 +35,7 @@ def asking(console: Console) -> Ask:
 
 @contextmanager
 def patience(console: Console) -> Iterator[None]:
-    """Say what is going on if it takes longer than a moment."""
+    """Print a notice if the block takes longer than ``PATIENCE``."""
     timer = Timer(PATIENCE, console.print, ["One moment, only once ..."])
     timer.daemon = True
     timer.start()

@@ -1,7 +1,7 @@
-"""What the coach says: what moves are worth, and where the payoff of a game comes from.
+"""What the coach says: the values of moves, and the parts of a game's payoff.
 
-Numbers are rounded to a fixed number of digits first and then taken from one another, so that what
-is printed adds up.
+Numbers are rounded to a fixed number of digits before they are subtracted, so that printed numbers
+add up.
 """
 
 from collections.abc import Sequence
@@ -12,17 +12,17 @@ from ..core import Game
 from .session import Advice, Session
 
 DIGITS = Decimal("0.0001")
-TIE = 1e-9  # values that differ by less do so by rounding
+TIE = 1e-9  # smaller differences of values are rounding errors
 
 
 @dataclass(frozen=True)
 class Unit:
-    """What values are counted in.
+    """The unit of values.
 
     Attributes:
-        after: what follows a number.
-        meaning: what the worth of a move is.
-        ends: what is said of a game that pays 0, and of one that pays 1, if words are better.
+        after: words that follow a number.
+        meaning: what the value of a move means.
+        ends: sentences for the end of a game that pays 0 and of one that pays 1, if there are any.
     """
 
     after: str
@@ -30,7 +30,7 @@ class Unit:
     ends: tuple[str, ...] = ()
 
     def ending(self, payoff: float) -> str:
-        """Say how a game has ended."""
+        """Describe the end of a game with this payoff."""
         if self.ends and payoff in (0, 1):
             return self.ends[int(payoff)]
         if self.ends:
@@ -40,46 +40,44 @@ class Unit:
 
 WINS = Unit(
     "of a win",
-    "the chance to win, a tie counting in part, with perfect play from there on.",
+    "win probability, ties counted in part, with optimal play from there on.",
     ("You lose.", "You win."),
 )
 SUCCEEDS = Unit(
     "of a success",
-    "the chance to succeed, with perfect play from there on.",
+    "probability of success, with optimal play from there on.",
     ("You do not succeed.", "You succeed."),
 )
-POINTS = Unit("points", "the expected points, with perfect play from there on.")
+POINTS = Unit("points", "expected points, with optimal play from there on.")
 
 
 def unit_of(game: Game) -> Unit:
-    """Say what the payoffs of a game are counted in."""
+    """Return the unit of a game's payoffs."""
     if game.payoff_range != (0.0, 1.0):
         return POINTS
     return WINS if game.num_players > 1 else SUCCEEDS
 
 
 def rounded(number: float) -> Decimal:
-    """Round to the digits that are printed; there is no minus zero."""
+    """Round to the printed digits, without a minus zero."""
     return Decimal(number).quantize(DIGITS) + 0
 
 
 def given_away(advice: Sequence[Advice], action: int) -> Decimal:
-    """Give what a move cost, as the rounded values of it and of the best have it."""
+    """Return the rounded value of the best move minus that of a move."""
     best = max(rounded(one.value) for one in advice)
     return best - rounded(_made(advice, action).value)
 
 
 def verdict(advice: Sequence[Advice], action: int, unit: Unit) -> str:
-    """Judge a move that was made."""
+    """Say how good a move was."""
     made, lost = _made(advice, action), given_away(advice, action)
     worth = f"worth {rounded(made.value)} {unit.after}"
     if made.cost < TIE:
         return f"{worth}; no move is better."
     best = min(advice, key=lambda one: one.cost)
-    return (
-        f"{worth}; gave away {lost or f'less than {DIGITS}'}, as the best is worth "
-        f"{rounded(best.value)}: {best.choice.words}."
-    )
+    more = lost or f"less than {DIGITS}"
+    return f"{worth}. Best: {best.choice.words} ({rounded(best.value)}, {more} more)."
 
 
 def _made(advice: Sequence[Advice], action: int) -> Advice:
@@ -87,7 +85,7 @@ def _made(advice: Sequence[Advice], action: int) -> Advice:
 
 
 def ranked(advice: Sequence[Advice]) -> list[tuple[Advice, str, str]]:
-    """Give the best moves first, each with its value and what it would give away, in words."""
+    """List (move, value, loss in words), the best moves first."""
     best = max(rounded(one.value) for one in advice)
     lines = []
     for one in sorted(advice, key=lambda one: one.cost):
@@ -98,11 +96,11 @@ def ranked(advice: Sequence[Advice]) -> list[tuple[Advice, str, str]]:
 
 
 def balance(session: Session) -> dict[str, Decimal]:
-    """Say where a payoff comes from, in numbers that add up as they are printed.
+    """Split a payoff into parts that add up as they are printed.
 
     Returns:
-        What was "expected" at the start, "given away" by the moves, as a number below zero that is
-        the sum of what was said of them, the "luck" that is the rest, and the "payoff".
+        The payoff "expected" at the start; the sum of the losses "given away" by moves, as printed
+        after each of them, at most 0; the "luck", which is the rest; and the "payoff".
     """
     account, moves = session.account, enumerate(reversed(session.actions), start=1)
     lost = sum((given_away(session.advice(before), action) for before, action in moves), rounded(0))
@@ -112,7 +110,7 @@ def balance(session: Session) -> dict[str, Decimal]:
 
 
 def balance_in_words(session: Session, unit: Unit) -> str:
-    """Say the same in a sentence."""
+    """Put ``balance`` into a sentence."""
     expected, lost, luck, payoff = balance(session).values()
     sign, kind = ("-", "bad luck") if luck < 0 else ("+", "luck")
     return (

@@ -1,4 +1,4 @@
-"""A game as it is saved: options, seed and moves, from which it is played again."""
+"""Saved games: options, seed and moves, from which the same game is played again."""
 
 import inspect
 import json
@@ -20,20 +20,20 @@ from ..envs import find_game, full_place
 from ..games import DEFAULT_GAME
 from .session import Session, replay
 
-KIND = "exactdice play"  # what a file must call itself
+KIND = "exactdice play"  # marks the files of saved games
 LARGEST_SEED = 2**32 - 1
 
 
 @dataclass(frozen=True)
 class Record:
-    """All that it takes to play a game again.
+    """The options, seed and moves of a game.
 
     Attributes:
         game: name or place of the game.
-        env: keyword arguments of its environment, as the command line gives them.
+        env: keyword arguments of its environment, as parsed from the command line.
         against: policy of the other players, several with commas; None for the game's own.
-        seed: of all chance.
-        coach: whether moves are judged.
+        seed: of all random draws.
+        coach: whether the coach comments on moves.
         actions: moves made so far.
     """
 
@@ -45,7 +45,7 @@ class Record:
     actions: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check the seed, and make places hold in any working directory.
+        """Check the seed, and make the path of a game's file absolute.
 
         Raises:
             ValueError: if there is no such game or the seed is out of range.
@@ -57,7 +57,7 @@ class Record:
 
     @cached_property
     def task(self) -> Task:
-        """What the person faces.
+        """The decision process of the person.
 
         Raises:
             ValueError: if a keyword or a policy is not one of the game's.
@@ -70,7 +70,7 @@ class Record:
         return task_from_options(self.game, {**self.env, keyword: self.against})
 
     def session(self) -> Session:
-        """Play the game up to where it is.
+        """Play the saved moves.
 
         Raises:
             ValueError: if a move is not legal in it, or an option is not one of the game's.
@@ -83,7 +83,7 @@ class Record:
 
     @property
     def command(self) -> str:
-        """What begins the same game on the command line."""
+        """The command that starts the same game."""
         words = ["exactdice", "play", self.game]
         if self.env:
             words += ["--env", *(str(word) for pair in self.env.items() for word in pair)]
@@ -93,11 +93,11 @@ class Record:
         return printable(typed([*words, "--coach"] if self.coach else words))
 
     def after(self, session: Session) -> "Record":
-        """Give the record of a game of this task."""
+        """Return the record of a session of this task."""
         return replace(self, seed=session.seed, actions=tuple(session.actions))
 
     def write(self, path: Path) -> None:
-        """Save in one indivisible move: a reader finds the old file or the new one."""
+        """Save atomically: a reader finds the old file or the new one."""
         content = {"kind": KIND, **asdict(self._anywhere()), "actions": list(self.actions)}
         beside = path.with_name(f".{path.name}.{os.getpid()}")
         try:
@@ -107,7 +107,7 @@ class Record:
             beside.unlink(missing_ok=True)
 
     def _anywhere(self) -> "Record":
-        """Give the same with the paths of policies so that they hold in any working directory."""
+        """Return a copy with absolute paths of policies."""
         if self.against is None:
             return self
         game: Any = find_game(self.game)
@@ -123,7 +123,7 @@ class Record:
 
 
 def new_seed() -> int:
-    """Draw a seed that is short enough to be typed."""
+    """Draw a seed of at most six digits, which is quick to type."""
     return secrets.randbelow(10**6)
 
 
@@ -132,11 +132,11 @@ def read_record(path: Path, *, coach: bool = False) -> Record:
 
     Args:
         path: of the file.
-        coach: whether moves are judged from now on, if they were not before.
+        coach: whether the coach comments from now on, even if it did not before.
 
     Raises:
-        InputError: if it is none.
-        OSError: if it cannot be read.
+        InputError: if the file is no saved game.
+        OSError: if the file cannot be read.
     """
     text = path.read_bytes()
     try:
@@ -154,10 +154,10 @@ def read_record(path: Path, *, coach: bool = False) -> Record:
 
 
 def _check_content(content: Mapping[str, Any]) -> None:
-    """See that a file has all that is saved, as the command line would have given it.
+    """Check that the content of a file has every field of a record, of the right type.
 
     Raises:
-        InputError: naming what it has not, or has otherwise.
+        InputError: naming the field that is missing or of another type.
     """
     missing = [one.name for one in fields(Record) if one.name not in content]
     if missing:
@@ -178,12 +178,12 @@ def _check_content(content: Mapping[str, Any]) -> None:
 
 
 def options_of_run(folder: Path) -> tuple[str, dict[str, Any]]:
-    """Give the game of a training run and the sizes at which it was played.
+    """Return the game of a training run, and the keyword arguments with which the run played it.
 
     Raises:
         InputError: if the folder holds no run.
     """
-    from ..agents.runs.folders import read_config  # comes with training
+    from ..agents.runs.folders import read_config  # needs the libraries of training
 
     config = read_config(folder)
     sizes = inspect.signature(find_game(config.game)).parameters
@@ -192,7 +192,7 @@ def options_of_run(folder: Path) -> tuple[str, dict[str, Any]]:
 
 
 def free_path(record: Record) -> Path:
-    """Give a file of the current folder that is not there yet, to save a game in."""
+    """Return an unused file name in the current folder."""
     name = f"exactdice-{find_game(record.game).name}"
     names = (f"{name}{'' if number == 1 else f'-{number}'}.json" for number in count(1))
     return next(path for path in map(Path, names) if not path.exists())

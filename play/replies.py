@@ -1,7 +1,7 @@
-"""What a person types for a move.
+"""The replies by which a person chooses a move.
 
-Where moves take pieces, they have letters in the list, so that a number always means what is
-written on a piece: "1 8" closes these tiles. Elsewhere they have numbers: "3" rolls three dice.
+If moves take pieces, the list labels moves with letters, so that a number always means a piece:
+"1 8" closes the tiles 1 and 8. Otherwise it labels them with numbers: "3" rolls three dice.
 """
 
 import re
@@ -12,13 +12,13 @@ from ..baselines.scoring.certificate import printable
 from ..core import Die, InputError, Row, Tile
 from .session import Choice
 
-LETTERS = "abcdefgijklmnoprstvwxyz"  # without those of the commands: h, q and u
-LONGEST = 200  # letters of a reply that are read
+LETTERS = "abcdefgijklmnoprstvwxyz"  # h, q and u are commands
+LONGEST = 200  # characters of a reply that are read
 NOTHING = ("0", "-", "none", "nothing")
 
 
 def labels(choices: Sequence[Choice]) -> list[str]:
-    """Give each move what it is called in the list."""
+    """Return the label of each move in the list."""
     if not _take_pieces(choices):
         return [str(choice.action) for choice in choices]
     words = ("".join(letters) for size in count(1) for letters in product(LETTERS, repeat=size))
@@ -26,7 +26,7 @@ def labels(choices: Sequence[Choice]) -> list[str]:
 
 
 def written(rows: Sequence[Row]) -> dict[int, int]:
-    """Give what is written on the pieces that moves take, by their numbers."""
+    """Return the face or number on each piece that moves take, by the piece's ``part``."""
     pieces = [piece for row in rows for piece in row.pieces]
     dice = {die.part: die.face for die in pieces if isinstance(die, Die)}
     tiles = {tile.part: tile.number for tile in pieces if isinstance(tile, Tile)}
@@ -34,15 +34,15 @@ def written(rows: Sequence[Row]) -> dict[int, int]:
 
 
 def understand(reply: str, choices: Sequence[Choice], on: Mapping[int, int]) -> Choice:
-    """Find the move that a person means.
+    """Find the move that a reply means.
 
     Args:
-        reply: what was typed: a label, the move in words, or what is written on its pieces.
+        reply: a label, the move in words, or the numbers on its pieces.
         choices: the legal moves.
-        on: what is written on pieces, as ``written`` gives it.
+        on: the numbers on pieces, from ``written``.
 
     Raises:
-        InputError: saying what can be typed, if there is no such move or more than one.
+        InputError: if no move or more than one matches; the message says what can be typed.
     """
     said = " ".join(reply[:LONGEST].casefold().split())
     named = dict(zip(labels(choices), choices, strict=True))
@@ -78,7 +78,7 @@ def _take_pieces(choices: Sequence[Choice]) -> bool:
 
 
 def _by_pieces(said: str, choices: Sequence[Choice], on: Mapping[int, int]) -> list[Choice]:
-    """Find the moves that take pieces with these numbers; "421" may be three of them."""
+    """Find the moves that take pieces with these numbers; "421" may mean 4, 2 and 1."""
     if said in NOTHING:
         return [choice for choice in choices if not choice.parts]
     if not re.fullmatch(r"[\d\s,+]+", said):

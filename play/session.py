@@ -1,14 +1,14 @@
-"""A game that somebody plays, move by move, with undo, advice and an account at the end.
+"""A person's game, move by move, with undo, advice and an account of skill and luck.
 
-What a player gets is what the optimum would have got, less what the player's moves gave away, plus
-luck. With V* the value of optimal play, Q* that of a move and s_0, a_0, s_1, ... what was met and
-done, the payoff is
+A payoff is the expected payoff of optimal play, minus the losses by the player's moves, plus luck.
+With V* the value of optimal play, Q* the value of a move, and s_0, a_0, s_1, ... the states and
+actions of the game, the payoff is
 
     V* of the task + [V*(s_0) - V* of the task]
                    + sum over k of [Q*(s_k, a_k) - V*(s_k)] + [V*(s_{k+1}) - Q*(s_k, a_k)],
 
-where V* after the end is the payoff. The first bracket of the sum is never above zero: what a move
-gave away. The others have mean zero: what dice and other players gave.
+where V* after the end is the payoff. The first bracket of the sum is at most zero: the loss by a
+move. The other brackets have mean zero: luck with the dice and with the other players' moves.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ from ..envs.drawing.scene import YOU, Event, Scene, ending, event_of, film, name
 from ..envs.engine.lanes import Played
 from ..envs.engine.rule_lanes import RuleLanes
 
-ONLY = np.array([0])  # the lane
+ONLY = np.array([0])  # the one lane
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Choice:
 
     Attributes:
         action: its number.
-        words: what it does.
-        parts: numbers of the pieces on the table that it takes.
+        words: the move in words.
+        parts: numbers of the pieces on the table that the move takes.
     """
 
     action: int
@@ -46,12 +46,12 @@ class Choice:
 
 @dataclass(frozen=True)
 class Advice:
-    """What a legal move is worth.
+    """The value of a legal move.
 
     Attributes:
         choice: the move.
         value: expected payoff if play is optimal afterwards.
-        cost: what it gives away, 0 if it is optimal.
+        cost: the value of the best move minus this value; 0 if the move is optimal.
     """
 
     choice: Choice
@@ -61,13 +61,13 @@ class Advice:
 
 @dataclass(frozen=True)
 class Account:
-    """Where a payoff comes from: ``payoff = expected - given_away + luck`` (module docstring).
+    """The parts of a payoff: ``payoff = expected - given_away + luck`` (see the module).
 
     Attributes:
-        expected: of an optimal player, before anything was rolled.
-        given_away: by the player's moves, at least 0.
-        luck: what dice and other players gave.
-        payoff: of the game, or the value of optimal play from here on if it goes on.
+        expected: expected payoff of optimal play before the first roll.
+        given_away: losses by the player's moves, at least 0.
+        luck: gain by dice and by other players' moves.
+        payoff: of the game; while it goes on, the value of optimal play from here on.
     """
 
     expected: float
@@ -78,22 +78,22 @@ class Account:
 
 @dataclass(frozen=True)
 class _Moment:
-    """What is known when the player is to move, or at the end."""
+    """The state of a session where the person is to move, or at the end."""
 
     state: int
-    played: tuple[Played, ...]  # since the player's last move, that one included
-    chance: Mapping[str, Any]  # state of the generator
+    played: tuple[Played, ...]  # from the person's last move on
+    chance: Mapping[str, Any]  # state of the random generator
     payoff: float | None  # None while the game goes on
 
 
 class Session:
     """A game of one person against the policies of a task.
 
-    Whoever takes a move back and makes it again gets the same dice.
+    After undo, the same move gets the same dice.
 
     Args:
-        task: what the person faces.
-        seed: of all chance; the same moves with the same seed are the same game.
+        task: the person's decision process.
+        seed: of all random draws; the same moves with the same seed give the same game.
 
     Raises:
         ValueError: if the seed is negative.
@@ -121,14 +121,14 @@ class Session:
 
     @property
     def observation(self) -> IntArray:
-        """What the person sees, shape (component,)."""
+        """The person's observation, shape (component,)."""
         state = np.array([self._moments[-1].state])
         seen: IntArray = self.task.game.observe(state, self.task.seat)[0]
         return seen
 
     @property
     def choices(self) -> list[Choice]:
-        """The legal moves, none at the end."""
+        """The legal moves; none at the end."""
         return self._choices(self._moments[-1].state) if self.payoff is None else []
 
     def _choices(self, state: int) -> list[Choice]:
@@ -140,7 +140,7 @@ class Session:
         ]
 
     def move(self, action: int) -> None:
-        """Make a move; the others reply.
+        """Make a move; the other players answer.
 
         Raises:
             ValueError: if the move is not legal, or the game is over.
@@ -170,12 +170,12 @@ class Session:
 
     @property
     def scene(self) -> Scene:
-        """What is to be seen now, with the moves since the person's last one."""
+        """The table now, with all moves from the person's last one on."""
         return self.film[-1]
 
     @property
     def film(self) -> list[Scene]:
-        """What was to be seen at each move since the person's last one, then what is now."""
+        """The table at each move from the person's last one on, then the table now."""
         now, task = self._moments[-1], self.task
         ended = "" if now.payoff is None else ending(task, now.payoff, self.names)
         return film(task.game, now.played, task.seat, now.state, self.names, ended)
@@ -189,7 +189,7 @@ class Session:
     # ------------------------------------------------------------------- coach
 
     def advice(self, before: int = 0) -> list[Advice]:
-        """Give what every legal move is worth, in the order of ``choices``.
+        """Return the value of every legal move, in the order of ``choices``.
 
         Args:
             before: how many moves ago; 1 is the choice that led here.
@@ -204,7 +204,7 @@ class Session:
 
     @property
     def account(self) -> Account:
-        """Where the payoff comes from, so far."""
+        """The parts of the payoff so far."""
         solution = solve(self.task)
         expected = float(solution.value)
         given_away = 0.0
@@ -216,13 +216,13 @@ class Session:
         return Account(expected, given_away, payoff - expected + given_away, payoff)
 
     def _values(self, number: int) -> Any:
-        """Give the values of all actions, (action,), before a move; illegal ones are -inf."""
+        """Return action values, shape (action,), before a move; -inf if illegal."""
         state = np.array([self._moments[number].state])
         return solve(self.task).action_values(self.task.game.observe(state, self.task.seat)[0])
 
 
 def replay(task: Task, seed: int, actions: Sequence[int]) -> Session:
-    """Play a game again that was played before.
+    """Play the moves of an earlier game.
 
     Raises:
         ValueError: if a move is not legal in it.

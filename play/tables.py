@@ -1,4 +1,4 @@
-"""The games that people have open in browsers, and what they may ask for when they begin one."""
+"""The games that are open in browsers, and the requests that start a game."""
 
 import re
 import secrets
@@ -18,11 +18,11 @@ KEPT = 50  # games
 
 
 class NotKeptError(InputError):
-    """A game that is asked for and not there."""
+    """A request for a game that the server does not keep."""
 
 
 class Table:
-    """A game that somebody plays in a browser, one request at a time."""
+    """A game in a browser, which serves one request at a time."""
 
     def __init__(self, record: Record) -> None:
         self.record, self.lock = record, Lock()
@@ -30,10 +30,10 @@ class Table:
 
 
 class Tables:
-    """The games that are kept, by their random numbers; who was not asked for longest goes first.
+    """The games that the server keeps, by random name; the least recently used game goes first.
 
     Args:
-        first: the game to begin with, from the command line.
+        first: the game that the command line names.
     """
 
     def __init__(self, first: Record) -> None:
@@ -41,10 +41,10 @@ class Tables:
         self._kept: OrderedDict[str, Table] = OrderedDict()
 
     def begin(self, wish: JSON) -> tuple[str, Table]:
-        """Begin a game, one like another that is kept, or, of no wish, that of the command line.
+        """Start a new game: with the given options, those of a kept game, or the first record's.
 
         Raises:
-            ValueError: if the wish cannot be granted.
+            ValueError: if an option is unknown or out of range.
         """
         table = Table(self._again(wish) if "again" in wish else self._record(wish))
         name = secrets.token_urlsafe(16)
@@ -55,10 +55,10 @@ class Tables:
         return name, table
 
     def find(self, name: str) -> Table:
-        """Give a game.
+        """Return the game of a name.
 
         Raises:
-            NotKeptError: if there is none of that name, or no more.
+            NotKeptError: if there is no such game, or no longer.
         """
         with self._lock:
             if name not in self._kept:
@@ -69,7 +69,7 @@ class Tables:
             return self._kept[name]
 
     def _record(self, wish: JSON) -> Record:
-        """Read what somebody wants to play; files of policies are named on the command line."""
+        """Read the options of a new game; only the command line may name files of policies."""
         if not wish:
             return self._first
         _check(wish, game=str, against=str, seat=int, seed=int, env=dict)
@@ -95,14 +95,14 @@ class Tables:
         )
 
     def _again(self, wish: JSON) -> Record:
-        """Read which game is to be begun again, from which seed."""
+        """Read the name and the seed of the game to start again."""
         _check(wish, again=str, seed=int)
         like = self.find(wish["again"]).record
         return replace(like, seed=wish.get("seed", like.seed), actions=())
 
 
 def _check(wish: JSON, **known: type) -> None:
-    """See that a wish has nothing but what is known, each of its type."""
+    """Check that a request has known options only, each of its type."""
     for key, value in wish.items():
         if key not in known:
             raise InputError(f"a game takes {', '.join(known)}, got {key[:50]!r}")
@@ -113,6 +113,6 @@ def _check(wish: JSON, **known: type) -> None:
 
 
 def _number(value: Any) -> Any:
-    """Read what was typed, as the command line does."""
+    """Turn a typed whole number into an int, as the command line does."""
     typed = isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,30}", value)
     return int(value) if typed else value

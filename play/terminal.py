@@ -1,4 +1,4 @@
-"""A game in the terminal, or through a pipe."""
+"""A person's game in the terminal, or through a pipe."""
 
 import os
 from pathlib import Path
@@ -18,7 +18,7 @@ from .rules import rules
 from .session import Session
 from .text import ASCII, UNICODE, board, columns, told
 
-LIST = 12  # moves that are listed in full, if they are numbers
+LIST = 12  # numbered moves up to which all are listed
 BEST = 5  # moves in a hint
 COMMANDS = {
     word: name
@@ -33,13 +33,13 @@ COMMANDS = {
 
 
 def play(record: Record, path: Path | None = None, ask: Ask | None = None) -> bool:
-    """Play until the person has enough; an unfinished game is saved, whatever ends it.
+    """Play until the person leaves; an unfinished game is saved, whatever ends the play.
 
     Args:
-        record: the game to begin or to go on with.
-        path: where to save, which is tried before the first move; None for a new file of the
+        record: the game to start or to resume.
+        path: file to save in, which is tried before the first move; None for a new file in the
             current folder.
-        ask: how to ask for a move; by default on the terminal.
+        ask: asks for a move; by default on the terminal.
 
     Returns:
         Whether the person left by other means than Ctrl-C.
@@ -67,7 +67,7 @@ def play(record: Record, path: Path | None = None, ask: Ask | None = None) -> bo
 
 
 def _try_to_save(record: Record, path: Path) -> None:
-    """Save a game as it begins, so that nobody plays one that cannot be saved.
+    """Save a game at its start, so that nobody plays a game that cannot be saved.
 
     Raises:
         InputError: if there is no room or no permission, or the name is too long.
@@ -82,15 +82,15 @@ def _try_to_save(record: Record, path: Path) -> None:
 
 
 class Terminal:
-    """Somebody at a game.
+    """A person's game on a console.
 
     Args:
-        console: where all is said.
-        ask: how to ask for a move.
+        console: prints everything.
+        ask: asks for a move.
         record: the options of the game.
-        session: the game, begun or gone on with.
-        path: where to save; None for a new file of the current folder.
-        is_new: whether there was no game in ``path`` before; the file goes if none is left to save.
+        session: the game, new or resumed.
+        path: file to save in; None for a new file in the current folder.
+        is_new: whether the session created ``path``; then it goes when nothing is to be saved.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Terminal:
                 self._again()
 
     def leave(self) -> None:
-        """Save an unfinished game, unless that was done; say how to come back."""
+        """Save an unfinished game, unless that was done, and print the command that resumes it."""
         if self._left:
             return
         self._left = True
@@ -137,12 +137,12 @@ class Terminal:
             self._say("")
 
     def _forget(self) -> None:
-        """Remove the file of a game that has nothing to save, unless it was there before."""
+        """Remove the file of a game that need not be saved, unless it was there before."""
         if self._is_new and self._path is not None:
             self._path.unlink(missing_ok=True)
 
     def _turn(self) -> None:
-        """Ask until a move is made, taken back, or the person leaves."""
+        """Ask until the person makes a move, takes one back, or leaves."""
         while True:
             only = self._session.choices[0] if len(self._session.choices) == 1 else None
             reply = self._ask(f"your move{' (Enter will do)' if only else ''}: ")
@@ -163,7 +163,7 @@ class Terminal:
                 return None
 
     def _again(self) -> None:
-        """Ask what comes after the end."""
+        """Ask after the end of a game whether to play again."""
         session = self._session
         self._draw(f"The seed was {session.seed}: {self._same_game()}")
         while True:
@@ -186,7 +186,7 @@ class Terminal:
             self._say("Type y, s, u or n.")
 
     def _move(self, reply: str) -> bool:
-        """Make a move if it is understood."""
+        """Make the move that a reply means; say whether one was found."""
         session = self._session
         on = written(session.scene.rows)
         try:
@@ -198,7 +198,7 @@ class Terminal:
         return True
 
     def _undo(self) -> bool:
-        """Take a move back if there is one."""
+        """Take the last move back; say whether there was one."""
         try:
             self._session.undo()
         except InputError:
@@ -208,7 +208,7 @@ class Terminal:
         return True
 
     def _quit(self) -> None:
-        """Leave, unless the game cannot be saved."""
+        """Leave, unless the game has to be saved and cannot be."""
         try:
             self.leave()
         except OSError as error:
@@ -242,10 +242,10 @@ class Terminal:
         )
 
     def _show(self) -> None:
-        """Tell what has happened since the last move, and show the table or the end."""
+        """Print the moves from the person's last one on, then the table or the end."""
         session, scene = self._session, self._session.scene
         self._say("")
-        own = bool(session.actions)  # then the first event is the person's move
+        own = bool(session.actions)  # whether the first event is the person's move
         for number, event in enumerate(scene.events):
             mine = own and number == 0
             self._say(told(event, scene, own=mine))
@@ -271,7 +271,7 @@ class Terminal:
             self._draw(line)
 
     def _end(self) -> None:
-        """Say how the game has ended, and where that came from."""
+        """Print the result of the game, and the coach's account of it."""
         payoff = self._session.payoff
         assert payoff is not None
         self._say("")
@@ -280,14 +280,14 @@ class Terminal:
             self._say(f"Coach: {balance_in_words(self._session, self._unit)}")
 
     def _judge(self) -> None:
-        """Say what the last move was worth."""
+        """Print the coach's verdict on the last move."""
         with patience(self._console):
             solve(self._session.task)
         words = verdict(self._session.advice(before=1), self._session.actions[-1], self._unit)
         self._say(f"  coach: {words}", style="cyan")
 
     def _hint(self) -> None:
-        """Say what the optimum would do, and what the next best moves are worth."""
+        """Print the best moves and their values."""
         with patience(self._console):
             solve(self._session.task)
         advice = self._session.advice()
@@ -311,11 +311,11 @@ class Terminal:
         self._say("q, or the end of the input, saves the game and leaves.")
 
     def _say(self, words: str, style: str | None = None) -> None:
-        """Print a sentence; what does not fit into a line goes on below, indented."""
+        """Print a sentence, wrapped with an indent."""
         width = self._console.width
         for line in wrap(words, width, subsequent_indent="    ") if words.strip() else [words]:
             self._draw(line, style)
 
     def _draw(self, line: str, style: str | None = None) -> None:
-        """Print a line as it is, however long: part of a board, or a command to copy."""
+        """Print a line without wrapping: part of a board, or a command to copy."""
         self._console.print(line, style=style, markup=False, emoji=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""A board in text, readable at 80 columns, without colour, and in ASCII where there is no more."""
+"""A board as text for 80 columns, without colour, in ASCII where the console has no Unicode."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from ..envs.drawing.scene import Event, Scene
 BAR = 30  # characters of a gauge
 LABEL = 16  # characters of a label at most
 WIDTH = 80
-MANY = 40  # tokens that are drawn one by one
+MANY = 40  # places for tokens up to which each is drawn
 
 
 @dataclass(frozen=True)
@@ -18,11 +18,11 @@ class Signs:
 
     Attributes:
         die: the box of a die: corners from top left to bottom right, edge, side.
-        special: the same of a die whose face has a worth of its own.
-        full: a part of a gauge that is reached.
-        empty: one that is not.
-        token: a token that is there.
-        place: the place of one that is not, or of a closed tile.
+        special: the box of a die whose face has a special worth.
+        full: a reached part of a gauge.
+        empty: a part of a gauge that is not reached.
+        token: a token.
+        place: an empty place for a token, or a closed tile.
     """
 
     die: str
@@ -38,7 +38,7 @@ ASCII = Signs("++++-|", "####=#", "#", ".", "o", ".")
 
 
 def board(rows: Sequence[Row], signs: Signs = UNICODE) -> list[str]:
-    """Draw rows of pieces, as lines; rows with nothing in them are left out."""
+    """Draw rows of pieces as lines of text, without empty rows."""
     rows = [row for row in rows if row.pieces]
     width = min(LABEL, max((len(row.label) for row in rows), default=0)) + 2
     lines = []
@@ -52,7 +52,7 @@ def board(rows: Sequence[Row], signs: Signs = UNICODE) -> list[str]:
 
 
 def _row(pieces: Sequence[Piece], signs: Signs, room: int) -> list[str]:
-    """Draw pieces side by side, broken into several lines where the room ends."""
+    """Draw pieces side by side, and wrap them at the width ``room``."""
     blocks = [_piece(piece, signs) for piece in pieces]
     height = max(map(len, blocks))
     blocks = [block + [" " * len(block[0])] * (height - len(block)) for block in blocks]
@@ -68,7 +68,7 @@ def _row(pieces: Sequence[Piece], signs: Signs, room: int) -> list[str]:
 
 
 def _piece(piece: Piece, signs: Signs) -> list[str]:
-    """Draw a piece, as lines of one length."""
+    """Draw a piece as lines of equal length."""
     if isinstance(piece, Die):
         return _die(piece, signs)
     if isinstance(piece, Tile):
@@ -93,7 +93,7 @@ def _die(die: Die, signs: Signs) -> list[str]:
 
 
 def columns(lines: Sequence[str], gap: int = 2) -> list[str]:
-    """Put lines side by side, read from top to bottom, as many as fit."""
+    """Set lines in as many columns as fit, read from top to bottom."""
     for height in range(1, len(lines) + 1):
         each = [lines[start : start + height] for start in range(0, len(lines), height)]
         widths = [max(map(len, column)) + gap for column in each]
@@ -107,12 +107,12 @@ def columns(lines: Sequence[str], gap: int = 2) -> list[str]:
 
 
 def told(event: Event, scene: Scene, *, own: bool) -> str:
-    """Tell a move, and what was rolled: before it where dice lie on the board, else by it.
+    """Describe a move with its dice: those rolled before it if dice lie on the board, else by it.
 
     Args:
         event: the move.
-        scene: any of the game, whose board tells whether dice lie on it.
-        own: whether it is the person's, who has seen the position.
+        scene: any scene of the game; its board shows whether dice lie on it.
+        own: whether the move is the person's, who has seen the position.
     """
     on_board = any(isinstance(piece, Die) for row in scene.rows for piece in row.pieces)
     rolled = " ".join(str(die.face) for die in event.dice)

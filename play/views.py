@@ -1,4 +1,4 @@
-"""What the page in the browser is told of games, in JSON's types; the board as SVG."""
+"""Data for the page in the browser, in JSON's types, with boards as SVG."""
 
 import inspect
 from contextlib import suppress
@@ -19,17 +19,17 @@ JSON = dict[str, Any]
 
 
 def setup_view(first: Record) -> JSON:
-    """Say which games there are, and which one is to be begun with."""
+    """List the games, and name the one that is selected at first."""
     own = find_game(first.game)
     games = []
     for game in GAMES.values():
-        with suppress(SizeError):  # of limits so low that its default sizes are above them
+        with suppress(SizeError):  # the default sizes are above the limits
             games.append(game_view(game, first))
     return {"games": games, "first": own.name}
 
 
 def game_view(kind: type[Game], first: Record) -> JSON:
-    """Say what can be chosen before a game begins; what ``first`` gives its own game stands."""
+    """List the options of a game; those that ``first`` sets keep its values."""
     game: Any = kind
     is_first = find_game(first.game) is kind
     given = dict(first.env) if is_first else {}
@@ -59,7 +59,7 @@ def game_view(kind: type[Game], first: Record) -> JSON:
 
 
 def against_of(record: Record) -> Any:
-    """Give what a record has for the other players, whichever option said it; None if nothing."""
+    """Return the policies of the other players, from either option of a record; None if not set."""
     return record.against or record.env.get(find_game(record.game).opponent_keyword)
 
 
@@ -68,7 +68,7 @@ def _plain(value: Any) -> Any:
 
 
 def session_view(session: Session, record: Record) -> JSON:
-    """Tell how a game stands, and what has happened."""
+    """Describe the state of a game and its moves so far."""
     film, task = session.film, session.task
     unit = unit_of(task.game)
     pieces = [piece for row in film[-1].rows for piece in row.pieces]
@@ -105,12 +105,12 @@ def drawing(scene: Scene) -> JSON:
 
 
 def choice_view(choice: Choice) -> JSON:
-    """Tell a move that can be made."""
+    """Describe a legal move."""
     return {"action": choice.action, "words": choice.words, "parts": list(choice.parts)}
 
 
 def advice_view(session: Session, before: int) -> JSON:
-    """Tell what moves are worth: those there are now, or those of ``before`` moves ago."""
+    """Return the values of the legal moves, now or ``before`` moves ago."""
     advice, unit = session.advice(before), unit_of(session.task.game)
     made = session.actions[-before] if before else None
     values = [one.value for one in advice]
@@ -133,7 +133,7 @@ def advice_view(session: Session, before: int) -> JSON:
 
 
 def verdicts_view(session: Session) -> JSON:
-    """Judge all moves made so far, in their order."""
+    """Return the coach's verdict on each move so far."""
     unit, made = unit_of(session.task.game), len(session.actions)
     return {
         "verdicts": [
@@ -144,6 +144,6 @@ def verdicts_view(session: Session) -> JSON:
 
 
 def account_view(session: Session) -> JSON:
-    """Tell where the payoff comes from, in numbers that add up as they are printed."""
+    """Return the parts of the payoff, which add up as they are printed."""
     parts = [{"name": name, "number": str(number)} for name, number in balance(session).items()]
     return {"unit": unit_of(session.task.game).after, "parts": parts}

@@ -1,8 +1,8 @@
 """Games in the browser: a page and a small server, for this machine alone.
 
-No other web page can play along: the server listens on 127.0.0.1, answers to that name only, takes
-nothing but JSON, which browsers do not send to other sites unasked, and each game has a random
-number that only its own page knows.
+Other web pages have no access: the server listens on 127.0.0.1 and answers to that name only; it
+takes JSON only, which browsers do not send to other sites without permission; and each game has a
+random name that only its own page knows.
 """
 
 import os
@@ -38,10 +38,10 @@ HEADERS = {
 
 
 def make_app(first: Record) -> Flask:
-    """Make the server's application.
+    """Create the server's application.
 
     Args:
-        first: the game to begin with.
+        first: the game that is selected at first.
     """
     app = Flask("exactdice", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
@@ -49,7 +49,7 @@ def make_app(first: Record) -> Flask:
 
     @app.before_request
     def only_by_our_name() -> None:
-        """Refuse other sites whose name leads to this machine."""
+        """Refuse requests of other sites, even if their name resolves to this machine."""
         if request.host.rpartition(":")[0] not in NAMES and request.host not in NAMES:
             abort(403, f"This server answers to {' and '.join(NAMES)} only.")
         if request.headers.get("Origin") not in (None, f"http://{request.host}"):
@@ -104,7 +104,7 @@ def _serve_games(app: Flask, tables: Tables) -> None:
         table, body = tables.find(name), _body()
         action, made = (_whole(body, key) for key in ("action", "made"))
         with table.lock:
-            if made != len(table.session.actions):  # of another tab, or clicked twice
+            if made != len(table.session.actions):  # by another tab or a second click
                 abort(409, f"This game has gone on: {len(table.session.actions)} moves are made.")
             table.session.move(action)
             return session_view(table.session, table.record)
@@ -144,10 +144,10 @@ def _refusal(error: HTTPException) -> tuple[JSON, int]:
 
 
 def _body() -> JSON:
-    """Give the JSON of a request, which must be an object."""
+    """Return the JSON object in a request."""
     try:
         body = request.get_json()
-    except RecursionError:  # of brackets in brackets
+    except RecursionError:  # nested too deeply
         abort(400, "The request must be JSON that is less deep.")
     if not isinstance(body, dict):
         abort(400, "The request must be a JSON object.")
@@ -162,7 +162,7 @@ def _whole(body: JSON, key: str) -> int:
 
 
 class _Silent(WSGIRequestHandler):
-    """Answers without a line for each request."""
+    """Handles requests without printing a line for each."""
 
     def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002
         if type == "error":
@@ -173,13 +173,13 @@ def serve(first: Record, port: int) -> None:
     """Serve the page until Ctrl-C; a browser opens if there is a screen, or BROWSER names one.
 
     Args:
-        first: the game to begin with.
-        port: on this machine.
+        first: the game that is selected at first.
+        port: of this machine.
 
     Raises:
-        ValueError: if the port is taken, or the game cannot be begun.
+        ValueError: if the port is taken, or the game cannot start.
     """
-    first.task  # noqa: B018 - what is wrong with it is said here and not in the browser
+    first.task  # noqa: B018 - mistakes in the options are reported here, not in the browser
     with _listening(port) as door:
         server = make_server(
             HOST, port, make_app(first), threaded=True, request_handler=_Silent, fd=door.fileno()
@@ -202,7 +202,7 @@ _SCREENS = {"BROWSER", "DISPLAY", "WAYLAND_DISPLAY"}
 
 def _listening(port: int) -> socket.socket:
     door = socket.socket()
-    if sys.platform != "win32":  # where it would let two servers share a port
+    if sys.platform != "win32":  # where two servers could share a port then
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         door.bind((HOST, port))

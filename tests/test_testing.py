@@ -43,6 +43,10 @@ ATTRIBUTES = [
     ({"exact_range": (Fraction(0), Fraction(2))}, "payoff_range .* 0.0 to 1.0, exactly 0.0 to 2.0"),
     ({"keywords": property(lambda game: {"n": game.n})}, "kept as an attribute of its name: .*'n'"),
     (
+        {"describe_rules": lambda game: ["Roll.", "two\nlines"]},
+        r"sentence 2 of describe_rules\(\) must be one printable line",
+    ),
+    (
         {"payoff_range": (0.0, 0.5)},
         "payoffs must be in payoff_range, 0.0 to 0.5, got 1.0 by action",
     ),

@@ -15,8 +15,8 @@ from ..registry import example, game_chart
 
 example("mistakes-421", "mistakes", "random", FourTwoOne)
 
-DIGITS = 9  # faces that a goal can name
-GOALS = 130  # results up to which all laws are computed
+DIGITS = 9  # the most faces that the digits of a goal can name
+GOALS = 130  # the most results for which all laws are computed
 
 
 @game_chart("421-tables", FourTwoOne, fixed=True)
@@ -55,7 +55,7 @@ def _printed(text: str) -> float:
 
 @game_chart("421-laws", FourTwoOne, reported=True)
 def laws(task: Task) -> Picture:
-    """Draw how likely each result is with each goal in mind."""
+    """Draw the law of results for each goal."""
     game = task.game
     assert isinstance(game, FourTwoOne)
     if game.faces > DIGITS or len(game.combinations) > GOALS:
@@ -68,7 +68,7 @@ def laws(task: Task) -> Picture:
     names = [goal[::-1] for goal in goals]
     casts = f"{spelled(game.casts)} {plural(game.casts, 'cast')}"
     panel = Map(
-        title="421: what comes of a goal",
+        title="421: results of each goal",
         x_label="result",
         y_label="goal",
         values=chances,
@@ -82,14 +82,14 @@ def laws(task: Task) -> Picture:
     )
     return Picture.of(
         panel,
-        "How likely a first player with a goal in mind ends with each result, within "
-        f"{casts}: the goal itself on the diagonal, and beside it what is left of the plan.",
+        f"The probability of each result of a first player who aims at a goal, within {casts}. "
+        "The goal itself is on the diagonal.",
     )
 
 
 @game_chart("421-match", FourTwoOneMatch, reported=True)
 def match(task: Task) -> Picture:
-    """Draw the chance to win of who begins a round, in every state of the tokens."""
+    """Draw the win probability of the player who begins a round, in every state of the tokens."""
     game = task.game
     assert isinstance(game, FourTwoOneMatch)
     solved = OptimalMatch(game)
@@ -102,11 +102,11 @@ def match(task: Task) -> Picture:
     empty = np.zeros((size, size), dtype=bool)
     empty[other, own] = pot == 0
     panel = Map(
-        title="421: the chance to win of who begins a round",
-        x_label="tokens of who begins the round",
+        title="421: win probability of the player who begins a round",
+        x_label="tokens of the player who begins the round",
         y_label="tokens of the other player",
         values=chances,
-        value_label="chance to win, both playing optimally",
+        value_label="win probability, both playing optimally",
         texts=texts,
         missing_label="more tokens than there are",
         marked=empty,
@@ -120,6 +120,7 @@ def match(task: Task) -> Picture:
     )
     return Picture.of(
         panel,
-        f"The chance to win of who begins a round, by the tokens of both; what they do not "
-        f"have is in the pot. Who begins the match wins {solved.value:.6f}; {order_words(solved)}.",
+        "Win probability of the player who begins a round, by the tokens of both players; the "
+        f"other tokens are in the pot. At the start of the match it is {solved.value:.6f}; "
+        f"{order_words(solved)}.",
     )

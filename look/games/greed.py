@@ -1,4 +1,4 @@
-"""Charts of Greed: what to roll and what it is worth, and what an agent rolls."""
+"""Charts of Greed: the best number of dice, state values, and the dice that an agent rolls."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,13 +20,13 @@ KINDS = ("Normal turns", "Last turns")  # by the last component of an observatio
 
 
 def greed_of(task: Task) -> Greed:
-    """Give the rules of a task, which are those of Greed."""
+    """Return the game of a task of Greed."""
     assert isinstance(task.game, Greed)
     return task.game
 
 
 def cells(game: Greed, numbers: npt.NDArray[Any], last: int) -> npt.NDArray[Any]:
-    """Lay out numbers (state,) of one kind of turn as (other's score, own score)."""
+    """Reshape numbers, shape (state,), of one kind of turn to (other's score, own score)."""
     laid_out: npt.NDArray[Any] = numbers.reshape(2, game.num_scores, game.num_scores)[last].T
     return laid_out
 
@@ -39,8 +39,8 @@ def policy(task: Task) -> Picture:
     return Picture(
         title=f"How many dice to roll, M = {game.max_score}, s = {game.sides}",
         says=f"The best number of dice by both scores{_against(task)}, the fewest where several "
-        "are best (hatched); 0 is to stop. Grey are states that nobody can meet, under a veil "
-        f"those never met {_in_play(task)}.",
+        "are best (hatched); 0 means stop. Grey: unreachable states; faded: never reached "
+        f"{_in_play(task)}.",
         panels=_maps(
             task,
             dice.astype(np.float64),
@@ -58,13 +58,13 @@ def value(task: Task) -> Picture:
     """Draw the value of every state."""
     game = greed_of(task)
     return Picture(
-        title=f"What a position is worth, M = {game.max_score}, s = {game.sides}",
-        says=f"The chance to win of who is to move{ties_words(game)}, {_in_play(task)} from there "
-        f"on. Grey are states that nobody can meet, under a veil those never met {_in_play(task)}.",
+        title=f"Win probability, M = {game.max_score}, s = {game.sides}",
+        says=f"Win probability of the player to move{ties_words(game)}, {_in_play(task)} from "
+        f"there on. Grey: unreachable states; faded: never reached {_in_play(task)}.",
         panels=_maps(
             task,
             solve(task).values[task.seat],
-            value_label="chance to win",
+            value_label="win probability",
             colours="diverging",
             limits=(0.0, 1.0),
         ),
@@ -73,7 +73,7 @@ def value(task: Task) -> Picture:
 
 @agent_chart("rolls", Greed)
 def rolls(scored: Score) -> Picture:
-    """Draw how many dice an agent rolls in every state, and by how many it is wrong."""
+    """Draw the number of dice that an agent rolls in every state, and its error."""
     task, game = scored.task, greed_of(scored.task)
     numbers, optimal = np.arange(game.num_actions), solve(task).optimal
     rolled, best = np.zeros(game.num_states), np.zeros(game.num_states)
@@ -92,9 +92,9 @@ def rolls(scored: Score) -> Picture:
     return Picture(
         title=f"How many dice {scored.policy} rolls, M = {game.max_score}, s = {game.sides}",
         says=f"The number of dice that {scored.policy} rolls by both scores"
-        f"{'' if scored.deterministic else ', on average'}, 0 to stop; below, how many more that "
-        f"is (blue) or fewer (red) than the nearest best number{_against(task)}. Grey are states "
-        "that nobody can meet, under a veil those that the agent never does.",
+        f"{'' if scored.deterministic else ', on average'}, where 0 means stop; below, how many "
+        f"more (blue) or fewer (red) than the nearest best number{_against(task)}. Grey: "
+        "unreachable states; faded: never met by the agent.",
         panels=[
             *_maps(
                 task,
@@ -116,16 +116,16 @@ def rolls(scored: Score) -> Picture:
 
 
 def _against(task: Task) -> str:
-    """Name the other player, unless it plays the equilibrium."""
+    """Name the other player's policy, unless it plays the equilibrium."""
     return "" if task.faces_equilibrium else f" against {listed(task.labels.values())}"
 
 
 def _in_play(task: Task) -> str:
-    return f"in the best play{_against(task)}" if _against(task) else "if both play optimally"
+    return f"under optimal play{_against(task)}"
 
 
 def ties_words(game: Greed) -> str:
-    """Say what a tie counts, if it counts alike to both."""
+    """Say that ties count half, if they do."""
     return ", ties counted half" if game.tie == "half" else ""
 
 
@@ -140,18 +140,20 @@ def _maps(
     """Draw numbers (state,), a map for each kind of turn.
 
     Args:
-        task: the game, and whom the agent faces.
+        task: the game, and the agent's opponent.
         numbers: shape (state,).
-        met: which states are not under the veil, shape (state,); by default those of optimal play.
-        marked: which states are hatched, shape (state,).
-        says: says of a state what its number is.
-        options: others of ``Map``.
+        met: states that are not faded, shape (state,); by default those reached by optimal play.
+        marked: hatched states, shape (state,).
+        says: returns the text of a state.
+        options: other attributes of ``Map``.
     """
     game = greed_of(task)
-    numbers = np.where(_met(task, "random"), numbers, np.nan)  # which may do anything
+    numbers = np.where(
+        _met(task, "random"), numbers, np.nan
+    )  # random play reaches every reachable state
     met = _met(task, "optimal") if met is None else met
     options = {
-        "apart_label": f"never met {_in_play(task)}",
+        "apart_label": f"never reached {_in_play(task)}",
         "limits": (0.0, float(np.nanmax(numbers))),
         **options,
     }
@@ -169,7 +171,7 @@ def _maps(
             x_label="own score",
             y_label="other's score",
             values=cells(game, numbers, last),
-            missing_label="cannot be met",
+            missing_label="unreachable",
             apart=~cells(game, met, last),
             marked=None if marked is None else cells(game, marked, last),
             words=words(last),
@@ -180,9 +182,9 @@ def _maps(
 
 
 def _met(task: Task, policy: str) -> BoolArray:
-    """Say which states (state,) are met with some probability if the agent plays by a policy.
+    """Say which states, shape (state,), are reached with positive probability by a policy.
 
-    An opponent in equilibrium is taken to play by the policy too, in either seat.
+    If the opponent plays the equilibrium, both players are taken to follow the policy.
     """
     if not task.faces_equilibrium:
         met: BoolArray = occupancy(policy, task) > 0

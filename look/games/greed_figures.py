@@ -1,4 +1,4 @@
-"""Charts of what the paper on Greed asks: its figures, and whether it is good to go first."""
+"""Charts of the paper on Greed: its figures, and the value of going first."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from .greed import cells, greed_of, ties_words
 
 SIDES = (2, 3, 6, 12, 20)
 SMALL = {"max_score": 10, "sides": 3}  # the game of the paper's figures
-#: Scores up to which the cells of a map have room for numbers.
+#: The largest score limit at which cells have room for numbers.
 ROOMY = 20
 
 
@@ -24,7 +24,7 @@ def beginning(task: Task) -> Picture:
     limit = rules.max_score
     series = []
     for sides in SIDES:
-        game = Greed(limit, sides, tie=rules.tie)
+        game = Greed(**{**rules.keywords, "sides": sides})
         scores = np.arange(limit - 1, -1, -1)  # M - m : M - m is the beginning with limit m
         states = game.encode(np.stack([scores, scores, np.zeros_like(scores)], axis=-1))
         values = solve(Task(game)).found.at(0, states)
@@ -32,14 +32,14 @@ def beginning(task: Task) -> Picture:
     panel = Lines(
         title="Is it an advantage to go first?",
         x_label="limit M",
-        y_label="first player's chance to win",
+        y_label="first player's win probability",
         series=series,
         level=0.5,
     )
     return Picture.of(
         panel,
-        f"The first player's chance to win{ties_words(rules)}, for every limit up to {limit} "
-        "and dice with several numbers of sides s: above 1/2 it is better to go first.",
+        f"The first player's win probability{ties_words(rules)}, for every limit up to {limit} "
+        "and several numbers of sides s: above 1/2 it is better to go first.",
     )
 
 

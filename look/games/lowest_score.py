@@ -1,4 +1,4 @@
-"""Charts of the lowest-score game: the notebook's tables, and how many dice to keep."""
+"""Charts of the lowest-score game: the notebook's tables, and the best number of dice to keep."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,7 +21,7 @@ TIES = "several numbers are equally good"
 
 @game_chart("lowest-score-keep", LowestScore, reported=True)
 def keep(task: Task) -> Picture:
-    """Draw how many dice the last player keeps, by its roll and the points to spare."""
+    """Draw the number of dice that the last player keeps, by roll and points to spare."""
     game = _rules(task)
     if game.players < 2:
         raise InputError(f"players must be at least 2 here, got {game.players}")
@@ -31,9 +31,9 @@ def keep(task: Task) -> Picture:
     known = {"players after": 0, "players tied for it": 1}
     return Picture(
         title="How many dice the last player keeps",
-        says="How many dice the last player of a round keeps, those of least worth, by how many "
-        "points they may still cost to tie for the lowest score; rolls are in order of worth. "
-        f"Hatched is where {TIES}, of which the fewest is shown; under a veil all are, as the "
+        says="The number of dice, the lowest ones, that the last player of a round keeps, by the "
+        "points that they may still cost to tie for the lowest score; rolls are sorted by worth. "
+        f"Hatched: {TIES}, and the fewest is shown. Faded: all numbers are equally good, as the "
         "round is won or lost.",
         panels=[
             _kept(solution, dice, "best total so far", spare, "points to spare", known)
@@ -45,16 +45,16 @@ def keep(task: Task) -> Picture:
 
 @game_chart("lowest-score-first", LowestScore, reported=True)
 def first(task: Task) -> Picture:
-    """Draw how many dice the first player keeps, by its roll and the points kept before."""
+    """Draw the number of dice that the first player keeps, by roll and points kept before."""
     game = _rules(task)
     solution = solve(Task(game, 0, "optimal" if game.players > 1 else ()))
     known = {"players after": game.players - 1, "best total so far": game.max_score + 1}
     return Picture(
         title="How many dice the first player keeps",
-        says="How many dice the first player of a round keeps, who has no score to beat, if all "
-        "play optimally: those of least worth, by the points that it has kept before; rolls are in "
-        f"order of worth. Hatched is where {TIES}, of which the fewest is shown; under a veil all "
-        "are.",
+        says="The number of dice, the lowest ones, that the first player of a round keeps if all "
+        "play optimally, by the points kept before; rolls are sorted by worth. There is no score "
+        f"to beat yet. Hatched: {TIES}, and the fewest is shown. Faded: all numbers are equally "
+        "good.",
         panels=[
             _kept(solution, dice, "total kept", _totals(game, dice), "points kept", known)
             for dice in range(2, game.dice + 1)
@@ -64,7 +64,7 @@ def first(task: Task) -> Picture:
 
 @game_chart("lowest-score-survival", LowestScore, fixed=True)
 def table(_task: Task) -> Picture:
-    """Draw the notebook's last table, with the rows that are cut off there."""
+    """Draw the notebook's last table, with the rows that the notebook cuts off."""
     game, printed = LowestScore(), printed_table("lowest_score", "survival")
     scores = [int(row["score"]) for row in printed][::-1]
     after = [int(name) for name in printed[0] if name != "score"]
@@ -89,15 +89,15 @@ def table(_task: Task) -> Picture:
     )
     return Picture.of(
         panel,
-        "The notebook's last table, exactly: how likely nobody of the players to come gets "
-        "less than a score, if each tries only that. All that the notebook prints is right; "
-        "hatched cells are cut off there.",
+        "The notebook's last table, exactly: the probability that no player to come gets less than "
+        "a score, if each tries only that. All printed numbers are right; the notebook cuts off "
+        "the hatched cells.",
     )
 
 
 @game_chart("lowest-score-beating", LowestScore, fixed=True)
 def beating(_task: Task) -> Picture:
-    """Draw the notebook's chances to beat a goal with five dice, beside the exact ones."""
+    """Draw the probability to beat a score with five dice, exactly and as printed."""
     game, printed = LowestScore(), printed_table("lowest_score", "beating")
     goals = [int(row["goal"]) for row in printed]
     panel = Bars(
@@ -111,13 +111,13 @@ def beating(_task: Task) -> Picture:
     )
     return Picture.of(
         panel,
-        "How likely five fresh dice get less than a score in the best play for it, beside "
-        "what the notebook prints: they agree to all its digits.",
+        "The probability that five fresh dice get less than a score under optimal play for it, "
+        "beside the notebook's numbers, which agree to all their digits.",
     )
 
 
 def _rules(task: Task) -> LowestScore:
-    """Give the rules of a task, in which there is something to choose."""
+    """Return the game of a task, which must have a choice of dice."""
     assert isinstance(task.game, LowestScore)
     if task.game.dice < 2:
         raise InputError(f"dice must be at least 2 here, got {task.game.dice}")
@@ -125,7 +125,7 @@ def _rules(task: Task) -> LowestScore:
 
 
 def _totals(game: LowestScore, dice: int) -> list[int]:
-    """List what the dice that are kept may cost while some are rolled; not every number is met."""
+    """List the possible totals of the dice already kept while ``dice`` are rolled."""
     kept = combinations(game.dice - dice, game.faces)
     return sorted({sum(game.worth[face - 1] for face in faces) for faces in kept})
 
@@ -138,15 +138,15 @@ def _kept(
     label: str,
     known: Mapping[str, int],
 ) -> Map:
-    """Draw how many of some dice to keep.
+    """Draw the best number of dice to keep.
 
     Args:
-        solution: of the player.
-        dice: how many were rolled.
-        counted: the component of an observation that a column is.
-        numbers: what it is in each column.
-        label: what to call it.
-        known: other components that are not 0, where the game has them.
+        solution: for the player's seat.
+        dice: number of dice just rolled.
+        counted: component of observations that the columns stand for.
+        numbers: its value in each column.
+        label: of the columns.
+        known: values of other components, if the game has them; the rest are 0.
     """
     game, seat = solution.task.game, solution.task.seat
     assert isinstance(game, LowestScore)

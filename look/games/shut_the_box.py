@@ -1,4 +1,4 @@
-"""Charts of Shut the Box: what a score is worth, and which tiles to close first."""
+"""Charts of Shut the Box: the value of a score to beat, and the best first tiles to close."""
 
 from itertools import groupby
 
@@ -22,18 +22,18 @@ def _two_players(task: Task) -> ShutTheBox:
 
 
 def _first_rolls(game: ShutTheBox) -> tuple[IntArray, FloatArray]:
-    """Give the rolls of a full box that can be, and their probabilities."""
+    """Return the possible rolls at a full box, and their probabilities."""
     states, law = game.initial_law()
     return game.observe(states, 0)[:, game.tiles], law.astype(np.float64)
 
 
 def _targets(game: ShutTheBox) -> IntArray:
-    """Give the scores that may be to beat; a shut box is not if it wins at once."""
+    """Return the possible scores to beat; 0 is not among them if shutting the box wins at once."""
     return np.arange(int(game.shut_wins), game.max_score + 1)
 
 
 def _at_full_box(game: ShutTheBox, rolls: IntArray, targets: IntArray) -> IntArray:
-    """Give the states before the first move of a turn, shape (target, roll)."""
+    """Return the states before the first move of a turn, shape (target, roll)."""
     seen = np.ones((len(targets), len(rolls), game.tiles + 2), dtype=np.int64)
     seen[..., game.tiles], seen[..., game.tiles + 1] = rolls, targets[:, None]
     return game.encode(seen)
@@ -41,7 +41,7 @@ def _at_full_box(game: ShutTheBox, rolls: IntArray, targets: IntArray) -> IntArr
 
 @game_chart("shut-the-box-chance", ShutTheBox, reported=True)
 def chance(task: Task) -> Picture:
-    """Draw what the second player can expect, by the score to beat."""
+    """Draw the second player's win probability, by the score to beat."""
     game = _two_players(task)
     targets = _targets(game)
     rolls, law = _first_rolls(game)
@@ -51,7 +51,7 @@ def chance(task: Task) -> Picture:
     panel = Lines(
         title="What a score is worth",
         x_label="score to beat: the open sum that the first player leaves",
-        y_label="second player's chance to win, ties counted half",
+        y_label="second player's win probability, ties counted half",
         series=[Series(name="", x=targets.astype(np.float64), y=values)],
         level=0.5,
         points=True,
@@ -59,14 +59,14 @@ def chance(task: Task) -> Picture:
     even = int(targets[values >= 1 / 2][0])
     return Picture.of(
         panel,
-        "The second player's chance to win before its first roll, ties counted half, by the "
+        "The second player's win probability before its first roll, ties counted half, by the "
         f"score to beat, in optimal play: from {even} on the second player is the favourite.",
     )
 
 
 @game_chart("shut-the-box-sets", ShutTheBox, reported=True)
 def best_sets(task: Task) -> Picture:
-    """Draw which tiles to close first, by roll and score to beat."""
+    """Draw the best tiles to close first, by roll and score to beat."""
     game = _two_players(task)
     rolls, _ = _first_rolls(game)
     none = np.array([game.max_score + 1])
@@ -105,14 +105,14 @@ def best_sets(task: Task) -> Picture:
     return Picture.of(
         panel,
         "The best set of tiles to close with the first roll, by the score to beat (none for "
-        "the first player); scores that call for the same sets share a row.",
+        "the first player). Scores with the same best sets share a row.",
     )
 
 
 def _alike(
     solution: Solution, targets: IntArray, states: IntArray
 ) -> list[list[tuple[int, IntArray]]]:
-    """Put neighbouring targets that call for the same sets together: (target, states)."""
+    """Group neighbouring targets with the same best sets: lists of (target, states)."""
     rows = list(zip(targets.tolist(), states, strict=True))
     return [
         list(group)

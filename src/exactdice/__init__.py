@@ -42,7 +42,7 @@ _agents.register()
 
 
 def __getattr__(name: str) -> ModuleType:
-    """Import ``exactdice.testing`` or ``exactdice.pettingzoo`` when it is first asked for."""
+    """Import ``exactdice.testing`` or ``exactdice.pettingzoo`` at first use."""
     if name in ("pettingzoo", "testing"):
         return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,6 +1,6 @@
 """The command line: ``exactdice train | score | verify | solve | reproduce | benchmark | ...``.
 
-What a command needs is imported when it runs: most need gymnasium, numpy, tyro and rich alone.
+A command imports its libraries when it runs; most need gymnasium, numpy, tyro and rich only.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from typing import Annotated, Any, Union
 from .core import InputError, sizes
 from .exit_codes import BROKEN_PIPE, INTERRUPTED
 
-#: The extra of the package that brings a library.
+#: The extra of the package that installs a library.
 EXTRAS = {
     "flask": "web",
     "matplotlib": "look",
@@ -40,14 +40,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = list(sys.argv[1:] if arguments is None else arguments)
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a console that has not every character
+        if isinstance(stream, io.TextIOWrapper):  # for consoles that lack characters
             stream.reconfigure(errors="backslashreplace")
     try:
         with _saying_what_to_install(words):
             code = _run(_parse(words))
-        sys.stdout.flush()  # within reach of the handlers below
+        sys.stdout.flush()  # so that the handlers below catch its errors
         sys.exit(code)
-    except BrokenPipeError:  # whoever reads the output has seen enough
+    except BrokenPipeError:  # the reader of the output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(BROKEN_PIPE)
     except (InputError, OSError) as error:
@@ -58,16 +58,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _open_streams() -> None:
-    """Give a process that began without standard streams, as some services do, empty ones."""
+    """Open empty standard streams if the process, such as a service, has none."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            nothing = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115  for good
+            nothing = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115  stays open
             setattr(sys, name, nothing)
 
 
 @contextlib.contextmanager
 def _saying_what_to_install(words: list[str]) -> Iterator[None]:
-    """Name the extra that a command needs and that is not there."""
+    """Turn the error of a missing library into the name of the extra that installs it."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -82,7 +82,7 @@ def _saying_what_to_install(words: list[str]) -> Iterator[None]:
 
 
 def _parse(words: list[str]) -> Any:
-    """Read the options; what ours refuse is said in one line, and not in tyro's box."""
+    """Parse the options; an ``InputError`` replaces the box that tyro prints."""
     import tyro
 
     from .commands import COMMANDS
@@ -94,7 +94,7 @@ def _parse(words: list[str]) -> Any:
     names = [word.partition("=")[0].replace("_", "-") for word in words if word.startswith("--")]
     names = [name.replace("--no-", "--", 1) for name in names]
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    if twice:  # of which tyro would take the last
+    if twice:  # tyro would silently take the last one
         raise InputError(f"{twice[0]} must be given once, got it {names.count(twice[0])} times")
     said = io.StringIO()
     try:
@@ -113,7 +113,7 @@ def _parse(words: list[str]) -> Any:
 
 
 def _run(options: Any) -> int:
-    sizes.limit_factor()  # a variable that is no limit is refused whatever the command needs
+    sizes.limit_factor()  # refuses a wrong EXACTDICE_LIMIT for every command
     from .commands import COMMANDS
 
     (run,) = (command.run for command in COMMANDS.values() if command.options is type(options))

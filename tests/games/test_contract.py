@@ -89,6 +89,10 @@ BROKEN = {
     "nan range": ({"payoff_range": (np.nan, 1.0)}, "payoff_range must be .*, got nan 1.0"),
     "infinite range": ({"payoff_range": (0.0, np.inf)}, "payoff_range must be .*, got 0.0 inf"),
     "turned range": ({"payoff_range": (1.0, 0.0)}, "payoff_range must be .*, got 1.0 0.0"),
+    "keywords as a text": (
+        {"made_for_two": "players=2"},
+        "made_for_two must be a dictionary of keyword arguments, got str",
+    ),
     "no range": ({"payoff_range": None}, "payoff_range must be .*, got None"),
     "other exact range": (
         {"exact_range": (Fraction(0), Fraction(2))},

@@ -116,11 +116,11 @@ def test_what_an_agent_rolls_stands_above_how_far_that_is_from_the_best(policy):
 def test_maps_against_a_policy_are_of_the_best_response_and_say_so():
     task = make_task("Greed", **SMALL["Greed"], opponent="random")
     worth = greed.value(task)
-    assert "in the best play against random from there on" in worth.says
+    assert "under optimal play against random from there on" in worth.says
     start = worth.panels[0].values[0, 0]
     assert start == pytest.approx(exactdice.solve(task).value)
     assert start > exactdice.solve(make_task("Greed", **SMALL["Greed"])).value + 0.1
-    assert worth.panels[0].apart_label == "never met in the best play against random"
+    assert worth.panels[0].apart_label == "never reached under optimal play against random"
 
 
 def test_laws_of_results_are_of_the_game_that_is_asked_for():
@@ -213,7 +213,7 @@ def test_cut_cells_of_the_notebook_are_hatched():
 
 def test_the_match_says_what_it_is_worth_and_whether_higher_is_better():
     shown = picture(["421-match"], env={"tokens": 2, "charge_casts": 1})
-    assert "wins 0.507683; a lower result is better in 0 of 4 token states" in shown.says
+    assert "it is 0.507683; a lower result is better in 0 of 4 token states" in shown.says
     (panel,) = shown.panels
     assert np.isfinite(panel.values).sum() == 4
     assert panel.values[0, 0] == pytest.approx(0.507683, abs=1e-6)
@@ -325,6 +325,13 @@ def test_mistakes_are_mapped_if_the_game_says_where_its_states_lie(game, kind):
     assert isinstance(panel, kind)
     if kind is Map:
         assert panel.values.shape == (1, 1 + game.observe(game.states_of(0), 0)[:, 0].max())
+
+
+def test_the_chart_of_beginnings_keeps_every_rule():
+    (panel,) = picture(["greed-beginning"], env={"max_score": 6, "max_dice": 1}).panels
+    for line, sides in zip(panel.series, (2, 3, 6, 12, 20), strict=True):
+        exact = exactdice.solve(make_task("Greed", max_score=6, sides=sides, max_dice=1)).value
+        assert line.y[-1] == pytest.approx(exact, abs=1e-12)
 
 
 def test_every_chart_of_one_game_refuses_agents_of_another():

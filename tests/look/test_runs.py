@@ -203,15 +203,15 @@ def test_the_page_of_a_policy_has_the_maps_of_its_game(run, browser, policy, gam
     assert policy in page.title()
     assert f"exactdice report {policy} --game {game}" in page.locator("p").first.text_content()
     assert "No picture" not in page.content()
-    best = page.get_by_text("Who knows")
+    best = page.get_by_text("A best-response opponent")
     task = make_task(game, **keywords)
     if game in ("FourTwoOne", "LowestScore"):  # for one; for four
         assert not best.count()
     else:
         earned = best_response(policy, task).value_before_play
         lost = score(policy, task).exploitability_in_seat
-        assert f"seat {1 - task.seat}, earns {earned:.6f} a game" in best.text_content()
-        assert f"loses {lost:.6f} of it, its exploitability" in best.text_content()
+        assert f"opponent in seat {1 - task.seat} earns {earned:.6f} a game" in best.text_content()
+        assert f"difference, {lost:.6f}, is the exploitability" in best.text_content()
     assert not wrong
 
 
@@ -224,7 +224,7 @@ def test_gains_of_the_best_response_are_what_the_equilibrium_misses(run):
     task = make_task("Greed", **game, seat=1, opponent="random")
     best, earned = (evaluate(name, task).value_before_play for name in ("optimal", "equilibrium"))
     assert best > earned + 1e-3
-    assert f"earns {earned:.6f}. The other {best - earned:.6f} are gained" in text
+    assert f"equilibrium policy earns {earned:.6f} against" in text
     rows = re.findall(r"<tr><td>([\d.]+)</td><td>[^<]*, the equilibrium", text)
     assert sum(map(float, rows)) == pytest.approx(best - earned, abs=4e-6)
 
@@ -239,9 +239,10 @@ def test_the_page_says_why_a_map_is_missing(run):
 
 def test_of_too_many_cells_each_says_its_number():
     shown = greed.value(make_task("Greed", max_score=20, sides=6))
-    assert "own score %{x}, other's score %{y}<br>chance to win %{customdata:.4f}" in page.section(
-        shown, "value"
-    ).replace("\\u003c", "<").replace("\\u003e", ">")
+    assert (
+        "own score %{x}, other's score %{y}<br>win probability %{customdata:.4f}"
+        in page.section(shown, "value").replace("\\u003c", "<").replace("\\u003e", ">")
+    )
 
 
 def test_the_page_says_why_there_is_no_critic(run, runs, tmp_path):

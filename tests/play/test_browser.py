@@ -251,7 +251,7 @@ def test_the_optimum_is_asked_and_the_coach_tells_what_a_move_cost(tabs):
     page.check("#coach")
     page.locator("#choices button").nth(1).click()
     idle(page)
-    assert "gave away" in page.inner_text("#verdict")
+    assert " more)." in page.inner_text("#verdict")
     assert page.locator("#advice tr.made").count() == 1
     assert best in page.inner_text("#verdict")
 

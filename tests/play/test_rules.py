@@ -129,4 +129,6 @@ class HouseRules(Greed):
 
 def test_a_game_of_ones_own_tells_its_rules():
     assert rules(HouseRules()) == "Roll what you like. The higher score wins."
+    nowhere = type("Nowhere", (Walk,), {"__module__": "nowhere"})
+    assert rules(nowhere()) == "Walk."
     assert rules(Walk()).startswith("Games small enough to be listed move by move.")

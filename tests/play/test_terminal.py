@@ -99,9 +99,9 @@ def test_a_game_is_played_to_its_end_and_its_account_adds_up_as_printed(run, nam
         assert len(judged) == len(session.actions)
         given = [
             (Decimal(best) - Decimal(value), Decimal(0 if lost.startswith("less") else lost))
-            for value, lost, best in re.findall(
-                rf"worth ({NUMBER}) [a-z ]+; gave away (less than {NUMBER}|{NUMBER}), as the best "
-                rf"is worth ({NUMBER})",
+            for value, best, lost in re.findall(
+                rf"worth ({NUMBER}) [a-z ]+\. Best: [^()]+ \(({NUMBER}), "
+                rf"(less than {NUMBER}|{NUMBER}) more\)",
                 text,
             )
         ]

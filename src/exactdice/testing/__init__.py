@@ -1,4 +1,4 @@
-"""What a game must obey, for who writes one: ``exactdice.testing.check_game(MyGame(size=3))``."""
+"""Checks for authors of games: ``exactdice.testing.check_game(MyGame(size=3))``."""
 
 from ..core import Game, InputError
 from ..envs.planners.transitions import LIMIT

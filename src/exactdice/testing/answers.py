@@ -1,4 +1,4 @@
-"""What exact computation says of a game, against sums over the list of its moves."""
+"""Compare exact results about a game with sums over the list of its moves."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -23,7 +23,7 @@ from .rules import CLOSE, opponents_of, words_of
 
 
 def check_answers(listing: Listing, seat: int) -> None:
-    """Check all that is computed for one seat, against several opponents.
+    """Check all exact results for one seat, against several opponents.
 
     Raises:
         GameError: naming what differs, and where.
@@ -105,7 +105,7 @@ def _check_ways(
     laws: Mapping[int, Law],
     start: Mapping[Position, Fraction],
 ) -> None:
-    """Check what is met and paid, in fractions, and that both ways of computing agree."""
+    """Check occupancies and outcomes in fractions, and that both ways of computing them agree."""
     seat = task.seat
     met, paid = listing.masses(seat, laws, start)
     found = occupancy(policy, task, exact=True)
@@ -130,7 +130,7 @@ def _check_ways(
 
 
 def _check_floats(task: Task, policy: Any) -> None:
-    """Check what is met and paid in floats against fractions."""
+    """Check occupancies and outcomes in floats against fractions."""
     exact, rounded = occupancy(policy, task, exact=True), occupancy(policy, task)
     for state in task.game.states_of(task.seat).tolist():
         found, wanted = float(rounded[state]), float(exact[state])
@@ -142,7 +142,7 @@ def _check_floats(task: Task, policy: Any) -> None:
 
 
 def _check_scores(task: Task, policies: list[Any]) -> None:
-    """Check that the best has no regret, and that what single decisions cost adds up to it."""
+    """Check that optimal play has no regret, and that costs of decisions add up to the regret."""
     size = _size(task.game)
     best = score("optimal", task)
     if best.blunders(None):
@@ -150,7 +150,7 @@ def _check_scores(task: Task, policies: list[Any]) -> None:
     _require_close("the regret of optimal play", best.regret, 0.0, size, task)
     _require_close("the optimum", best.value, float(solve(task).value), size, task)
     _require_close("its normalised score", best.normalized, 1.0, 1e3, task)
-    if score("random", task).normalized not in (0.0, 1.0):  # 1 if nothing can be lost
+    if score("random", task).normalized not in (0.0, 1.0):  # 1 if all policies have the same value
         raise GameError(f"uniform play must have the normalised score 0 in {task!r}")
     for policy in policies:
         found = score(policy, task)
@@ -164,7 +164,7 @@ def _require_close(what: str, got: float, wanted: float, size: float, task: Task
 
 
 def _size(game: Game) -> float:
-    """Give the size of the largest payoff."""
+    """Return the largest absolute payoff."""
     return float(max(map(abs, game.payoff_range)))
 
 

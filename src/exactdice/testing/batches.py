@@ -1,13 +1,13 @@
-"""What a game says of many moves at once, against what it says of each alone, and what it draws.
+"""Compare results for batches of moves with results for single moves, and check random draws.
 
-A method must say the same of a state or a move whatever the batch around it is. Samples of states
-and moves are asked about alone, a few at a time and in the other order, and all at once.
+The result of a method for a state or a move must not depend on the batch around it. Samples of
+states and moves are passed alone, a few at a time in reverse order, and all at once.
 
-Draws are counted. An outcome whose chance is p comes k times in n draws with n KL(k/n, p) >= x by
-a chance of at most 2 exp(-x) (Chernoff), whatever p and n are, where KL is the divergence of two
-coins. Every outcome, and every outcome with all before it, is held to that; x is chosen so that all
-of a game's counts together raise a false alarm with a probability below ``FALSE_ALARM``, if seeds
-were drawn. The seed is fixed, so that a game passes always or never.
+Draws are counted. An outcome of probability p comes k times in n draws with n KL(k/n, p) >= x with
+probability at most 2 exp(-x) (Chernoff) for all p and n, where KL is the divergence of two coins.
+The test covers every outcome, and every outcome with all before it; x is such that all counts of a
+game raise a false alarm with a probability below ``FALSE_ALARM`` over random seeds. The seed is
+fixed, so that a game passes always or never.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,10 +27,10 @@ FALSE_ALARM = 1e-6
 
 
 def check_batches(game: Game) -> None:
-    """Check that no batch changes what is said of its entries, and that draws follow the laws.
+    """Check that results do not depend on the batch, and that draws follow the laws.
 
     Raises:
-        GameError: naming the method, or the move that is drawn wrongly.
+        GameError: naming the method, or the move with wrong draws.
     """
     rng = np.random.default_rng(5)
     for seat in range(game.num_players):
@@ -63,7 +63,7 @@ def _batches(count: int, rng: np.random.Generator) -> Iterator[IntArray]:
 
 
 def _check_states(game: Game, seat: int, own: IntArray, rng: np.random.Generator) -> None:
-    """Check what is said of states."""
+    """Check the methods of states."""
     some = np.sort(rng.permutation(len(own))[:STATES])
     seen = game.observe(own, seat)
     asked: list[tuple[str, Callable[[Any], Any], Any]] = [
@@ -96,7 +96,7 @@ def _require_same(name: str, got: Any, wanted: Any, states: IntArray, seat: int)
 def _check_moves(
     game: Game, seats: IntArray, states: IntArray, actions: IntArray, rng: np.random.Generator
 ) -> None:
-    """Check what is said of moves of all players together."""
+    """Check the methods of moves, those of all players together."""
     rows = game.law(states, actions)
     outcomes = np.array([rng.choice(np.flatnonzero(game.laws[row] > 0)) for row in rows.tolist()])
     columns = (seats, states, actions, outcomes)
@@ -138,7 +138,7 @@ def _words(name: str, columns: tuple[IntArray, ...], row: int, size: int) -> str
 def _check_draws(
     game: Game, seats: IntArray, states: IntArray, actions: IntArray, rng: np.random.Generator
 ) -> None:
-    """Count what is drawn of some moves, mixed in one batch, and of a few one at a time.
+    """Count the draws of some moves, mixed in one batch, and of a few moves one at a time.
 
     Moves of laws with several outcomes come first.
     """
@@ -158,7 +158,7 @@ def _check_draws(
 
 
 def _require_law(drawn: IntArray, law: FloatArray, limit: float, words: str) -> None:
-    """Check how often each outcome came, and each with all before it."""
+    """Check the counts of outcomes, and their cumulative counts."""
     possible = (drawn >= 0) & (drawn < len(law))
     possible &= law[np.where(possible, drawn, 0)] > 0
     if not possible.all():
@@ -178,7 +178,7 @@ def _require_law(drawn: IntArray, law: FloatArray, limit: float, words: str) -> 
 
 
 def _divergence(seen: FloatArray, chances: FloatArray) -> FloatArray:
-    """Give the divergence of coins that show heads as often as seen from coins with a chance."""
+    """Return the divergence of coins with the observed frequencies from coins with given ones."""
     sides = [(seen, chances), (1 - seen, 1 - chances)]
     parts = [
         np.where(

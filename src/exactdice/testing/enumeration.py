@@ -1,8 +1,8 @@
-"""Every move of a game in a list, and what follows from it by sums over that list.
+"""A list of all moves of a game, and exact results by sums over that list.
 
-Plain recursion over dictionaries of fractions, or in games with cycles elimination of one position
-after the other. Of the game it asks the laws, where moves lead, and the order of the positions,
-which is checked move by move; the sweeps and fixed points of the solver play no part.
+The method is plain recursion over dictionaries of fractions or, in games with cycles, elimination
+of one position after the other. It uses the laws, the moves and the order of the positions, which
+it checks move by move, and neither sweeps nor fixed points of the solver.
 """
 
 from collections import defaultdict
@@ -22,7 +22,7 @@ from .rules import CLOSE, require_words, words_of
 Position: TypeAlias = tuple[int, int]
 #: Values of the legal actions, by position.
 ActionValues: TypeAlias = dict[Position, dict[int, Fraction]]
-#: Gives the probability of each action that a player may take in a state.
+#: Returns the probability of each legal action of a player in a state.
 Law: TypeAlias = Callable[[int], Mapping[int, Fraction]]
 
 
@@ -62,7 +62,7 @@ class Listing:
         }
 
     def _list(self, seat: int, states: IntArray, actions: IntArray) -> None:
-        """Add some legal moves of a player, outcome by outcome."""
+        """Add legal moves of a player to the list, outcome by outcome."""
         rows, exact = self.game.law(states, actions), self.game.exact_laws()
         require_rows(self.game, seat, states, actions, rows)
         seen = self.game.observe(states, seat)
@@ -95,7 +95,7 @@ class Listing:
                 self.moves[seat, state][action].append(way)
 
     def _compare(self, batch: tuple[IntArray, ...], exact: Move) -> None:
-        """Check that floats say the same, and each move by itself the same as many at once."""
+        """Check that floats agree with fractions, and single moves with batches."""
         moves = self.game.advance(*batch)
         require_shapes(self.game, len(batch[0]), moves)
         size = max(map(abs, self.game.payoff_range))
@@ -119,7 +119,7 @@ class Listing:
     # ---------------------------------------------------------------- sums
 
     def values(self, player: int, laws: Mapping[int, Law]) -> ActionValues:
-        """Give what each action is worth to a player, who does what is best if it has no law."""
+        """Return action values of a player, who plays optimally unless it has a law."""
         if self.game.has_cycles:
             return self._values_with_cycles(player, laws)
         found: dict[Position, Fraction] = {}
@@ -130,7 +130,7 @@ class Listing:
         return every
 
     def _values_with_cycles(self, player: int, laws: Mapping[int, Law]) -> ActionValues:
-        """Do so by policy iteration, beginning with the first legal actions."""
+        """Return action values by policy iteration from the first legal actions."""
         chosen = {position: next(iter(ways)) for position, ways in self.moves.items()}
 
         def choice(state: int) -> Mapping[int, Fraction]:
@@ -149,7 +149,7 @@ class Listing:
             chosen.update(better)
 
     def _follow_to_the_end(self, player: int, laws: Mapping[int, Law]) -> dict[Position, Fraction]:
-        """Give the value of each position if everybody has a law."""
+        """Return the value of each position if every player has a law."""
         equations: dict[Position, _Equation] = {}
         for position in reversed(self.moves):
             seat, state = position
@@ -164,7 +164,7 @@ class Listing:
     def _each(
         self, position: Position, player: int, values: Mapping[Position, Fraction]
     ) -> dict[int, Fraction]:
-        """Give what each action is worth, given the values of later positions."""
+        """Return action values, given the values of later positions."""
         return {
             action: sum(
                 (
@@ -188,11 +188,11 @@ class Listing:
     def masses(
         self, player: int, laws: Mapping[int, Law], start: Mapping[Position, Fraction]
     ) -> tuple[dict[Position, Fraction], dict[Fraction, Fraction]]:
-        """Give how often each position is met while the game goes on for a player.
+        """Return expected visits of each position while the game goes on for a player.
 
         Returns:
             Expected visits by position, and the law of the player's payoffs; positions of players
-            without a law are met and not left.
+            without a law count visits but make no moves.
         """
         equations = {
             position: _Equation(start.get(position, Fraction(0)), defaultdict(Fraction))
@@ -223,14 +223,14 @@ class Listing:
 
 @dataclass
 class _Equation:
-    """Says that a number is a constant and multiples of other numbers."""
+    """A linear equation: a number is a constant plus multiples of other numbers."""
 
     constant: Fraction
     terms: dict[Position, Fraction]
 
 
 def _solved(equations: dict[Position, _Equation]) -> dict[Position, Fraction]:
-    """Put each number into all other equations, one after the other."""
+    """Solve linear equations by substituting each number into all others."""
     users: dict[Position, set[Position]] = defaultdict(set)
     for position, equation in equations.items():
         for other in equation.terms:

@@ -1,4 +1,4 @@
-"""What environments draw and pay, against the law that planners read."""
+"""Compare draws and rewards of environments with the transition laws for planners."""
 
 from collections import defaultdict
 from typing import get_args
@@ -11,7 +11,7 @@ from ..envs import Engine, RewardMode
 from ..envs.planners.transitions import Transitions, tabulate_transitions
 from .rules import CLOSE, opponents_of, words_of
 
-#: Games played of each move, and draws of the start.
+#: Games played for each move, and draws of the initial state.
 LANES, STARTS = 4_000, 20_000
 #: Frequencies are within so many standard errors: by chance a check of a million is not.
 SIGMAS = 6.0
@@ -22,7 +22,7 @@ LONGEST = 100_000
 
 
 def check_environments(game: Game, seat: int) -> None:
-    """Check the environments of one seat; one that never gets to move has none.
+    """Check the environments of one seat, if it ever moves.
 
     Raises:
         GameError: naming what differs, and the move.
@@ -62,7 +62,7 @@ def _check_sums(law: Transitions, seat: int) -> None:
 
 
 def _check_steps(engine: Engine, listed: Transitions) -> None:
-    """Check the draws of each move: nothing outside its law, and frequencies that fit it."""
+    """Check that the draws of each move follow its law."""
     game, seat = engine.game, engine.task.seat
     rng = np.random.default_rng(11)
     everyone = np.arange(LANES)
@@ -108,9 +108,9 @@ def _check_starts(task: Task) -> None:
 
 
 def _check_planning(task: Task, listed: Transitions) -> None:
-    """Do value iteration as in textbooks, on P and the initial law alone.
+    """Check textbook value iteration on P and the initial law alone.
 
-    It does not look at ``terminated``, as many planners do not.
+    Like many planners, it ignores ``terminated``.
     """
     values = np.zeros(len(listed))
     most = LONGEST if task.game.has_cycles else len(task.game.stages())
@@ -143,9 +143,9 @@ def _check_rewards(task: Task, laws: dict[RewardMode, Transitions]) -> None:
 
 
 def _uniform_return(task: Task, listed: Transitions) -> float:
-    """Follow uniform play from the initial law until nothing is left."""
+    """Return the expected return of uniform play, by forward iteration until no mass is left."""
     mask = task.game.mask(np.arange(task.game.num_states))
-    mass = np.append(task.initial, 0.0)  # nothing comes to the end
+    mass = np.append(task.initial, 0.0)  # no mass at the end
     total = 0.0
     while mass.sum() > SETTLED:
         following = np.zeros_like(mass)

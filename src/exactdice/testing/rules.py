@@ -1,4 +1,4 @@
-"""The rules that a game keeps by itself, before anything is computed of it."""
+"""Check the rules that a game must obey before anything is computed."""
 
 import copy
 
@@ -13,7 +13,7 @@ __all__ = ["CLOSE", "check_rules", "opponents_of", "require_words", "words_of"]
 
 
 def check_rules(game: Game) -> int:
-    """Check all of them.
+    """Check all rules.
 
     Returns:
         The number of pairs of state and action.
@@ -22,13 +22,15 @@ def check_rules(game: Game) -> int:
         GameError: naming the rule that is broken.
     """
     _check_arguments(game)
-    _ = order_of(game)  # which checks whatever needs no moves
+    _ = order_of(game)  # checks everything that needs no moves
     for seat in range(game.num_players):
         _check_observations(game, seat)
     _check_encode(game)
     _check_masks(game)
     for action in range(game.num_actions):
         require_words(f"describe_action({action})", game.describe_action(action))
+    for number, sentence in enumerate(game.describe_rules(), start=1):
+        require_words(f"sentence {number} of describe_rules()", sentence)
     return game.num_states * game.num_actions
 
 
@@ -45,7 +47,7 @@ def _check_observations(game: Game, seat: int) -> None:
 
 
 def _check_encode(game: Game) -> None:
-    """Check that other observations are those of no state: all, or some if they are many."""
+    """Check that ``encode`` gives -1 for other observations: all, or a sample of many."""
     sizes = game.observation_sizes
     if np.prod(sizes, dtype=float) <= LIMIT:
         rows = np.stack(np.unravel_index(np.arange(np.prod(sizes)), sizes), axis=1)
@@ -65,22 +67,22 @@ def _check_encode(game: Game) -> None:
 
 
 def _check_masks(game: Game) -> None:
-    """Check all states, of whomever: also numbers that stand for no state allow an action."""
+    """Check that every number below ``num_states``, even one of no state, allows an action."""
     legal_moves(game, np.arange(game.num_states))
 
 
 def require_words(what: str, words: object) -> None:
-    """Check that words for people are one line that can be printed.
+    """Check that a text for people is one printable line.
 
     Raises:
-        GameError: if they are not.
+        GameError: if the text is not.
     """
     if not isinstance(words, str) or not words.strip() or not words.isprintable():
         raise GameError(f"{what} must be one printable line, got {words!r}")
 
 
 def opponents_of(game: Game) -> list[str]:
-    """List the policies of other players to check against; those who are alone have none."""
+    """List the opponents to check against; a game for one player has none."""
     named = dict.fromkeys(("random", "optimal", game.default_opponent))
     return list(named) if game.num_players > 1 else ["random"]
 
