@@ -52,7 +52,7 @@ def to_hover_over(panel: Panel, name: str, titled: bool) -> str:
 
 
 def _titles(panel: Panel, titled: bool) -> list[str]:
-    """Say above a panel what it is, beside others, and what its colours are."""
+    """Return the title of a panel among several, and the label of a map's colours."""
     colours = [panel.value_label] if isinstance(panel, Map) else []
     return [panel.title, *colours] if titled else colours
 

@@ -6,7 +6,7 @@ from itertools import chain
 import numpy as np
 import pytest
 from exactdice.baselines import Task
-from exactdice.core.words import listed, ordinal, plural, spelled, to_you
+from exactdice.core.words import dice_words, either, listed, ordinal, plural, spelled, to_you, up_to
 from exactdice.games import GAMES
 from small_games import SMALL
 
@@ -72,6 +72,11 @@ def test_numbers_and_lists_are_spelled_as_in_a_text():
     assert [plural(count, "cast") for count in (0, 1, 2)] == ["casts", "cast", "casts"]
     assert [plural(count, "die", "dice") for count in (1, 2)] == ["die", "dice"]
     assert [listed("abc"[:end]) for end in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
+    assert [either("abc"[:end]) for end in (1, 2, 3)] == ["a", "a or b", "a, b or c"]
+    assert [up_to(count) for count in (1, 2, 3, 7)] == [
+        "once", "up to twice", "up to three times", "up to 7 times"
+    ]  # fmt: skip
+    assert [dice_words(1, 6), dice_words(2, 1)] == ["one die with 6 faces", "two dice with 1 face"]
 
 
 @pytest.mark.parametrize(
