@@ -102,13 +102,17 @@ class Map:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Series:
-    """One line: numbers y over x, and a band around it, if there is one."""
+    """One line: numbers y over x, and a band around it, if there is one.
+
+    ``colour`` is its place in ``COLOURS``, by default that among the lines of its chart.
+    """
 
     name: str
     x: FloatArray
     y: FloatArray
     low: FloatArray | None = None
     high: FloatArray | None = None
+    colour: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

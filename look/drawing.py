@@ -109,11 +109,12 @@ def _legend(panel: Panel) -> dict[str, Patch]:
 
 
 def _draw_lines(axes: Axes, chart: Lines) -> None:
-    for line in chart.series:
+    for number, line in enumerate(chart.series):
         style = "o-" if chart.points else "-"
-        drawn = axes.plot(line.x, line.y, style, markersize=4, linewidth=1.5, label=line.name)
+        colour = COLOURS[(number if line.colour is None else line.colour) % len(COLOURS)]
+        look: Any = {"color": colour, "markersize": 4, "linewidth": 1.5}
+        axes.plot(line.x, line.y, style, label=line.name, **look)
         if line.low is not None and line.high is not None:
-            colour = drawn[0].get_color()
             axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.2, linewidth=0)
     if chart.level is not None:
         axes.axhline(chart.level, color="black", linewidth=0.8, linestyle=":")

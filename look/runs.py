@@ -86,12 +86,13 @@ def curves(cells: Mapping[Cell, Curve]) -> Picture:
     games: dict[str, dict[str, list[Curve]]] = {}
     for cell, curve in cells.items():
         games.setdefault(cell.game, {}).setdefault(agent_name(cell), []).append(curve)
+    names = sorted({agent_name(cell) for cell in cells})  # so that an agent has one colour
     panels = [
         Lines(
             title=game,
             x_label="agent's moves, million",
             y_label="1 - normalised score",
-            series=[_over_seeds(agent, runs) for agent, runs in agents.items()],
+            series=[_over_seeds(agent, runs, names.index(agent)) for agent, runs in agents.items()],
             log_y=True,
         )
         for game, agents in games.items()
@@ -104,7 +105,7 @@ def curves(cells: Mapping[Cell, Curve]) -> Picture:
     )
 
 
-def _over_seeds(agent: str, runs: Sequence[Curve]) -> Series:
+def _over_seeds(agent: str, runs: Sequence[Curve], colour: int) -> Series:
     shortest = min(len(steps) for steps, _ in runs)
     scores = np.array([scores[:shortest] for _, scores in runs])
     missing = np.maximum(1 - scores, FLOOR / 10)
@@ -114,6 +115,7 @@ def _over_seeds(agent: str, runs: Sequence[Curve]) -> Series:
         y=missing.mean(axis=0),
         low=missing.min(axis=0),
         high=missing.max(axis=0),
+        colour=colour,
     )
 
 

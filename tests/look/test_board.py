@@ -4,7 +4,10 @@ import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
+from exactdice.agents.board.leaderboard import Cell
 from exactdice.look import board
+from exactdice.look.runs import curves
 
 RUNS = Path(__file__).parents[2] / "benchmarks" / "leaderboard"
 VOID = ("meta", "link", "br")
@@ -35,3 +38,18 @@ def test_the_page_is_whole_and_needs_nothing_else(tmp_path):
     assert "<svg" in page
     for word in ("FourTwoOne", "Q-learning", "PPO", "goal:1,1", "3.733089"):
         assert word in page
+
+
+def finished(game, algorithm):
+    """Make a finished run, and its curve."""
+    numbers = {"value": 1.0, "optimum": 1.0, "random": 0.0, "regret": 0.0, "normalized": 1.0}
+    reached = {"steps_to_90": 10, "steps_to_99": 20}
+    cell = Cell(game, algorithm, "outcome", 0, **numbers, steps=20, seconds=1.0, **reached)
+    return cell, (np.array([0, 10, 20]), np.array([0.0, 0.9, 1.0]))
+
+
+def test_an_agent_has_one_colour_in_all_games():
+    runs = [("Greed", "dqn"), ("Greed", "ppo"), ("FourTwoOne", "ppo")]
+    panels = curves(dict(finished(*run) for run in runs)).panels
+    colours = [{line.name: line.colour for line in panel.series} for panel in panels]
+    assert colours == [{"DQN": 0, "PPO": 1}, {"PPO": 1}]
