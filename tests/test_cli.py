@@ -259,7 +259,7 @@ def test_a_run_is_scored_in_depth(run, monkeypatch):
     for words in (
         "payoffs and their probabilities: 0 (",
         "of its decisions are optimal; it plays",
-        "who plays to beat it takes",
+        "exploitability in this seat: ",
         "of games, costs 0.",
         "the ceiling, the same network fitted to the optimal policy: regret 0.",
     ):

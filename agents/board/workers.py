@@ -1,6 +1,6 @@
-"""Where the cells of a benchmark run: in this process, in others of this machine, or on Ray.
+"""Workers that run the cells of a benchmark: in this process, in processes here, or on Ray.
 
-All three say how many more cells they can take, take them, and hand over those that have ended.
+Each kind says how many more cells can be started, starts cells, and returns the cells that ended.
 """
 
 import multiprocessing
@@ -24,7 +24,7 @@ from .processors import processors
 
 #: Seconds that workers have to save when they are told to stop.
 GRACE = 20.0
-#: How often in a row a cell may be lost with its node before it has come any further.
+#: Losses in a row, without progress in between, after which a cell on a cluster has failed.
 LOSSES = 3
 
 #: A cell that has ended, and what went wrong.
@@ -32,22 +32,22 @@ Ended = tuple[TrainConfig, str | None]
 
 
 class Workers(ABC):
-    """Something that runs cells."""
+    """Runs cells of a benchmark."""
 
     def __init__(self) -> None:
         self._started: dict[Any, Any] = {}  # what runs, by what tells of its end
         self._ended: list[Ended] = []
 
     def running(self) -> int:
-        """Tell how many cells have been started, and not been handed over."""
+        """Return the number of cells that were started and not yet returned by ``wait``."""
         return len(self._started) + len(self._ended)
 
     def free(self) -> int:
-        """Tell how many more cells can be started now."""
+        """Return the number of further cells that can be started now."""
         return self._most() - self.running()
 
     def wait(self, seconds: float) -> list[Ended]:
-        """Hand over the cells that have ended; wait that long at most for one to do so."""
+        """Return the cells that have ended; wait at most ``seconds`` for the first."""
         if self._started and not self._ended:
             self._look(seconds)
         elif not self._ended:

@@ -29,7 +29,7 @@ SAMPLE = 256  # states in which the network is compared with the model's own cho
 
 
 class ModelPolicy(NetworkPolicy):
-    """What a model of stable-baselines3 does in any state, as a callable on (observations, masks).
+    """The policy of a stable-baselines3 model, as a callable on (observations, masks).
 
     Args:
         model: PPO, MaskablePPO, A2C, TRPO, DQN, QRDQN, ARS, QLearning, a subclass of one, or the
@@ -87,12 +87,12 @@ class ModelPolicy(NetworkPolicy):
         return mixed
 
     def _features(self, observations: IntArray) -> npt.NDArray[Any]:
-        """Give what the network is given."""
+        """Return the input of the network for observations."""
         given: npt.NDArray[Any] = np.asarray(self._given(self._sight.show(observations)))
         return given
 
     def _in_batches(self, features: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
-        """Give the preferences at features, in double precision."""
+        """Yield the preferences at features, in double precision, batch by batch."""
         was_training = self.policy.training
         self.policy.set_training_mode(False)
         with th.no_grad():
@@ -102,7 +102,7 @@ class ModelPolicy(NetworkPolicy):
         self.policy.set_training_mode(was_training)
 
     def confirm(self, preferences: npt.NDArray[Any], observations: IntArray) -> None:
-        """Compare with what the model does when it is asked to play, in a sample of states.
+        """Compare the preferences with ``predict`` of the model, in a sample of states.
 
         Raises:
             ValueError: if the model does something else than its network says.
@@ -127,7 +127,7 @@ class ModelPolicy(NetworkPolicy):
     def _check_law(
         self, features: npt.NDArray[Any], said: npt.NDArray[Any], observations: IntArray
     ) -> None:
-        """Compare with the law that the model draws from."""
+        """Compare the probabilities with those that the model draws its actions from."""
         with th.no_grad():
             batch = th.as_tensor(features, device=self.policy.device)
             law = self.policy.get_distribution(batch).distribution.probs.double().cpu().numpy()
@@ -148,7 +148,7 @@ class ModelPolicy(NetworkPolicy):
         )
 
     def critic(self, observations: IntArray, masks: BoolArray) -> FloatArray:
-        """Give what its network takes states to be worth, shape (observation,), in its rewards.
+        """Return the network's estimate of the value of states, shape (observation,), in rewards.
 
         Raises:
             ValueError: if the network rates no states and no actions.
@@ -166,7 +166,7 @@ class ModelPolicy(NetworkPolicy):
         return found
 
     def with_policy(self, policy: Any) -> "ModelPolicy":
-        """Give the same with another network of the same kind."""
+        """Return a copy with another network of the same kind."""
         other = copy.copy(self)
         other.policy, other._predict = policy, policy.predict
         return other

@@ -1,7 +1,7 @@
-"""The ceiling of a network: what it scores if it is told the optimal policy.
+"""The ceiling of a network: its score after supervised learning of the optimal policy.
 
-The same network, from new weights, is fitted to the exact optimal actions by supervised learning.
-What it misses then is due to the network; what an agent misses beyond that is due to learning.
+The same network, from new weights, is fitted to the exact optimal actions. Its regret then is due
+to the network; the further regret of an agent is due to learning.
 """
 
 import copy

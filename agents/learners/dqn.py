@@ -25,11 +25,11 @@ from ...envs import Features, encoding_for
 
 
 class MaskedNetwork(BasePolicy):
-    """What makes a network of action values, or of their quantiles, say -inf of illegal actions.
+    """Mixin of networks: action values, or their quantiles, are -inf for illegal actions.
 
     Args:
-        game: what knows the legal actions.
-        kwargs: those of the network.
+        game: the rules, which give the legal actions.
+        kwargs: arguments of the network.
     """
 
     def __init__(self, game: Game, **kwargs: Any) -> None:
@@ -62,7 +62,7 @@ class MaskedDQNPolicy(DQNPolicy):
 
     Args:
         args: those of ``DQNPolicy``.
-        game: what knows the legal actions.
+        game: the rules, which give the legal actions.
         kwargs: those of ``DQNPolicy``.
     """
 
@@ -83,7 +83,7 @@ class MaskedQRDQNPolicy(QRDQNPolicy):
 
     Args:
         args: those of ``QRDQNPolicy``.
-        game: what knows the legal actions.
+        game: the rules, which give the legal actions.
         kwargs: those of ``QRDQNPolicy``.
     """
 
@@ -100,7 +100,7 @@ class MaskedQRDQNPolicy(QRDQNPolicy):
 
 
 class KeepsToLegal(OffPolicyAlgorithm):
-    """What makes an algorithm of action values explore legal actions only."""
+    """Mixin of algorithms that learn action values: they explore legal actions only."""
 
     exploration_rate: float
 

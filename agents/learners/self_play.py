@@ -1,7 +1,8 @@
 """Self-play: the other player is the agent itself, as it plays at the moment.
 
-Before every rollout the opponent becomes a copy of the network's law, and the agent changes its
-seat, so that one network learns both. Whose exploitability goes to zero plays an equilibrium.
+Before every rollout the opponent becomes a copy of the agent's current policy, and the agent
+changes its seat, so that one network learns both seats. If its exploitability goes to zero, the
+agent plays an equilibrium.
 """
 
 import numpy as np

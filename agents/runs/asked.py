@@ -1,4 +1,4 @@
-"""Whom the command line asks about: a run folder, or a policy of a game by name or from a file."""
+"""The policy that a command names: a run folder, or a policy of a game by name or from a file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,14 +12,14 @@ from .config import task_from_options
 
 @dataclass(frozen=True)
 class Asked:
-    """An agent as options name it.
+    """A policy as the options of a command name it.
 
     Attributes:
         policy: a run folder, a certificate, a saved model, or the name of a policy.
-        game: the game of one that is no run, None for Greed.
-        env: its keywords.
-        model: which model of a run, None for the final one.
-        stochastic: whether a model draws from its law.
+        game: the game of a policy that is not a run, None for Greed.
+        env: keyword arguments of that game.
+        model: which model of a run, "final" or "best"; None for the final one.
+        stochastic: whether a model draws its actions from its probabilities.
     """
 
     policy: str
@@ -30,14 +30,17 @@ class Asked:
 
     @property
     def is_run(self) -> bool:
-        """Whether it is a run folder."""
+        """Whether the policy is a run folder."""
         return Path(self.policy).is_dir()
 
     def score(self, name: str | None = None) -> Score:
-        """Score it exactly, calling it by a name if one is given.
+        """Score the policy exactly.
+
+        Args:
+            name: what the score calls the policy; by default its own name.
 
         Raises:
-            InputError: if there is no such agent, or an option would change nothing.
+            InputError: if there is no such policy, or an option would change nothing.
         """
         return self._score_run(name) if self.is_run else self._score_policy(name)
 
@@ -68,7 +71,7 @@ class Asked:
 
     @staticmethod
     def refuse(what: str, **options: Any) -> None:
-        """Refuse options that would change nothing."""
+        """Refuse options that have been given and would change nothing."""
         for option, given in options.items():
             if given:
                 raise InputError(f"{option} must be left out, as it is for {what}")

@@ -31,13 +31,13 @@ ALGORITHMS_IN_WORDS = ", ".join(
     for name, known in ALGORITHMS.items()
 )
 
-#: States that all scores of a run ask about together, by default: a minute's work.
+#: States that all scores of a run evaluate together, by default: a minute of computing.
 ASKED = 2**25
 #: Values that the command line cannot write otherwise.
 LITERALS = {"true": True, "false": False, "none": None}
 
 
-#: Types that dataclasses do not check, and what config.json may have of another one.
+#: Types of options that config.json may hold wrongly, as dataclasses do not check them.
 FIELDS: dict[str, type] = {
     "env": dict,
     "hyperparams": dict,
@@ -59,7 +59,7 @@ def _whole_or_text(word: str) -> int | str:
 
 
 def _pairs(option: str, value: Callable[[str], Any], words: list[str]) -> dict[str, Any]:
-    """Make a mapping of words that are names and values by turns."""
+    """Make a mapping from words that alternate between names and values."""
     names = words[::2]
     if len(words) % 2:
         raise InputError(f"{option} must be pairs of a name and a value, got {' '.join(words)}")
@@ -70,7 +70,7 @@ def _pairs(option: str, value: Callable[[str], Any], words: list[str]) -> dict[s
 
 
 def _pairs_of(option: str, value: Callable[[str], Any]) -> Any:
-    """Have the command line read an option with ``_pairs``."""
+    """Tell tyro to read an option with ``_pairs``."""
     return tyro.constructors.PrimitiveConstructorSpec(
         nargs="*",
         metavar="[NAME VALUE ...]",
@@ -129,7 +129,7 @@ class TrainConfig:
 
     eval_interval: int | None = None
     """Steps between exact scores, at each of which the run is saved. Default: 1/40 of all, or
-    more in games of more than 800,000 states, of which every score asks about each."""
+    more in games of more than 800,000 states, as every score evaluates each of them."""
 
     stop_at: float | None = None
     """Stop early at this normalised score (1 is the optimum)."""
@@ -195,7 +195,7 @@ class TrainConfig:
             raise InputError(f"stop_at must be at most 1, the optimum, got {shown(self.stop_at)}")
 
     def _settled_reward(self) -> RewardMode:
-        """Give the one reward mode of all places that may name one."""
+        """Return the reward mode, which options and files may name, but not differently."""
         places = {
             "--reward": self.reward,
             "--env": self.env.get("reward"),
@@ -220,10 +220,10 @@ class TrainConfig:
 
     @cached_property
     def hyperparameters(self) -> "Hyperparameters":
-        """What ``conf``, ``hyperparams``, ``env``, ``steps`` and ``num_envs`` amount to.
+        """The hyperparameters from ``conf``, ``hyperparams``, ``env``, ``steps`` and ``num_envs``.
 
-        What is given one by one goes before what the file says, except for the reward: a file is
-        tuned for one.
+        Values given one by one override those of the file, except for the reward: a file is tuned
+        for one reward.
         """
         from .arguments import read_hyperparameters  # comes with training, as YAML does
 
@@ -244,7 +244,7 @@ class TrainConfig:
 
     @property
     def game_name(self) -> str:
-        """What the game is called, wherever it is."""
+        """Name of the game, also if ``game`` is the place of its class."""
         return find_game(self.game).name
 
     @property
@@ -253,12 +253,12 @@ class TrainConfig:
         return self.hyperparameters.n_timesteps
 
     def interval(self, num_states: int) -> int:
-        """Give the moves between exact scores, of which games with many states get fewer."""
+        """Return the moves between exact scores; games with many states are scored less often."""
         scores = min(40, max(1, ASKED // num_states))
         return self.eval_interval or max(1, self.total_steps // scores)
 
     def to_json(self) -> dict[str, Any]:
-        """Give what ``config.json`` keeps: all options but those of the place and of a file."""
+        """Return the options that ``config.json`` keeps: all but places and hyperparameters."""
         options = dataclasses.asdict(self)
         others = ("run_folder", "resume", "conf", "hyperparams")
         return {name: options[name] for name in options if name not in others}

@@ -22,7 +22,7 @@ from ...envs import RewardMode
 
 
 def read_file(game: str, file: Path | Traversable) -> dict[str, Any]:
-    """Read what a file says of a game's environment, or else what it says of ``default``.
+    """Read the entry of a file for a game's environment, or else its entry ``default``.
 
     Raises:
         ValueError: if the file cannot be read, says nothing of the game, or is of another shape.
@@ -62,7 +62,7 @@ def _yaml(text: str, complaint: str) -> Any:
 
 
 def read_call(text: str) -> dict[str, Any] | None:
-    """Read what a text hands to ``dict``, and call nothing; None if it is no such text."""
+    """Read the keywords of a text such as "dict(a=1)" without running it; None for other texts."""
     try:
         call = ast.parse(text, mode="eval").body
         if isinstance(call, ast.Call) and ast.unparse(call.func) == "dict" and not call.args:
@@ -99,7 +99,7 @@ def keywords(hyperparameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def once(name: str, places: dict[str, Any]) -> Any:
-    """Return what was given for one thing in any of several places, None if it was not.
+    """Return the value of an option that several places may give, None if none of them does.
 
     Raises:
         ValueError: if two of them differ, naming both.
@@ -123,5 +123,5 @@ def shown(value: Any) -> str:
 
 
 def first_line(error: Exception) -> str:
-    """Give the first line of an error of a library, or its name if it says nothing."""
+    """Return the first line of a library's error, or the name of its class if it has no text."""
     return (str(error).splitlines() or [type(error).__name__])[0]

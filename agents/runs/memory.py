@@ -1,4 +1,4 @@
-"""What the buffers of a model would take, before they are made."""
+"""Estimates of the memory that the buffers of a model need, before they are made."""
 
 import numpy as np
 
@@ -12,9 +12,9 @@ def check_buffers(algorithm: Algorithm, options: Hyperparameters, env: GameVecEn
     """Refuse buffers and tables that would take more memory than the limit.
 
     Args:
-        algorithm: what learns.
+        algorithm: the learning algorithm.
         options: the hyperparameters of the model that is to be built.
-        env: what it is to learn on.
+        env: the environment that it is to learn on.
 
     Raises:
         SizeError: naming the hyperparameter that has to be lower.

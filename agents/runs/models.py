@@ -85,7 +85,7 @@ def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
 
 
 def _argument(name: str, value: Any) -> Any:
-    """Make what a model takes of a hyperparameter: a schedule of lin_0.003, classes of texts."""
+    """Convert a hyperparameter to the argument of a model: lin_0.003 to a schedule, for example."""
     if isinstance(value, str) and value.startswith("lin_"):
         return LinearSchedule(float(value.removeprefix("lin_")), 0.0, 1.0)
     if name != "policy_kwargs":
@@ -103,7 +103,7 @@ def _argument(name: str, value: Any) -> Any:
 
 
 def _pass_through(model: BaseAlgorithm, env: GameVecEnv) -> None:
-    """Have a model see two first observations: a network may be built that cannot be called."""
+    """Call the network on two first observations, as one that was built may fail when called."""
     task = env.task
     states = np.resize(np.flatnonzero(task.initial), 2)
     observations = env.engine.encoding.encode(task.game.observe(states, task.seat))
@@ -150,10 +150,10 @@ def check_device(device: str) -> str:
 
 
 def check_log(config: TrainConfig) -> None:
-    """See that the libraries are there for which a run is to write logs.
+    """Check that the libraries are installed for which a run is to write logs.
 
     Raises:
-        ValueError: if one is not.
+        ValueError: if a library is missing.
     """
     folder = getattr(config.hyperparameters, "tensorboard_log", None)
     wanted = {

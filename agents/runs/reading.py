@@ -1,7 +1,7 @@
-"""Reading hyperparameters: which values they may have, and our words for what is wrong.
+"""Types of hyperparameters, and error messages for wrong values.
 
-A wrong value is refused by name before anything is built: the models look at few of theirs, and
-some in the midst of training only.
+A wrong value is refused by name before anything is built: the models check few of their arguments,
+and some only in the middle of training.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ MOST = 2**63 - 1  # what fits into memory is another question
 
 
 def as_number(value: Any) -> Any:
-    """Read a text such as 1e6, for which YAML wants a dot, and 3.0 as a whole number."""
+    """Read texts such as 1e6, which YAML takes for a number only with a dot, and 3.0 as 3."""
     if isinstance(value, str):
         with suppress(ValueError):
             value = float(value)
@@ -36,7 +36,7 @@ def as_number(value: Any) -> Any:
 
 
 def _falling(value: Any, check: Callable[[Any], float]) -> Any:
-    """Leave lin_0.003 as it is once its number is checked."""
+    """Check the number in a text such as lin_0.003, and return the text."""
     falls = isinstance(value, str) and value.startswith("lin_")
     try:
         number = check(value.removeprefix("lin_") if falls else value)
@@ -48,14 +48,14 @@ def _falling(value: Any, check: Callable[[Any], float]) -> Any:
 
 
 def _activation(value: Any) -> str:
-    """Take the name of a class of torch.nn, which is looked up where torch is at hand."""
+    """Check that a value is a name such as nn.Tanh; the class is looked up when a model is made."""
     if not isinstance(value, str) or not value.removeprefix("nn.").isidentifier():
         raise PydanticCustomError("kind", "an activation of torch.nn, such as nn.Tanh")
     return value.removeprefix("nn.")
 
 
 def as_given(value: Any) -> Any:
-    """Check a network, and leave it as rl_zoo3 reads it."""
+    """Check the description of a network, and return it in the form that rl_zoo3 reads."""
     read_network(value)
     return value
 
@@ -129,7 +129,7 @@ def read(kind: type[T], values: Mapping[str, Any], owner: str, prefix: str = "")
 
 
 def _words(wrong: ErrorDetails, values: Mapping[str, Any], prefix: str) -> str:
-    """Put an error of pydantic into our words."""
+    """Word an error of pydantic as this package words errors."""
     kind, context = wrong["type"], wrong.get("ctx", {})
     if "error" in context:  # one of ours, with words of its own
         return str(context["error"])

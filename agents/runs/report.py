@@ -37,7 +37,7 @@ def report(score: Score, console: Console) -> None:
 
 
 def _in_depth(score: Score) -> str:
-    """Say what a score is made of."""
+    """Put outcomes, optimal decisions and exploitability into words."""
     outcomes = ", ".join(f"{payoff:g} ({chance:.2%})" for payoff, chance in score.outcomes.items())
     lines = [
         f"payoffs and their probabilities: {outcomes}",
@@ -45,7 +45,5 @@ def _in_depth(score: Score) -> str:
         "of its games without a mistake",
     ]
     if score.exploitability_in_seat is not None:
-        lines.append(
-            f"who plays to beat it takes {score.exploitability_in_seat:.6f} from it in this seat"
-        )
+        lines.append(f"exploitability in this seat: {score.exploitability_in_seat:.6f}")
     return "\n".join(lines)

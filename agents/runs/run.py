@@ -31,7 +31,7 @@ Log = dict[str, list[float]]
 
 
 def new_log() -> Log:
-    """Give a log without a score."""
+    """Return an empty log."""
     return {name: [] for name in LOG}
 
 
@@ -57,7 +57,7 @@ class Record:
         write_with(self.folder / "evaluations.npz", lambda file: _savez(file, columns))
 
     def save(self) -> None:
-        """Save all that decides how training goes on, if it is on a bare ``GameVecEnv``.
+        """Save the state of training, from which it can be resumed, on a bare ``GameVecEnv``.
 
         Raises:
             WriteError: if there is no room.
@@ -70,17 +70,17 @@ class Record:
 
 @dataclass(frozen=True)
 class Run(Record):
-    """A run of ``train``; it is made by ``create`` or ``resume``, which build all that it needs."""
+    """A training run, made by ``create`` or ``resume``."""
 
     config: TrainConfig
     task: Task
-    """What the agent is scored on; in self-play it trains on others, too."""
+    """The task that the agent is scored on; in self-play it trains on other tasks, too."""
     callbacks: list[BaseCallback]
-    """Those that the options name."""
+    """The callbacks that the options name."""
 
     @classmethod
     def create(cls, config: TrainConfig) -> "Run":
-        """Build what a new run needs, then make its folder and put the options there.
+        """Build the environment and the model of a new run, then make its folder.
 
         Raises:
             RunError: if the folder exists or cannot be made.
@@ -93,7 +93,7 @@ class Run(Record):
 
     @classmethod
     def resume(cls, folder: Path) -> "Run":
-        """Take up a run where it was saved.
+        """Load an unfinished run from its last checkpoint.
 
         Raises:
             RunError: if it is finished, or what the folder holds is missing or damaged.
@@ -137,7 +137,7 @@ def _parts(config: TrainConfig) -> tuple[Task, BaseAlgorithm, list[BaseCallback]
 
 
 def _log_into(folder: Path, model: BaseAlgorithm, config: TrainConfig) -> None:
-    """Have a model write for TensorBoard, from which Weights & Biases takes it."""
+    """Tell a model to write TensorBoard logs, which Weights & Biases reads, too."""
     if config.tensorboard or config.wandb:
         model.tensorboard_log = str(folder / "tensorboard")
 
@@ -171,7 +171,7 @@ def _make_folder(config: TrainConfig) -> Path:
 
 
 def _state(model: BaseAlgorithm, env: GameVecEnv) -> dict[str, Any]:
-    """Give the weights, the games under way, and the state of every generator."""
+    """Return the weights, the games under way, and the state of every random generator."""
     content = {
         "parameters": model.get_parameters(),
         "counters": {name: getattr(model, name) for name in COUNTERS if hasattr(model, name)},
@@ -236,7 +236,7 @@ def _set_random_states(model: BaseAlgorithm, env: GameVecEnv, states: dict[str, 
 
 
 def _replay(model: OffPolicyAlgorithm) -> dict[str, Any]:
-    """Give the filled part of the replay buffer."""
+    """Return the filled part of the replay buffer."""
     buffer = model.replay_buffer
     assert buffer is not None
     filled = buffer.buffer_size if buffer.full else buffer.pos

@@ -1,4 +1,4 @@
-"""The main job: train an agent, watch its exact regret fall, and say what is left of it."""
+"""The main job: train an agent with exact scores, and print its final score."""
 
 import signal
 import threading
@@ -25,7 +25,7 @@ RUNAWAY = 1e6  # weights of networks that learn are far below
 
 
 class ProgressCallback(BaseCallback):
-    """Moves the bar."""
+    """Updates the progress bar."""
 
     def __init__(self, progress: Progress, total: int, done: int) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
 
 @contextmanager
 def _begun(config: TrainConfig) -> Iterator[Run]:
-    """Make a run, or take one up, and have its folder to oneself.
+    """Create or resume a run, and lock its folder.
 
     Raises:
         RunError: if the folder cannot be used, or another process trains in it.
@@ -109,7 +109,7 @@ def _finish(run: Run, final: Score, console: Console) -> Score:
 
 
 def _say_when(exact: ExactEvalCallback, console: Console) -> None:
-    """Say how soon the agent was good, and what it took to know."""
+    """Print when the agent reached a good score, and the time that exact scores took."""
     moments = zip(
         *(exact.log[name] for name in ("normalized", "timesteps", "seconds")), strict=True
     )
@@ -126,7 +126,7 @@ def _say_when(exact: ExactEvalCallback, console: Console) -> None:
 
 @contextmanager
 def _how_to_go_on(folder: Path) -> Iterator[None]:
-    """Add to what is said of a file that cannot be written, as on a full disk, what to do."""
+    """Add to the error for a file that cannot be written, as on a full disk, how to go on."""
     try:
         yield
     except folders.WriteError as error:
@@ -138,7 +138,7 @@ def _how_to_go_on(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _logged_by_wandb(run: Run) -> Iterator[None]:
-    """Have Weights & Biases take what is written for TensorBoard, if the options say so."""
+    """Send TensorBoard logs to Weights & Biases, if the options ask for it."""
     if run.config.wandb is None:
         yield
         return
@@ -180,7 +180,7 @@ def _learn(run: Run, console: Console) -> ExactEvalCallback:
 
 @contextmanager
 def _stop_on_interrupt(exact: ExactEvalCallback, console: Console) -> Iterator[None]:
-    """Have the first Ctrl-C end the run at the next point where it can be saved."""
+    """End the run after the first Ctrl-C, at the next point where it can be saved."""
 
     def ask(_signal: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, before)
