@@ -10,6 +10,7 @@ import pytest
 from exactdice.baselines import Task, as_policy, cache, solve
 from exactdice.baselines.policies.kinds import DeterministicPolicy, UniformPolicy
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
+from exactdice.games.greed import GreedSweeps
 from exactdice.sources.greed.policies import if_else
 
 import exactdice
@@ -34,7 +35,7 @@ def sweeps(monkeypatch):
 
     cache.clear_cache()
     for name in ("backward_together", "backward_mirrored"):
-        monkeypatch.setattr(Greed, name, counting(getattr(Greed, name)))
+        monkeypatch.setattr(GreedSweeps, name, counting(getattr(GreedSweeps, name)))
     return counted
 
 
