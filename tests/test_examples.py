@@ -141,6 +141,7 @@ def test_pig_is_solved_as_it_was_published(pig):
     assert actions(0, 0, range(18, 24)) == ["roll"] * 3 + ["hold"] * 3
 
 
+@pytest.mark.slow
 def test_two_who_hold_at_20_play_as_published(pig):
     """The first of them wins about .5347 (Neller, nifty.stanford.edu/2010/neller-pig)."""
     value = exactdice.evaluate("hold:20", Task(pig(), 0, "hold:20")).value

@@ -264,7 +264,7 @@ def test_a_worker_that_is_killed_fails_its_cell_alone(tiny):
 
 
 @pytest.mark.posix
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_ctrl_c_saves_what_runs_and_begins_nothing_else(tiny, jobs):
     config = replace(tiny, seeds=3, steps=20_000_000, jobs=jobs)
     with started(config, begun=jobs) as process:

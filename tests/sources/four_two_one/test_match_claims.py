@@ -141,6 +141,7 @@ def test_every_verdict_is_as_recorded_and_the_page_is_what_the_command_prints():
     assert "\n".join(table(match_claims.TITLE, claims)) in page
 
 
+@pytest.mark.slow
 def test_no_difference_of_the_default_match_is_near_the_smallest_that_counts():
     match = OptimalMatch(FourTwoOneMatch())
     moved = [list(gains(match, *by).values()) for by in ((0, 1, -1), (-1, 1, 0), (-1, 0, 1))]
