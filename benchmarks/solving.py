@@ -11,7 +11,9 @@ from math import log
 import numpy as np
 from exactdice.baselines import equilibrium
 from exactdice.baselines.cache import clear_cache
-from exactdice.games import GAMES, Game, Greed
+from exactdice.core import Sweeps, sweeps_for
+from exactdice.games import GAMES, Greed
+from exactdice.games.greed import GreedSweeps
 from timing import compare
 
 
@@ -47,13 +49,19 @@ def solve_by_pmf(limit: int) -> float:
 class Enumerated(Greed):
     """Greed without its recursion."""
 
-    backward_together, backward_mirrored = Game.backward_together, Game.backward_mirrored
-
 
 class BothAsked(Greed):
     """Greed whose players are asked one after the other, as in a game that differs by seat."""
 
-    backward_mirrored = Game.backward_mirrored
+
+class BothAskedSweeps(GreedSweeps):
+    """The recursion for both players."""
+
+    backward_mirrored = Sweeps.backward_mirrored
+
+
+sweeps_for(Enumerated)(Sweeps)
+sweeps_for(BothAsked)(BothAskedSweeps)
 
 
 def growth(limits: tuple[int, ...], exact: bool = False) -> None:
