@@ -242,6 +242,8 @@ def _stays_in_floats(game: Game, seat: int) -> FloatArray:
 def _stay(game: Game, block: Block, arithmetic: Arithmetic) -> float:
     """Bound the decisions in a block; infinite if floats are not precise enough.
 
+    Without rounding it only finds out whether the block is left.
+
     Raises:
         GameError: if the block need not be left.
     """
@@ -251,25 +253,27 @@ def _stay(game: Game, block: Block, arithmetic: Arithmetic) -> float:
     def prolong(stage: Stage, expected: Array) -> Array:
         best, optimal = arithmetic.best(expected, game.mask(stage.states), 0.0)
         choices[stage.positions] = optimal.argmax(axis=1)
-        longest.append(float((best / stage.scale).max()) + 1)
+        if arithmetic.rounds:
+            longest.append(float(best.max()) + 1)
         return best + stage.scale
 
     def weigh(stage: Stage, mass: Array) -> Array:
         weights: Array = mass[:, None] * one_hot(choices[stage.positions], game.num_actions)
         return weights
 
-    visits, missing = arithmetic.numbers(np.ones(len(block.groups), dtype=np.int64)), 0.0
+    visits = arithmetic.numbers(np.ones(len(block.groups), dtype=np.int64))
+    missing: Any = None
     for _ in range(MOST_ROUNDS):
         del longest[1:]
         again = block.backward(prolong, gains, visits)
-        relative = gamma(len(longest) * (block.roundings(0) + 1)) if arithmetic.rounds else 0.0
-        last, missing = missing, float((again * (1 + relative) - visits).max(initial=0))
+        relative = gamma(len(longest) * (block.roundings(0) + 1)) if arithmetic.rounds else 0
+        last, missing = missing, (again * (1 + relative) - visits).max(initial=0)
         if missing <= MISSING or missing == last:
             break
         visits = visits + _solve_linear(block, block.returns(weigh), again - visits, arithmetic)
     if missing > MOST_MISSING:
         return np.inf
-    return upwards(max(longest) * (1 + relative) / (1 - missing))
+    return upwards(max(longest) * (1 + relative) / (1 - float(missing)))
 
 
 def pass_through(

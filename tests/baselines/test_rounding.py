@@ -130,6 +130,7 @@ def test_a_position_that_comes_back_nearly_always(digits, wins):
         (12, r"values of Waiting must be right within 1e-06 .* may be off by .* exact=True"),
         (16, r"Waiting may come back to state 0 of player 0, or near it, more often than floats"),
         (40, r"Waiting may come back to state 0 of player 0, or near it, more often than floats"),
+        (400, r"Waiting may come back to state 0 of player 0, or near it, more often than floats"),
     ],
 )
 def test_what_floats_cannot_tell_is_refused_and_told_by_fractions(digits, said):
