@@ -301,6 +301,11 @@ class Sweeps:
         return int(most.max())
 
 
+#: What sweeps take for granted: a class that changes one of these has other rules.
+_RULES = (
+    *("mask", "initial_law", "law", "advance", "stages", "block", "has_cycles"),
+    *("exact_laws", "exact_advance", "exact_range"),
+)
 _SWEEPS: dict[type[Game], type[Sweeps]] = {}
 _Kind = TypeVar("_Kind", bound=type[Sweeps])
 
@@ -317,9 +322,16 @@ def sweeps_for(rules: Any) -> Callable[[_Kind], _Kind]:
 
 @once_a_game
 def sweeps_of(game: Game) -> Sweeps:
-    """Give the sweeps of a game: those of its class, or the nearest that it inherits from."""
-    kinds = (_SWEEPS[kind] for kind in type(game).__mro__ if kind in _SWEEPS)
-    return next(kinds, Sweeps)(game)
+    """Give the sweeps of a game: those of the nearest class that it inherits all its rules from.
+
+    The moves of a game that inherits from such a class and changes its rules are listed.
+    """
+    own = type(game)
+    for kind in own.__mro__:
+        if kind in _SWEEPS:
+            same = all(getattr(own, name) is getattr(kind, name) for name in _RULES)
+            return (_SWEEPS[kind] if same else Sweeps)(game)
+    return Sweeps(game)
 
 
 def checked_advance(

@@ -350,3 +350,20 @@ def test_a_loss_that_cannot_happen_has_no_chance():
     task = Task(game, 1, {0: stops})
     law = exactdice.outcome_distribution(np.full(game.num_states, rolls), task)
     assert list(law) == [1.0]
+
+
+class BustWins(Greed):
+    """Greed in which a player who is bust has won."""
+
+    def advance(self, seats, states, actions, outcomes):
+        move = super().advance(seats, states, actions, outcomes)
+        bust = self.scores(states)[0] + outcomes > self.max_score
+        return move._replace(payoffs=np.where(bust[:, None], 1 - move.payoffs, move.payoffs))
+
+
+def test_a_game_with_other_rules_is_not_swept_by_the_rules_that_it_inherits_from():
+    game = BustWins(4, 3)
+    assert type(sweeps_of(game)) is Sweeps
+    assert type(sweeps_of(type("Renamed", (Greed,), {})(4, 3))) is GreedSweeps
+    values = [exactdice.solve(Task(rules(4, 3))).value for rules in (BustWins, Greed)]
+    assert values[0] > 0.8 > values[1]  # who is bust wins
