@@ -12,6 +12,7 @@ import torch
 from exactdice.agents.learners.adapter import ModelPolicy
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.models import make_env, make_model
+from exactdice.core.positions import states_of
 from exactdice.games import GAMES
 from sb3_contrib import MaskablePPO
 from timing import compare
@@ -61,7 +62,7 @@ def time_scores(game: str, errors: tuple[float, ...]) -> None:
     env = make_env(config)
     model = make_model(config, env).learn(config.total_steps)
     policy = ModelPolicy(model, env.task.game)
-    states = env.task.game.states_of(0)
+    states = states_of(env.task.game, 0)
     inputs = env.task.game.observe(states, 0), env.task.game.mask(states)
     score = exactdice.score(model, env)
     exact = compare(

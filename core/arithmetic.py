@@ -230,7 +230,7 @@ class Arithmetic:
 
     def within(self, values: Any, low: Any, high: Any) -> Any:
         """Move values, or one, that rounding took out of a range back to its ends."""
-        return np.clip(values, low, high)
+        return np.maximum(low, np.minimum(values, high))
 
     def tie(self, game: Game) -> float:
         """Give the difference up to which values in a game are equal.

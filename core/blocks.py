@@ -23,16 +23,19 @@ class Block(ABC):
     """Positions of a game, ready to be swept for one player.
 
     Attributes:
-        stages: its positions, first to last.
         groups: group of each point of the cut, shape (cut,).
         places: its number in its group, of the same shape.
         successors: numbers of the later blocks to which moves lead.
     """
 
-    stages: Sequence[Stage]
     groups: IntArray
     places: IntArray
     successors: Sequence[int]
+
+    @property
+    @abstractmethod
+    def stages(self) -> Sequence[Stage]:
+        """All positions of the block, by player."""
 
     @abstractmethod
     def gains(self, values: Values | None) -> Any:

@@ -7,7 +7,7 @@ the game is asked about first: here, once for each game, what stands apart from 
 ``exactdice.testing.check_game`` finds.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Rational
 from typing import Any
 
@@ -250,11 +250,17 @@ def order_of(game: Game) -> Order:
             f"stages must list a position once, got state {state} of player {seat} again"
         )
     shape = game.num_players, game.num_states
-    numbers, blocks, cut = np.full(shape, -1), np.zeros(shape, int), np.zeros(shape, bool)
-    for number, (seat, states) in enumerate(stages):
-        numbers[seat, states] = number
-        if game.has_cycles:
-            blocks[seat, states], cut[seat, states] = game.block(seat, states)
+    numbers: Any = np.full(shape, -1, dtype=np.int32)  # small, as there are many positions
+    blocks: Any = numbers.copy()
+    cut = np.zeros(shape, dtype=bool)
+    of_stages: Sequence[IntArray] = [np.zeros(len(states), dtype=np.int64) for _, states in stages]
+    if game.has_cycles:
+        of_stages, in_cut = zip(*(game.block(*stage) for stage in stages), strict=True)
+        for stage, points in zip(stages, in_cut, strict=True):
+            cut[stage] = points
+    known = np.unique(np.concatenate(of_stages))
+    for number, (stage, of_stage) in enumerate(zip(stages, of_stages, strict=True)):
+        numbers[stage], blocks[stage] = number, np.searchsorted(known, of_stage)
     starts, _ = game.initial_law()
     if (numbers[0, starts] < 0).any():
         raise GameError("initial_law must give states of player 0 that stages lists")

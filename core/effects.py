@@ -5,20 +5,10 @@ from typing import Any
 import numpy as np
 
 from .checks import kind_of, range_of, require_later, require_shapes, show_numbers
-from .contract import CLOSE, checked_mask, order_of, require_exact
+from .contract import CLOSE, order_of, require_exact
 from .errors import GameError
 from .game import Game
 from .types import BoolArray, IntArray, Move
-
-
-def legal_moves(game: Game, states: IntArray) -> tuple[IntArray, IntArray]:
-    """List the legal moves from some states: place in ``states``, action.
-
-    Raises:
-        GameError: if the mask is of another form, or a state has none.
-    """
-    pairs, actions = np.nonzero(checked_mask(game, states))
-    return pairs, actions
 
 
 def require_rows(game: Game, seat: int, states: IntArray, actions: IntArray, rows: Any) -> None:

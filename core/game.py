@@ -18,20 +18,19 @@ structure by a class of its own.
 import inspect
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .board import Die, Note, Row
-from .checks import range_of, require_laws, require_numbers
+from .checks import range_of, require_numbers
 from .errors import GameError
 from .identity import Identity, Sealed, require_unchanged
 from .layout import Layout
-from .sampling import InverseLaws
 from .sizes import Cost
 from .types import Array, BoolArray, FloatArray, IntArray, Move
 
@@ -95,19 +94,6 @@ class Game(metaclass=Sealed):
         At least one is, also in numbers that stand for no state, where all may be.
         """
 
-    def allows(self, states: IntArray, actions: IntArray) -> BoolArray:
-        """Say whether an action is legal in each of many states, shape (state,)."""
-        pieces = [np.empty(0, dtype=bool)]
-        for piece in _pieces(len(states)):
-            chosen = actions[piece]
-            pieces.append(self.mask(states[piece])[np.arange(len(chosen)), chosen])
-        return np.concatenate(pieces)
-
-    def first_actions(self, states: IntArray) -> IntArray:
-        """Give the smallest legal action of each of many states, shape (state,)."""
-        pieces = [self.mask(states[piece]).argmax(axis=1) for piece in _pieces(len(states))]
-        return np.concatenate([np.empty(0, dtype=np.int64), *pieces])
-
     @abstractmethod
     def initial_law(self) -> tuple[IntArray, Array]:
         """Give the states in which seat 0 may start, and their probabilities (fractions)."""
@@ -166,11 +152,6 @@ class Game(metaclass=Sealed):
             GameError: if the game has cycles and does not say it.
         """
         raise GameError(f"{type(self).__name__} must have the method block, as it has cycles")
-
-    def states_of(self, seat: int) -> IntArray:
-        """List the states in which a player may be to move, in growing order."""
-        own = [states for mover, states in self.stages() if mover == seat]
-        return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *own]))
 
     @abstractmethod
     def describe(self, observation: IntArray) -> str:
@@ -296,27 +277,10 @@ class Game(metaclass=Sealed):
                 f"{name} must stay as it was when the game was made: make another game instead"
             )
 
-    # ------------------------------------------------------- chance, one way
-
-    def draw(self, states: IntArray, actions: IntArray, rng: np.random.Generator) -> IntArray:
-        """Draw the outcome of each move, shape (move,), with one uniform number a move."""
-        return self._inverse_laws.draw(self.law(states, actions), rng)
-
-    @cached_property
-    def _inverse_laws(self) -> InverseLaws:
-        require_laws("laws", self.laws)
-        return InverseLaws(self.laws)
-
 
 #: Every game by name, to which ``exactdice.register`` adds; ``exactdice/<name>-v0`` is its
 #: environment.
 GAMES: dict[str, type[Game]] = {}
-
-
-def _pieces(count: int) -> Iterator[slice]:
-    """Cut a number of states into slices whose masks fit the cache."""
-    for first in range(0, count, 4096):
-        yield slice(first, first + 4096)
 
 
 @lru_cache

@@ -5,7 +5,21 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .checks import require_laws
+from .game import Game
+from .identity import once_a_game
 from .types import FloatArray, IntArray
+
+
+def draw(game: Game, states: IntArray, actions: IntArray, rng: np.random.Generator) -> IntArray:
+    """Draw the outcome of each move, shape (move,), with one uniform number a move."""
+    return _inverse_laws(game).draw(game.law(states, actions), rng)
+
+
+@once_a_game
+def _inverse_laws(game: Game) -> "InverseLaws":
+    require_laws("laws", game.laws)
+    return InverseLaws(game.laws)
 
 
 class InverseLaws:

@@ -26,15 +26,14 @@ import numpy as np
 
 from .arithmetic import FLOATS, Arithmetic, Values
 from .blocks import Blocks
-from .contract import order_of
-from .effects import legal_moves, require_moves, require_rows
+from .effects import require_moves
 from .errors import SizeError
 from .game import Game
 from .identity import once_a_game
 from .listed import listed_blocks
-from .listing import law_roundings, move_roundings, outcomes
-from .listing import moves as list_all
+from .listing import batches, expected_values, list_moves, move_roundings
 from .moves import Moves, SeatTurn
+from .positions import states_of
 from .types import Array, Decide, IntArray, Move, Stage
 
 #: Outcomes of moves that are listed one by one: 256 MB.
@@ -91,12 +90,14 @@ class Sweeps:
             For each way its place in ``states``, the action, the payoff and its probability; what
             is missing to one is the probability that the game goes on.
         """
-        ways = []
-        for row, action, chance, move in list_all(self.game, seat, states, arithmetic):
-            over = move.over[:, player]
-            ways.append((row[over], action[over], move.payoffs[over, player], chance[over]))
+        columns = []
+        for batch in batches(self.game, states):
+            rows, actions, ways = list_moves(self.game, seat, states[batch], arithmetic)
+            over = ways.effect.over[:, player]
+            moves, payoffs = ways.moves[over], ways.effect.payoffs[over, player]
+            columns.append((batch.start + rows[moves], actions[moves], payoffs, ways.chances[over]))
         rows, actions, payoffs, chances = (
-            np.concatenate(column) for column in zip(*ways, strict=True)
+            np.concatenate(column) for column in zip(*columns, strict=True)
         )
         return rows, actions, payoffs, chances
 
@@ -135,19 +136,8 @@ class Sweeps:
         Returns:
             Values, shape (seat, player to move, state).
         """
-        game = self.game
-        self._require_order()
-        values = arithmetic.values(len(seats), game.num_players, game.num_states)
-        for stage in reversed(self._stages(arithmetic)):
-            expected = arithmetic.zeros(len(seats), len(stage.states), game.num_actions)
-            for pair, action, chance, move in list_all(game, stage.seat, stage.states, arithmetic):
-                for row, seat in enumerate(seats):
-                    over = move.over[:, seat]
-                    later = values.numbers[row, move.seats, np.where(over, 0, move.states)]
-                    results = np.where(over, move.payoffs[:, seat], later)
-                    np.add.at(expected[row], (pair, action), chance * results)
-            values.put((..., *stage.positions), decide(stage, expected), stage.scale)
-        return values.frozen()
+        self._require_one_pass()
+        return listed_blocks(self.game, tuple(seats), arithmetic)[0].backward_together(decide)
 
     def backward_mirrored(self, decide: Decide, arithmetic: Arithmetic = FLOATS) -> Values | None:
         """Do as ``backward`` does for player 0 if player 1 does the same in the same states.
@@ -183,12 +173,7 @@ class Sweeps:
         Returns:
             Expected values, shape (move,).
         """
-        expected = arithmetic.zeros(len(states))
-        for where, chance, move in outcomes(self.game, seat, states, actions, arithmetic):
-            over = move.over[:, seat]
-            later = values[move.seats, np.where(over, 0, move.states)]
-            expected[where] += chance * np.where(over, move.payoffs[:, seat], later)
-        return expected
+        return expected_values(self.game, seat, states, actions, values, arithmetic, self.is_listed)
 
     def forward(
         self, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic = FLOATS
@@ -206,36 +191,20 @@ class Sweeps:
         Returns:
             All mass, shape (player to move, state).
         """
-        self._require_order()
+        self._require_one_pass()
         mass = start.copy()
-        for stage in self._stages(arithmetic):
-            weights = decide(stage, mass[stage.positions])
-            for pair, action, chance, move in list_all(
-                self.game, stage.seat, stage.states, arithmetic
-            ):
-                goes_on = ~move.over[:, seat]
-                target = (move.seats[goes_on], move.states[goes_on])
-                np.add.at(mass, target, (chance * weights[pair, action])[goes_on])
+        listed_blocks(self.game, (seat,), arithmetic)[0].forward_alone(decide, mass)
         return mass
 
-    def _stages(self, arithmetic: Arithmetic) -> list[Stage]:
-        """Give the stages in their order, of scale 1."""
-        return [
-            Stage(seat, states, np.ones(len(states), dtype=arithmetic.dtype))
-            for seat, states in self.game.stages()
-        ]
-
-    def _require_order(self) -> None:
-        """Check that stages can be visited one after the other, before they are."""
-        _ = order_of(self.game)
+    def _require_one_pass(self) -> None:
         if self.game.has_cycles:
             raise TypeError(
                 f"{self.game.name} has cycles, so that one pass is not enough: see blocks"
             )
 
     def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> Blocks:
-        """Give the blocks of a game with cycles, first to last, for sweeps to one player."""
-        return listed_blocks(self.game, seat, arithmetic)
+        """Give the blocks of a game, first to last, for sweeps to one player."""
+        return listed_blocks(self.game, (seat,), arithmetic)
 
     # ------------------------------------------------------------- rounding
 
@@ -284,21 +253,7 @@ class Sweeps:
         A move takes those of a decision, of a probability and of the product with it; at a position
         all ways to it are added up.
         """
-        if self.game.has_cycles:
-            return max(block.forward_roundings(decision) for block in self.blocks(seat))
-        game = self.game
-        each = decision + 2 + law_roundings(game)
-        most, ways = np.zeros(
-            (2, game.num_players, game.num_states), dtype=np.int64
-        )  # to a position
-        for mover, states in game.stages():
-            most[mover, states] += ways[mover, states] + each
-            for row, _, _, move in list_all(game, mover, states, FLOATS):
-                goes_on = ~move.over[:, seat]
-                target = move.seats[goes_on], move.states[goes_on]
-                np.add.at(ways, target, 1)
-                np.maximum.at(most, target, most[mover, states[row[goes_on]]])
-        return int(most.max())
+        return max(block.forward_roundings(decision) for block in self.blocks(seat))
 
 
 #: What sweeps take for granted: a class that changes one of these has other rules.
@@ -361,30 +316,25 @@ def _flat_moves(game: Game, seat: int, player: int) -> Moves:
         GameError: if a move leads back or breaks another rule.
         SizeError: if there are too many.
     """
-    _ = order_of(game)
-    own = game.states_of(seat)
-    pair, actions = legal_moves(game, own)
-    states = own[pair]
-    laws, firsts = np.full((2, game.num_states, game.num_actions), -1)
-    rows = game.law(states, actions)
-    require_rows(game, seat, states, actions, rows)
-    laws[states, actions] = rows
+    own = states_of(game, seat)
     sizes = game.laws.shape[1] - np.argmax(game.laws[:, ::-1] > 0, axis=1)  # up to the last one
-    counts = sizes[rows]
-    if counts.sum() > MOST:
-        raise SizeError(f"moves must have at most {MOST} outcomes to be listed, got {counts.sum()}")
-    first = firsts[states, actions] = np.cumsum(counts) - counts
-    leads_to = np.zeros(int(counts.sum()), dtype=np.int64)
-    paid = np.zeros(len(leads_to))
-    over = np.zeros(len(leads_to), dtype=bool)
-    for outcome in range(game.laws.shape[1]):
-        where = np.flatnonzero(game.laws[rows, outcome] > 0)
-        seats, outcomes = np.full(len(where), seat), np.full(len(where), outcome)
-        move = game.advance(seats, states[where], actions[where], outcomes)
-        require_moves(game, seats, states[where], actions[where], move)
-        entries = first[where] + outcome
-        leads_to[entries] = move.seats * game.num_states + move.states
-        over[entries], paid[entries] = move.over[:, player], move.payoffs[:, player]
+    laws, firsts = np.full((2, game.num_states, game.num_actions), -1)
+    listed, count = [(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=bool))], 0
+    for batch in batches(game, own):
+        rows, actions, ways = list_moves(game, seat, own[batch], FLOATS)
+        states = own[batch][rows]
+        begins = np.cumsum(sizes[ways.laws]) - sizes[ways.laws]
+        laws[states, actions], firsts[states, actions] = ways.laws, count + begins
+        size = int(sizes[ways.laws].sum())
+        count += size
+        if count > MOST:
+            raise SizeError(f"moves must have at most {MOST} outcomes to be listed, got {count}")
+        leads_to, paid, over = np.zeros(size, dtype=np.int64), np.zeros(size), np.zeros(size, bool)
+        entries, effect = begins[ways.moves] + ways.outcomes, ways.effect
+        leads_to[entries] = effect.seats * game.num_states + effect.states
+        over[entries], paid[entries] = effect.over[:, player], effect.payoffs[:, player]
+        listed.append((leads_to, paid, over))
+    leads_to, paid, over = (np.concatenate(column) for column in zip(*listed, strict=True))
     payoffs, numbers = np.unique(paid[over], return_inverse=True)
     leads_to[over] = -1 - numbers
     return Moves(laws, firsts, leads_to, payoffs)

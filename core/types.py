@@ -27,6 +27,7 @@ class Stage(NamedTuple):
     seat: int  # player to move
     states: IntArray  # (state,)
     scale: Array  # (state,), what the numbers here are multiplied by: integers, 1 in floats
+    mask: "BoolArray | None" = None  # (state, action), legal actions if they have been listed
 
     @property
     def positions(self) -> tuple[int, IntArray]:
@@ -38,7 +39,7 @@ class Order(NamedTuple):
     """Where the positions of a game stand, arrays of shape (player, state)."""
 
     stages: "IntArray"  # number of the stage, -1 if the position is in none
-    blocks: "IntArray"  # number of the block
+    blocks: "IntArray"  # number of the block, from 0 on, first to last; -1 likewise
     cut: "BoolArray"  # whether it is in the cut of its block
 
 

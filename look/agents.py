@@ -4,6 +4,7 @@ import numpy as np
 
 from ..baselines import Score, score, solve
 from ..core import FloatArray, IntArray, Layout
+from ..core.positions import states_of
 from .charts import Bars, CellWords, Map, Picture
 from .registry import agent_chart
 
@@ -14,7 +15,7 @@ BARS = 15  # states that are shown where a game has no map
 def mistakes(scored: Score) -> Picture:
     """Draw the cost of an agent's mistakes in each state."""
     task = scored.task
-    game, states = task.game, task.game.states_of(task.seat)
+    game, states = task.game, states_of(task.game, task.seat)
     layout = game.layout(game.observe(states, task.seat))
     panels = [_bars(scored)] if layout is None else _maps(scored, states, layout)
     return Picture(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from exactdice.core.positions import states_of
 from exactdice.envs import Engine, sparse_law
 from exactdice.envs.planners.transitions import tabulate_transitions
 
@@ -10,7 +11,7 @@ def require_same_law(task, reward="outcome"):
     """Compare the sparse law with ``P``, which is listed move by move, for every action."""
     law, listed = sparse_law(task, reward), tabulate_transitions(Engine(task, 1, reward))
     numbers = [*law.states.tolist(), task.game.num_states]  # the end is last in both
-    assert (task.game.states_of(task.seat) == law.states).all()
+    assert (states_of(task.game, task.seat) == law.states).all()
     assert law.initial == pytest.approx(np.append(task.initial, 0.0)[numbers], abs=0)
     assert (law.legal[:-1] == task.game.mask(law.states)).all()
     num_states, num_actions = law.rewards.shape

@@ -4,6 +4,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
+from exactdice.core.positions import states_of
 from exactdice.envs import Engine
 from exactdice.envs.engine.tables import process_of
 from exactdice.envs.planners.transitions import tabulate_transitions
@@ -77,7 +78,7 @@ def require_tables(task):
     game, process = task.game, process_of(task)
     ends = ends_of_events(process)
     transitions = tabulate_transitions(Engine(task, 1))
-    states = game.states_of(task.seat)
+    states = states_of(game, task.seat)
     places, contexts = process.blocks.locate(states)
     assert (process.blocks.states(places, contexts) == states).all()
     assert (process.legal[places] == game.mask(states)).all()

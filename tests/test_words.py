@@ -6,6 +6,7 @@ from itertools import chain
 import numpy as np
 import pytest
 from exactdice.baselines import Task
+from exactdice.core.positions import states_of
 from exactdice.core.words import dice_words, either, listed, ordinal, plural, spelled, to_you, up_to
 from exactdice.games import GAMES
 from small_games import SMALL
@@ -22,7 +23,7 @@ def test_no_sentence_is_python_and_each_move_has_its_own(name, size):
     game = GAMES[name](**size)
     rng = np.random.default_rng(0)
     for seat in range(game.num_players):
-        own = game.states_of(seat)
+        own = states_of(game, seat)
         states = own if len(own) < 200 else rng.choice(own, 200, replace=False)
         for state, seen, legal in zip(
             states, game.observe(states, seat), game.mask(states), strict=True

@@ -13,6 +13,7 @@ from torch.nn.functional import log_softmax
 
 from ...baselines import Score, Task, occupancy, score, solve
 from ...core import InputError
+from ...core.positions import states_of
 from .adapter import ModelPolicy
 
 UPDATES = 1000  # at least; a game of millions of states takes one for each thousand
@@ -36,7 +37,7 @@ def ceiling(model: BaseAlgorithm, task: Task, seed: int = 0) -> Score:
     """
     game = task.game
     fitted = ModelPolicy(model, game).with_policy(_renewed(model, seed))
-    states = game.states_of(task.seat)
+    states = states_of(game, task.seat)
     optimal = solve(task).optimal
     met = occupancy("optimal", task)[states].astype(np.float64)
     chances = np.cumsum(0.5 * met / met.sum() + 0.5 / len(states))

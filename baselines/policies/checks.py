@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core import BoolArray, FloatArray, Game, InputError, IntArray
+from ...core.positions import are_legal, first_actions
 
 SUM_TOLERANCE = 1e-5  # float32 networks; the probabilities are normalised once accepted
 _UNMASKED = " (masked=False lets it choose any, at the worst payoff)"
@@ -72,11 +73,11 @@ class PolicyCheck:
             )
         in_range = (given >= 0) & (given < game.num_actions)
         chosen = np.where(in_range, given, 0).astype(np.int64)
-        legal = in_range & (game.allows(states, chosen) if self.masked else True)
+        legal = in_range & (are_legal(game, states, chosen) if self.masked else True)
         illegal = np.flatnonzero(in_range & ~legal)
         if self.worthless is not None and len(illegal):
             harmless = illegal[self.worthless(states[illegal])]
-            chosen[harmless] = game.first_actions(states[harmless])
+            chosen[harmless] = first_actions(game, states[harmless])
             legal[harmless] = True
         if not legal.all():
             row = int(np.argmin(legal))

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core import Array, BoolArray, IntArray
+from ...core.positions import states_of
 from .checks import PolicyCheck
 from .consistency import ROUNDING, Marks, as_law, check_again, sample_of
 from .kinds import Policy, PolicyFunction
@@ -34,7 +35,7 @@ def function_policy(function: PolicyFunction, check: PolicyCheck) -> Policy:
             again.
     """
     call = _Call(function, check)
-    game, states = check.game, check.game.states_of(check.seat)
+    game, states = check.game, states_of(check.game, check.seat)
     player = (game, check.seat, check.name)
     rows = TableBuilder(check, with_laws=8 * game.num_states * game.num_actions <= LAWS)
     marks, sample = Marks(player), sample_of(states)
@@ -120,7 +121,7 @@ class FunctionPolicy(Policy):
     @cached_property
     def _own(self) -> BoolArray:
         own = np.zeros(self.shape[0], dtype=bool)
-        own[self._check.game.states_of(self._check.seat)] = True
+        own[states_of(self._check.game, self._check.seat)] = True
         return own
 
     def _checked(self, states: IntArray) -> npt.NDArray[Any]:

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core import FloatArray, Game, InputError, IntArray
+from ...core.positions import first_actions, states_of
 from ...core.sizes import check_array
 from .checks import PolicyCheck
 from .kinds import DeterministicPolicy, Policy, StochasticPolicy
@@ -26,7 +27,7 @@ def table_policy(table: Any, check: PolicyCheck) -> Policy:
     Raises:
         ValueError: if the table has another shape, or as ``check`` does.
     """
-    game, own = check.game, check.game.states_of(check.seat)
+    game, own = check.game, states_of(check.game, check.seat)
     if isinstance(table, Mapping):
         table = _listed(table, game, own)
     given = as_numbers(table, "policy")
@@ -87,7 +88,7 @@ class TableBuilder:
         done = actions[states] >= 0
         others = np.flatnonzero(actions < 0)  # other players' states, or states with a law
         if done.all():
-            actions[others] = self._check.game.first_actions(others)
+            actions[others] = first_actions(self._check.game, others)
             return DeterministicPolicy(actions, num_actions, self._check.name)
         if table is None:
             return None

@@ -29,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core import GAMES, BoolArray, Game, InputError, IntArray
+from ...core.positions import states_of
 from ..policies.checks import SUM_TOLERANCE
 from ..policies.kinds import PolicyFunction
 from ..policies.names import is_policy_name
@@ -60,7 +61,7 @@ def certificate(result: Score) -> bytes:
     task = result.task
     if not result.masked:
         raise InputError("a certificate must be of a policy held to the legal actions")
-    game, states = task.game, task.game.states_of(task.seat)
+    game, states = task.game, states_of(task.game, task.seat)
     if result.agent.is_deterministic:
         smallest = np.min_scalar_type(game.num_actions)
         policy = result.agent.likeliest(states).astype(smallest)
@@ -125,7 +126,7 @@ def read_policy(path: Path, game: Game) -> PolicyFunction:
 
 def _player(path: Path, policy: npt.NDArray[Any], task: Task) -> PolicyFunction:
     """Make a function of a policy's rows, one for each state of the seat in growing order."""
-    states = task.game.states_of(task.seat)
+    states = states_of(task.game, task.seat)
     if len(policy) != len(states):
         raise InputError(f"must hold a policy for {len(states)} states, got {len(policy)}")
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...core import FLOATS, FloatArray, IntArray, Stage, frozen
+from ...core.positions import states_of
 from ..cache import cached
 from ..policies.checks import SUM_TOLERANCE
 from ..policies.door import label
@@ -190,7 +191,7 @@ class Score:
 
 def _why_impossible(agent: Policy, task: Task) -> str:
     """Say whether a policy or this project causes a score above the optimum."""
-    states = task.game.states_of(task.seat)
+    states = states_of(task.game, task.seat)
     law = agent.probabilities(states)
     wrong = (law < 0).any(axis=1) | ~(np.abs(law.sum(axis=1) - 1) < SUM_TOLERANCE)
     if wrong.any():

@@ -10,8 +10,9 @@ one, x = r + A' x, where r is what comes to the cut of the mass that begins in t
 
 *Free players* choose by policy iteration (Howard 1960): the choices of the pass for T(c) become
 fixed policies, whose solution is the next c, until the choices repeat. Where two players are free,
-the opponent first finds its best response to the other player's choices, by the same iteration
-(Hoffman and Karp 1966).
+both choose at once, which is Newton's method and need not come to an end (Pollatschek and
+Avi-Itzhak 1969). If choices repeat before c = T(c), the opponent first finds its best response to
+the other player's choices, by the same iteration, which always ends (Hoffman and Karp 1966).
 
 *How right it is.* Let r bound |T(c) - c|, as computed by the last pass. In a position of the cut
 the values that are used, c, miss their equation by r more than other values do. So the proof in
@@ -49,6 +50,7 @@ from ...core import (
     frozen,
 )
 from ...core.blocks import Block
+from ...core.positions import legal_in
 from ...core.sweeps import sweeps_of
 from ..cache import cached
 from .players import Players, one_hot
@@ -108,7 +110,9 @@ def _guess(players: Players) -> Values:
     if not players.arithmetic.rounds:
         with suppress(InputError):  # floats are not precise enough
             return fixed_point(players.in_floats())[0]
-    return FLOATS.values(players.game.num_players, players.game.num_states)
+    guess = FLOATS.values(players.game.num_players, players.game.num_states)
+    guess.numbers[:] = sum(players.game.payoff_range) / 2
+    return guess
 
 
 def _solve(block: Block, players: Players, values: Values, cut: Array) -> Any:
@@ -122,13 +126,18 @@ def _solve(block: Block, players: Players, values: Values, cut: Array) -> Any:
     """
     gains = block.gains(values)
     known: set[bytes] = set()
+    in_turn = False  # whether the opponent responds before the other player chooses again
     for _ in range(MOST_ROUNDS):
         found = block.backward(players.choose, gains, cut, values)
         residual = np.abs(found - cut).max(initial=0)
-        if not residual or _were_known(players.chosen(block.stages), known):
+        if not residual:
             break
+        if _were_known(players.chosen(block.stages), known):
+            if in_turn or len(players.free) < 2 or residual <= players.tie:
+                break
+            in_turn, known = True, set()
         cut = _improved(block, players, cut, found)
-        if len(players.free) == 2:
+        if in_turn:
             cut = _respond(block, players, gains, cut)
     else:
         raise ArithmeticError(f"policy iteration must end within {MOST_ROUNDS} rounds, and did not")
@@ -218,7 +227,7 @@ def longest_stays(game: Game, seat: int, arithmetic: Arithmetic = FLOATS) -> Flo
     if endless:
         blocks = sweeps_of(game).blocks(seat, EXACT)
         for number in endless:
-            _stay(game, blocks[number], EXACT)  # raises if it is endless
+            _stay(game, blocks[number], EXACT, _no_choices(game))  # raises if it is endless
         if arithmetic.rounds:
             raise InputError(
                 f"{game.title} may come back to {blocks[endless[0]].describe_cut(0)}, or near it, "
@@ -230,28 +239,38 @@ def longest_stays(game: Game, seat: int, arithmetic: Arithmetic = FLOATS) -> Flo
 @cached
 def _stays_in_floats(game: Game, seat: int) -> FloatArray:
     """Bound the decisions in each block; infinite where floats are not precise enough."""
-    stays = []
+    stays, choices = [], _no_choices(game)
     for block in sweeps_of(game).blocks(seat):
         try:
-            stays.append(_stay(game, block, FLOATS))
+            stays.append(_stay(game, block, FLOATS, choices))
         except GameError:  # though it may end: rounding takes a small chance of it for none
             stays.append(np.inf)
     return frozen(np.array(stays))
 
 
-def _stay(game: Game, block: Block, arithmetic: Arithmetic) -> float:
+def _no_choices(game: Game) -> IntArray:
+    """Make room for an action of each position, shape (player to move, state)."""
+    return np.full((game.num_players, game.num_states), -1)
+
+
+def _stay(game: Game, block: Block, arithmetic: Arithmetic, choices: IntArray) -> float:
     """Bound the decisions in a block; infinite if floats are not precise enough.
 
     Without rounding it only finds out whether the block is left.
 
+    Args:
+        game: the rules.
+        block: of the game.
+        arithmetic: of the bound.
+        choices: where to keep the actions that prolong the stay, shape (player to move, state).
+
     Raises:
         GameError: if the block need not be left.
     """
-    choices = np.full((game.num_players, game.num_states), -1)
     longest, gains = [0.0], block.gains(None)
 
     def prolong(stage: Stage, expected: Array) -> Array:
-        best, optimal = arithmetic.best(expected, game.mask(stage.states), 0.0)
+        best, optimal = arithmetic.best(expected, legal_in(game, stage), 0.0)
         choices[stage.positions] = optimal.argmax(axis=1)
         if arithmetic.rounds:
             longest.append(float(best.max()) + 1)

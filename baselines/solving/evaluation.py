@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core import Arithmetic, Array, BoolArray, InputError, IntArray, Stage, Values, frozen
+from ...core.positions import states_of
 from ...core.sizes import check_array
 from ...core.sweeps import sweeps_of
 from ..policies.kinds import DeterministicPolicy, Policy
@@ -142,7 +143,7 @@ class Evaluation:
     @cached_property
     def _own_states(self) -> IntArray:
         """The states in which the agent may be to move, in growing order."""
-        return frozen(self.task.game.states_of(self.task.seat))
+        return frozen(states_of(self.task.game, self.task.seat))
 
 
 @dataclass(frozen=True)

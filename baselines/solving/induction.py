@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core import Arithmetic, Array, Decide, Game, InputError, IntArray, Stage, Values, arithmetic
+from ...core.positions import first_actions, legal_in
 from ...core.sizes import check_array, check_sizes
 from ...core.sweeps import sweeps_of
 from ..cache import cached
@@ -116,7 +117,7 @@ def look_ahead(
 def _everywhere(game: Game, choice: IntArray) -> IntArray:
     """Put the first legal action into other players' states, so that tables are complete."""
     rest = np.flatnonzero(choice < 0)
-    choice[rest] = game.first_actions(rest)
+    choice[rest] = first_actions(game, rest)
     return choice
 
 
@@ -193,7 +194,7 @@ def _sweep_together(
 
     def decide(stage: Stage, expected: Array) -> Array:  # (seat, state, action) to (seat, state)
         mover, states = stage.seat, stage.states
-        _, optimal = arithmetic.best(expected[mover], game.mask(states), equal)
+        _, optimal = arithmetic.best(expected[mover], legal_in(game, stage), equal)
         chosen = choices[mover][states] = optimal.argmax(axis=1)
         picked = expected[:, np.arange(len(states)), chosen]
         within: Array = arithmetic.within(picked, *arithmetic.payoff_range(game))

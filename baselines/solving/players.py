@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from ...core import FLOATS, Arithmetic, Array, Game, InputError, IntArray, Stage
+from ...core.positions import legal_in
 from ..policies.kinds import Policy
 from .rounding import decision_roundings
 
@@ -12,7 +13,7 @@ from .rounding import decision_roundings
 def with_illegal(game: Game, stage: Stage, expected: Array, arithmetic: Arithmetic) -> Array:
     """Set the values of illegal actions, (state, action), to the worst payoff."""
     worst = arithmetic.scaled(arithmetic.payoff_range(game)[0], stage.scale)
-    return np.where(game.mask(stage.states), expected, worst[:, None])
+    return np.where(legal_in(game, stage), expected, worst[:, None])
 
 
 def spread(policy: Policy, states: IntArray, mass: Array, arithmetic: Arithmetic) -> Array:
@@ -42,6 +43,7 @@ class Players:
         choices: last chosen action of each free player in every state, shape (state,); -1 at
             first.
         roundings: most roundings of a decision.
+        tie: values that differ by no more are equal.
 
     Raises:
         InputError: if two players are free in a game that is not zero-sum.
@@ -64,7 +66,7 @@ class Players:
         self.roundings = decision_roundings(policies.values())
         self._policies, self._worst, self._partial = policies, worst, partial
         self._range = arithmetic.payoff_range(game)
-        self._equal = arithmetic.tie(game) if self.free else 0.0
+        self.tie = arithmetic.tie(game) if self.free else 0.0
 
     def in_floats(self) -> "Players":
         """Give the same players, with floats as arithmetic."""
@@ -90,7 +92,7 @@ class Players:
         mover, states = stage.seat, stage.states
         if mover in self._policies:
             weights = spread(self._policies[mover], states, mass, self.arithmetic)
-            return weights * self.game.mask(states)  # illegal moves end the game
+            return weights * legal_in(self.game, stage)  # illegal moves end the game
         chosen = self.choices[mover][states]
         return mass[:, None] * one_hot(chosen, self.game.num_actions)
 
@@ -114,7 +116,7 @@ class Players:
             chosen: Array = expected[np.arange(len(states)), self.choices[mover][states]]
             return chosen
         low = (mover == self.seat) == self._worst
-        mask = self.game.mask(states)
-        best, optimal = self.arithmetic.best(-expected if low else expected, mask, self._equal)
+        mask = legal_in(self.game, stage)
+        best, optimal = self.arithmetic.best(-expected if low else expected, mask, self.tie)
         self.choices[mover][states] = optimal.argmax(axis=1)
         return -best if low else best

@@ -24,6 +24,7 @@ except ModuleNotFoundError as error:
 from ...baselines import Sight, Task, make_game, register_environment
 from ...baselines.solving.observations import InDictionary
 from ...core import GAMES, BoolArray, FloatArray, InputError, InverseLaws
+from ...core.sampling import draw
 from ...core.sweeps import checked_advance
 from ..drawing.rendering import FRAMES, MODES, Renderer
 from ..engine.lanes import Played
@@ -186,7 +187,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         """Make a legal move."""
         assert self._rng is not None
         seats, states, actions = np.array([[self._seat], [self._state], [action]])
-        outcomes = self.game.draw(states, actions, self._rng)
+        outcomes = draw(self.game, states, actions, self._rng)
         played = Played(self._seat, self._state, action, int(outcomes[0]))
         move = checked_advance(self.game, seats, states, actions, outcomes)
         self._settle(move.over[0], move.payoffs[0])

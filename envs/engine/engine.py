@@ -16,6 +16,7 @@ from ...baselines.cache import cached
 from ...baselines.solving.induction import look_ahead
 from ...baselines.solving.players import with_illegal
 from ...core import FLOATS, BoolArray, FloatArray, IntArray, Stage, at_least, frozen, one_of
+from ...core.positions import are_legal, states_of
 from ...core.sizes import check_memory
 from ...core.sweeps import sweeps_of
 from ..api.encoding import Encoding, EncodingName, Features
@@ -101,7 +102,7 @@ class Engine:
         if self._rows is not None and self._advantages is not None:
             return self._advantages[self._rows[states], actions]
         expected = np.full(len(states), self.game.payoff_range[0])
-        legal = self.game.allows(states, actions)
+        legal = are_legal(self.game, states, actions)
         expected[legal] = sweeps_of(self.game).expect(
             self.task.seat, states[legal], actions[legal], self._solution.found, FLOATS
         )
@@ -244,7 +245,7 @@ class Engine:
 def advantages(task: Task) -> tuple[IntArray, FloatArray]:
     """Give the row of each state, (state,), and Q*(s, a) - V*(s) of the agent's states by row."""
     game, found = task.game, solve(task).found
-    own = game.states_of(task.seat)
+    own = states_of(game, task.seat)
     rows = np.zeros(game.num_states, dtype=np.int64)
     rows[own] = np.arange(len(own))
     table = np.empty((len(own), game.num_actions))

@@ -7,6 +7,7 @@ import numpy as np
 
 from ...baselines import Task
 from ...core import BoolArray, FloatArray, GameError, IntArray, InverseLaws, Move
+from ...core.sampling import draw
 from ...core.sizes import check_memory
 from ...core.sweeps import checked_advance
 from ..api.encoding import Encoding, Features
@@ -105,7 +106,7 @@ class RuleLanes(Lanes):
         self, seats: IntArray, states: IntArray, actions: IntArray, rng: np.random.Generator
     ) -> Move:
         """Make moves, and remember them if all are of one lane."""
-        outcomes = self._game.draw(states, actions, rng)
+        outcomes = draw(self._game, states, actions, rng)
         if self._num_lanes == 1:
             columns = (column.tolist() for column in (seats, states, actions, outcomes))
             self.played += starmap(Played, zip(*columns, strict=True))

@@ -20,6 +20,7 @@ from ...core import (
     frozen,
 )
 from ...core.contract import order_of
+from ...core.positions import states_of
 from ...core.sweeps import sweeps_of
 from ...core.turn import Piece
 from ..api.encoding import Encoding, EncodingName, Features
@@ -305,7 +306,7 @@ def _of_moves(task: Task) -> Process:
         tabulated[mover] = np.where(legal, law + every.laws, 0), firsts
     nodes = [np.zeros((2, len(task.others) * size), dtype=np.int64)]
     for mover in task.others:
-        own, policy = game.states_of(mover), task.policies[mover]
+        own, policy = states_of(game, mover), task.policies[mover]
         if policy.is_deterministic:
             chosen = policy.likeliest(own)
             nodes[0][:, begins[mover] + own] = np.stack(tabulated[mover])[:, own, chosen]

@@ -24,14 +24,12 @@ from ...baselines.solving.induction import look_ahead, sweep_back
 from ...baselines.solving.players import Players, with_illegal
 from ...core import FLOATS, Array, BoolArray, FloatArray, Game, GameError, IntArray, Stage
 from ...core.contract import order_of
-from ...core.effects import require_moves
-from ...core.listing import outcomes
+from ...core.listing import batches, list_ways
+from ...core.positions import states_of
 from ...core.sizes import check_memory
 from ..engine.engine import RewardMode
 from .transitions import Transitions
 
-#: Outcomes of moves that are listed at once.
-BATCH = 2**22
 #: Bytes of an entry in a matrix, and in the largest while it is listed.
 ENTRY, LISTED = 12, 24
 #: Bytes of an entry in a dictionary.
@@ -99,7 +97,7 @@ def sparse_law(task: Task, reward: RewardMode = "outcome") -> SparseLaw:
         ModuleNotFoundError: if SciPy is not installed.
         SizeError: if it would take more memory than the limit.
     """
-    game, own = task.game, task.game.states_of(task.seat)
+    game, own = task.game, states_of(task.game, task.seat)
     listing = _Listing(task, own)
     transitions = _product(listing.of_agent(), listing.until_agent())
     rewards = np.zeros((len(own) + 1, game.num_actions))
@@ -175,9 +173,8 @@ class _Listing:
         raise GameError(f"{self._game!r} must end, but others move in circles")
 
     def _pieces(self, mover: int, states: IntArray) -> Iterator[Any]:
-        step = max(1, BATCH // (self._game.num_actions * self._game.laws.shape[1]))
-        for start in range(0, len(states), step):
-            yield self._piece(mover, states[start : start + step])
+        for batch in batches(self._game, states):
+            yield self._piece(mover, states[batch])
 
     def _piece(self, mover: int, states: IntArray) -> Any:
         """List moves from some states: the agent's one by one, others' as their policies say."""
@@ -193,12 +190,11 @@ class _Listing:
         ways = [(illegal, np.full_like(illegal, self._end), np.ones(len(illegal)))]
         state, action = np.nonzero(weights)
         weight = weights[state, action]
-        for where, chance, move in outcomes(game, mover, states[state], action, FLOATS):
-            before = np.full(len(where), mover), states[state[where]], action[where]
-            require_moves(game, *before, move)
-            over = move.over[:, seat]
-            after = self._places[move.seats, np.where(over, 0, move.states)]
-            ways.append((rows[where], np.where(over, self._end, after), weight[where] * chance))
+        listed = list_ways(game, mover, states[state], action, FLOATS)
+        over = listed.effect.over[:, seat]
+        after = self._places[listed.effect.seats, np.where(over, 0, listed.effect.states)]
+        chances = weight[listed.moves] * listed.chances
+        ways.append((rows[listed.moves], np.where(over, self._end, after), chances))
         froms, tos, chances = (np.concatenate(column) for column in zip(*ways, strict=True))
         return self._matrix(froms, tos, chances, count)
 

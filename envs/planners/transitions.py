@@ -7,6 +7,7 @@ import numpy as np
 
 from ...core import GameError, InputError
 from ...core.listing import transitions
+from ...core.positions import states_of
 from ..engine.engine import Engine
 
 Transitions: TypeAlias = dict[int, dict[int, list[tuple[float, int, float, bool]]]]
@@ -39,7 +40,7 @@ def tabulate_transitions(engine: Engine) -> Transitions:
         state: {action: [(1.0, game.num_states, 0.0, True)] for action in range(game.num_actions)}
         for state in range(game.num_states + 1)
     }
-    for state in game.states_of(engine.task.seat).tolist():
+    for state in states_of(game, engine.task.seat).tolist():
         for action, legal in enumerate(mask[state].tolist()):
             transitions[state][action] = _move(engine, state, action, legal, replies)
     return transitions
@@ -110,7 +111,9 @@ def _replies_in_cycles(engine: Engine) -> dict[tuple[int, int], _Law]:
     from it is put in its place; the moves back to itself are left out, as they do not last.
     """
     others = [seat for seat in range(engine.game.num_players) if seat != engine.task.seat]
-    positions = [(seat, state) for seat in others for state in engine.game.states_of(seat).tolist()]
+    positions = [
+        (seat, state) for seat in others for state in states_of(engine.game, seat).tolist()
+    ]
     itself = {position: {(-2 - k, 0.0): 1.0} for k, position in enumerate(positions)}
     laws = [_answer(engine, *position, itself) for position in positions]
     for k, law in enumerate(laws):

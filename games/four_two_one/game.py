@@ -27,6 +27,7 @@ from ...core.checks import at_least, one_of
 from ...core.dice import combinations, redundancy
 from ...core.errors import InputError
 from ...core.layout import Layout
+from ...core.positions import states_of
 from ...core.ranking import Combination, hierarchy
 from ...core.sizes import Cost, check_sizes, choose, turn_cost
 from ...core.turn import Turn
@@ -299,7 +300,7 @@ class FourTwoOne(TurnGame):
 
     def layout(self, observations: IntArray) -> Layout:
         """Lay states out by the faces put aside and the casts made."""
-        known = self.observe(self.states_of(0), 0)
+        known = self.observe(states_of(self, 0), 0)
         return layout(observations, known, self.dice, self.faces, self.casts)
 
     @property

@@ -343,10 +343,6 @@ class FourTwoOneMatch(Game):
                 stages += [(seat, states) for seat in (0, 1)]
         return stages
 
-    def states_of(self, seat: int) -> IntArray:
-        """List all states."""
-        return np.arange(self.num_states)
-
     def block(self, seat: int, states: IntArray) -> tuple[IntArray, BoolArray]:
         """Give what the pot has lost; what follows the first cast of a round may be the cut."""
         blocks, cut = np.empty_like(states), np.empty(len(states), dtype=bool)

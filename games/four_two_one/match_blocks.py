@@ -67,7 +67,7 @@ class MatchBlock(Block):
         self._first_in_round = np.append(0, np.cumsum(sizes))  # (leg + 1,)
 
     @property
-    def stages(self) -> list[Stage]:  # type: ignore[override]  # made anew, as they are large
+    def stages(self) -> list[Stage]:
         """The layers of who begins, then of who follows."""
         return [
             self._stage(beginner, number, slice(0, leg.turn.num_states))

@@ -98,7 +98,7 @@ def _value_with_last_turns(game: Greed, dice: IntArray) -> Fraction:
     """
 
     def decide(stage: Stage, expected: Array) -> Array:
-        mover, states, _ = stage
+        mover, states = stage.positions
         if states[0] >= game.num_scores**2:
             chosen = dice[states - game.num_scores**2]
             return expected[np.arange(len(states)), chosen]

@@ -16,6 +16,8 @@ from ...baselines.solving.induction import equilibrium
 from ...baselines.solving.solver import evaluate, solve
 from ...baselines.task import Task
 from ...core import Array
+from ...core.positions import states_of
+from ...core.sampling import draw
 from ...games import ShutTheBox
 from ..claim import At, Claim
 
@@ -109,7 +111,7 @@ def _recursions() -> Iterator[Claim]:
     game = ShutTheBox()
     exact = equilibrium(game, exact=True)
     plain, early = _notes(9, early_stop=False), _notes(9, early_stop=True)
-    second, first = game.states_of(1), game.states_of(0)
+    second, first = states_of(game, 1), states_of(game, 0)
     states = f"{len(second):,} states of nine tiles"
     ours = exact.values[1].at(1, second).tolist()
     theirs = [plain.value_2(*state) for state in _notation(game, second, seat=1)]
@@ -216,7 +218,7 @@ def _simulate(task: Task, policy: Policy) -> float:
         actions = np.empty(len(states), dtype=np.int64)
         for seat, chosen in policies.items():
             actions[seats == seat] = chosen.sample(states[seats == seat], rng)
-        rolled = task.game.draw(states, actions, rng)
+        rolled = draw(task.game, states, actions, rng)
         move = task.game.advance(seats, states, actions, rolled)
         total += float(move.payoffs[:, 0].sum())
         playing = ~move.over[:, 0]

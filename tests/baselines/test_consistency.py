@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from exactdice.baselines import Policy, Task
 from exactdice.baselines.policies import consistency, functions
+from exactdice.core.positions import states_of
 from exactdice.games import Greed, InputError, ShutTheBox
 
 import exactdice
@@ -205,7 +206,7 @@ def test_a_sample_of_a_large_game_is_asked_about_again():
         return masks.argmax(axis=1)
 
     exactdice.as_policy(first, task)
-    own = len(task.game.states_of(0))
+    own = len(states_of(task.game, 0))
     assert own > consistency.SAMPLE
     assert sum(asked) < 1.2 * own + consistency.SAMPLE
     assert asked[-consistency.ALONE :] == [1] * consistency.ALONE

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from exactdice.baselines import Task
 from exactdice.baselines.policies import consistency, functions, tables
+from exactdice.core.positions import states_of
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 
 import exactdice
@@ -45,7 +46,7 @@ def everything(policy, task):
 def test_a_law_is_scored_alike_whether_it_is_remembered_or_asked_again(task, monkeypatch):
     asked = Asked()
     remembered = everything(asked, task)
-    whole = asked.sizes.count(len(task.game.states_of(task.seat)))
+    whole = asked.sizes.count(len(states_of(task.game, task.seat)))
     assert whole == 2 * (1 + consistency.WHOLE)  # by ``score`` and ``evaluate``, and to compare
     monkeypatch.setattr(functions, "LAWS", 0)
     monkeypatch.setattr(tables, "BATCH", 7 * task.game.num_actions)
@@ -75,7 +76,7 @@ def test_actions_are_remembered_in_games_of_any_size(monkeypatch):
         return masks.argmax(axis=1)
 
     policy = exactdice.as_policy(first, task)
-    own = len(task.game.states_of(1))
+    own = len(states_of(task.game, 1))
     door = len(asked)
     assert asked[0] * task.game.num_actions <= 100
     assert (
@@ -128,6 +129,6 @@ def test_a_large_game_is_scored_without_its_table(monkeypatch):
     score = exactdice.score(asked, task)
     assert score.blunders()
     assert 0 < score.flawless < 1
-    own = len(task.game.states_of(1))
+    own = len(states_of(task.game, 1))
     assert sum(asked.sizes) <= 8 * own  # the door, and a sweep for each of what was asked
     assert max(asked.sizes) < own / 2  # a stage

@@ -4,6 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.baselines import Task
+from exactdice.core.positions import first_actions, states_of
 from exactdice.games import FourTwoOne, Greed, InputError
 
 import exactdice
@@ -87,8 +88,8 @@ def test_only_the_seat_that_plays_counts():
 
     def first_seat(game):
         actions = np.full(game.num_states, -5)
-        own = game.states_of(0)
-        actions[own] = game.first_actions(own)
+        own = states_of(game, 0)
+        actions[own] = first_actions(game, own)
         return actions
 
     exactdice.register(OwnTurns, policies={"first": first_seat})

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch as th
 from exactdice.baselines import Task
+from exactdice.core.positions import states_of
 from exactdice.envs.api.masking import MaskInObservation
 from exactdice.games import FourTwoOne, Greed, InputError
 from gymnasium.wrappers import DtypeObservation, FlattenObservation, TimeLimit
@@ -78,7 +79,7 @@ def test_a_wide_observation_is_not_told_number_by_number():
 
 def test_an_observation_of_another_seat_is_refused():
     solution = exactdice.solve(Task(FourTwoOne(utility="set"), 0))
-    theirs = solution.task.game.observe(solution.task.game.states_of(1)[:1], 1)[0]
+    theirs = solution.task.game.observe(states_of(solution.task.game, 1)[:1], 1)[0]
     with pytest.raises(InputError, match="the player in seat 0 may meet"):
         solution.action_values(theirs)
 

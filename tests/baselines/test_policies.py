@@ -11,6 +11,7 @@ from exactdice.baselines.policies.kinds import (
     UniformPolicy,
 )
 from exactdice.baselines.policies.names import register_policies
+from exactdice.core.positions import states_of
 from exactdice.games import FourTwoOne, Greed
 from exactdice.sources.greed.policies import if_else
 
@@ -54,7 +55,7 @@ def planned(env, rounds=12):
 def test_the_table_of_a_planner_is_taken_though_it_ties_at_the_worst_payoff():
     env = gym.make("exactdice/ShutTheBox-v0", tiles=4, sides=3, seat=1)
     game, plan = env.unwrapped.task.game, planned(env)
-    own = game.states_of(1)
+    own = states_of(game, 1)
     assert not game.mask(own)[np.arange(len(own)), plan[own]].all()
     optimum = exactdice.solve(env).value
     for policy in (plan, np.eye(game.num_actions)[plan], dict(enumerate(plan.tolist())), [*plan]):
@@ -75,7 +76,7 @@ def test_a_planner_may_say_anything_where_others_move():
     for seat in (0, 1):
         task = Task(game, seat)
         actions = exactdice.solve(task).policy.actions.copy()
-        others = np.setdiff1d(np.arange(game.num_states), game.states_of(seat))
+        others = np.setdiff1d(np.arange(game.num_states), states_of(game, seat))
         actions[others] = -7
         assert exactdice.score(actions, task).regret == pytest.approx(0, abs=1e-12)
     with pytest.raises(ValueError, match="an action for every state, got none for 1"):

@@ -9,6 +9,7 @@ import pytest
 from by_hand import ByHand, section_7, totals
 from exactdice.baselines import Task, equilibrium
 from exactdice.baselines.solving.players import Players
+from exactdice.core.positions import states_of
 from exactdice.core.sweeps import Sweeps, sweeps_for, sweeps_of
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 from hypothesis import given, settings
@@ -296,7 +297,7 @@ def test_a_pickled_task_is_the_same_without_what_was_computed(opponents):
 )
 def test_action_values_of_one_state_are_those_of_the_sweep(task, exact):
     solution, game = exactdice.solve(task, exact), task.game
-    states = game.states_of(task.seat)
+    states = states_of(game, task.seat)
     for state in states.tolist():
         seen = game.observe(np.array([state]), task.seat)[0]
         legal = game.mask(np.array([state]))[0]

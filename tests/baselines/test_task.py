@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from exactdice.baselines import Task, as_policy, cache, solve
 from exactdice.baselines.policies.kinds import DeterministicPolicy, UniformPolicy
+from exactdice.core.positions import states_of
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 from exactdice.games.greed import GreedSweeps
 from exactdice.sources.greed.policies import if_else
@@ -178,7 +179,7 @@ def test_every_game_has_the_four_names(task):
     }
     assert values["optimal"] == values["best_response"] == solve(task).value
     assert values["random"] < values["equilibrium"] <= values["optimal"] + 1e-13
-    own = task.game.states_of(task.seat)
+    own = states_of(task.game, task.seat)
     fixed = exactdice.baselines.equilibrium(task.game).policies[task.seat]
     assert (as_policy("equilibrium", task).actions[own] == fixed.actions[own]).all()
     assert solve(Task(task.game, task.seat, "optimal")).value == pytest.approx(

@@ -12,6 +12,7 @@ from by_hand_turns import (
     uniform,
 )
 from exactdice.baselines import Task, equilibrium
+from exactdice.core.positions import states_of
 from exactdice.games import FourTwoOne, LowestScore, LowestScoreMatch, ShutTheBox
 
 import exactdice
@@ -25,7 +26,7 @@ def assert_equal_everywhere(game, seat, policies, options_of):
     exact = exactdice.solve(Task(game, seat, policies), exact=True)
     approximate = exactdice.solve(Task(game, seat, policies))
     compared = 0
-    for state in game.states_of(seat):
+    for state in states_of(game, seat):
         observation = game.observe(np.array([state]), seat)[0]
         options = options_of(observation.tolist())
         if options is None:
@@ -253,7 +254,7 @@ def test_an_equilibrium_is_a_mutual_best_response_from_every_position_on(game):
     for seat in range(game.num_players):
         others = {i: both.policies[i] for i in range(game.num_players) if i != seat}
         best = exactdice.solve(Task(game, seat, others))
-        own = game.states_of(seat)
+        own = states_of(game, seat)
         np.testing.assert_allclose(
             best.values[seat, own], both.values[seat].at(seat, own), atol=1e-14
         )

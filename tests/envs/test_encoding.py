@@ -6,6 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
+from exactdice.core.positions import states_of
 from exactdice.envs import EncodingName, encoding_of
 from exactdice.envs.api.encoding import Encoding
 from exactdice.games import Greed, LowestScore, ShutTheBox
@@ -19,7 +20,7 @@ NAMES = get_args(EncodingName)
 @pytest.mark.parametrize("game", [Greed(7, 3), LowestScore(2, 3, 3, 3), ShutTheBox(4, 2, 3)])
 def test_every_observation_is_in_the_space_and_comes_back_from_it(game, name):
     encoding = Encoding(game.observation_sizes, name)
-    observations = game.observe(game.states_of(0), 0)
+    observations = game.observe(states_of(game, 0), 0)
     features = encoding.encode(observations)
     assert all(encoding.space.contains(feature) for feature in features)
     assert np.array_equal(encoding.decode(features), observations)

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from exactdice.core.positions import states_of
 from exactdice.core.sweeps import sweeps_of
 from exactdice.games import EXACT, FLOATS, FourTwoOne, Greed, LowestScore, ShutTheBox, Stage
 
@@ -24,7 +25,7 @@ def test_nothing_scaled_leaves_a_sweep(game):
     floats = sweeps_of(game).backward(first_legal(game), 0)
     assert {type(value) for value in exact.array.ravel()} == {Fraction}
     np.testing.assert_allclose(exact.array.astype(float), floats.array, atol=1e-14)
-    states = game.states_of(0)
+    states = states_of(game, 0)
     assert exact.at(0, states).tolist() == exact.array[0, states].tolist()
     assert np.shares_memory(floats.array, floats.numbers)
 

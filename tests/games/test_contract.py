@@ -6,6 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.baselines import Task, evaluate, occupancy, outcome_distribution, score, solve
+from exactdice.core.positions import states_of
 from exactdice.envs import Engine, sparse_law
 from exactdice.games import GameError
 from small_games import Walk
@@ -106,15 +107,15 @@ BROKEN = {
     "float row": (given("law", lambda rows: rows * 1.0), "law must give integers of .* float64"),
     "one payoff": (
         paid(lambda payoffs, over: payoffs[:, :1]),
-        r"advance must give payoffs of shape \(\d, 2\), got \(\d, 1\)",
+        r"advance must give payoffs of shape \(\d+, 2\), got \(\d+, 1\)",
     ),
     "no seats": (
         given("advance", lambda move: move._replace(seats=None)),
-        r"advance must give seats of shape \(\d,\), got \(\)",
+        r"advance must give seats of shape \(\d+,\), got \(\)",
     ),
     "counted ends": (
         given("advance", lambda move: move._replace(over=move.over * 1)),
-        r"advance must give over as bool, got int64 of shape \(\d, 2\)",
+        r"advance must give over as bool, got int64 of shape \(\d+, 2\)",
     ),
     "no stages": ({"stages": lambda game: []}, "stages must list the positions of the game, got n"),
     "stage of nobody": (
@@ -198,5 +199,5 @@ def test_a_seat_that_never_moves_need_not_be_listed():
         def stages(self):
             return super().stages()[::2]
 
-    assert Alone().states_of(1).tolist() == []
+    assert states_of(Alone(), 1).tolist() == []
     assert float(solve(Task(Alone(), 0, "random")).value) == pytest.approx(1)

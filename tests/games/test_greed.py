@@ -8,6 +8,7 @@ from by_hand import ByHand, section_7
 from exactdice.baselines import Task
 from exactdice.baselines.solving.induction import equilibrium
 from exactdice.baselines.solving.players import Players
+from exactdice.core.sampling import draw
 from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.games import EXACT, FLOATS, Greed
 from exactdice.games.greed import GreedSweeps
@@ -104,7 +105,7 @@ def test_backward_agrees_with_enumeration_in_every_action(limit, sides, seat, ma
         visited = set()
 
         def decide(stage, expected, kind=kind, visited=visited):
-            mover, states, scale = stage
+            mover, states, scale = stage[:3]
             mask = game.mask(states)
             for row, (own, other, last) in enumerate(game.observe(states, mover).tolist()):
                 visited.add((mover, int(states[row])))
@@ -270,7 +271,7 @@ def test_sampling_follows_the_law_of_every_number_of_dice():
     for dice in range(game.num_actions):
         batch = (np.full(draws, number) for number in (0, 0, dice))
         seats, states, actions = batch
-        move = game.advance(seats, states, actions, game.draw(states, actions, rng))
+        move = game.advance(seats, states, actions, draw(game, states, actions, rng))
         totals = np.where(move.over[:, 0], 9, game.observe(move.states, 1)[:, 1])
         law = np.append(game.laws[dice, :9], game.laws[dice, 9:].sum())
         seen = np.bincount(totals, minlength=10) / draws
@@ -288,7 +289,7 @@ def test_sampling_survives_the_largest_uniform_number():
     zeros = np.zeros_like(dice)
     outcomes = game._inverse_laws.draw(dice, Top())
     assert (game.laws[dice, outcomes] > 0).all()
-    assert (game.draw(zeros, dice, Top()) == outcomes).all()
+    assert (draw(game, zeros, dice, Top()) == outcomes).all()
 
 
 def test_equal_games_are_equal():

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exactdice.baselines import Task, make_task, score
+from exactdice.core.positions import states_of
 from exactdice.games import GAMES, InputError, Layout
 from exactdice.look import agents
 from exactdice.look.charts import FORMATS, Bars, Map
@@ -324,7 +325,7 @@ def test_mistakes_are_mapped_if_the_game_says_where_its_states_lie(game, kind):
     (panel,) = agents.mistakes(score("random", Task(game))).panels
     assert isinstance(panel, kind)
     if kind is Map:
-        assert panel.values.shape == (1, 1 + game.observe(game.states_of(0), 0)[:, 0].max())
+        assert panel.values.shape == (1, 1 + game.observe(states_of(game, 0), 0)[:, 0].max())
 
 
 def test_the_chart_of_beginnings_keeps_every_rule():

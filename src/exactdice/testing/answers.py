@@ -18,6 +18,7 @@ from ..baselines import (
 )
 from ..baselines.task import policies_against
 from ..core import EXACT, Game, GameError
+from ..core.positions import states_of
 from .enumeration import ActionValues, Law, Listing, Position
 from .rules import CLOSE, opponents_of, words_of
 
@@ -81,7 +82,7 @@ def _check_values(
 ) -> None:
     """Check the value of each of the agent's moves: exact, and up to rounding."""
     game = exact.task.game
-    states = game.states_of(seat)
+    states = states_of(game, seat)
     for state, seen in zip(states.tolist(), game.observe(states, seat), strict=True):
         exactly, rounded = exact.action_values(seen), floats.action_values(seen)
         for action, wanted in listed[seat, state].items():
@@ -132,7 +133,7 @@ def _check_ways(
 def _check_floats(task: Task, policy: Any) -> None:
     """Check occupancies and outcomes in floats against fractions."""
     exact, rounded = occupancy(policy, task, exact=True), occupancy(policy, task)
-    for state in task.game.states_of(task.seat).tolist():
+    for state in states_of(task.game, task.seat).tolist():
         found, wanted = float(rounded[state]), float(exact[state])
         _require_close(f"occupancy of state {state}", found, wanted, 1.0, task)
     outcomes = outcome_distribution(policy, task)

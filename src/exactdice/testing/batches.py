@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from ..core import FloatArray, Game, GameError, IntArray, Move
+from ..core.positions import states_of
+from ..core.sampling import draw
 from .rules import CLOSE, words_of
 
 #: States of each player, and moves of the game, that are asked about alone.
@@ -34,7 +36,7 @@ def check_batches(game: Game) -> None:
     """
     rng = np.random.default_rng(5)
     for seat in range(game.num_players):
-        own = game.states_of(seat)
+        own = states_of(game, seat)
         if len(own):
             _check_states(game, seat, own, rng)
     seats, states, actions = _moves(game)
@@ -47,7 +49,7 @@ def _moves(game: Game) -> tuple[IntArray, IntArray, IntArray]:
     """List all legal moves: player, state, action."""
     columns = []
     for seat in range(game.num_players):
-        own = game.states_of(seat)
+        own = states_of(game, seat)
         pairs, actions = np.nonzero(game.mask(own))
         columns.append((np.full(len(pairs), seat), own[pairs], actions))
     seats, states, actions = (np.concatenate(column) for column in zip(*columns, strict=True))
@@ -147,13 +149,13 @@ def _check_draws(
     tests = 2 * game.laws.shape[1] * (len(some) + ALONE)
     limit = float(np.log(2 * tests / FALSE_ALARM))
     mixed = np.repeat(some, DRAWS)
-    drawn = np.asarray(game.draw(states[mixed], actions[mixed], rng)).reshape(len(some), DRAWS)
+    drawn = np.asarray(draw(game, states[mixed], actions[mixed], rng)).reshape(len(some), DRAWS)
     for number, move in enumerate(some.tolist()):
         words = words_of(int(seats[move]), int(states[move]), int(actions[move]))
         _require_law(drawn[number], game.laws[rows[move]], limit, words)
         if number < ALONE:
             asked = states[move : move + 1], actions[move : move + 1]
-            alone = [game.draw(*asked, rng) for _ in range(SINGLE_DRAWS)]
+            alone = [draw(game, *asked, rng) for _ in range(SINGLE_DRAWS)]
             _require_law(np.concatenate(alone), game.laws[rows[move]], limit, f"{words}, alone")
 
 

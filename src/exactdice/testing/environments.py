@@ -7,6 +7,7 @@ import numpy as np
 
 from ..baselines import Task, score, solve
 from ..core import Game, GameError, InputError
+from ..core.positions import states_of
 from ..envs import Engine, RewardMode
 from ..envs.planners.transitions import Transitions, tabulate_transitions
 from .rules import CLOSE, opponents_of, words_of
@@ -66,7 +67,7 @@ def _check_steps(engine: Engine, listed: Transitions) -> None:
     game, seat = engine.game, engine.task.seat
     rng = np.random.default_rng(11)
     everyone = np.arange(LANES)
-    for state in game.states_of(seat).tolist():
+    for state in states_of(game, seat).tolist():
         for action, ways in listed[state].items():
             law: dict[tuple[int, float, bool], float] = defaultdict(float)
             for chance, after, paid, over in ways:

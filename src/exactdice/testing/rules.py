@@ -6,7 +6,7 @@ import numpy as np
 
 from ..core import Game, GameError
 from ..core.contract import CLOSE, order_of, require_observations
-from ..core.effects import legal_moves
+from ..core.positions import legal_moves, states_of
 from ..envs.planners.transitions import LIMIT
 
 __all__ = ["CLOSE", "check_rules", "opponents_of", "require_words", "words_of"]
@@ -41,7 +41,7 @@ def _check_arguments(game: Game) -> None:
 
 
 def _check_observations(game: Game, seat: int) -> None:
-    states = game.states_of(seat)
+    states = states_of(game, seat)
     for row in require_observations(game, seat, states):
         require_words(f"describe({row})", game.describe(row))
 
@@ -56,7 +56,7 @@ def _check_encode(game: Game) -> None:
     states = game.encode(rows)
     known = np.zeros(len(rows), dtype=bool)
     for seat in range(game.num_players):
-        own = np.isin(states, game.states_of(seat))
+        own = np.isin(states, states_of(game, seat))
         known[own] |= (game.observe(states[own], seat) == rows[own]).all(axis=1)
     wrong = ~known & (states != -1)
     if wrong.any():

@@ -14,6 +14,7 @@ from exactdice.agents.runs.folders import load_model
 from exactdice.agents.runs.models import make_env, make_model
 from exactdice.agents.runs.train import train
 from exactdice.baselines import Task
+from exactdice.core.positions import states_of
 from exactdice.games import FourTwoOne, LowestScore
 
 import exactdice
@@ -45,7 +46,7 @@ def test_the_opponent_is_the_agent_as_it_is_now_and_the_seat_changes(small):
             task = env.task
             seats.append(task.seat)
             now = ModelPolicy(model, task.game, deterministic=False)
-            states = task.game.states_of(1 - task.seat)
+            states = states_of(task.game, 1 - task.seat)
             law = now(task.game.observe(states, 1 - task.seat), task.game.mask(states))
             assert np.allclose(task.policies[1 - task.seat].probabilities(states), law, atol=1e-6)
             assert env.observation_space.contains(model._last_obs[0])

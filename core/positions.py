@@ -1,0 +1,56 @@
+"""Questions about many positions at once: who may be to move, and which actions are legal."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .contract import checked_mask
+from .game import Game
+from .identity import once_a_game
+from .types import BoolArray, IntArray, Stage, frozen
+
+#: States whose masks fit the processor's cache.
+PIECE = 4096
+
+
+@once_a_game
+def states_of(game: Game, seat: int) -> IntArray:
+    """List the states in which a player may be to move, in growing order."""
+    own = [states for mover, states in game.stages() if mover == seat]
+    return frozen(np.unique(np.concatenate([np.empty(0, dtype=np.int64), *own])))
+
+
+def legal_moves(game: Game, states: IntArray) -> tuple[IntArray, IntArray]:
+    """List the legal moves from some states: place in ``states``, action.
+
+    Raises:
+        GameError: if the mask is of another form, or a state has none.
+    """
+    rows, actions = np.nonzero(checked_mask(game, states))
+    return rows, actions
+
+
+def legal_in(game: Game, stage: Stage) -> BoolArray:
+    """Say which actions are legal at a stage, shape (state, action)."""
+    return game.mask(stage.states) if stage.mask is None else stage.mask
+
+
+def are_legal(game: Game, states: IntArray, actions: IntArray) -> BoolArray:
+    """Say whether an action is legal in each of many states, shape (state,)."""
+    pieces = [np.empty(0, dtype=bool)]
+    for piece in _pieces(len(states)):
+        chosen = actions[piece]
+        pieces.append(game.mask(states[piece])[np.arange(len(chosen)), chosen])
+    return np.concatenate(pieces)
+
+
+def first_actions(game: Game, states: IntArray) -> IntArray:
+    """Give the smallest legal action of each of many states, shape (state,)."""
+    pieces = [game.mask(states[piece]).argmax(axis=1) for piece in _pieces(len(states))]
+    return np.concatenate([np.empty(0, dtype=np.int64), *pieces])
+
+
+def _pieces(count: int) -> Iterator[slice]:
+    """Cut a number of states into slices."""
+    for first in range(0, count, PIECE):
+        yield slice(first, first + PIECE)
