@@ -27,8 +27,7 @@ from .cache import cached
 from .policies.door import Sight, label, look_up, packages_of, read_policy
 from .policies.kinds import Policy, PolicyLike
 from .policies.names import EQUILIBRIUM
-from .solving.cycles import Visits
-from .solving.induction import sweep_forward
+from .solving.cycles import Visits, visits
 from .solving.players import spread
 from .solving.rounding import decision_roundings, gamma, upwards
 
@@ -168,7 +167,7 @@ def first_law(task: Task, arithmetic: Arithmetic) -> FirstLaw:
             return arithmetic.zeros(len(met), task.game.num_actions)
         return spread(policies[stage.seat], stage.states, met, arithmetic)
 
-    flow = sweep_forward(task.game, decide, start, task.seat, arithmetic)
+    flow = visits(task.game, decide, start, task.seat, arithmetic)
     first = flow.mass[task.seat]
     reached = arithmetic.total(first)
     if not reached:
@@ -181,14 +180,15 @@ def _error(task: Task, flow: Visits, reached: float) -> float:
     """Bound the error of a mean over the law of first states (see ``FirstLaw``).
 
     Each pass adds a relative error to all mass that it moves to a cut or out of a block, after at
-    least one decision of another player. A game without cycles takes one pass. Residuals of linear
-    systems and earlier errors reach the agent at most once, as mass does.
+    least one decision of another player. Without linear systems these errors multiply. Residuals of
+    linear systems, and earlier errors, reach the agent at most once, as mass does.
     """
     game = task.game
     decision = decision_roundings(policies_against(task, FLOATS).values()) + 1
-    relative = gamma(sweeps_of(game).forward_roundings(decision, task.seat) + 2)
-    if not game.has_cycles:
-        return upwards(relative)
+    each = [block.forward_roundings(decision) for block in sweeps_of(game).blocks(task.seat)]
+    if not flow.residual:
+        return gamma(sum(each) + 2)
+    relative = gamma(max(each) + 2)
     lost = flow.residual + relative * (1 + FLOATS.total(flow.mass[task.others]))
     return upwards(lost / max(reached - lost, lost) + gamma(2))
 

@@ -63,6 +63,10 @@ class Values:
         """Fill in numbers that are multiplied by a scale."""
         self.numbers[index] = numbers
 
+    def take_over(self, others: "Values") -> None:
+        """Replace the numbers by others of the same kind."""
+        vars(self).update(vars(others))
+
     def row(self, number: int) -> "Values":
         """Give an entry of the first axis, which is for one player."""
         return Values(self.numbers[number])

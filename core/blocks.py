@@ -1,10 +1,11 @@
-"""Games with cycles: blocks of positions, each swept once the values of its cut are known.
+"""Blocks of positions: what all exact computation sweeps.
 
 Positions fall into *blocks*, and no move leads to an earlier one. Inside a block moves may lead in
 circles, all of which pass the block's *cut*, such as the beginnings of turns. Cut there, a block is
 like a game without cycles: given values of the cut, one pass backward gives the value of every
 position, and again those of the cut, which must come out as they were put in. Forward, one pass
-follows the mass that enters the block until it leaves or comes to the cut.
+follows the mass that enters the block until it leaves or comes to the cut. A game without cycles is
+one block, whose cut is empty.
 
 Both passes are affine in what is put in at the cut. So the probabilities to come from one point of
 the cut to another tell what it must be (``baselines.solving.cycles``). Points that moves connect
@@ -12,8 +13,8 @@ form a *group*; these probabilities are zero between groups.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar
 
 from .arithmetic import Values
 from .types import Array, Decide, IntArray, Stage
@@ -26,7 +27,11 @@ class Block(ABC):
         groups: group of each point of the cut, shape (cut,).
         places: its number in its group, of the same shape.
         successors: numbers of the later blocks to which moves lead.
+        is_swept_whole: whether the block is a game without cycles that has a sweep of its own,
+            whose length is known.
     """
+
+    is_swept_whole: ClassVar[bool] = False
 
     groups: IntArray
     places: IntArray
@@ -97,31 +102,57 @@ class Block(ABC):
         """
 
     @abstractmethod
-    def roundings(self, decision: int) -> int:
-        """Bound the roundings of a decision, of its moves, and of all else up to the next one."""
+    def roundings(self, decision: int, stay: float) -> float:
+        """Bound the roundings between a position and where the block is left, on average.
+
+        Those of one more move, listed outcome by outcome, are included: its expected value is
+        computed from the values that a pass leaves (``listing.expected_values``).
+
+        Args:
+            decision: roundings of a decision, which turns the values of actions into that of a
+                state.
+            stay: the expected number of decisions in the block, at most; not used if it is swept
+                whole.
+        """
 
     @abstractmethod
     def forward_roundings(self, decision: int) -> int:
-        """Bound the roundings of one pass forward (see ``Sweeps.forward_roundings``)."""
+        """Bound how many roundings mass goes through, in one pass, on any way to a position.
+
+        A move takes those of a decision, of a probability and of the product with it; at a position
+        all ways to it are added up.
+
+        Args:
+            decision: roundings of a decision, which turns the mass of a state into the weights of
+                its actions.
+        """
 
     @abstractmethod
     def describe_cut(self, point: int) -> str:
         """Name a point of the cut, for the author of the game."""
 
 
-class Blocks(ABC):
-    """The blocks of a game, first to last, made when their turn comes: together they are large."""
+class Blocks:
+    """The blocks of a game, first to last, made when their turn comes: together they are large.
 
-    @abstractmethod
-    def __len__(self) -> int: ...
+    Args:
+        count: how many there are.
+        make: gives the block of a number from 0 on.
+    """
 
-    @abstractmethod
-    def __getitem__(self, number: int) -> Block: ...
+    def __init__(self, count: int, make: Callable[[int], Block]) -> None:
+        self._count, self._make = count, make
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, number: int) -> Block:
+        return self._make(number)
 
     def __iter__(self) -> Iterator[Block]:
         """Make one after the other, first to last."""
-        return (self[number] for number in range(len(self)))
+        return map(self._make, range(self._count))
 
     def __reversed__(self) -> Iterator[Block]:
         """Make one after the other, last to first."""
-        return (self[number] for number in reversed(range(len(self))))
+        return map(self._make, reversed(range(self._count)))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from .arithmetic import Arithmetic, Values
-from .blocks import Block, Blocks
+from .blocks import Block
 from .contract import order_of
 from .flat_moves import FlatMoves, list_block
 from .game import Game
@@ -22,8 +22,11 @@ from .sizes import PIECE
 from .types import Array, Decide, IntArray, Order, Stage
 
 
-class ListedBlocks(Blocks):
-    """The blocks of a game whose moves are listed; one block if the game has no cycles.
+class ListedBlocks:
+    """Makes the blocks of a game whose moves are listed, and keeps them.
+
+    Attributes:
+        count: number of blocks; one if the game has no cycles.
 
     Args:
         game: the rules.
@@ -38,19 +41,17 @@ class ListedBlocks(Blocks):
         self._game, self._seats, self._arithmetic = game, seats, arithmetic
         self._order = order = order_of(game)
         self._places: Any = np.zeros(order.stages.shape, dtype=np.int32)  # in the blocks
-        count = int(order.blocks.max()) + 1
-        self._stages: list[list[tuple[int, IntArray]]] = [[] for _ in range(count)]
+        self.count = int(order.blocks.max()) + 1
+        self._stages: list[list[tuple[int, IntArray]]] = [[] for _ in range(self.count)]
         for mover, states in game.stages():
-            parts = split(order.blocks[mover, states], count)
+            parts = split(order.blocks[mover, states], self.count)
             for block, part in zip(self._stages, parts, strict=True):
                 if len(part):
                     block.append((mover, states[part]))
         self._made: dict[int, ListedBlock] = {}
 
-    def __len__(self) -> int:
-        return len(self._stages)
-
-    def __getitem__(self, number: int) -> "ListedBlock":
+    def make(self, number: int) -> "ListedBlock":
+        """Give a block."""
         if number not in self._made:
             stages, order, places = self._stages[number], self._order, self._places
             self._made[number] = ListedBlock(
@@ -252,24 +253,18 @@ class ListedBlock(Block):
         positions = np.divmod(onward.targets, self._game.num_states)
         np.add.at(mass, positions, flow[onward.moves] * self._chances[onward.numbers[0]])
 
-    def forward_alone(self, decide: Decide, mass: Array) -> None:
-        """Follow mass through a game without cycles (see ``Sweeps.forward``)."""
-        num_actions = self._game.num_actions
-
-        def divide(step: _Step, met: Array) -> Array:
-            cells = self._moves.cells[step.moves] - step.positions.start * num_actions
-            flow: Array = decide(step.stage, met).ravel()[cells]
-            return flow
-
-        mass[self.positions] = self._follow(divide, mass[self.positions], self._cut)[0]
-
     def _divide(self, decide: Decide) -> _Divide:
-        """Prepare to divide mass as a linear ``decide`` does."""
-        weights, num_actions = self._weights(decide), self._game.num_actions
+        """Give a function that divides mass as ``decide`` does, which is asked once if linear."""
+        moves, num_actions = self._moves, self._game.num_actions
+        weights = self._weights(decide) if len(self._cut) else None
 
         def divide(step: _Step, met: Array) -> Array:
-            rows = self._moves.cells[step.moves] // num_actions - step.positions.start
-            flow: Array = met[rows] * weights[step.moves]
+            cells = moves.cells[step.moves] - step.positions.start * num_actions
+            flow: Array
+            if weights is None:
+                flow = decide(step.stage, met).ravel()[cells]
+            else:
+                flow = met[cells // num_actions] * weights[step.moves]
             return flow
 
         return divide
@@ -306,9 +301,9 @@ class ListedBlock(Block):
 
     # ------------------------------------------------------------------ rounding
 
-    def roundings(self, decision: int) -> int:
-        """Add one addition, of what stays in the block to what leaves it."""
-        return move_roundings(self._game) + 1 + decision
+    def roundings(self, decision: int, stay: float) -> float:
+        """Count a move and a decision for each, and one addition of what leaves the block."""
+        return (stay + 1) * (move_roundings(self._game) + 1 + decision)
 
     def forward_roundings(self, decision: int) -> int:
         """Follow the ways: a position adds up all that lead to it, or that lead on from it."""

@@ -19,7 +19,6 @@ faster and equal to it, which is registered for the class of its rules.
 """
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -31,7 +30,7 @@ from .errors import SizeError
 from .game import Game
 from .identity import once_a_game
 from .listed import listed_blocks
-from .listing import batches, expected_values, list_moves, move_roundings
+from .listing import batches, expected_values, list_moves
 from .moves import Moves, SeatTurn
 from .positions import states_of
 from .types import Array, Decide, IntArray, Move, Stage
@@ -137,7 +136,7 @@ class Sweeps:
             Values, shape (seat, player to move, state).
         """
         self._require_one_pass()
-        return listed_blocks(self.game, tuple(seats), arithmetic)[0].backward_together(decide)
+        return listed_blocks(self.game, tuple(seats), arithmetic).make(0).backward_together(decide)
 
     def backward_mirrored(self, decide: Decide, arithmetic: Arithmetic = FLOATS) -> Values | None:
         """Do as ``backward`` does for player 0 if player 1 does the same in the same states.
@@ -191,10 +190,17 @@ class Sweeps:
         Returns:
             All mass, shape (player to move, state).
         """
-        self._require_one_pass()
         mass = start.copy()
-        listed_blocks(self.game, (seat,), arithmetic)[0].forward_alone(decide, mass)
+        self.move_on(decide, mass, seat, arithmetic)
         return mass
+
+    def move_on(
+        self, decide: Decide, mass: Array, seat: int, arithmetic: Arithmetic = FLOATS
+    ) -> None:
+        """Add to some mass, (player to move, state), all that comes from it (see ``forward``)."""
+        self._require_one_pass()
+        block = listed_blocks(self.game, (seat,), arithmetic).make(0)
+        block.forward(decide, mass, arithmetic.zeros(0))
 
     def _require_one_pass(self) -> None:
         if self.game.has_cycles:
@@ -203,57 +209,9 @@ class Sweeps:
             )
 
     def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> Blocks:
-        """Give the blocks of a game, first to last, for sweeps to one player."""
-        return listed_blocks(self.game, (seat,), arithmetic)
-
-    # ------------------------------------------------------------- rounding
-
-    def backward_roundings(self, decision: int) -> float:
-        """Bound how many roundings are between a position and the end, on average.
-
-        That is the number of means that a value is made of, on the longest way on average whatever
-        the players do, times the roundings of each. Those of one more move, listed outcome by
-        outcome, are included: its expected value is computed from the values that a pass leaves
-        (``expect``). In a game with cycles blocks have such bounds.
-
-        Args:
-            decision: roundings of a decision, which turns the values of actions into that of a
-                state.
-        """
-        move = move_roundings(self.game)
-        return self._longest_play * (move + decision) + move
-
-    @cached_property
-    def _longest_play(self) -> float:
-        """Bound the expected number of moves to the end if all conspire to prolong the game.
-
-        They play a game that pays for each move far more than the game itself pays, so that what
-        this adds or takes is less than a hundredth of a move.
-        """
-        game = self.game
-        low, high = map(float, game.payoff_range)
-        fee, longest = 100 * max(high - low, abs(low), abs(high)), [0.0]
-
-        def prolong(stage: Stage, expected: Array) -> Array:  # shape (seat, state, action)
-            most: Array = fee + np.where(game.mask(stage.states), expected, -np.inf).max(axis=2)
-            longest[0] = max(longest[0], float(most.max()))
-            return most
-
-        self.backward_together(prolong, range(game.num_players), FLOATS)
-        return 1.01 * (longest[0] - low) / fee if fee else float(len(game.stages()))
-
-    def forward_roundings(self, decision: int, seat: int) -> int:
-        """Bound how many roundings mass goes through, in one pass, on any way to a position.
-
-        Args:
-            decision: roundings of a decision, which turns the mass of a state into the weights of
-                its actions.
-            seat: for whom the game is not over where mass goes on.
-
-        A move takes those of a decision, of a probability and of the product with it; at a position
-        all ways to it are added up.
-        """
-        return max(block.forward_roundings(decision) for block in self.blocks(seat))
+        """Give the blocks of the game, first to last, for sweeps to one player."""
+        listed = listed_blocks(self.game, (seat,), arithmetic)
+        return Blocks(listed.count, listed.make)
 
 
 #: What sweeps take for granted: a class that changes one of these has other rules.

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from .arithmetic import FLOATS, Arithmetic, Values
+from .blocks import Blocks
 from .moves import SeatTurn
 from .sweeps import Sweeps, sweeps_for
 from .turn import Piece
 from .turn_game import TurnGame
 from .types import Array, Decide, IntArray, Stage
+from .whole_game import WholeGame
 
 
 @sweeps_for(TurnGame)
@@ -84,11 +86,10 @@ class TurnSweeps(Sweeps):
         scale = np.full(len(states), piece.scale, dtype=arithmetic.dtype)
         return Stage(self.game.legs[leg].seat, states, scale)
 
-    def forward(
-        self, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic = FLOATS
-    ) -> Array:
+    def move_on(
+        self, decide: Decide, mass: Array, seat: int, arithmetic: Arithmetic = FLOATS
+    ) -> None:
         """Visit the layers of all legs first to last: the adjoint of ``backward``."""
-        mass = start.copy()
         for number, leg in enumerate(self.game.legs):
 
             def decide_states(piece: Piece, met: Array, number: int = number) -> Array:
@@ -103,9 +104,17 @@ class TurnSweeps(Sweeps):
             own[:] = met.array.ravel()
             goes_on = ~leg.settled[..., seat]
             self._begin(mass, leg.following[goes_on], ended[goes_on], arithmetic)
-        return mass
 
-    def backward_roundings(self, decision: int) -> int:
+    def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> Blocks:
+        """Give the game as one block."""
+
+        def forward_roundings(decision: int) -> int:
+            return self._forward_roundings(decision, seat)
+
+        whole = WholeGame(self, seat, arithmetic, self._backward_roundings, forward_roundings)
+        return Blocks(1, lambda _: whole)
+
+    def _backward_roundings(self, decision: int) -> int:
         """Count those of the longest way through the legs, a payoff's own and one more roll."""
         return (
             2
@@ -115,7 +124,7 @@ class TurnSweeps(Sweeps):
             )
         )
 
-    def forward_roundings(self, decision: int, seat: int) -> int:
+    def _forward_roundings(self, decision: int, seat: int) -> int:
         """Count those of the longest way through the legs; to begin one takes some more."""
         entered = [leg.following[~leg.settled[..., seat]] for leg in self.game.legs]
         most = int(np.bincount(np.concatenate(entered)).max(initial=0)) + 2

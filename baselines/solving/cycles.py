@@ -69,7 +69,7 @@ class Visits(NamedTuple):
 
     Attributes:
         mass: the visits, shape (player to move, state).
-        residual: sum of the absolute residuals of the linear systems; 0 without cycles.
+        residual: sum of the absolute residuals of the linear systems; 0 if there are none.
     """
 
     mass: Array
@@ -85,16 +85,19 @@ def fixed_point(players: Players) -> tuple[Values, float]:
     game, arithmetic = players.game, players.arithmetic
     stays = longest_stays(game, players.seat, arithmetic)
     values = arithmetic.values(game.num_players, game.num_states)
-    start = _guess(players)
+    start: Values | None = None
     blocks = sweeps_of(game).blocks(players.seat, arithmetic)
     bounds = np.zeros(len(blocks))  # of the error of each block
     for number in reversed(range(len(blocks))):
         block = blocks[number]
-        guess = arithmetic.from_floats(block.at_cut(start))
+        guess = arithmetic.zeros(0)
+        if len(block.groups):
+            start = _guess(players) if start is None else start
+            guess = arithmetic.from_floats(block.at_cut(start))
         residual = _solve(block, players, values, guess)
         if arithmetic.rounds:
             later = bounds[block.successors].max(initial=0.0)
-            roundings = (stays[number] + 1) * block.roundings(players.roundings)
+            roundings = block.roundings(players.roundings, stays[number])
             missed = values_error(roundings, largest_payoff(game)) + stays[number] * residual
             bounds[number] = upwards(later + missed)
     bound = float(bounds.max(initial=0.0))
@@ -102,8 +105,18 @@ def fixed_point(players: Players) -> tuple[Values, float]:
     return values.frozen(), bound
 
 
+def pass_error(game: Game, seat: int, arithmetic: Arithmetic) -> float:
+    """Bound the error of values that one pass finds in a game without cycles; 0 if exact."""
+    if not arithmetic.rounds:
+        return 0.0
+    (block,), (stay,) = sweeps_of(game).blocks(seat), longest_stays(game, seat)
+    bound = values_error(block.roundings(0, stay), largest_payoff(game))
+    require_precision(game, bound)
+    return bound
+
+
 def _guess(players: Players) -> Values:
-    """Give values from which policy iteration begins: zeros, or if exact the floats' values.
+    """Give values with which policy iteration begins: the middle payoff, or if exact the floats.
 
     Nearly all choices are right at the floats' values, so exact iteration is short.
     """
@@ -267,6 +280,8 @@ def _stay(game: Game, block: Block, arithmetic: Arithmetic, choices: IntArray) -
     Raises:
         GameError: if the block need not be left.
     """
+    if block.is_swept_whole:
+        return 0.0
     longest, gains = [0.0], block.gains(None)
 
     def prolong(stage: Stage, expected: Array) -> Array:
@@ -285,7 +300,7 @@ def _stay(game: Game, block: Block, arithmetic: Arithmetic, choices: IntArray) -
     for _ in range(MOST_ROUNDS):
         del longest[1:]
         again = block.backward(prolong, gains, visits)
-        relative = gamma(len(longest) * (block.roundings(0) + 1)) if arithmetic.rounds else 0
+        relative = gamma(block.roundings(1, len(longest))) if arithmetic.rounds else 0
         last, missing = missing, (again * (1 + relative) - visits).max(initial=0)
         if missing <= MISSING or missing == last:
             break
@@ -293,23 +308,6 @@ def _stay(game: Game, block: Block, arithmetic: Arithmetic, choices: IntArray) -
     if missing > MOST_MISSING:
         return np.inf
     return upwards(max(longest) * (1 + relative) / (1 - float(missing)))
-
-
-def pass_through(
-    game: Game, look: Decide, values: Values, seat: int, arithmetic: Arithmetic
-) -> None:
-    """Call ``look`` at every stage with its action values, given all values.
-
-    Args:
-        game: the rules.
-        look: takes a stage and expected values, shape (state, action), meaningless for illegal
-            actions; gives the values of the states.
-        values: to ``seat``, shape (player to move, state).
-        seat: the seat whose values they are.
-        arithmetic: of the values.
-    """
-    for block in reversed(sweeps_of(game).blocks(seat, arithmetic)):
-        block.backward(look, block.gains(values), block.at_cut(values))
 
 
 def visits(game: Game, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic) -> Visits:

@@ -19,15 +19,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...core import Arithmetic, Array, Decide, Game, InputError, IntArray, Stage, Values, arithmetic
+from ...core import Arithmetic, Array, Game, InputError, IntArray, Stage, Values, arithmetic
 from ...core.positions import first_actions, legal_in
 from ...core.sizes import check_array, check_sizes
 from ...core.sweeps import sweeps_of
 from ..cache import cached
 from ..policies.kinds import DeterministicPolicy
-from .cycles import Visits, fixed_point, pass_through, visits
+from .cycles import fixed_point, pass_error
 from .players import Players
-from .rounding import largest_payoff, require_precision, values_error
 
 
 def arithmetic_of(game: Game, exact: bool) -> Arithmetic:
@@ -58,32 +57,11 @@ class Sweep(NamedTuple):
 
 def sweep_back(players: Players) -> Sweep:
     """Compute the value of every position, and the choices of the free players."""
-    game = players.game
-    if game.has_cycles:
-        values, error_bound = fixed_point(players)
-    else:
-        values = sweeps_of(game).backward(players.choose, players.seat, players.arithmetic)
-        error_bound = _values_error(game, players.arithmetic, players.roundings)
-    choices = {other: _everywhere(game, choice) for other, choice in players.choices.items()}
+    values, error_bound = fixed_point(players)
+    choices = {
+        other: _everywhere(players.game, choice) for other, choice in players.choices.items()
+    }
     return Sweep(values, choices, error_bound)
-
-
-def _values_error(game: Game, arithmetic: Arithmetic, decision: int) -> float:
-    """Bound the error of a sweep through a game without cycles, 0 if it is exact."""
-    if not arithmetic.rounds:
-        return 0.0
-    error_bound = values_error(sweeps_of(game).backward_roundings(decision), largest_payoff(game))
-    require_precision(game, error_bound)
-    return error_bound
-
-
-def sweep_forward(
-    game: Game, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic
-) -> Visits:
-    """Compute the expected visits of each position (see ``cycles.visits``)."""
-    if game.has_cycles:
-        return visits(game, decide, start, seat, arithmetic)
-    return Visits(sweeps_of(game).forward(decide, start, seat, arithmetic), 0.0)
 
 
 def look_ahead(
@@ -108,10 +86,8 @@ def look_ahead(
         look(stage, expected)
         return values.at_stage(stage)
 
-    if game.has_cycles:
-        pass_through(game, decide, values, seat, arithmetic)
-    else:
-        sweeps_of(game).backward(decide, seat, arithmetic)
+    for block in reversed(sweeps_of(game).blocks(seat, arithmetic)):
+        block.backward(decide, block.gains(values), block.at_cut(values))
 
 
 def _everywhere(game: Game, choice: IntArray) -> IntArray:
@@ -160,7 +136,7 @@ def _equilibrium(game: Game, arithmetic: Arithmetic) -> Equilibrium:
             every = (values, values.subtracted_from(arithmetic.payoff_range(game)))
     else:
         every, choices = _sweep_together(game, arithmetic)
-        error_bound = _values_error(game, arithmetic, 0)
+        error_bound = max(pass_error(game, seat, arithmetic) for seat in range(game.num_players))
     policies = [
         DeterministicPolicy(choices[seat], game.num_actions, "equilibrium")
         for seat in sorted(choices)
@@ -175,7 +151,7 @@ def _sweep_mirrored(game: Game, arithmetic: Arithmetic) -> Sweep | None:
     if values is None:
         return None
     choice = _everywhere(game, players.choices[0])
-    return Sweep(values, {0: choice, 1: choice}, _values_error(game, arithmetic, 0))
+    return Sweep(values, {0: choice, 1: choice}, pass_error(game, 0, arithmetic))
 
 
 def _sweep_together(

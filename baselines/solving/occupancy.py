@@ -9,7 +9,7 @@ from ...core.sizes import PIECE
 from ...core.sweeps import sweeps_of
 from ..policies.kinds import Policy
 from ..task import Task, first_law, policies_against
-from .induction import sweep_forward
+from .cycles import visits
 from .players import spread
 
 
@@ -39,7 +39,7 @@ def play(policy: Policy, task: Task, arithmetic: Arithmetic, follow: Decide | No
         _ = order_of(task.game)  # before the initial law is used
     start = arithmetic.zeros(task.game.num_players, task.game.num_states)
     start[task.seat] = first_law(task, arithmetic).chances
-    met = sweep_forward(task.game, decide, start, task.seat, arithmetic).mass
+    met = visits(task.game, decide, start, task.seat, arithmetic).mass
     return arithmetic.numbers(met)
 
 

@@ -16,18 +16,10 @@ from ...core.words import plural
 from .match import FourTwoOneMatch
 
 
-class MatchBlocks(Blocks):
-    """All blocks of a match, first to last: from a full pot to an empty one."""
-
-    def __init__(self, game: FourTwoOneMatch, seat: int, arithmetic: Arithmetic) -> None:
-        self._game, self._seat, self._arithmetic = game, seat, arithmetic
-        self._pots = np.unique(game.token_states[:, 0])[::-1]
-
-    def __len__(self) -> int:
-        return len(self._pots)
-
-    def __getitem__(self, number: int) -> "MatchBlock":
-        return MatchBlock(self._game, self._seat, self._arithmetic, self._pots, number)
+def blocks_of(game: FourTwoOneMatch, seat: int, arithmetic: Arithmetic) -> Blocks:
+    """Give all blocks of a match, first to last: from a full pot to an empty one."""
+    pots = np.unique(game.token_states[:, 0])[::-1]
+    return Blocks(len(pots), lambda number: MatchBlock(game, seat, arithmetic, pots, number))
 
 
 class MatchBlock(Block):
@@ -237,9 +229,9 @@ class MatchBlock(Block):
             mass[seat, everything] = met.array.ravel()
         return ended
 
-    def roundings(self, decision: int) -> int:
+    def roundings(self, decision: int, stay: float) -> float:
         """Count a payoff, a roll and, before a turn, a first cast."""
-        return 1 + 2 * (len(self._first_law) + 1) + decision
+        return (stay + 1) * (1 + 2 * (len(self._first_law) + 1) + decision)
 
     def forward_roundings(self, decision: int) -> int:
         """Count two turns, and what comes from all their ends to one token state."""

@@ -3,11 +3,12 @@
 import numpy as np
 
 from ...core.arithmetic import FLOATS, Arithmetic
+from ...core.blocks import Blocks
 from ...core.moves import SeatTurn
 from ...core.sweeps import Sweeps, sweeps_for
 from ...core.types import Array, IntArray
 from .match import FourTwoOneMatch
-from .match_blocks import MatchBlocks
+from .match_blocks import blocks_of
 
 
 @sweeps_for(FourTwoOneMatch)
@@ -82,6 +83,6 @@ class MatchSweeps(Sweeps):
         pairs, actions, paid = joined
         return pairs, actions, paid, arithmetic.numbers(np.ones(len(pairs), dtype=np.int64))
 
-    def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> MatchBlocks:
+    def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> Blocks:
         """Give the blocks, first to last, each the token states of a pot."""
-        return MatchBlocks(self.game, seat, arithmetic)
+        return blocks_of(self.game, seat, arithmetic)

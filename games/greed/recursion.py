@@ -155,9 +155,15 @@ class _Backward:
         return ratings
 
 
-def forward(game: Greed, decide: Decide, start: Array, arithmetic: Arithmetic) -> Array:
-    """Visit the stages first to last: the adjoint of ``backward``."""
-    mass = start.copy()
+def forward(game: Greed, decide: Decide, mass: Array, arithmetic: Arithmetic) -> None:
+    """Visit the stages first to last: the adjoint of ``backward``.
+
+    Args:
+        game: the rules.
+        decide: as for ``Sweeps.forward``.
+        mass: shape (player to move, state); all that comes from it is added.
+        arithmetic: of the mass.
+    """
     last_turn = game.num_scores**2
     weight = arithmetic.number(Fraction(1, game.sides))
     air = _DiceInTheAir(game, arithmetic, (2,), weight, 1)
@@ -178,7 +184,6 @@ def forward(game: Greed, decide: Decide, start: Array, arithmetic: Arithmetic) -
     for row in np.arange(last_turn, 2 * last_turn).reshape(game.num_scores, -1):
         for mover in (0, 1):
             weigh(mover, row)
-    return mass
 
 
 class _DiceInTheAir:

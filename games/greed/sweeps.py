@@ -7,9 +7,11 @@ from functools import lru_cache
 import numpy as np
 
 from ...core.arithmetic import FLOATS, Arithmetic, Values
+from ...core.blocks import Blocks
 from ...core.moves import Moves
 from ...core.sweeps import Sweeps, sweeps_for
 from ...core.types import Array, Decide, IntArray, Stage, frozen
+from ...core.whole_game import WholeGame
 from .game import TIES, Greed
 from .recursion import backward, forward
 
@@ -59,13 +61,18 @@ class GreedSweeps(Sweeps):
 
         return backward(self.game, decide_alone, [0], arithmetic, movers=[0]).row(0)
 
-    def forward(
-        self, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic = FLOATS
-    ) -> Array:
+    def move_on(
+        self, decide: Decide, mass: Array, seat: int, arithmetic: Arithmetic = FLOATS
+    ) -> None:
         """Visit the stages first to last in O(M^3): the adjoint of ``backward``."""
-        return forward(self.game, decide, start, arithmetic)
+        forward(self.game, decide, mass, arithmetic)
 
-    def backward_roundings(self, decision: int) -> int:
+    def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> Blocks:
+        """Give the game as one block; forward, a die takes as many roundings as backward."""
+        whole = WholeGame(self, seat, arithmetic, self._roundings, self._roundings)
+        return Blocks(1, lambda _: whole)
+
+    def _roundings(self, decision: int) -> int:
         """Count dice and turns on the longest way to the end, and one more move.
 
         A die that lands shows a point at least, and turns but the last two show one too. It takes
@@ -75,10 +82,6 @@ class GreedSweeps(Sweeps):
         most = 2 * self.game.max_score + 2  # dice, or turns
         move = 1 + self.game.law_roundings + int(self.game.laws.shape[1])
         return most * (self.game.sides + 1) + (most + 2) * (decision + 3) + move
-
-    def forward_roundings(self, decision: int, seat: int) -> int:
-        """Count the same: a die takes as many additions, a turn two."""
-        return self.backward_roundings(decision)
 
     def settled(
         self, seat: int, states: IntArray, player: int, arithmetic: Arithmetic = FLOATS

@@ -8,7 +8,7 @@ from by_hand import ByHand, section_7
 from exactdice.baselines import Task
 from exactdice.baselines.solving.induction import equilibrium
 from exactdice.baselines.solving.players import Players
-from exactdice.core.sampling import draw
+from exactdice.core.sampling import InverseLaws, draw
 from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.games import EXACT, FLOATS, Greed
 from exactdice.games.greed import GreedSweeps
@@ -287,7 +287,7 @@ def test_sampling_survives_the_largest_uniform_number():
     game = Greed(100, 6)
     dice = np.arange(game.num_actions)
     zeros = np.zeros_like(dice)
-    outcomes = game._inverse_laws.draw(dice, Top())
+    outcomes = InverseLaws(game.laws).draw(dice, Top())
     assert (game.laws[dice, outcomes] > 0).all()
     assert (draw(game, zeros, dice, Top()) == outcomes).all()
 
