@@ -6,11 +6,12 @@ from .checks import at_least, one_of
 from .errors import GameError, InputError, KeywordError, SizeError
 from .game import GAMES, Game
 from .layout import Layout
-from .moves import Moves, SeatTurn
+from .leg import Leg
+from .moves import Moves
 from .sampling import AliasLaws, InverseLaws
 from .sweeps import Sweeps, sweeps_for, sweeps_of
 from .turn import Turn
-from .turn_game import Leg, TurnGame
+from .turn_game import TurnGame
 from .turn_sweeps import TurnSweeps
 from .types import Array, BoolArray, Decide, FloatArray, IntArray, Move, Stage, frozen
 
@@ -39,7 +40,6 @@ __all__ = [
     "Note",
     "Piece",
     "Row",
-    "SeatTurn",
     "SizeError",
     "Stage",
     "Sweeps",

@@ -14,7 +14,7 @@ form a *group*; these probabilities are zero between groups.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from .arithmetic import Values
 from .types import Array, Decide, IntArray, Stage
@@ -31,7 +31,7 @@ class Block(ABC):
             whose length is known.
     """
 
-    is_swept_whole: ClassVar[bool] = False
+    is_swept_whole: bool = False
 
     groups: IntArray
     places: IntArray

@@ -1,13 +1,11 @@
 """All moves of a game as flat tables, made by its rules, for whoever plays many games at once.
 
-Most games list the moves of a seat one by one (``Moves``). Games of turns against chance say which
-turns they are made of (``SeatTurn``), and in which contexts: what a player can do in a turn does
-not depend on its context, so that a table of the turn serves them all.
+Games of turns have their legs instead (see ``leg``): what a player can do in a turn does not depend
+on its context, so that a table of the turn serves them all.
 """
 
 from typing import NamedTuple
 
-from .turn import Turn
 from .types import FloatArray, IntArray
 
 
@@ -27,30 +25,4 @@ class Moves(NamedTuple):
     laws: IntArray
     firsts: IntArray
     leads_to: IntArray
-    payoffs: FloatArray
-
-
-class SeatTurn(NamedTuple):
-    """A turn of one seat, in every context in which it may begin.
-
-    Contexts come in blocks of ``width``. State s of the turn in context c of block b is the state
-    ``starts[b] + s * width + c`` of the game.
-
-    Attributes:
-        seat: whose turn it is.
-        turn: what is played.
-        starts: shape (block,).
-        width: contexts in a block.
-        seen: components of an observation that tell the states of the turn, not the contexts.
-        following: where a result leads, shape (result, block * context): a context, counted over
-            all contexts of all ``SeatTurn``s; -1 if the game is over for the player.
-        payoffs: the player's payoff, of the same shape, where it is.
-    """
-
-    seat: int
-    turn: Turn
-    starts: IntArray
-    width: int
-    seen: slice
-    following: IntArray
     payoffs: FloatArray

@@ -31,8 +31,9 @@ from .game import Game
 from .identity import once_a_game
 from .listed import listed_blocks
 from .listing import batches, expected_values, list_moves
-from .moves import Moves, SeatTurn
+from .moves import Moves
 from .positions import states_of
+from .turn_game import TurnGame
 from .types import Array, Decide, IntArray, Move, Stage
 
 #: Outcomes of moves that are listed one by one: 256 MB.
@@ -53,7 +54,7 @@ class Sweeps:
     def is_listed(self) -> bool:
         """Whether the moves are listed one by one, and checked then (see ``contract``)."""
         kind = type(self)
-        return kind.moves is Sweeps.moves and kind.turns is Sweeps.turns
+        return kind.moves is Sweeps.moves and kind.turn_game is Sweeps.turn_game
 
     # ------------------------------------------------------------------ tables
 
@@ -66,13 +67,10 @@ class Sweeps:
         """
         return _flat_moves(self.game, seat, player)
 
-    def turns(self, player: int) -> list[SeatTurn]:
-        """List the turns of which a game is made, and what they lead to for a player.
-
-        The game begins with the first context of the first one. There are none unless a game is
-        made of turns; ``moves`` serves it then.
-        """
-        return []
+    @property
+    def turn_game(self) -> TurnGame | None:
+        """The game if it is made of turns, whose legs are its tables; else ``moves`` gives them."""
+        return None
 
     def settled(
         self, seat: int, states: IntArray, player: int, arithmetic: Arithmetic = FLOATS
@@ -216,7 +214,7 @@ class Sweeps:
 
 #: What sweeps take for granted: a class that changes one of these has other rules.
 _RULES = (
-    *("mask", "initial_law", "law", "advance", "stages", "block", "has_cycles"),
+    *("mask", "initial_law", "law", "advance", "stages", "block"),
     *("exact_laws", "exact_advance", "exact_range"),
 )
 _SWEEPS: dict[type[Game], type[Sweeps]] = {}

@@ -3,7 +3,8 @@
 A *leg* is one player's turn in the game (see ``Turn``). Its contexts are what the player may know
 from the turns before, such as a score to beat. A result leads to a context of a later leg, or
 settles the payoffs of some players, or both. A state of the game is a leg, a state of its turn and
-a context.
+a context. Where players see alike, each has a leg with the same states. In a game with cycles a
+result may lead back: contexts then fall into blocks (see ``blocks``).
 
 The value U(r, c) of a result is a settled payoff, or the value before the first roll of the leg
 that it leads to, so that all legs, last to first, take one pass over their layers. Between legs
@@ -11,7 +12,6 @@ these are fractions, if they are not floats; a leg scales them by the denominato
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import prod
@@ -20,72 +20,42 @@ import numpy as np
 
 from .arithmetic import EXACT, FLOATS, Arithmetic
 from .checks import require_size
-from .errors import GameError, SizeError
+from .errors import SizeError
 from .game import Game
+from .leg import Leg, require_legs
 from .sizes import show
-from .turn import Turn
 from .types import Array, BoolArray, IntArray, Move, frozen
-
-
-@dataclass(frozen=True, eq=False)
-class Leg:
-    """One player's turn in a game, in every context it may come to.
-
-    Attributes:
-        seat: the player.
-        turn: what it plays.
-        contexts: what the player sees of each context, shape (context, component).
-        following: context that each result leads to, shape (result, context), counted over all
-            legs; meaningless where all payoffs are settled.
-        payoffs: fractions, shape (result, context, player), 0 where not settled.
-        settled: whether a result settles a player's payoff, of the same shape.
-    """
-
-    seat: int
-    turn: Turn
-    contexts: IntArray
-    following: IntArray
-    payoffs: Array
-    settled: BoolArray
-
-    def __post_init__(self) -> None:
-        for table in (self.contexts, self.following, self.payoffs, self.settled):
-            frozen(table)
-
-    @cached_property
-    def ends(self) -> BoolArray:
-        """Whether a result ends the game for everybody, shape (result, context)."""
-        return frozen(np.asarray(self.settled.all(axis=-1)))
-
-    @cached_property
-    def paid(self) -> dict[Arithmetic, Array]:
-        """``payoffs`` in each arithmetic."""
-        return {FLOATS: frozen(self.payoffs.astype(np.float64)), EXACT: self.payoffs}
 
 
 class TurnGame(Game):
     """A game of turns, given by its legs; subclasses build them and put them into words.
 
     Args:
-        legs: in an order such that results lead to later legs. The first has one context; all
-            begin with the same roll.
+        legs: in an order such that results lead to later legs, but in games with cycles. The game
+            begins in the first context of the first leg; all begin with the same roll.
         num_players: number of seats.
-        observed: name and number of values of each component of an observation, those of the
-            turn before those of the context.
+        observed: name and number of values of each component of an observation.
+        first_seen: the first of the components that tell the state of the turn; all others tell
+            its context.
 
     Attributes:
-        first_states: first state of each leg and, last, the number of states, shape (leg + 1,).
-        num_contexts: number of contexts of each leg, shape (leg,).
         first_contexts: first context of each leg, counted over all legs, and last their number.
+        blocks: block of each context, from 0 on, shape (context,), counted over all legs.
+        bases: state 0 of the turn in each context, counted over all legs, as a state of the game.
         seats: player of each leg.
+        seen_in_turn: the components of an observation that tell the state of the turn.
     """
 
     law_roundings = 1  # chances are rounded once (``Arithmetic.chances``)
 
     def __init__(
-        self, legs: Sequence[Leg], num_players: int, observed: Sequence[tuple[str, int]]
+        self,
+        legs: Sequence[Leg],
+        num_players: int,
+        observed: Sequence[tuple[str, int]],
+        first_seen: int = 0,
     ) -> None:
-        require_legs(legs)
+        require_legs(legs, self.has_cycles)
         turn = legs[0].turn
         self.legs = tuple(legs)
         self.num_players = num_players
@@ -97,19 +67,45 @@ class TurnGame(Game):
                 f"sizes must be lower: observations could have {show(numbers)} values, and 2^63 "
                 "or more have no numbers"
             )
-        self.num_contexts = frozen(np.array([len(leg.contexts) for leg in legs]))
-        self.first_contexts = np.append(0, np.cumsum(self.num_contexts))  # (leg + 1,)
-        sizes = [leg.turn.num_states * len(leg.contexts) for leg in legs]
-        self.first_states = frozen(np.append(0, np.cumsum(sizes)))
-        self.num_states = int(self.first_states[-1])
+        self._number_states()
+        self.seen_in_turn = slice(first_seen, first_seen + turn.observations.shape[1])
         self._rolled = np.stack([leg.turn.rolled[0] for leg in legs])  # (leg, outcome)
-        self.seats = np.array([leg.seat for leg in legs])
         self.laws = frozen(self._laws(FLOATS))
         paid = {payoff for leg in legs for payoff in leg.payoffs[leg.settled].tolist()}
         self._range = low, high = Fraction(min(paid)), Fraction(max(paid))
         require_size(max(abs(low), abs(high)))
         self.payoff_range = (float(low), float(high))
         self.zero_sum = num_players == 2 and self._adds_up(low + high)
+
+    def _number_states(self) -> None:
+        """Number contexts and states: those of each group of contexts are in a row."""
+        legs = self.legs
+        self.seats = np.array([leg.seat for leg in legs])
+        self.first_contexts = np.append(0, np.cumsum([len(leg.contexts) for leg in legs]))
+        self._widths = np.array([leg.width for leg in legs])
+        starts, self.num_states = [], 0
+        for leg in legs:
+            starts.append(np.array([self.num_states]) if leg.starts is None else leg.starts)
+            end = int(starts[-1].max()) + leg.turn.num_states * leg.width
+            self.num_states = max(self.num_states, end)
+        self.bases = np.concatenate(
+            [
+                (firsts[:, None] + np.arange(leg.width)).ravel()
+                for firsts, leg in zip(starts, legs, strict=True)
+            ]
+        )
+        blocks = [np.zeros(len(leg.contexts)) if leg.blocks is None else leg.blocks for leg in legs]
+        self.blocks = np.unique(np.concatenate(blocks), return_inverse=True)[1]
+        self._starts, numbers = np.unique(np.concatenate(starts), return_inverse=True)
+        counts = [len(firsts) for firsts in starts]
+        self._groups = np.full((self.num_players, len(self._starts), 2), -1)  # leg, first context
+        for number, (leg, groups) in enumerate(
+            zip(legs, np.split(numbers, np.cumsum(counts)[:-1]), strict=True)
+        ):
+            firsts = np.arange(len(groups)) * leg.width
+            self._groups[leg.seat, groups] = np.stack([np.full_like(firsts, number), firsts], 1)
+        owners = (self._groups[..., 0] >= 0).argmax(axis=0)
+        self._first_groups = self._groups[owners, np.arange(len(owners))]  # of the first player
 
     def _laws(self, arithmetic: Arithmetic) -> Array:
         """Give the laws of the rolls, and last that of no roll at all."""
@@ -135,46 +131,74 @@ class TurnGame(Game):
 
     # ------------------------------------------------------------------ rules
 
-    def locate(self, states: IntArray) -> Iterator[tuple[int, IntArray, IntArray, IntArray]]:
-        """Sort states by leg: its number, which they are, their states of the turn, contexts."""
-        legs = np.searchsorted(self.first_states, states, side="right") - 1
+    def locate(
+        self, states: IntArray, seats: IntArray | None = None
+    ) -> Iterator[tuple[int, IntArray, IntArray, IntArray]]:
+        """Sort states by leg: its number, which they are, their states of the turn, contexts.
+
+        Args:
+            states: shape (state,).
+            seats: whose they are, if players have states in common; None for the first player's.
+        """
+        groups = np.searchsorted(self._starts, states, side="right") - 1
+        located = self._first_groups[groups]
+        if seats is not None:
+            own = self._groups[seats, groups]
+            located = np.where(own < 0, located, own)
+        legs, firsts = located[..., 0], located[..., 1]
         for leg in np.flatnonzero(np.bincount(legs)).tolist():
             where = np.flatnonzero(legs == leg)
-            inside = states[where] - self.first_states[leg]
-            yield leg, where, *np.divmod(inside, self.num_contexts[leg])
+            inside = states[where] - self._starts[groups[where]]
+            in_turn, contexts = np.divmod(inside, self._widths[leg])
+            yield leg, where, in_turn, firsts[where] + contexts
 
     def observe(self, states: IntArray, seat: int) -> IntArray:
-        """Give what is seen of turn and context; a state belongs to one seat only."""
+        """Give what is seen of turn and context; players with the same states see alike."""
         observations = np.empty((len(states), len(self.observation_sizes)), dtype=np.int64)
+        turn_columns, context_columns = self._columns
         for leg, where, in_turn, contexts in self.locate(states):
-            turn, known = self.legs[leg].turn, self.legs[leg].contexts
-            seen = [turn.observations[in_turn], known[contexts]]
-            observations[where] = np.concatenate(seen, axis=1)
+            observations[where[:, None], turn_columns] = self.legs[leg].turn.observations[in_turn]
+            observations[where[:, None], context_columns] = self.legs[leg].contexts[contexts]
         return observations
+
+    @cached_property
+    def _columns(self) -> tuple[IntArray, IntArray]:
+        """Components of an observation that tell the state of the turn, and the context."""
+        every = np.arange(len(self.observation_sizes))
+        return every[self.seen_in_turn], np.delete(every, self.seen_in_turn)
 
     def encode(self, observations: IntArray) -> IntArray:
         """Give the state of each observation, -1 if there is none."""
         wanted = np.asarray(observations, dtype=np.int64)
-        split = self.legs[0].turn.observations.shape[1]
-        of_turn = _keys(wanted[..., :split], self.observation_sizes[:split])
-        of_context = _keys(wanted[..., split:], self.observation_sizes[split:])
+        of_turn, of_context = (
+            _keys(wanted[..., columns], sizes)
+            for columns, sizes in zip(self._columns, self._sizes, strict=True)
+        )
         states = np.full(wanted.shape[:-1], -1)
-        for number, (turn, contexts) in enumerate(self._indices):
+        for number, (turn, contexts) in self._indices.items():
             in_turn, context = turn.find(of_turn), contexts.find(of_context)
-            inside = in_turn * self.num_contexts[number] + context
+            base = self.bases[self.first_contexts[number] + np.maximum(context, 0)]
             found = (in_turn >= 0) & (context >= 0)
-            states = np.where(found, self.first_states[number] + inside, states)
+            states = np.where(found, base + in_turn * self._widths[number], states)
         return states
 
     @cached_property
-    def _indices(self) -> "list[tuple[_Index, _Index]]":
-        """States of the turn and contexts of each leg by what is seen of them."""
-        split = self.legs[0].turn.observations.shape[1]
-        sizes = self.observation_sizes[:split], self.observation_sizes[split:]
-        return [
-            (_Index(_keys(leg.turn.observations, sizes[0])), _Index(_keys(leg.contexts, sizes[1])))
-            for leg in self.legs
-        ]
+    def _sizes(self) -> list[list[int]]:
+        """Number of values of the components of turns and contexts."""
+        return [[self.observation_sizes[i] for i in columns] for columns in self._columns]
+
+    @cached_property
+    def _indices(self) -> "dict[int, tuple[_Index, _Index]]":
+        """States of the turn and contexts by what is seen of them, of legs with different states.
+
+        The keys are numbers of legs.
+        """
+        found = {}
+        for number in np.unique(self._first_groups[:, 0]).tolist():
+            leg, (of_turn, of_context) = self.legs[number], self._sizes
+            turn = _Index(_keys(leg.turn.observations, of_turn))
+            found[number] = turn, _Index(_keys(leg.contexts, of_context))
+        return found
 
     def mask(self, states: IntArray) -> BoolArray:
         """Allow what the turns allow."""
@@ -227,13 +251,13 @@ class TurnGame(Game):
         seats, after_states = seats.copy(), np.zeros_like(states)
         payoffs = arithmetic.zeros(len(states), self.num_players)
         over = np.zeros((len(states), self.num_players), dtype=bool)
-        for number, where, in_turn, contexts in self.locate(states):
+        for number, where, in_turn, contexts in self.locate(states, seats):
             leg, move = self.legs[number], (in_turn, actions[where])
             led_to, ends = leg.turn.leads_to[move], leg.turn.ends[move]
             rolling, ended = where[~ends], where[ends]
             rolled = leg.turn.rolled[led_to[~ends], outcomes[rolling]]
-            inside = rolled * self.num_contexts[number] + contexts[~ends]
-            after_states[rolling] = self.first_states[number] + inside
+            base = self.bases[self.first_contexts[number] + contexts[~ends]]
+            after_states[rolling] = base + rolled * leg.width
             result = led_to[ends], contexts[ends]
             payoffs[ended], over[ended] = leg.paid[arithmetic][result], leg.settled[result]
             goes_on = ~leg.ends[result]
@@ -245,9 +269,7 @@ class TurnGame(Game):
     def enter(self, contexts: IntArray, outcomes: IntArray) -> tuple[IntArray, IntArray]:
         """Give leg and state at the beginning of turns in contexts counted over all legs."""
         legs = np.searchsorted(self.first_contexts, contexts, side="right") - 1
-        rolled = self._rolled[legs, outcomes]
-        inside = rolled * self.num_contexts[legs] + contexts - self.first_contexts[legs]
-        return legs, self.first_states[legs] + inside
+        return legs, self.bases[contexts] + self._rolled[legs, outcomes] * self._widths[legs]
 
     def stages(self) -> Sequence[tuple[int, IntArray]]:
         """List the layers of each leg."""
@@ -257,11 +279,35 @@ class TurnGame(Game):
             for _, states in leg.turn.slices
         ]
 
-    def states_in(self, leg: int, in_turn: slice) -> IntArray:
-        """Give some states of a leg's turn in all its contexts."""
-        contexts = int(self.num_contexts[leg])
-        first = int(self.first_states[leg])
-        return np.arange(first + in_turn.start * contexts, first + in_turn.stop * contexts)
+    def states_in(
+        self, leg: int, in_turn: slice, contexts: "IntArray | slice" = slice(None)
+    ) -> IntArray:
+        """Give some states of a leg's turn in some of its contexts, shape (state * context,)."""
+        bases = self.bases[slice(*self.first_contexts[leg : leg + 2])][contexts]
+        inside = np.arange(in_turn.start, in_turn.stop) * self._widths[leg]
+        states: IntArray = (inside[:, None] + bases).ravel()
+        return states
+
+    def block(self, seat: int, states: IntArray) -> tuple[IntArray, BoolArray]:
+        """Give blocks of contexts; the cut is what follows the first roll where moves lead back."""
+        blocks, cut = np.empty_like(states), np.empty(len(states), dtype=bool)
+        for number, where, in_turn, contexts in self.locate(states, np.full_like(states, seat)):
+            every = self.first_contexts[number] + contexts
+            blocks[where] = self.blocks[every]
+            begins = in_turn < self.legs[number].turn.possible[0].sum()
+            cut[where] = begins & self.is_cut[every]
+        return blocks, cut
+
+    @cached_property
+    def is_cut(self) -> BoolArray:
+        """Whether a result leads back to a context, shape (context,), counted over all legs."""
+        cut = np.zeros(self.first_contexts[-1], dtype=bool)
+        blocks, firsts = self.blocks, self.first_contexts
+        for leg, first, end in zip(self.legs, firsts[:-1], firsts[1:], strict=True):
+            result, context = np.nonzero(~leg.ends & (leg.following < end))
+            targets = leg.following[result, context]
+            cut[targets[blocks[targets] == blocks[first + context]]] = True
+        return frozen(cut)
 
 
 def _keys(seen: IntArray, sizes: Sequence[int]) -> IntArray:
@@ -283,26 +329,3 @@ class _Index:
         """Give the place of each number, -1 if it is not there."""
         place = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
         return np.where(self._sorted[place] == wanted, self._order[place], -1)
-
-
-def require_legs(legs: Sequence[Leg]) -> None:
-    """Check that results lead to later legs, which roll alike, or settle all payoffs.
-
-    Raises:
-        GameError: naming the first result that does not.
-    """
-    first_later = 0  # context, counted over all legs
-    contexts = sum(len(leg.contexts) for leg in legs)
-    for number, leg in enumerate(legs):
-        if not np.array_equal(leg.turn.rolls, legs[0].turn.rolls):
-            raise GameError(f"all legs must have the rolls of the first, got others in {number}")
-        first_later += len(leg.contexts)
-        later = (leg.following >= first_later) & (leg.following < contexts)
-        wrong = np.argwhere(~(later | leg.ends))
-        if len(wrong):
-            result, context = wrong[0].tolist()
-            raise GameError(
-                f"a result must lead to a later leg or settle all payoffs, got result {result} of "
-                f"leg {number}, which leads from context {context} to "
-                f"{leg.following[result, context]}"
-            )

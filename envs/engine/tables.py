@@ -15,8 +15,9 @@ from ...core import (
     BoolArray,
     FloatArray,
     IntArray,
-    SeatTurn,
+    Leg,
     SizeError,
+    TurnGame,
     frozen,
 )
 from ...core.contract import order_of
@@ -43,9 +44,9 @@ def process_of(task: Task) -> Process | None:
     if sweeps_of(task.game).is_listed:
         _ = order_of(task.game)  # before the initial law is used
     _ = task.initial  # raises if the agent never gets to move
-    turns = sweeps_of(task.game).turns(task.seat)
     try:
-        return _OfTurns(task, turns).process() if turns else _of_moves(task)
+        turns = sweeps_of(task.game).turn_game
+        return _of_moves(task) if turns is None else _OfTurns(task, turns).process()
     except SizeError:
         return None
 
@@ -136,22 +137,25 @@ class _OfTurns:
     Node n is the beginning in context n of all; the last node draws the agent's first context.
     """
 
-    def __init__(self, task: Task, turns: Sequence[SeatTurn]) -> None:
-        self._task, self._turns, self._tables = task, turns, _Tables()
-        self._own = [number for number, turn in enumerate(turns) if turn.seat == task.seat]
-        played = {id(turns[number].turn): turns[number].turn for number in self._own}
+    def __init__(self, task: Task, game: TurnGame) -> None:
+        self._task, self._game, self._legs, self._tables = task, game, game.legs, _Tables()
+        legs = game.legs
+        self._own = [number for number, leg in enumerate(legs) if leg.seat == task.seat]
+        played = {id(legs[number].turn): legs[number].turn for number in self._own}
         self._played = list(played.values())
-        counts = [turn.following.shape[1] for turn in turns]
+        counts = [len(leg.contexts) for leg in legs]
         self._nodes = [
             slice(end - count, end) for count, end in zip(counts, np.cumsum(counts), strict=True)
         ]
         self._num_results = max(turn.num_results for turn in self._played)
         self._num_contexts = sum(counts[number] for number in self._own)
         self._check()
-        settled = [turn.payoffs[turn.following < 0] for turn in turns]
+        ended = [leg.settled[..., task.seat] for leg in legs]
+        paid = [leg.paid[FLOATS][..., task.seat] for leg in legs]
+        settled = [each[over] for each, over in zip(paid, ended, strict=True)]
         self._payoffs = np.unique(np.concatenate(settled))
         self._first_node = 1 + len(self._payoffs)
-        self._events = list(map(self._events_of, turns))
+        self._events = list(map(self._events_of, legs))
         self._laws, self._firsts, self._contexts = np.zeros(
             (3, self._nodes[-1].stop + 1), dtype=np.int64
         )
@@ -160,13 +164,14 @@ class _OfTurns:
         """Refuse tables that would not fit."""
         places = sum(turn.num_states for turn in self._played)
         of_agent = places * self._task.game.num_actions + self._num_results * self._num_contexts
-        others = [turn.following.size for turn in self._turns if turn.seat != self._task.seat]
+        others = [leg.following.size for leg in self._legs if leg.seat != self._task.seat]
         self._tables.check(of_agent + sum(others))
 
-    def _events_of(self, turn: SeatTurn) -> IntArray:
+    def _events_of(self, leg: Leg) -> IntArray:
         """Give the event of each result, shape (result, context)."""
-        payoffs = 1 + np.searchsorted(self._payoffs, turn.payoffs)
-        return np.where(turn.following < 0, payoffs, self._first_node + turn.following)
+        player = self._task.seat
+        payoffs = 1 + np.searchsorted(self._payoffs, leg.paid[FLOATS][..., player])
+        return np.where(leg.settled[..., player], payoffs, self._first_node + leg.following)
 
     def process(self) -> Process:
         """Put everything together."""
@@ -176,15 +181,16 @@ class _OfTurns:
         blocks: list[tuple[int, int, int, int]] = []
         begun = 0
         for number in self._own:
-            turn, nodes, known = self._turns[number], self._nodes[number], self._events[number]
-            played = id(turn.turn)
+            leg, nodes, known = self._legs[number], self._nodes[number], self._events[number]
+            played = id(leg.turn)
             contexts = slice(begun, begun + known.shape[1])
             events[: len(known), contexts] = known
             self._laws[nodes], self._firsts[nodes] = rolls[played]
             self._contexts[nodes] = np.arange(contexts.start, contexts.stop)
-            for start in turn.starts.tolist():
-                blocks.append((start, begun, turn.width, first_places[played]))
-                begun += turn.width
+            first, end = self._game.first_contexts[number : number + 2]
+            for start in self._game.bases[first : end : leg.width].tolist():
+                blocks.append((start, begun, leg.width, first_places[played]))
+                begun += leg.width
         located = Blocks.of(*np.array(blocks).T)
         return self._tables.process(
             moves=moves,
@@ -194,12 +200,12 @@ class _OfTurns:
             payoffs=[self._task.game.payoff_range[0], *self._payoffs],
             legal=np.concatenate([turn.legal for turn in self._played]),
             blocks=located,
-            seen=self._turns[0].seen,
+            seen=self._game.seen_in_turn,
         )
 
     def _start(self, blocks: Blocks) -> int:
         """Give the event with which a game begins: the first turn, or the agent's first context."""
-        if self._turns[0].seat == self._task.seat:
+        if self._legs[0].seat == self._task.seat:
             return self._first_node
         initial = self._task.initial
         states = np.flatnonzero(initial)
@@ -241,11 +247,11 @@ class _OfTurns:
         settled = np.zeros((size, self._first_node))  # law of the payoffs from a node on
         through = np.zeros(size, dtype=bool)  # whether the agent is
         paid = self._tables.add_entries(-1 - np.arange(self._first_node))
-        for number in reversed(range(len(self._turns))):
+        for number in reversed(range(len(self._legs))):
             if number in self._own:
                 continue
             node, events = self._nodes[number], self._events[number]
-            ends = _result_laws(self._task, self._turns[number])  # (result, context)
+            ends = _result_laws(self._task, self._game, number)  # (result, context)
             pays = events < self._first_node
             later = np.where(pays, 0, events - self._first_node)
             if one_draw and not self._task.game.has_cycles and (pays | through[later]).all():
@@ -262,18 +268,16 @@ class _OfTurns:
             self._firsts[node] = firsts
 
 
-def _result_laws(task: Task, turn: SeatTurn) -> FloatArray:
-    """Compute the law of another player's results, (result, context), in all contexts at once."""
-    policy = task.policies[turn.seat]
-    contexts = (turn.starts[:, None] + np.arange(turn.width)).ravel()
+def _result_laws(task: Task, game: TurnGame, number: int) -> FloatArray:
+    """Compute the law of another player's results, (result, context), in all contexts of a leg."""
+    leg = game.legs[number]
+    policy, played = task.policies[leg.seat], leg.turn
 
     def decide(piece: Piece, mass: Array) -> Array:
-        in_turn = np.arange(piece.states.start, piece.states.stop)[:, None] * turn.width
-        weights = spread(policy, (in_turn + contexts).ravel(), mass.ravel(), FLOATS)
+        weights = spread(policy, game.states_in(number, piece.states), mass.ravel(), FLOATS)
         return weights.reshape(*mass.shape, -1).swapaxes(1, 2)
 
-    played = turn.turn
-    start = np.zeros((played.num_states, len(contexts)))
+    start = np.zeros((played.num_states, len(leg.contexts)))
     first = played.slices[0][1]
     start[first] = played.probabilities[FLOATS][played.law[0]][played.possible[0]][:, None]
     laws: FloatArray = played.forward(decide, start)[1]

@@ -2,6 +2,5 @@
 
 from .game import FourTwoOne
 from .match import FourTwoOneMatch
-from .match_sweeps import MatchSweeps
 
-__all__ = ["FourTwoOne", "FourTwoOneMatch", "MatchSweeps"]
+__all__ = ["FourTwoOne", "FourTwoOneMatch"]

@@ -12,8 +12,7 @@ the pot while that has any, which is the *charge*, then from the winner of the r
 With V(p, a, b) the chance to win of who begins a round with p tokens in the pot, a of its own and
 b of the other player's, a round played by both leads to other such values, or to an end: in the
 charge always to a smaller pot, unless rounds that are tied are replayed, in the discharge round
-and round. So all token states of a pot are a block (``blocks``), whose cut is the beginnings of
-rounds where it has cycles.
+and round. So all token states of a pot are a block (see ``blocks``).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,11 +23,12 @@ import numpy as np
 from ...core.board import Row, Tokens
 from ...core.checks import at_least, one_of
 from ...core.dice import combinations
-from ...core.game import Game
 from ...core.layout import Layout
+from ...core.leg import Leg
 from ...core.ranking import tokens as worth_of
 from ...core.sizes import Cost, check_sizes
-from ...core.types import Array, BoolArray, IntArray, Move, frozen
+from ...core.turn_game import TurnGame
+from ...core.types import Array, BoolArray, IntArray, frozen
 from ...core.words import ordinal, plural, spelled
 from . import words
 from .game import FourTwoOne, in_words
@@ -59,7 +59,7 @@ class Phase(NamedTuple):
     settlement: Settlement
 
 
-class FourTwoOneMatch(Game):
+class FourTwoOneMatch(TurnGame):
     """The rules of a match.
 
     A state is a token state (pot, own, other's) and a state of the round, as in the set
@@ -88,9 +88,6 @@ class FourTwoOneMatch(Game):
 
     name: ClassVar[str] = "FourTwoOneMatch"
     has_cycles: ClassVar[bool] = True
-    num_players = 2
-    payoff_range = (0.0, 1.0)
-    zero_sum = True
 
     def __init__(
         self,
@@ -121,16 +118,10 @@ class FourTwoOneMatch(Game):
         self._number = np.zeros((tokens + 1, tokens + 1), dtype=np.int64)  # by pot and own
         self._number[tuple(self.token_states[:, :2].T)] = np.arange(len(self.token_states))
         self.phases = self._lay_out()
-        last = self.phases[-1]
-        in_last = len(self.token_states) - last.first_tokens
-        self.num_states = last.first_state + in_last * last.round.num_states
         longest = max((phase.round for phase in self.phases), key=lambda game: game.casts)
-        names, sizes = longest.observation_names, longest.observation_sizes
-        self.observation_names = ("pot", "own tokens", "other's tokens", *names)
-        self.observation_sizes = (*[tokens + 1] * 3, *sizes)
-        self.num_actions = longest.num_actions
-        self.laws = longest.laws
-        self._nothing = len(self.laws) - 1  # row of the law of no roll at all
+        of_tokens = ("pot", tokens + 1), ("own tokens", tokens + 1), ("other's tokens", tokens + 1)
+        of_round = zip(longest.observation_names, longest.observation_sizes, strict=True)
+        super().__init__(list(self._legs()), 2, [*of_tokens, *of_round], first_seen=3)
 
     def _list_tokens(self) -> Iterator[tuple[int, int, int]]:
         for pot in range(self.tokens, -1, -1):
@@ -197,6 +188,95 @@ class FourTwoOneMatch(Game):
         owed = np.where(pot > 0, (worth - from_pot) * (self.short_pot == "spill"), worth)
         return from_pot, np.minimum(owed, np.where(wins, other, own))
 
+    def swapped(self, phase: Phase, tokens: IntArray) -> IntArray:
+        """Give token states of a phase, counted in it, as the other player sees them."""
+        pot, _, other = self.token_states[phase.first_tokens + tokens].T
+        seen: IntArray = self._number[pot, other] - phase.first_tokens
+        return seen
+
+    def is_cyclic(self, pots: IntArray) -> BoolArray:
+        """Say whether rounds may lead back to one with as many tokens in the pot."""
+        cyclic: BoolArray = (pots == 0) | (self.tie == "replay")
+        return cyclic
+
+    # ------------------------------------------------------------------ legs
+
+    def _legs(self) -> Iterator[Leg]:
+        """Give the turns of both players in each phase, as the first one and as the second.
+
+        A token state, as the player sees it, is a group of contexts: the results to beat.
+        """
+        counts = [
+            len(phase.settlement.over) * len(leg.contexts)
+            for phase in self.phases
+            for leg in phase.round.legs
+            for _ in (0, 1)
+        ]
+        numbers = iter(np.cumsum([0, *counts]).tolist())
+        firsts = [  # first context by phase, leg of the round, and player
+            [[next(numbers) for _ in (0, 1)] for _ in phase.round.legs] for phase in self.phases
+        ]
+        for number, phase in enumerate(self.phases):
+            for place, played in enumerate(phase.round.legs):
+                tokens = np.arange(len(phase.settlement.over))
+                seen = self.token_states[phase.first_tokens + tokens]
+                contexts = np.concatenate(
+                    [
+                        np.repeat(seen, len(played.contexts), axis=0),
+                        np.tile(played.contexts, (len(tokens), 1)),
+                    ],
+                    axis=1,
+                )
+                first_state = (
+                    phase.first_state + phase.round.bases[phase.round.first_contexts[place]]
+                )
+                starts = first_state + tokens * phase.round.num_states
+                for player in (0, 1):
+                    if place:
+                        leads = self._second_turn(phase, player, [f[0] for f in firsts])
+                    else:
+                        second = [f[1 - player] for f in firsts[number][1:]]
+                        leads = self._first_turn(phase, second)
+                    blocks = self.tokens - contexts[:, 0]
+                    yield Leg(player, played.turn, contexts, *leads, starts, blocks)
+
+    def _first_turn(self, phase: Phase, second: list[int]) -> tuple[IntArray, Array, BoolArray]:
+        """Say what the results of who begins lead to: a turn of the other, who has to beat them.
+
+        Args:
+            phase: the phase.
+            second: first context of the other's turn, by number of casts - 1.
+        """
+        turn, to_beat = phase.round.legs[0].turn, len(phase.round.legs[1].contexts)
+        tokens = np.arange(len(phase.settlement.over))
+        casts, result = np.divmod(np.arange(turn.num_results)[:, None], to_beat)
+        following = np.array(second)[casts] + self.swapped(phase, tokens) * to_beat + result
+        unpaid = np.zeros((*following.shape, 2), dtype=np.int8)
+        return following, unpaid, unpaid > 0
+
+    def _second_turn(
+        self, phase: Phase, player: int, firsts: list[list[int]]
+    ) -> tuple[IntArray, Array, BoolArray]:
+        """Say what the results of who follows lead to: the next round, or the end.
+
+        Args:
+            phase: the phase.
+            player: who follows.
+            firsts: first context of the turns with which rounds begin, by phase and player.
+        """
+        settled, tokens = phase.settlement, np.arange(len(phase.settlement.over))
+        over, wins, begins, then = (
+            np.moveaxis(table[self.swapped(phase, tokens)], 1, 0).reshape(table.shape[1], -1)
+            for table in settled
+        )
+        first_tokens = np.array([each.first_tokens for each in self.phases])
+        later = np.searchsorted(first_tokens, then, side="right") - 1
+        following = np.array(firsts)[later, np.where(begins, player, 1 - player)]
+        following = following + then - first_tokens[later]
+        wins_match = over & np.stack([wins, ~wins] if player == 0 else [~wins, wins])
+        payoffs = np.moveaxis(wins_match, 0, -1).astype(np.int8)
+        return following, payoffs, np.stack([over, over], axis=-1)
+
     @staticmethod
     def cost(
         exact: bool, tokens: float, charge_casts: float, discharge_casts: float, faces: float
@@ -211,152 +291,6 @@ class FourTwoOneMatch(Game):
         number = 250.0 if exact else 0.0
         seconds = 2 * (pots * charge.seconds + 20 * tokens * discharge.seconds)
         return Cost(states, states * (100 + number) + charge.memory + discharge.memory, seconds)
-
-    # ------------------------------------------------------------------ rules
-
-    def locate(self, states: IntArray) -> Iterator[tuple[Phase, IntArray, IntArray, IntArray]]:
-        """Sort states by phase: which they are, their token states, counted in it, and rounds."""
-        for phase in self.phases:
-            inside = states - phase.first_state
-            end = len(phase.settlement.over) * phase.round.num_states
-            where = np.flatnonzero((inside >= 0) & (inside < end))
-            if len(where):
-                yield phase, where, *np.divmod(inside[where], phase.round.num_states)
-
-    def follows(self, phase: Phase, in_round: IntArray) -> BoolArray:
-        """Say whether states of a round are of the player who follows."""
-        follower: BoolArray = in_round >= phase.round.legs[0].turn.num_states
-        return follower
-
-    def swapped(self, phase: Phase, tokens: IntArray) -> IntArray:
-        """Give token states of a phase as the other player sees them."""
-        pot, _, other = self.token_states[phase.first_tokens + tokens].T
-        seen: IntArray = self._number[pot, other] - phase.first_tokens
-        return seen
-
-    def observe(self, states: IntArray, seat: int) -> IntArray:
-        """Give the tokens of the pot, one's own and the other's, and what is seen of the round."""
-        observations = np.empty((len(states), len(self.observation_sizes)), dtype=np.int64)
-        for phase, where, tokens, in_round in self.locate(states):
-            observations[where, :3] = self.token_states[phase.first_tokens + tokens]
-            observations[where, 3:] = phase.round.observe(in_round, 0)
-        return observations
-
-    def encode(self, observations: IntArray) -> IntArray:
-        """Give the state of each observation, -1 if there is none."""
-        wanted = np.asarray(observations, dtype=np.int64)
-        pot, own, other = np.moveaxis(wanted[..., :3], -1, 0)
-        known = (pot + own + other == self.tokens) & ((pot > 0) | ((own > 0) & (other > 0)))
-        number = self._number[np.where(known, pot, 0), np.where(known, own, 0)]
-        states = np.full(wanted.shape[:-1], -1)
-        for phase in self.phases:
-            in_round = phase.round.encode(wanted[..., 3:])
-            inside = number - phase.first_tokens
-            found = known & ((pot > 0) == (phase is self.phases[0])) & (in_round >= 0)
-            place = phase.first_state + inside * phase.round.num_states + in_round
-            states = np.where(found, place, states)
-        return states
-
-    def mask(self, states: IntArray) -> BoolArray:
-        """Allow what the round allows."""
-        legal = np.empty((len(states), self.num_actions), dtype=bool)
-        for phase, where, _, in_round in self.locate(states):
-            legal[where] = phase.round.mask(in_round)
-        return legal
-
-    def initial_law(self) -> tuple[IntArray, Array]:
-        """Cast for who begins the first round."""
-        return self.phases[0].round.initial_law()
-
-    def exact_laws(self) -> Array:
-        """Give the laws of the casts as fractions."""
-        return self.phases[0].round.exact_laws()
-
-    def law(self, states: IntArray, actions: IntArray) -> IntArray:
-        """Draw the mover's next cast, or the first one of the other's turn or the next round."""
-        rows = np.empty(len(states), dtype=np.int64)
-        for phase, where, tokens, in_round in self.locate(states):
-            rows[where] = phase.round.law(in_round, actions[where])
-            ended, at = self.ended(phase, tokens, in_round, actions[where])
-            goes_on = ~phase.settlement.over[at]
-            rows[where[ended[goes_on]]] = phase.round.legs[0].turn.law[0]
-        return rows
-
-    def ended(
-        self, phase: Phase, tokens: IntArray, in_round: IntArray, actions: IntArray
-    ) -> tuple[IntArray, tuple[IntArray, IntArray, IntArray]]:
-        """Say which moves end a round, and give their places in the settlement."""
-        ended, at = [np.empty(0, dtype=np.int64)], [np.empty((3, 0), dtype=np.int64)]
-        for number, where, in_turn, contexts in phase.round.locate(in_round):
-            if number:
-                turn, move = phase.round.legs[number].turn, (in_turn, actions[where])
-                last = turn.ends[move]
-                beginner = self.swapped(phase, tokens[where[last]])
-                ended.append(where[last])
-                at.append(np.stack([beginner, turn.leads_to[move][last], contexts[last]]))
-        begun, results, to_beat = np.concatenate(at, axis=1)
-        return np.concatenate(ended), (begun, results, to_beat)
-
-    def advance(
-        self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
-    ) -> Move:
-        """Go on with the round, or settle it and begin the next one."""
-        seats, following = seats.copy(), np.zeros_like(states)
-        payoffs, over = np.zeros((len(states), 2)), np.zeros(len(states), dtype=bool)
-        for phase, where, tokens, in_round in self.locate(states):
-            size = phase.round.num_states
-            move = phase.round.advance(
-                np.zeros_like(where), in_round, actions[where], outcomes[where]
-            )
-            passes = self.follows(phase, move.states) & ~self.follows(phase, in_round)
-            seen = np.where(passes, self.swapped(phase, tokens), tokens)
-            following[where] = phase.first_state + seen * size + move.states
-            seats[where[passes]] = 1 - seats[where[passes]]
-            ended, at = self.ended(phase, tokens, in_round, actions[where])
-            rows, settled = where[ended], phase.settlement
-            follower = seats[rows]
-            over[rows] = settled.over[at]
-            winner = np.where(settled.follower_wins[at], follower, 1 - follower)
-            payoffs[rows, winner] = settled.over[at]
-            seats[rows] = np.where(settled.follower_begins[at], follower, 1 - follower)
-            following[rows] = self.begin(settled.following[at], outcomes[rows])
-        return Move(seats, following, payoffs, np.stack([over, over], axis=1))
-
-    def begin(self, tokens: IntArray, outcomes: IntArray) -> IntArray:
-        """Give the states in which rounds begin, by number of the token state and first cast."""
-        states = np.empty_like(tokens)
-        for phase in self.phases:
-            mine = tokens >= phase.first_tokens  # later phases overwrite it
-            inside = tokens[mine] - phase.first_tokens
-            rolled = phase.round.legs[0].turn.rolled[0, outcomes[mine]]
-            states[mine] = phase.first_state + inside * phase.round.num_states + rolled
-        return states
-
-    def stages(self) -> Sequence[tuple[int, IntArray]]:
-        """List the layers of who begins, then of who follows, in all token states."""
-        stages = []
-        for phase in self.phases:
-            count = len(phase.settlement.over)
-            starts = phase.first_state + np.arange(count) * phase.round.num_states
-            for _, in_round in phase.round.stages():
-                states = (starts[:, None] + in_round).ravel()
-                stages += [(seat, states) for seat in (0, 1)]
-        return stages
-
-    def block(self, seat: int, states: IntArray) -> tuple[IntArray, BoolArray]:
-        """Give what the pot has lost; what follows the first cast of a round may be the cut."""
-        blocks, cut = np.empty_like(states), np.empty(len(states), dtype=bool)
-        for phase, where, tokens, in_round in self.locate(states):
-            pots = self.token_states[phase.first_tokens + tokens, 0]
-            blocks[where] = self.tokens - pots
-            begins = in_round < phase.round.legs[0].turn.slices[0][1].stop
-            cut[where] = begins & self.is_cyclic(pots)
-        return blocks, cut
-
-    def is_cyclic(self, pots: IntArray) -> BoolArray:
-        """Say whether moves may lead back to the beginning of a round with as much in the pot."""
-        cyclic: BoolArray = (pots == 0) | (self.tie == "replay")
-        return cyclic
 
     # ------------------------------------------------------------------ words
 

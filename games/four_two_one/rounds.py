@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core.errors import InputError
+from ...core.leg import Leg
 from ...core.ranking import Combination, tokens
 from ...core.turn import Turn
-from ...core.turn_game import Leg
 from ...core.types import Array, frozen
 
 if TYPE_CHECKING:

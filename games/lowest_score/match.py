@@ -18,8 +18,9 @@ import numpy as np
 from ...core.board import Note, Row, Tokens
 from ...core.checks import at_least, one_of
 from ...core.layout import Layout
+from ...core.leg import Leg
 from ...core.sizes import Cost, check_sizes
-from ...core.turn_game import Leg, TurnGame
+from ...core.turn_game import TurnGame
 from ...core.types import IntArray
 from ...core.words import listed, plural
 from . import words

@@ -26,9 +26,10 @@ from ...core.checks import at_least, one_of
 from ...core.dice import dice_with_sum, sum_counts
 from ...core.errors import InputError
 from ...core.layout import Layout
+from ...core.leg import Leg
 from ...core.sizes import Cost, check_sizes, turn_cost
 from ...core.turn import Turn
-from ...core.turn_game import Leg, TurnGame
+from ...core.turn_game import TurnGame
 from ...core.types import IntArray
 from . import words
 

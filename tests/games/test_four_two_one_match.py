@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from exactdice.baselines import Task, evaluate, occupancy, solve
 from exactdice.baselines.solving.induction import equilibrium
-from exactdice.core.sweeps import Sweeps, sweeps_for, sweeps_of
+from exactdice.core.sweeps import Sweeps, sweeps_for
 from exactdice.envs import Engine
-from exactdice.games import EXACT, FourTwoOneMatch, InputError
+from exactdice.games import FourTwoOneMatch, InputError
 
 #: Keywords of matches whose moves can be listed.
 TINY = [
@@ -63,11 +63,13 @@ def test_small_matches_are_worth_what_they_are_by_hand(tokens, variant):
     game = FourTwoOneMatch(tokens=tokens, **variant)
     by_hand = hand.Match(hand.Rules(tokens=tokens, **variant))
     assert first_player_wins(game, exact=True) == by_hand.value()
-    block = sweeps_of(game).blocks(0, EXACT)[0]
     values = equilibrium(game, exact=True).values[0]
     for number, (pot, own, other) in enumerate(game.token_states.tolist()):
-        mean = block._before_cast(np.array([number]), values)[0, 0]
-        assert mean == by_hand.values[0, (pot, own, other)]
+        phase = game.phases[0 if pot else -1]
+        firsts, law = phase.round.initial_law()
+        inside = number - phase.first_tokens
+        begun = phase.first_state + inside * phase.round.num_states + firsts
+        assert (values.at(0, begun) * law).sum() == by_hand.values[0, (pot, own, other)]
 
 
 def test_one_token_is_the_set_with_ties_lost():

@@ -1,0 +1,103 @@
+"""Legs: the turns of which a game is made, and what their results lead to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .arithmetic import EXACT, FLOATS, Arithmetic
+from .errors import GameError
+from .turn import Turn
+from .types import Array, BoolArray, IntArray, frozen
+
+
+@dataclass(frozen=True, eq=False)
+class Leg:
+    """One player's turn in a game, in every context it may come to.
+
+    Attributes:
+        seat: the player.
+        turn: what it plays.
+        contexts: what the player sees of each context, shape (context, component).
+        following: context that each result leads to, shape (result, context), counted over all
+            legs; meaningless where all payoffs are settled.
+        payoffs: fractions or whole numbers, shape (result, context, player), 0 where not settled.
+        settled: whether a result settles a player's payoff, of the same shape.
+        starts: contexts come in groups of equal size, the states of a group in a row: state s of
+            the turn in context c of group g, which has ``width`` contexts, is the state
+            ``starts[g] + s * width + c`` of the game. Legs of different players may have the same
+            states. None for one group, after the states of the legs before.
+        blocks: block of each context, shape (context,), in a game with cycles; else None.
+    """
+
+    seat: int
+    turn: Turn
+    contexts: IntArray
+    following: IntArray
+    payoffs: Array
+    settled: BoolArray
+    starts: IntArray | None = None
+    blocks: IntArray | None = None
+
+    def __post_init__(self) -> None:
+        for table in (self.contexts, self.following, self.payoffs, self.settled):
+            frozen(table)
+
+    @cached_property
+    def ends(self) -> BoolArray:
+        """Whether a result ends the game for everybody, shape (result, context)."""
+        return frozen(np.asarray(self.settled.all(axis=-1)))
+
+    @cached_property
+    def paid(self) -> dict[Arithmetic, Array]:
+        """``payoffs`` in each arithmetic."""
+        whole = self.payoffs.dtype != object  # numpy makes floats, or objects, of few at a time
+        floats = self.payoffs if whole else frozen(self.payoffs.astype(np.float64))
+        return {FLOATS: floats, EXACT: self.payoffs}
+
+    def payoffs_of(self, contexts: Any, players: Any, arithmetic: Arithmetic) -> Array:
+        """Give payoffs to some players in some contexts, shape (result, context, player)."""
+        payoffs: Array = self.paid[arithmetic][:, contexts][..., players].astype(arithmetic.dtype)
+        return payoffs
+
+    @property
+    def width(self) -> int:
+        """Number of contexts of a group."""
+        return len(self.contexts) // (1 if self.starts is None else len(self.starts))
+
+
+def require_legs(legs: Sequence[Leg], has_cycles: bool) -> None:
+    """Check that results lead to later legs, which roll alike, or settle all payoffs.
+
+    In a game with cycles a result may lead to any context of its block, or of a later one.
+
+    Raises:
+        GameError: naming the first result that does not.
+    """
+    contexts = sum(len(leg.contexts) for leg in legs)
+    blocks = np.zeros(contexts, dtype=np.int64)
+    if has_cycles:
+        blocks = np.concatenate([leg.blocks for leg in legs if leg.blocks is not None])
+        if len(blocks) < contexts:
+            raise GameError("each leg of a game with cycles must have blocks")
+    first = 0  # context of the leg, counted over all legs
+    for number, leg in enumerate(legs):
+        if not np.array_equal(leg.turn.rolls, legs[0].turn.rolls):
+            raise GameError(f"all legs must have the rolls of the first, got others in {number}")
+        after = first + len(leg.contexts)
+        known = (leg.following >= 0) & (leg.following < contexts)
+        leads_on = blocks[np.where(known, leg.following, 0)] - blocks[first:after]
+        later = leg.following >= after
+        right = known & ((leads_on > 0) | ((leads_on == 0) & (later | has_cycles)))
+        wrong = np.argwhere(~(right | leg.ends))
+        if len(wrong):
+            result, context = wrong[0].tolist()
+            where = "a later leg, or in its block to any," if has_cycles else "a later leg"
+            raise GameError(
+                f"a result must lead to {where} or settle all payoffs, got result {result} of "
+                f"leg {number}, which leads from context {context} to "
+                f"{leg.following[result, context]}"
+            )
+        first = after
