@@ -9,6 +9,7 @@ import numpy as np
 from ..agents.runs.asked import Asked
 from ..baselines import Blunder, Score, Task, evaluate, solve
 from ..baselines import score as exact_score
+from ..baselines.scoring.score import FIGURES
 from ..core import Game, InputError
 from ..core.words import typed
 from . import agents, page
@@ -73,24 +74,8 @@ def _command(asked: Asked) -> str:
 
 def _numbers(score: Score) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows of a table of the score."""
-    rows = [
-        ["value", f"{score.value:.6f}", "expected payoff"],
-        ["optimum", f"{score.optimum:.6f}", "the best against the same opponents"],
-        ["random", f"{score.random:.6f}", "uniformly random play"],
-        ["regret", f"{score.regret:.6f}", "optimum minus value"],
-        ["normalised score", f"{score.normalized:.6f}", "1 is the optimum, 0 random play"],
-        ["optimal decisions", f"{score.optimal_share:.2%}", "each weighted by how often it is met"],
-        ["flawless games", f"{score.flawless:.2%}", "without a single mistake"],
-    ]
-    lost = score.exploitability_in_seat
-    if lost is not None:
-        rows.append(
-            [
-                "exploitability",
-                f"{lost:.6f}",
-                "equilibrium value of the seat minus the value against a best response",
-            ]
-        )
+    shown = [figure for figure in FIGURES if figure.label and figure.text(score)]
+    rows = [[figure.label, figure.text(score), figure.meaning] for figure in shown]
     return ["", "exact", "what it is"], rows
 
 
