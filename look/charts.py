@@ -152,6 +152,8 @@ class Bars:
         others_name: name of ``others``.
         low: lower ends of intervals.
         high: upper ends of intervals.
+        marked: hatched bars, shape (bar,); points with intervals cannot be marked.
+        marked_label: what hatched bars are.
         log: whether the axis is logarithmic.
         words: texts that a reader sees when pointing at a bar.
     """
@@ -165,8 +167,14 @@ class Bars:
     others_name: str = ""
     low: FloatArray | None = None
     high: FloatArray | None = None
+    marked: BoolArray | None = None
+    marked_label: str = ""
     log: bool = False
     words: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        """Check that bars, not points, are marked."""
+        assert self.marked is None or self.low is None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 
 from ..core import FloatArray
 from .charts import COLOURS, LARGE, Bars, Lines, Map, Panel, Picture, Points, format_of
-from .maps import draw_map, map_legend, map_size
+from .maps import HATCH, draw_map, map_legend, map_size
 
 STYLE: Any = {
     "svg.fonttype": "none",
@@ -99,13 +99,20 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
 
 
 def _legend(panel: Panel) -> dict[str, Patch]:
-    """Return a legend of paired bars, or of cells outside the colour scale."""
+    """Return a legend of paired or hatched bars, or of cells outside the colour scale."""
     if isinstance(panel, Map):
         return map_legend(panel)
-    if not isinstance(panel, Bars) or panel.others is None:
+    if not isinstance(panel, Bars):
         return {}
-    names = (panel.name, panel.others_name)
-    return {name: Patch(facecolor=colour) for name, colour in zip(names, COLOURS, strict=False)}
+    handles: dict[str, Patch] = {}
+    if panel.others is not None:
+        names = (panel.name, panel.others_name)
+        handles = {
+            name: Patch(facecolor=colour) for name, colour in zip(names, COLOURS, strict=False)
+        }
+    if panel.marked is not None and panel.marked.any():
+        handles[panel.marked_label] = Patch(facecolor="white", edgecolor="black", hatch=HATCH)
+    return handles
 
 
 def _draw_lines(axes: Axes, chart: Lines) -> None:
@@ -132,11 +139,12 @@ def _draw_bars(axes: Axes, chart: Bars) -> None:
         around = np.stack([chart.values - chart.low, chart.high - chart.values])
         axes.errorbar(chart.values, places, xerr=np.maximum(around, 0), fmt="o", capsize=3)
     elif chart.others is None:
-        axes.barh(places, chart.values, height=0.75)
+        axes.barh(places, chart.values, height=0.75, hatch=_hatches(chart))
         _write_numbers(axes, places, chart.values, chart.log)
     else:
         for shift, values in ((-0.2, chart.values), (0.2, chart.others)):
-            axes.barh(places + shift, np.nan_to_num(values), height=0.4)
+            hatches = _hatches(chart) if shift < 0 else None
+            axes.barh(places + shift, np.nan_to_num(values), height=0.4, hatch=hatches)
             _write_numbers(axes, places + shift, values, chart.log)
     axes.set_yticks(places, list(chart.labels), fontsize=9)
     axes.set_ylim(len(places) - 0.4, -0.6)
@@ -146,6 +154,11 @@ def _draw_bars(axes: Axes, chart: Bars) -> None:
         axes.set_xscale("log")
     else:
         axes.margins(x=0.12)
+
+
+def _hatches(chart: Bars) -> list[str] | None:
+    """Return the hatching of each bar, if any bar is marked."""
+    return None if chart.marked is None else [HATCH if mark else "" for mark in chart.marked]
 
 
 def _write_numbers(axes: Axes, places: FloatArray, values: FloatArray, log: bool) -> None:

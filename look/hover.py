@@ -199,7 +199,9 @@ def _lines(chart: Lines) -> Any:
 
 def _bars(chart: Bars) -> Any:
     figure = go.Figure()
-    words = {} if chart.words is None else {"hovertext": list(chart.words), "hoverinfo": "text"}
+    words: dict[str, Any] = {}
+    if chart.words is not None:
+        words = {"hovertext": list(chart.words), "hoverinfo": "text"}
     places = {"y": list(chart.labels), "orientation": "h"}
     if chart.low is not None and chart.high is not None:
         above, below = chart.high - chart.values, chart.values - chart.low
@@ -207,6 +209,8 @@ def _bars(chart: Bars) -> Any:
         points = {"x": chart.values, "y": list(chart.labels), "mode": "markers"}
         figure.add_trace(go.Scatter(**points, error_x=around, **words))
     else:
+        if chart.marked is not None:
+            words |= {"marker": {"pattern": {"shape": ["/" * bool(mark) for mark in chart.marked]}}}
         figure.add_trace(go.Bar(x=chart.values, name=chart.name, **places, **words))
     if chart.others is not None:
         figure.add_trace(go.Bar(x=chart.others, name=chart.others_name, **places))

@@ -23,7 +23,7 @@ GAME_CHARTS = _in_order(registry.GAME_CHARTS)
 EXAMPLES = _in_order(registry.EXAMPLES)
 #: Charts of run folders, which take the libraries of training.
 RUN_CHARTS = ("learning", "critic", "leaderboard")
-NAMES = (*GAME_CHARTS, *AGENT_CHARTS, *RUN_CHARTS)
+NAMES = (*GAME_CHARTS, *EXAMPLES, *AGENT_CHARTS, *RUN_CHARTS)
 
 
 def picture(words: Sequence[str], game: str | None = None, env: Keywords | None = None) -> Picture:
@@ -41,6 +41,8 @@ def picture(words: Sequence[str], game: str | None = None, env: Keywords | None 
     name, *others = words
     if name in GAME_CHARTS:
         return _of_game(name, others, game, env)
+    if name in EXAMPLES:
+        return _of_example(name, others, game, env)
     if name in AGENT_CHARTS:
         return _of_agent(name, others, game, env)
     unknown = [word for word in words if not Path(word).is_dir()]
@@ -53,13 +55,24 @@ def picture(words: Sequence[str], game: str | None = None, env: Keywords | None 
 
 def _of_game(name: str, others: Sequence[str], game: str | None, env: Keywords) -> Picture:
     chart = GAME_CHARTS[name]
-    if others:
-        raise InputError(f"{name} must stand alone, got {others[0]!r}")
-    if game not in (None, chart.game):
-        raise InputError(f"game must be {chart.game} for {name}, or left out, got {game}")
+    _require_alone(name, others, game, chart.game)
     if chart.fixed:
         Asked.refuse(f"{name}, which is of the source's own game", env=env)
     return chart.draw(task_from_options(chart.game, {**chart.env, **env}))
+
+
+def _of_example(name: str, others: Sequence[str], game: str | None, env: Keywords) -> Picture:
+    chart, policy, own = EXAMPLES[name]
+    _require_alone(name, others, game, own)
+    return _of_agent(chart, [policy], own, env)
+
+
+def _require_alone(name: str, others: Sequence[str], game: str | None, own: str) -> None:
+    """Refuse further words, and another game than the chart's own."""
+    if others:
+        raise InputError(f"{name} must stand alone, got {others[0]!r}")
+    if game not in (None, own):
+        raise InputError(f"game must be {own} for {name}, or left out, got {game}")
 
 
 def _of_agent(name: str, others: Sequence[str], game: str | None, env: Keywords) -> Picture:

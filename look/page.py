@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from plotly.offline import get_plotlyjs
 
-from .charts import Map, Panel, Picture
+from .charts import Bars, Map, Panel, Picture
 from .hover import to_hover_over
 
 STYLE = """
@@ -91,7 +91,10 @@ def section(picture: Picture, name: str) -> str:
         paragraph(picture.says),
         f'<div class="{beside}">{panels}</div>',
     ]
-    return "\n".join([*parts, *([paragraph(f"Cells: {'; '.join(keys)}.")] if keys else [])])
+    if keys:
+        of = "Cells" if any(isinstance(panel, Map) for panel in picture.panels) else "Bars"
+        parts.append(paragraph(f"{of}: {'; '.join(keys)}."))
+    return "\n".join(parts)
 
 
 def _width(panel: Panel) -> int:
@@ -105,14 +108,13 @@ def _width(panel: Panel) -> int:
 
 
 def _keys(panel: Panel) -> Iterator[str]:
-    """Describe the cells outside the colour scale."""
-    if not isinstance(panel, Map):
-        return
-    if np.isnan(panel.values).any() and panel.missing_label:
-        yield f"grey, {panel.missing_label}"
-    if panel.apart is not None and panel.apart.any():
-        yield f"faded, {panel.apart_label}"
-    if panel.marked is not None and panel.marked.any():
+    """Describe hatched bars, and cells outside the colour scale."""
+    if isinstance(panel, Map):
+        if np.isnan(panel.values).any() and panel.missing_label:
+            yield f"grey, {panel.missing_label}"
+        if panel.apart is not None and panel.apart.any():
+            yield f"faded, {panel.apart_label}"
+    if isinstance(panel, Map | Bars) and panel.marked is not None and panel.marked.any():
         yield f"hatched, {panel.marked_label}"
-    if panel.faint.any():
+    if isinstance(panel, Map) and panel.faint.any():
         yield "white, nothing or below the scale"

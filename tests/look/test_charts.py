@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from exactdice.baselines import Task, make_task, score
 from exactdice.games import GAMES, InputError, Layout
-from exactdice.look import agents
-from exactdice.look.charts import FORMATS, Bars, Map
+from exactdice.look import agents, page
+from exactdice.look.charts import FORMATS, Bars, Map, Picture
 from exactdice.look.drawing import draw
 from exactdice.look.games import greed
 from exactdice.look.names import GAME_CHARTS, picture
@@ -308,6 +308,35 @@ def test_what_cannot_be_drawn_is_refused(words, options, message, tmp_path, monk
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=message):
         picture(words, **options)
+
+
+def test_a_picture_of_the_gallery_is_drawn_by_its_name():
+    assert picture(["outcomes-lowest-score"], env=SMALL["LowestScore"]).says == (
+        picture(["outcomes", "only3s"], "LowestScore", SMALL["LowestScore"]).says
+    )
+    with pytest.raises(InputError, match="game must be LowestScore for outcomes-lowest-score"):
+        picture(["outcomes-lowest-score"], "Greed")
+
+
+@pytest.mark.parametrize("others", [None, np.array([1.0, 2.0])])
+def test_a_marked_bar_is_hatched_and_the_legend_says_why(others, tmp_path):
+    panel = Bars(
+        title="Two",
+        x_label="length",
+        labels=["a", "b"],
+        values=np.array([1.0, 3.0]),
+        others=others,
+        marked=np.array([False, True]),
+        marked_label="not optimal",
+    )
+    shown = Picture.of(panel, "Two bars.")
+    html = page.section(shown, "two").replace("\\u002f", "/")
+    assert "<p>Bars: hatched, not optimal.</p>" in html
+    assert '"shape":["","/"]' in html
+    draw(shown, tmp_path / "two.svg")
+    text = (tmp_path / "two.svg").read_text()
+    assert "not optimal" in text
+    assert "<pattern" in text
 
 
 class Mapped(Walk):

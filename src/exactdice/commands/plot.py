@@ -25,8 +25,9 @@ class PlotConfig:
     what: tyro.conf.Positional[What]
     """Run folders, whose exact learning curves are drawn; or the name of a chart, such as
     greed-policy, and what it is of: mistakes RUN, mistakes POLICY, outcomes POLICY, rolls POLICY
-    of Greed, critic RUN, leaderboard FOLDER; or gallery, which draws everything, and what is in
-    folders that follow."""
+    of Greed, critic RUN, leaderboard FOLDER; or the name of a picture in the gallery, such as
+    mistakes-greed; or gallery, which draws all its pictures, and those of the run folders or the
+    benchmark folder that follow."""
 
     picture: Path | None = None
     """File to write; its ending says the format, such as .png or .svg. Default: learning.png, or
