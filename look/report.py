@@ -13,19 +13,19 @@ from ..baselines.scoring.score import FIGURES
 from ..core import Game, InputError
 from ..core.words import typed
 from . import agents, page
-from .charts import Picture
+from .charts import Plot
 from .names import GAME_CHARTS
 from .registry import AGENT_CHARTS
 
 BLUNDERS = 20
-SHOWN = 5e-7  # the least number that is not 0 in six decimals
+SHOWN = 5e-7  # smaller numbers are printed as 0.000000
 
 
 def write_report(asked: Asked, path: Path) -> Score:
     """Write the page of an agent.
 
     Args:
-        asked: the agent.
+        asked: the agent, its game and its opponents.
         path: file to write, which ends in .html.
 
     Raises:
@@ -135,8 +135,8 @@ def _of_run(asked: Asked) -> Iterator[str]:
     yield _drawn("critic", partial(runs.critic, folder, asked.model or "final"))
 
 
-def _drawn(name: str, draw: Callable[[], Picture]) -> str:
-    """Return a picture, or a sentence that says why there is none."""
+def _drawn(name: str, draw: Callable[[], Plot]) -> str:
+    """Return a plot as HTML, or a paragraph that explains why there is none."""
     try:
         return page.section(draw(), name)
     except InputError as error:

@@ -11,7 +11,7 @@ from ..agents.runs.config import Keywords
 from ..core import GAMES, InputError
 from ..exit_codes import INTERRUPTED
 from ..games import DEFAULT_GAME
-from ..play.record import Record, new_seed, options_of_run, read_record
+from ..play.record import GameRecord, new_seed, options_of_run, read_record
 
 #: Like ``GameName``, but it may be left out.
 GameToPlay = Annotated[
@@ -84,7 +84,7 @@ def run(options: PlayConfig) -> int:
     return 0 if play(record, options.save or options.resume) else INTERRUPTED
 
 
-def _record(options: PlayConfig) -> Record:
+def _record(options: PlayConfig) -> GameRecord:
     """Give the saved game that is resumed, or a new one, by default that of the opponent's run."""
     if options.resume is not None:
         return read_record(options.resume, coach=options.coach)
@@ -94,4 +94,4 @@ def _record(options: PlayConfig) -> Record:
         game, sizes = options_of_run(Path(options.against))
         env = sizes | env
     game = DEFAULT_GAME if game is None else game
-    return Record(game, env, options.against, seed, options.coach)
+    return GameRecord(game, env, options.against, seed, options.coach)

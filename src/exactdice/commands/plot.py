@@ -77,7 +77,7 @@ def run(options: PlotConfig) -> int:
     from ..look.drawing import draw
 
     draw(shown, path)
-    print(f"{shown.says}\ndrawn in {path}")
+    print(f"{shown.caption}\ndrawn in {path}")
     return 0
 
 
