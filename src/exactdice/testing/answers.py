@@ -1,4 +1,4 @@
-"""Compare exact results about a game with sums over the list of its moves."""
+"""Compare exact results about a game with sums over the listing of its moves."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -79,7 +79,7 @@ def _some_law(game: Game) -> Any:
 def _check_values(
     what: str, exact: Evaluation, floats: Evaluation, listed: ActionValues, seat: int
 ) -> None:
-    """Check the value of each of the agent's moves: exact, and up to rounding."""
+    """Check the value of each of the agent's moves: fractions exactly, floats up to rounding."""
     game = exact.task.game
     states = game.states_of(seat)
     for state, seen in zip(states.tolist(), game.observe(states, seat), strict=True):
@@ -105,7 +105,7 @@ def _check_ways(
     laws: Mapping[int, Law],
     start: Mapping[Position, Fraction],
 ) -> None:
-    """Check occupancies and outcomes in fractions, and that both ways of computing them agree."""
+    """Check occupancies and outcomes in fractions, and that the mean outcome is the value."""
     seat = task.seat
     met, paid = listing.masses(seat, laws, start)
     found = occupancy(policy, task, exact=True)
@@ -130,7 +130,7 @@ def _check_ways(
 
 
 def _check_floats(task: Task, policy: Any) -> None:
-    """Check occupancies and outcomes in floats against fractions."""
+    """Compare occupancies and outcomes in floats with fractions."""
     exact, rounded = occupancy(policy, task, exact=True), occupancy(policy, task)
     for state in task.game.states_of(task.seat).tolist():
         found, wanted = float(rounded[state]), float(exact[state])

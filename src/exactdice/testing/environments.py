@@ -11,18 +11,17 @@ from ..envs import Engine, RewardMode
 from ..envs.planners.transitions import Transitions, tabulate_transitions
 from .rules import CLOSE, opponents_of, words_of
 
-#: Games played for each move, and draws of the initial state.
+#: Number of draws of each move, and of the initial state.
 LANES, STARTS = 4_000, 20_000
-#: Frequencies are within so many standard errors: by chance a check of a million is not.
+#: Largest distance of a frequency, in standard errors; less than one in a million is farther off.
 SIGMAS = 6.0
-#: Planners stop in games with cycles when values change, or mass is left, by no more than this.
+#: In games with cycles, iteration ends when values change, or mass is left, by at most this.
 SETTLED = 1e-16
-#: They need no more rounds than this.
-LONGEST = 100_000
+LONGEST = 100_000  # largest number of iterations
 
 
 def check_environments(game: Game, seat: int) -> None:
-    """Check the environments of one seat, if it ever moves.
+    """Check the environments of one seat, if the seat ever moves.
 
     Raises:
         GameError: naming what differs, and the move.
@@ -44,7 +43,7 @@ def check_environments(game: Game, seat: int) -> None:
 
 
 def _moves(task: Task) -> bool:
-    """Say whether the seat ever gets to move."""
+    """Return whether the seat ever gets to move."""
     try:
         return bool(task.initial.any())
     except InputError:
@@ -108,9 +107,9 @@ def _check_starts(task: Task) -> None:
 
 
 def _check_planning(task: Task, listed: Transitions) -> None:
-    """Check textbook value iteration on P and the initial law alone.
+    """Check that textbook value iteration on P finds the optimum.
 
-    Like many planners, it ignores ``terminated``.
+    Like many planners, the iteration ignores ``terminated``.
     """
     values = np.zeros(len(listed))
     most = LONGEST if task.game.has_cycles else len(task.game.stages())
@@ -131,7 +130,7 @@ def _check_planning(task: Task, listed: Transitions) -> None:
 
 
 def _check_rewards(task: Task, laws: dict[RewardMode, Transitions]) -> None:
-    """Check the expected return of uniform play: the same for all rewards, up to the optimum."""
+    """Check the expected return of uniform play in each reward mode: value, or minus the regret."""
     value, optimum = score("random", task).value, float(solve(task).value)
     for reward, listed in laws.items():
         wanted = value if reward == "outcome" else value - optimum

@@ -35,7 +35,7 @@ def check_rules(game: Game) -> int:
 
 
 def _check_arguments(game: Game) -> None:
-    again = copy.copy(game)  # as pickling does
+    again = copy.copy(game)  # makes a game from its keywords, as pickling does
     if again != game:
         raise GameError(f"keywords must build the same game, got {again!r} of {game!r}")
 
@@ -47,7 +47,7 @@ def _check_observations(game: Game, seat: int) -> None:
 
 
 def _check_encode(game: Game) -> None:
-    """Check that ``encode`` gives -1 for other observations: all, or a sample of many."""
+    """Check that ``encode`` gives -1 for impossible observations: all, or a large sample."""
     sizes = game.observation_sizes
     if np.prod(sizes, dtype=float) <= LIMIT:
         rows = np.stack(np.unravel_index(np.arange(np.prod(sizes)), sizes), axis=1)
@@ -67,12 +67,12 @@ def _check_encode(game: Game) -> None:
 
 
 def _check_masks(game: Game) -> None:
-    """Check that every number below ``num_states``, even one of no state, allows an action."""
+    """Check that every number below ``num_states`` has a legal action, even if it is no state."""
     legal_moves(game, np.arange(game.num_states))
 
 
 def require_words(what: str, words: object) -> None:
-    """Check that a text for people is one printable line.
+    """Check that a text for people is a single printable line.
 
     Raises:
         GameError: if the text is not.
