@@ -69,7 +69,9 @@ def _wanted(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...], str | 
     for word in words:
         folder = Path(word)
         if (folder / "config.json").is_file():
-            for chart in ("mistakes", *_own_charts(read_config(folder).game_name), "critic"):
+            game = read_config(folder).game_name
+            own = [key for key, one in AGENT_CHARTS.items() if one.game and one.game.name == game]
+            for chart in ("mistakes", *own, "critic"):
                 yield f"{chart}-{folder.name}", (chart, word), None
         elif any(folder.glob("*/score.json")):
             yield "leaderboard", ("leaderboard", word), None
@@ -77,9 +79,3 @@ def _wanted(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...], str | 
             yield "learning", tuple(str(run) for run in curves if run.is_dir()), None
         else:
             raise InputError(f"gallery must be followed by folders of runs, got {word!r}")
-
-
-def _own_charts(game: str) -> list[str]:
-    """List the charts of agents that are for this game alone."""
-    own = [(name, chart.game) for name, chart in AGENT_CHARTS.items() if chart.game is not None]
-    return [name for name, kind in own if kind.name == game]

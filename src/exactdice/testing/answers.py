@@ -19,7 +19,7 @@ from ..baselines import (
 from ..baselines.task import policies_against
 from ..core import EXACT, Game, GameError
 from .enumeration import ActionValues, Law, Listing, Position
-from .rules import CLOSE, opponents_of, words_of
+from .rules import CLOSE, largest_payoff, opponents_of, words_of
 
 
 def check_answers(listing: Listing, seat: int) -> None:
@@ -91,7 +91,7 @@ def _check_values(
                     f"{what} must agree with the sum over all moves, {wanted}, got "
                     f"{exactly[action]} for {where}"
                 )
-            if abs(rounded[action] - float(wanted)) > CLOSE * _size(game):
+            if abs(rounded[action] - float(wanted)) > CLOSE * largest_payoff(game):
                 raise GameError(
                     f"{what} must say the same in floats, {float(wanted)!r}, got "
                     f"{float(rounded[action])!r} for {where}"
@@ -138,12 +138,12 @@ def _check_floats(task: Task, policy: Any) -> None:
     outcomes = outcome_distribution(policy, task)
     mean = sum(payoff * chance for payoff, chance in outcomes.items())
     value = float(evaluate(policy, task).value)
-    _require_close("outcome_distribution", float(mean), value, _size(task.game), task)
+    _require_close("outcome_distribution", float(mean), value, largest_payoff(task.game), task)
 
 
 def _check_scores(task: Task, policies: list[Any]) -> None:
     """Check that optimal play has no regret, and that costs of decisions add up to the regret."""
-    size = _size(task.game)
+    size = largest_payoff(task.game)
     best = score("optimal", task)
     if best.blunders(None):
         raise GameError(f"optimal play must have no blunders, got some in {task!r}")
@@ -161,11 +161,6 @@ def _check_scores(task: Task, policies: list[Any]) -> None:
 def _require_close(what: str, got: float, wanted: float, size: float, task: Task) -> None:
     if not abs(got - wanted) <= CLOSE * size:
         raise GameError(f"{what} must be {wanted!r} up to rounding, got {got!r} in {task!r}")
-
-
-def _size(game: Game) -> float:
-    """Return the largest absolute payoff."""
-    return float(max(map(abs, game.payoff_range)))
 
 
 def _shown(law: Mapping[Any, Any]) -> str:

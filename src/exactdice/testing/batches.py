@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..core import FloatArray, Game, GameError, IntArray, Move
-from .rules import CLOSE, words_of
+from .rules import CLOSE, largest_payoff, words_of
 
 #: Sample sizes: states of each player, and moves of the game.
 STATES, MOVES = 60, 200
@@ -122,7 +122,7 @@ def _require_same_moves(
     on = ~wanted.over.all(axis=1)  # elsewhere nobody moves next
     wrong = (got.over != wanted.over).any(axis=1)
     wrong |= on & ((got.seats != wanted.seats) | (got.states != wanted.states))
-    close = CLOSE * max(map(abs, game.payoff_range))
+    close = CLOSE * largest_payoff(game)
     wrong |= (np.abs(got.payoffs - wanted.payoffs) > close).any(axis=1)
     if wrong.any():
         raise GameError(_words(name, columns, int(batch[np.argmax(wrong)]), len(batch)))

@@ -16,7 +16,7 @@ import numpy as np
 from ..core import Game, GameError, IntArray, Move
 from ..core.checks import require_shapes
 from ..core.effects import require_moves, require_rows
-from .rules import CLOSE, require_words, words_of
+from .rules import CLOSE, largest_payoff, require_words, words_of
 
 #: A player to move, and a state.
 Position: TypeAlias = tuple[int, int]
@@ -98,7 +98,7 @@ class Listing:
         """Check that floats agree with fractions, and single moves with batches."""
         moves = self.game.advance(*batch)
         require_shapes(self.game, len(batch[0]), moves)
-        size = max(map(abs, self.game.payoff_range))
+        size = largest_payoff(self.game)
         for index in range(len(batch[0])):
             alone = self.game.advance(*(column[index : index + 1] for column in batch))
             require_shapes(self.game, 1, alone)

@@ -9,7 +9,7 @@ from ..baselines import Task, score, solve
 from ..core import Game, GameError, InputError
 from ..envs import Engine, RewardMode
 from ..envs.planners.transitions import Transitions, tabulate_transitions
-from .rules import CLOSE, opponents_of, words_of
+from .rules import CLOSE, largest_payoff, opponents_of, words_of
 
 #: Number of draws of each move, and of the initial state.
 LANES, STARTS = 4_000, 20_000
@@ -125,7 +125,7 @@ def _check_planning(task: Task, listed: Transitions) -> None:
     else:
         raise GameError(f"P must end after {most} moves, got more in {task!r}")
     found, wanted = float(np.sum(task.initial * values[:-1])), float(solve(task).value)
-    if abs(found - wanted) > CLOSE * _size(task):
+    if abs(found - wanted) > CLOSE * largest_payoff(task.game):
         raise GameError(f"planners must find {wanted!r} in P, got {found!r} in {task!r}")
 
 
@@ -135,7 +135,7 @@ def _check_rewards(task: Task, laws: dict[RewardMode, Transitions]) -> None:
     for reward, listed in laws.items():
         wanted = value if reward == "outcome" else value - optimum
         found = _uniform_return(task, listed)
-        if abs(found - wanted) > CLOSE * _size(task):
+        if abs(found - wanted) > CLOSE * largest_payoff(task.game):
             raise GameError(
                 f"reward {reward!r} must give uniform play {wanted!r}, got {found!r} in {task!r}"
             )
@@ -156,7 +156,3 @@ def _uniform_return(task: Task, listed: Transitions) -> float:
                     following[after] += 0.0 if over else weight
         mass = following
     return float(total)
-
-
-def _size(task: Task) -> float:
-    return float(max(map(abs, task.game.payoff_range)))

@@ -9,7 +9,7 @@ from ..core.contract import CLOSE, order_of, require_observations
 from ..core.effects import legal_moves
 from ..envs.planners.transitions import LIMIT
 
-__all__ = ["CLOSE", "check_rules", "opponents_of", "require_words", "words_of"]
+__all__ = ["CLOSE", "check_rules", "largest_payoff", "opponents_of", "require_words", "words_of"]
 
 
 def check_rules(game: Game) -> int:
@@ -79,6 +79,11 @@ def require_words(what: str, words: object) -> None:
     """
     if not isinstance(words, str) or not words.strip() or not words.isprintable():
         raise GameError(f"{what} must be one printable line, got {words!r}")
+
+
+def largest_payoff(game: Game) -> float:
+    """Return the largest absolute payoff."""
+    return float(max(map(abs, game.payoff_range)))
 
 
 def opponents_of(game: Game) -> list[str]:
