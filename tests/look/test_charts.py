@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from exactdice.baselines import Task, make_task, score
 from exactdice.games import GAMES, InputError, Layout
-from exactdice.look import agents, page
+from exactdice.look import agents, charts, page
 from exactdice.look.charts import FORMATS, Bars, Map, Plot
 from exactdice.look.drawing import draw
 from exactdice.look.games import greed
@@ -366,3 +366,7 @@ def test_the_chart_of_beginnings_keeps_every_rule():
 def test_every_chart_of_one_game_refuses_agents_of_another():
     with pytest.raises(InputError, match="rolls must be followed by an agent of Greed, got one of"):
         picture(["rolls", "random"], game="FourTwoOne", env=SMALL["FourTwoOne"])
+
+
+def test_plots_are_found_under_their_former_name():
+    assert charts.Picture is Plot
