@@ -1,1 +1,1 @@
-"""Charts of games, policies and agents, as picture files and as web pages."""
+"""Charts of games, policies and agents, as picture files and on web pages."""

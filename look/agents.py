@@ -1,34 +1,34 @@
-"""Charts of any agent: its mistakes by state, and the law of its payoffs."""
+"""Charts for agents of any game: the cost of mistakes by state, and the law of payoffs."""
 
 import numpy as np
 
 from ..baselines import Score, score, solve
 from ..core import FloatArray, IntArray, Layout
 from ..core.positions import states_of
-from .charts import Bars, CellWords, Map, Picture
+from .charts import Bars, CellWords, Map, Plot
 from .registry import agent_chart
 
-BARS = 15  # states that are shown where a game has no map
+BARS = 15  # number of states shown for a game without a map
 
 
 @agent_chart("mistakes")
-def mistakes(scored: Score) -> Picture:
-    """Draw the cost of an agent's mistakes in each state."""
+def mistakes(scored: Score) -> Plot:
+    """Plot the cost of an agent's mistakes in each state."""
     task = scored.task
     game, states = task.game, states_of(task.game, task.seat)
     layout = game.layout(game.observe(states, task.seat))
     panels = [_bars(scored)] if layout is None else _maps(scored, states, layout)
-    return Picture(
+    return Plot(
         title=f"Where {scored.policy} errs: {game.title}",
-        says=f"The cost of the mistakes of {scored.policy} in each cell, in payoff per game, on a "
-        f"logarithmic scale. Their sum is its regret, {scored.regret:.6f}; the optimum is "
+        caption=f"The cost of the mistakes of {scored.policy} in each cell, in payoff per game, on "
+        f"a logarithmic scale. Their sum is its regret, {scored.regret:.6f}; the optimum is "
         f"{scored.optimum:.6f}.{_worst(scored)}",
         panels=panels,
     )
 
 
 def _worst(scored: Score) -> str:
-    """Name the costliest decision, if any costs something."""
+    """Describe the costliest decision, if any decision costs something."""
     state = int(scored.costs.argmax())
     lost = float(scored.costs[state])
     return f" The costliest decision, {lost:.6f}: {decision(scored, state)}." if lost > 0 else ""
@@ -66,7 +66,7 @@ def _maps(scored: Score, states: IntArray, layout: Layout) -> list[Map]:
 
 
 def _words(scored: Score, layout: Layout, costs: FloatArray, costliest: IntArray) -> CellWords:
-    """Return a function that names the cost of a cell and its costliest decision."""
+    """Return a function that describes a cell: its place, its cost and its costliest decision."""
     rows, columns = layout.rows, layout.columns
 
     def words(row: int, column: int) -> str:
@@ -83,7 +83,7 @@ def _words(scored: Score, layout: Layout, costs: FloatArray, costliest: IntArray
 
 
 def decision(scored: Score, state: int) -> str:
-    """Name an agent's action in a state, its costliest one if it errs, and then the best action."""
+    """Describe an agent's costliest action in a state and the best one, or its likeliest action."""
     game, seat = scored.task.game, scored.task.seat
     seen = game.observe(np.array([state]), seat)[0]
     law = scored.agent.probabilities(np.array([state]))[0]
@@ -98,7 +98,7 @@ def decision(scored: Score, state: int) -> str:
 
 
 def _bars(scored: Score) -> Bars:
-    """Draw the costliest states of a game without a map."""
+    """Plot the costliest states of a game without a map."""
     costs = scored.costs
     states = np.argsort(-costs, kind="stable")[:BARS]
     states = states[costs[states] > 0]
@@ -113,8 +113,8 @@ def _bars(scored: Score) -> Bars:
 
 
 @agent_chart("outcomes")
-def outcomes(scored: Score) -> Picture:
-    """Draw the probability of each payoff, beside that in optimal play."""
+def outcomes(scored: Score) -> Plot:
+    """Plot the probability of each payoff, beside the probability under optimal play."""
     best = score("optimal", scored.task)
     payoffs = sorted({*scored.outcomes, *best.outcomes}, reverse=True)
     panel = Bars(
@@ -126,7 +126,7 @@ def outcomes(scored: Score) -> Picture:
         others=np.array([best.outcomes.get(payoff, 0.0) for payoff in payoffs]),
         others_name="optimal play",
     )
-    return Picture.of(
+    return Plot.of(
         panel,
         f"The probability of each payoff of {scored.policy}, beside that in optimal play. The mean "
         f"is {scored.value:.6f}, that of optimal play {scored.optimum:.6f}.",

@@ -1,4 +1,4 @@
-"""The leaderboard of a benchmark as one web page that needs nothing else."""
+"""The leaderboard of a benchmark as a self-contained web page."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def _to_html(board: Board) -> str:
         page.paragraph(INTRODUCTION),
         page.table(*board.results, numbers=True),
         page.heading(drawn.title),
-        page.paragraph(drawn.says),
+        page.paragraph(drawn.caption),
         f"<figure>{to_svg(drawn)}</figure>",
         page.heading("References"),
         page.paragraph(REFERENCES),

@@ -1,7 +1,7 @@
-"""Charts as data, apart from how they are drawn.
+"""Plots as data, independent of the library that draws them.
 
-A ``Picture`` has one panel or several, and a sentence that says what they show. ``drawing`` writes
-it as a file, ``page`` as a part of a web page, so that nothing is computed or described twice.
+A ``Plot`` has one panel or several, and a caption. ``drawing`` writes it as a file, ``page`` as a
+part of a web page, so that nothing is computed or described twice.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,17 +14,17 @@ import numpy.typing as npt
 
 from ..core import BoolArray, FloatArray, InputError
 
-GREY = "#b8b8b8"  # of cells without a value, and over faded cells
-VEIL = 0.65  # opacity of the grey over faded cells
-FEW = 12  # cells, or whole numbers, up to which each gets its tick
+GREY = "#b8b8b8"  # colour of cells without a value, and of the veil over faded cells
+VEIL = 0.65  # opacity of the veil
+FEW = 12  # up to this number of cells or whole numbers, each gets a tick
 #: Wong's colours, which colour-blind readers can tell apart (Nature Methods 8, 441).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 FORMATS = ("png", "svg", "pdf", "jpg", "webp")  # written without another program
-MANY = 30  # rows or columns from which their names are small, and no lines part rows
-MOST = 60  # names of rows or columns that can be read
-LARGE = 2000  # cells from which a map is drawn as pixels in an SVG too
-RANGE = 1e5  # largest ratio of the ends of a logarithmic scale
-#: Colour scales: from low to high, or from a middle to both sides.
+MANY = 30  # above this number of rows, names are small and no lines separate the cells
+MOST = 60  # the largest number of names on an axis that can be read
+LARGE = 2000  # from this number of cells on, a map is drawn as pixels, even in an SVG
+RANGE = 1e5  # largest ratio of the ends of a logarithmic colour scale
+#: Colour scales: from low to high, or from the middle to both ends.
 Colours = Literal["sequential", "diverging"]
 #: Returns the text that a reader sees when pointing at a cell (row, column) of a map.
 CellWords: TypeAlias = Callable[[int, int], str]
@@ -32,7 +32,7 @@ CellWords: TypeAlias = Callable[[int, int], str]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Map:
-    """A table of cells in colours, row 0 at the bottom.
+    """A heat map: coloured cells, row 0 at the bottom.
 
     Attributes:
         title: what the map shows.
@@ -43,10 +43,10 @@ class Map:
         columns: names of the columns; None for numbers from 0 on.
         rows: names of the rows; None for numbers from 0 on.
         missing_label: what cells without a value are.
-        apart: faded cells, shape (row, column).
-        apart_label: what faded cells are.
-        marked: hatched cells, shape (row, column).
-        marked_label: what hatched cells are.
+        faded: faded cells, shape (row, column).
+        faded_label: what faded cells are.
+        hatched: hatched cells, shape (row, column).
+        hatched_label: what hatched cells are.
         texts: texts in the cells, shape (row, column).
         words: returns the text that a reader sees when pointing at a cell.
         colours: the colour scale.
@@ -63,10 +63,10 @@ class Map:
     columns: Sequence[str] | None = None
     rows: Sequence[str] | None = None
     missing_label: str = ""
-    apart: BoolArray | None = None
-    apart_label: str = ""
-    marked: BoolArray | None = None
-    marked_label: str = ""
+    faded: BoolArray | None = None
+    faded_label: str = ""
+    hatched: BoolArray | None = None
+    hatched_label: str = ""
     texts: npt.NDArray[np.str_] | None = None
     words: CellWords | None = None
     colours: Colours = "sequential"
@@ -75,15 +75,15 @@ class Map:
     log: bool = False
 
     @property
-    def parted(self) -> bool:
-        """Whether lines part the cells, as there is room."""
+    def has_lines(self) -> bool:
+        """Whether there is room for lines between the cells."""
         return len(self.values) <= MANY and self.values.size < LARGE
 
     @property
-    def faint(self) -> BoolArray:
-        """Which values are zero or below a logarithmic scale, shape (row, column)."""
-        faint: BoolArray = self.values < (self.span[0] if self.log else -np.inf)
-        return faint
+    def below_scale(self) -> BoolArray:
+        """Cells too small for a logarithmic colour scale, such as 0, shape (row, column)."""
+        below: BoolArray = self.values < (self.span[0] if self.log else -np.inf)
+        return below
 
     @property
     def span(self) -> tuple[float, float]:
@@ -102,9 +102,9 @@ class Map:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Series:
-    """One line: numbers y over x, and a band around it, if there is one.
+    """One line, with a band from ``low`` to ``high`` if both are given.
 
-    ``colour`` is its place in ``COLOURS``, by default that among the lines of its chart.
+    ``colour`` is an index into ``COLOURS``; by default the index of the line in its panel.
     """
 
     name: str
@@ -125,8 +125,8 @@ class Lines:
         y_label: quantity on the y axis.
         series: the lines.
         log_y: whether the y axis is logarithmic.
-        level: height of a thin horizontal line.
-        points: whether to mark each number by a point.
+        level: y of a thin horizontal line, for reference.
+        points: whether to draw a point at each number.
     """
 
     title: str
@@ -147,11 +147,13 @@ class Bars:
         x_label: quantity of the lengths.
         labels: name of each bar, shape (bar,).
         values: lengths, shape (bar,).
-        name: name of ``values``, if there are ``others``.
-        others: lengths of second bars, such as a source's numbers; NaN for a missing number.
+        name: name of ``values`` in the legend, which only plots with ``others`` need.
+        others: lengths of a second set of bars, such as a source's numbers; NaN if missing.
         others_name: name of ``others``.
         low: lower ends of intervals.
         high: upper ends of intervals.
+        hatched: hatched bars, shape (bar,); points with intervals cannot be hatched.
+        hatched_label: what hatched bars are.
         log: whether the axis is logarithmic.
         words: texts that a reader sees when pointing at a bar.
     """
@@ -165,8 +167,14 @@ class Bars:
     others_name: str = ""
     low: FloatArray | None = None
     high: FloatArray | None = None
+    hatched: BoolArray | None = None
+    hatched_label: str = ""
     log: bool = False
     words: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        """Check that bars, not points, are hatched."""
+        assert self.hatched is None or self.low is None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -196,34 +204,38 @@ Panel: TypeAlias = Map | Lines | Bars | Points
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Picture:
-    """Panels that belong together.
+class Plot:
+    """Panels with one title and one caption.
 
     Attributes:
-        title: what the panels show.
-        says: what the panels show, in a sentence or two.
+        title: of all panels together.
+        caption: what the panels show, in a sentence or two.
         panels: from left to right, then from top to bottom.
         columns: number of panels side by side.
     """
 
     title: str
-    says: str
+    caption: str
     panels: Sequence[Panel]
     columns: int = 2
 
     @classmethod
-    def of(cls, panel: Panel, says: str) -> "Picture":
-        """Make a picture of one panel, with the panel's title."""
-        return cls(title=panel.title, says=says, panels=[panel])
+    def of(cls, panel: Panel, caption: str) -> "Plot":
+        """Make a plot of one panel, with the panel's title."""
+        return cls(title=panel.title, caption=caption, panels=[panel])
+
+
+#: The former name of ``Plot``, for scripts that import it.
+Picture = Plot
 
 
 def named(names: Sequence[str]) -> range:
-    """Choose the rows or columns that get their names: all, or as many as can be read."""
+    """Return the indices of the rows or columns whose names are shown: all, or every n-th."""
     return range(0, len(names), -(-len(names) // MOST))
 
 
 def format_of(picture: Path) -> str:
-    """Return the format of a file by its ending.
+    """Return the format of a picture file, which is its ending.
 
     Raises:
         InputError: if the ending is none of ``FORMATS``.

@@ -1,4 +1,4 @@
-"""Pictures as files, drawn with matplotlib."""
+"""Plots as picture files, drawn with matplotlib."""
 
 import io
 from collections.abc import Mapping
@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from ..core import FloatArray
-from .charts import COLOURS, LARGE, Bars, Lines, Map, Panel, Picture, Points, format_of
-from .maps import draw_map, map_legend, map_size
+from .charts import COLOURS, LARGE, Bars, Lines, Map, Panel, Plot, Points, format_of
+from .maps import HATCH, draw_map, map_legend, map_size
 
 STYLE: Any = {
     "svg.fonttype": "none",
@@ -24,8 +24,8 @@ STYLE: Any = {
 }
 
 
-def draw(picture: Picture, path: Path, dpi: int = 110) -> None:
-    """Draw a picture into a file; its ending, such as .png or .svg, says the format.
+def draw(plot: Plot, path: Path, dpi: int = 110) -> None:
+    """Draw a plot into a file; its ending, such as .png or .svg, names the format.
 
     Raises:
         InputError: if the format is unknown.
@@ -33,26 +33,26 @@ def draw(picture: Picture, path: Path, dpi: int = 110) -> None:
     kind = format_of(path)
     about: Mapping[str, Any] = {}
     if kind in ("png", "svg"):
-        about = {"Title": picture.title, "Description": picture.says}
+        about = {"Title": plot.title, "Description": plot.caption}
         about |= {"Date": None} if kind == "svg" else {}
     with rc_context(STYLE):
-        figure = _figure(picture)
+        figure = _figure(plot)
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, format=kind, dpi=dpi, metadata=about or None)
 
 
-def to_svg(picture: Picture) -> str:
-    """Draw a picture as an SVG element, for a page."""
+def to_svg(plot: Plot) -> str:
+    """Draw a plot as an SVG element, for a web page."""
     text = io.StringIO()
     with rc_context(STYLE):
-        _figure(picture).savefig(text, format="svg", metadata={"Date": None})
+        _figure(plot).savefig(text, format="svg", metadata={"Date": None})
     return text.getvalue()[text.getvalue().index("<svg") :]
 
 
-def _figure(picture: Picture) -> Figure:
-    """Lay out the panels, each with the size that its content needs."""
-    columns = min(picture.columns, len(picture.panels))
-    rows = [picture.panels[i : i + columns] for i in range(0, len(picture.panels), columns)]
+def _figure(plot: Plot) -> Figure:
+    """Lay out the panels, with room for the content of each."""
+    columns = min(plot.columns, len(plot.panels))
+    rows = [plot.panels[i : i + columns] for i in range(0, len(plot.panels), columns)]
     sizes = [[_size(panel) for panel in row] for row in rows]
     widths = [max(row[i][0] for row in sizes if i < len(row)) for i in range(columns)]
     heights = [max(height for _, height in row) for row in sizes]
@@ -60,20 +60,20 @@ def _figure(picture: Picture) -> Figure:
     places = figure.subplots(
         len(rows), columns, squeeze=False, width_ratios=widths, height_ratios=heights
     )
-    for axes, panel in zip(places.ravel(), picture.panels, strict=False):
+    for axes, panel in zip(places.ravel(), plot.panels, strict=False):
         _draw_panel(axes, panel)
         axes.set_xlabel(panel.x_label)
-        if len(picture.panels) > 1:
+        if len(plot.panels) > 1:
             axes.set_title(panel.title)
-    for axes in places.ravel()[len(picture.panels) :]:
+    for axes in places.ravel()[len(plot.panels) :]:
         axes.remove()
     handles: dict[str, Patch] = {}
-    for panel in picture.panels:
+    for panel in plot.panels:
         handles |= _legend(panel)
     if handles:
         place: Any = {"loc": "outside lower center", "ncols": 4, "frameon": False}
         figure.legend(list(handles.values()), list(handles), fontsize=9, **place)
-    figure.suptitle(picture.title, fontsize=13, fontweight="bold")
+    figure.suptitle(plot.title, fontsize=13, fontweight="bold")
     return figure
 
 
@@ -99,21 +99,28 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
 
 
 def _legend(panel: Panel) -> dict[str, Patch]:
-    """Return a legend of paired bars, or of cells outside the colour scale."""
+    """Return a legend of paired or hatched bars, or of cells outside the colour scale."""
     if isinstance(panel, Map):
         return map_legend(panel)
-    if not isinstance(panel, Bars) or panel.others is None:
+    if not isinstance(panel, Bars):
         return {}
-    names = (panel.name, panel.others_name)
-    return {name: Patch(facecolor=colour) for name, colour in zip(names, COLOURS, strict=False)}
+    handles: dict[str, Patch] = {}
+    if panel.others is not None:
+        names = (panel.name, panel.others_name)
+        handles = {
+            name: Patch(facecolor=colour) for name, colour in zip(names, COLOURS, strict=False)
+        }
+    if panel.hatched is not None and panel.hatched.any():
+        handles[panel.hatched_label] = Patch(facecolor="white", edgecolor="black", hatch=HATCH)
+    return handles
 
 
 def _draw_lines(axes: Axes, chart: Lines) -> None:
     for number, line in enumerate(chart.series):
         style = "o-" if chart.points else "-"
         colour = COLOURS[(number if line.colour is None else line.colour) % len(COLOURS)]
-        look: Any = {"color": colour, "markersize": 4, "linewidth": 1.5}
-        axes.plot(line.x, line.y, style, label=line.name, **look)
+        options: Any = {"color": colour, "markersize": 4, "linewidth": 1.5}
+        axes.plot(line.x, line.y, style, label=line.name, **options)
         if line.low is not None and line.high is not None:
             axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.2, linewidth=0)
     if chart.level is not None:
@@ -132,11 +139,12 @@ def _draw_bars(axes: Axes, chart: Bars) -> None:
         around = np.stack([chart.values - chart.low, chart.high - chart.values])
         axes.errorbar(chart.values, places, xerr=np.maximum(around, 0), fmt="o", capsize=3)
     elif chart.others is None:
-        axes.barh(places, chart.values, height=0.75)
+        axes.barh(places, chart.values, height=0.75, hatch=_hatches(chart))
         _write_numbers(axes, places, chart.values, chart.log)
     else:
         for shift, values in ((-0.2, chart.values), (0.2, chart.others)):
-            axes.barh(places + shift, np.nan_to_num(values), height=0.4)
+            hatches = _hatches(chart) if shift < 0 else None
+            axes.barh(places + shift, np.nan_to_num(values), height=0.4, hatch=hatches)
             _write_numbers(axes, places + shift, values, chart.log)
     axes.set_yticks(places, list(chart.labels), fontsize=9)
     axes.set_ylim(len(places) - 0.4, -0.6)
@@ -146,6 +154,11 @@ def _draw_bars(axes: Axes, chart: Bars) -> None:
         axes.set_xscale("log")
     else:
         axes.margins(x=0.12)
+
+
+def _hatches(chart: Bars) -> list[str] | None:
+    """Return the hatching of each bar, if any bar is hatched."""
+    return None if chart.hatched is None else [HATCH if mark else "" for mark in chart.hatched]
 
 
 def _write_numbers(axes: Axes, places: FloatArray, values: FloatArray, log: bool) -> None:

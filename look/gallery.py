@@ -1,4 +1,4 @@
-"""The gallery: a folder of all pictures, and a page that shows them."""
+"""The gallery: a folder with all pictures, and a Markdown page that shows them."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from .drawing import draw
 from .names import EXAMPLES, GAME_CHARTS, picture
 from .registry import AGENT_CHARTS
 
-#: Agents whose learning curves on the default game are drawn together.
+#: Agents of a benchmark; their learning curves on the default game share one picture.
 CURVES = ("ppo-outcome", "ppo-regret", "dqn-outcome", "qlearning-outcome")
 
 
@@ -19,16 +19,17 @@ def write_gallery(folder: Path, words: Sequence[str], only: str | None = None) -
 
     Args:
         folder: for the pictures; the page has the folder's name and the ending .md.
-        words: run folders, of which mistakes and critic are drawn; or a folder of a benchmark, of
-            which the leaderboard is drawn, and learning curves of first seeds on the default game.
-        only: name of the one picture to draw, as its file is called; the page stays as it is.
+        words: run folders, whose mistakes and critics are drawn; or the folder of a benchmark,
+            whose leaderboard is drawn, and the learning curves of its first seeds.
+        only: name of the only picture to draw, its file without the ending; the page is left as
+            it is.
 
     Raises:
-        InputError: if a word is none of these, no picture is called so, or the folder has no name.
+        InputError: if a word is neither folder, no picture has the name, or ``folder`` has none.
     """
     if folder.name in ("", ".."):
         raise InputError(f"folder must have a name, which its page gets too, got {folder}")
-    wanted = list(_wanted(words))  # before anything is drawn
+    wanted = list(_wanted(words))  # wrong words are found before anything is drawn
     if only is not None:
         names = [name for name, *_ in wanted]
         wanted = [wanted[names.index(one_of("only", only, names))]]
@@ -52,7 +53,7 @@ def write_gallery(folder: Path, words: Sequence[str], only: str | None = None) -
             "",
             f"![{shown.title}]({folder.name}/{path.name})",
             "",
-            f"{shown.says} `{' '.join(command)} --picture {path.name}`",
+            f"{shown.caption} `{' '.join(command)} --picture {path.name}`",
         ]
     if only is None:
         folder.with_name(f"{folder.name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -60,7 +61,7 @@ def write_gallery(folder: Path, words: Sequence[str], only: str | None = None) -
 
 
 def _wanted(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...], str | None]]:
-    """List the pictures: file name without ending, words of the command, and game."""
+    """List the pictures: name, words of the command that draws it, and game."""
     for name in GAME_CHARTS:
         yield name, (name,), None
     for name, (chart, policy, game) in EXAMPLES.items():
@@ -68,7 +69,9 @@ def _wanted(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...], str | 
     for word in words:
         folder = Path(word)
         if (folder / "config.json").is_file():
-            for chart in ("mistakes", *_own_charts(read_config(folder).game_name), "critic"):
+            game = read_config(folder).game_name
+            own = [key for key, one in AGENT_CHARTS.items() if one.game and one.game.name == game]
+            for chart in ("mistakes", *own, "critic"):
                 yield f"{chart}-{folder.name}", (chart, word), None
         elif any(folder.glob("*/score.json")):
             yield "leaderboard", ("leaderboard", word), None
@@ -76,9 +79,3 @@ def _wanted(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...], str | 
             yield "learning", tuple(str(run) for run in curves if run.is_dir()), None
         else:
             raise InputError(f"gallery must be followed by folders of runs, got {word!r}")
-
-
-def _own_charts(game: str) -> list[str]:
-    """List the charts of agents that only one game has."""
-    own = [(name, chart.game) for name, chart in AGENT_CHARTS.items() if chart.game is not None]
-    return [name for name, kind in own if kind.name == game]

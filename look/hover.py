@@ -13,7 +13,7 @@ from .charts import COLOURS, FEW, GREY, VEIL, Bars, Lines, Map, Panel, Points, n
 
 FADED = f"rgba(184, 184, 184, {VEIL})"  # grey
 SCALES = {"sequential": sequential.Viridis, "diverging": diverging.RdBu}
-TOLD = 12_000  # cells up to which each has its own text
+TOLD = 12_000  # up to this number of cells, each has its own text
 
 
 def to_hover_over(panel: Panel, name: str, titled: bool) -> str:
@@ -22,7 +22,7 @@ def to_hover_over(panel: Panel, name: str, titled: bool) -> str:
     Args:
         panel: what to draw.
         name: unique on the page.
-        titled: whether to write the title above the panel, as there are several.
+        titled: whether to write the title above the panel; not needed if it is the only one.
     """
     above, below = any(_titles(panel, titled)), not isinstance(panel, Map)
     layout: dict[str, Any] = {
@@ -52,7 +52,7 @@ def to_hover_over(panel: Panel, name: str, titled: bool) -> str:
 
 
 def _titles(panel: Panel, titled: bool) -> list[str]:
-    """Return the title of a panel among several, and the label of a map's colours."""
+    """Return the texts above a panel: its title if ``titled``, and the label of a map's colours."""
     colours = [panel.value_label] if isinstance(panel, Map) else []
     return [panel.title, *colours] if titled else colours
 
@@ -60,24 +60,24 @@ def _titles(panel: Panel, titled: bool) -> list[str]:
 def _map(chart: Map) -> Any:
     rows, columns = chart.values.shape
     figure = go.Figure()
-    if chart.faint.any():
-        figure.add_trace(_plain(np.where(chart.faint, 0.0, np.nan), "#ffffff", chart))
+    if chart.below_scale.any():
+        figure.add_trace(_plain(np.where(chart.below_scale, 0.0, np.nan), "#ffffff", chart))
     figure.add_trace(
         go.Heatmap(
             **_coloured(chart),
             colorscale=SCALES[chart.colours],
-            xgap=int(chart.parted),
-            ygap=int(chart.parted),
+            xgap=int(chart.has_lines),
+            ygap=int(chart.has_lines),
             text=chart.texts,
             texttemplate=None if chart.texts is None else "%{text}",
             **_to_point_at(chart),
         )
     )
-    if chart.apart is not None:
-        veil = np.where(chart.apart & np.isfinite(chart.values), 0.0, np.nan)
+    if chart.faded is not None:
+        veil = np.where(chart.faded & np.isfinite(chart.values), 0.0, np.nan)
         figure.add_trace(_plain(veil, FADED, None))
-    if chart.marked is not None:
-        hatched = chart.marked & np.isfinite(chart.values)
+    if chart.hatched is not None:
+        hatched = chart.hatched & np.isfinite(chart.values)
         figure.add_trace(_corners(hatched) if chart.texts is not None else _strokes(hatched))
     figure.update_layout(
         plot_bgcolor=GREY,
@@ -90,12 +90,12 @@ def _map(chart: Map) -> Any:
 
 
 def _coloured(chart: Map) -> dict[str, Any]:
-    """Return the numbers behind the colours, and the colour scale."""
+    """Return the numbers that choose the colours, and the colour scale."""
     low, high = chart.span
     numbers = chart.values
     bar: dict[str, Any] = {}
     if chart.log:
-        numbers = np.where(chart.faint, np.nan, np.log10(np.maximum(numbers, low)))
+        numbers = np.where(chart.below_scale, np.nan, np.log10(np.maximum(numbers, low)))
         powers = np.arange(np.ceil(np.log10(low)), np.floor(np.log10(high)) + 1)
         bar |= {"tickvals": powers, "ticktext": [f"1e{power:.0f}" for power in powers]}
         low, high = float(np.log10(low)), float(np.log10(high))
@@ -131,13 +131,13 @@ def _plain(cells: FloatArray, colour: str, chart: Map | None) -> Any:
     return go.Heatmap(z=cells.astype(np.float32), colorscale=scale, showscale=False, **pointed)
 
 
-def _strokes(marked: BoolArray) -> Any:
-    """Hatch cells by lines along diagonals; in large maps only along some of them."""
-    step = max(1, max(marked.shape) // 40)
+def _strokes(hatched: BoolArray) -> Any:
+    """Hatch cells by lines along diagonals; large maps get lines on some diagonals only."""
+    step = max(1, max(hatched.shape) // 40)
     x: list[float | None] = []
     y: list[float | None] = []
-    for shift in range(1 - marked.shape[0], marked.shape[1]):
-        edges = np.diff(np.diagonal(marked, shift).astype(np.int8), prepend=0, append=0)
+    for shift in range(1 - hatched.shape[0], hatched.shape[1]):
+        edges = np.diff(np.diagonal(hatched, shift).astype(np.int8), prepend=0, append=0)
         for first, after in zip(*(np.nonzero(edges == way)[0] for way in (1, -1)), strict=True):
             if shift % step and after - first > 2:
                 continue
@@ -147,9 +147,9 @@ def _strokes(marked: BoolArray) -> Any:
     return _ink(x, y)
 
 
-def _corners(marked: BoolArray) -> Any:
+def _corners(hatched: BoolArray) -> Any:
     """Hatch the corners of cells, beside their texts."""
-    y, x = (places[:, None] for places in np.nonzero(marked))
+    y, x = (places[:, None] for places in np.nonzero(hatched))
     ends = np.array([-0.5, -0.3, np.nan, 0.3, 0.5, np.nan])
     return _ink((x + ends).ravel(), (y + ends).ravel())
 
@@ -199,7 +199,9 @@ def _lines(chart: Lines) -> Any:
 
 def _bars(chart: Bars) -> Any:
     figure = go.Figure()
-    words = {} if chart.words is None else {"hovertext": list(chart.words), "hoverinfo": "text"}
+    words: dict[str, Any] = {}
+    if chart.words is not None:
+        words = {"hovertext": list(chart.words), "hoverinfo": "text"}
     places = {"y": list(chart.labels), "orientation": "h"}
     if chart.low is not None and chart.high is not None:
         above, below = chart.high - chart.values, chart.values - chart.low
@@ -207,6 +209,10 @@ def _bars(chart: Bars) -> Any:
         points = {"x": chart.values, "y": list(chart.labels), "mode": "markers"}
         figure.add_trace(go.Scatter(**points, error_x=around, **words))
     else:
+        if chart.hatched is not None:
+            words |= {
+                "marker": {"pattern": {"shape": ["/" * bool(mark) for mark in chart.hatched]}}
+            }
         figure.add_trace(go.Bar(x=chart.values, name=chart.name, **places, **words))
     if chart.others is not None:
         figure.add_trace(go.Bar(x=chart.others, name=chart.others_name, **places))

@@ -16,12 +16,12 @@ from ..core import BoolArray, FloatArray
 from .charts import FEW, GREY, LARGE, MANY, VEIL, Map, named
 
 HATCH = "//////"
-NOTHING = "#ffffff"  # of zero where colours follow the logarithm
+NOTHING = "#ffffff"  # colour of zero on a logarithmic scale
 MAPS = {"sequential": "viridis", "diverging": "RdBu"}
 
 
 def map_size(chart: Map) -> tuple[float, float]:
-    """Return width and height in inches: room for texts; without texts, not taller than wide."""
+    """Return width and height in inches: with room for texts, or at most as tall as wide."""
     rows, columns = chart.values.shape
     if chart.texts is not None:
         longest = max(len(line) for text in chart.texts.ravel() for line in text.split("\n"))
@@ -38,12 +38,12 @@ def map_legend(chart: Map) -> dict[str, Patch]:
     handles: dict[str, Patch] = {}
     if np.isnan(chart.values).any() and chart.missing_label:
         handles[chart.missing_label] = Patch(facecolor=GREY)
-    if chart.apart is not None and chart.apart.any():
-        handles[chart.apart_label] = Patch(facecolor=GREY, alpha=VEIL)
+    if chart.faded is not None and chart.faded.any():
+        handles[chart.faded_label] = Patch(facecolor=GREY, alpha=VEIL)
     outlined = partial(Patch, facecolor=NOTHING, edgecolor="black", linewidth=0.4)
-    if chart.marked is not None and chart.marked.any():
-        handles[chart.marked_label] = outlined(hatch=HATCH)
-    if chart.faint.any():
+    if chart.hatched is not None and chart.hatched.any():
+        handles[chart.hatched_label] = outlined(hatch=HATCH)
+    if chart.below_scale.any():
         handles["nothing, or below the scale"] = outlined()
     return handles
 
@@ -59,13 +59,13 @@ def draw_map(axes: Axes, chart: Map) -> None:
         shown = np.ma.maximum(shown, chart.span[0] / 2)
     axes.set_facecolor(GREY)
     edges = np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
-    lines: Any = {"edgecolors": "white", "linewidth": 0.5} if chart.parted else {}
+    lines: Any = {"edgecolors": "white", "linewidth": 0.5} if chart.has_lines else {}
     drawn = axes.pcolormesh(*edges, shown, norm=norm, cmap=colours, rasterized=raster, **lines)
-    if chart.apart is not None:
-        veil = np.ma.masked_where(~chart.apart | shown.mask, np.ones(shown.shape))
+    if chart.faded is not None:
+        veil = np.ma.masked_where(~chart.faded | shown.mask, np.ones(shown.shape))
         axes.pcolormesh(*edges, veil, cmap=ListedColormap([GREY]), alpha=VEIL, rasterized=raster)
-    if chart.marked is not None and chart.marked.any():
-        _hatch(axes, chart.marked & ~shown.mask, _are_dark(colours(norm(shown))), raster)
+    if chart.hatched is not None and chart.hatched.any():
+        _hatch(axes, chart.hatched & ~shown.mask, _are_dark(colours(norm(shown))), raster)
     _write_texts(axes, chart, norm, colours)
     _name_cells(axes, chart)
     _add_scale(axes, chart, drawn)
@@ -122,7 +122,7 @@ def _write_texts(axes: Axes, chart: Map, norm: Normalize, colours: Colormap) -> 
             dark = np.isfinite(value) and bool(_are_dark(np.array(colours(norm(value)))))
             colour = "white" if dark else "black"
             around = withStroke(linewidth=2, foreground="black" if dark else "white")
-            hatched = chart.marked is not None and chart.marked[row, column]
+            hatched = chart.hatched is not None and chart.hatched[row, column]
             style: Any = {"ha": "center", "va": "center", "fontsize": 8, "color": colour}
             axes.text(column, row, text, path_effects=[around] if hatched else None, **style)
 

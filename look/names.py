@@ -1,4 +1,4 @@
-"""Charts by their names on the command line."""
+"""Plots by the words of the command line."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,30 +8,31 @@ from ..agents.runs.asked import Asked
 from ..agents.runs.config import RunError, task_from_options
 from ..core import GAMES, InputError
 from . import agents, games, registry  # noqa: F401  the first two register their charts
-from .charts import Picture
+from .charts import Plot
 from .registry import AGENT_CHARTS, Example, GameChart, Keywords
 
 _Chart = TypeVar("_Chart", GameChart, Example)
 
 
 def _in_order(charts: Mapping[str, _Chart]) -> dict[str, _Chart]:
-    """Sort charts by their games; those of a game stay as they were registered."""
+    """Sort charts by game; the charts of one game keep the order in which they were registered."""
     return dict(sorted(charts.items(), key=lambda entry: list(GAMES).index(entry[1].game)))
 
 
 GAME_CHARTS = _in_order(registry.GAME_CHARTS)
 EXAMPLES = _in_order(registry.EXAMPLES)
-#: Charts of run folders, which take the libraries of training.
+#: Charts of run folders; they need the libraries of training.
 RUN_CHARTS = ("learning", "critic", "leaderboard")
-NAMES = (*GAME_CHARTS, *AGENT_CHARTS, *RUN_CHARTS)
+NAMES = (*GAME_CHARTS, *EXAMPLES, *AGENT_CHARTS, *RUN_CHARTS)
 
 
-def picture(words: Sequence[str], game: str | None = None, env: Keywords | None = None) -> Picture:
-    """Make a picture: a chart by its name, or the learning curves of run folders.
+def picture(words: Sequence[str], game: str | None = None, env: Keywords | None = None) -> Plot:
+    """Make a plot: a chart by its name, or the learning curves of run folders.
 
     Args:
-        words: the name of a chart, then its agent, runs or folder; or run folders.
-        game: the game of an agent that is no run.
+        words: the name of a chart and its agent, runs or folder; the name of a picture of the
+            gallery; or run folders.
+        game: the game of an agent; a run folder knows its own.
         env: keywords of the game.
 
     Raises:
@@ -41,6 +42,8 @@ def picture(words: Sequence[str], game: str | None = None, env: Keywords | None 
     name, *others = words
     if name in GAME_CHARTS:
         return _of_game(name, others, game, env)
+    if name in EXAMPLES:
+        return _of_example(name, others, game, env)
     if name in AGENT_CHARTS:
         return _of_agent(name, others, game, env)
     unknown = [word for word in words if not Path(word).is_dir()]
@@ -51,18 +54,29 @@ def picture(words: Sequence[str], game: str | None = None, env: Keywords | None 
     return _of_runs(name, others) if name in RUN_CHARTS else _of_runs("learning", words)
 
 
-def _of_game(name: str, others: Sequence[str], game: str | None, env: Keywords) -> Picture:
+def _of_game(name: str, others: Sequence[str], game: str | None, env: Keywords) -> Plot:
     chart = GAME_CHARTS[name]
-    if others:
-        raise InputError(f"{name} must stand alone, got {others[0]!r}")
-    if game not in (None, chart.game):
-        raise InputError(f"game must be {chart.game} for {name}, or left out, got {game}")
+    _require_alone(name, others, game, chart.game)
     if chart.fixed:
         Asked.refuse(f"{name}, which is of the source's own game", env=env)
     return chart.draw(task_from_options(chart.game, {**chart.env, **env}))
 
 
-def _of_agent(name: str, others: Sequence[str], game: str | None, env: Keywords) -> Picture:
+def _of_example(name: str, others: Sequence[str], game: str | None, env: Keywords) -> Plot:
+    chart, policy, own = EXAMPLES[name]
+    _require_alone(name, others, game, own)
+    return _of_agent(chart, [policy], own, env)
+
+
+def _require_alone(name: str, others: Sequence[str], game: str | None, own: str) -> None:
+    """Refuse further words, and another game than the chart's own."""
+    if others:
+        raise InputError(f"{name} must stand alone, got {others[0]!r}")
+    if game not in (None, own):
+        raise InputError(f"game must be {own} for {name}, or left out, got {game}")
+
+
+def _of_agent(name: str, others: Sequence[str], game: str | None, env: Keywords) -> Plot:
     chart = AGENT_CHARTS[name]
     asked = Asked(_one(name, "a run folder or a policy", others), game, env)
     scored = asked.score(Path(asked.policy).name)
@@ -75,7 +89,7 @@ def _of_agent(name: str, others: Sequence[str], game: str | None, env: Keywords)
     return chart.draw(scored)
 
 
-def _of_runs(name: str, words: Sequence[str]) -> Picture:
+def _of_runs(name: str, words: Sequence[str]) -> Plot:
     from . import runs
 
     if name == "learning":

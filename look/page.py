@@ -1,4 +1,4 @@
-"""A self-contained web page of texts, tables and interactive pictures."""
+"""A self-contained web page of texts, tables and interactive plots."""
 
 import html
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from plotly.offline import get_plotlyjs
 
-from .charts import Map, Panel, Picture
+from .charts import Bars, Map, Panel, Plot
 from .hover import to_hover_over
 
 STYLE = """
@@ -34,8 +34,8 @@ def to_html(title: str, parts: Sequence[str], hover: bool = True) -> str:
 
     Args:
         title: its title.
-        parts: what it consists of.
-        hover: whether some parts are pictures to hover over, which need plotly's script.
+        parts: its paragraphs, tables and plots, as HTML.
+        hover: whether some parts are interactive plots, which need plotly's script.
     """
     script = f"<script>{get_plotlyjs()}</script>" if hover else ""
     return f"""<!doctype html>
@@ -67,7 +67,7 @@ def heading(text: str) -> str:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], numbers: bool = False) -> str:
-    """Write a table of texts; with ``numbers``, all but two columns are aligned as such."""
+    """Write a table of texts; ``numbers`` aligns the columns from the third on as numbers."""
 
     def cells(tag: str, texts: Sequence[str]) -> str:
         return "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts)
@@ -77,25 +77,28 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], numbers: bool = 
     return f'<div class="scroll"><table{kind}>{"".join(lines)}</table></div>'
 
 
-def section(picture: Picture, name: str) -> str:
-    """Write a picture with its title and sentence; ``name`` is unique on the page."""
+def section(plot: Plot, name: str) -> str:
+    """Write a plot with its title and caption; ``name`` is unique on the page."""
     panels = "\n".join(
         f'<div class="scroll"><div style="min-width: {_width(panel)}px">'
-        f"{to_hover_over(panel, f'{name}-{number}', len(picture.panels) > 1)}</div></div>"
-        for number, panel in enumerate(picture.panels)
+        f"{to_hover_over(panel, f'{name}-{number}', len(plot.panels) > 1)}</div></div>"
+        for number, panel in enumerate(plot.panels)
     )
-    beside = "panels two" if len(picture.panels) > 1 else "panels"
-    keys = dict.fromkeys(key for panel in picture.panels for key in _keys(panel))
+    beside = "panels two" if len(plot.panels) > 1 else "panels"
+    keys = dict.fromkeys(key for panel in plot.panels for key in _keys(panel))
     parts = [
-        heading(picture.title),
-        paragraph(picture.says),
+        heading(plot.title),
+        paragraph(plot.caption),
         f'<div class="{beside}">{panels}</div>',
     ]
-    return "\n".join([*parts, *([paragraph(f"Cells: {'; '.join(keys)}.")] if keys else [])])
+    if keys:
+        of = "Cells" if any(isinstance(panel, Map) for panel in plot.panels) else "Bars"
+        parts.append(paragraph(f"{of}: {'; '.join(keys)}."))
+    return "\n".join(parts)
 
 
 def _width(panel: Panel) -> int:
-    """Return the least width in pixels at which everything can be read."""
+    """Return the smallest width in pixels at which every text can be read."""
     if not isinstance(panel, Map):
         return 300
     names = 0 if panel.columns is None else 12
@@ -105,14 +108,13 @@ def _width(panel: Panel) -> int:
 
 
 def _keys(panel: Panel) -> Iterator[str]:
-    """Describe the cells outside the colour scale."""
-    if not isinstance(panel, Map):
-        return
-    if np.isnan(panel.values).any() and panel.missing_label:
-        yield f"grey, {panel.missing_label}"
-    if panel.apart is not None and panel.apart.any():
-        yield f"faded, {panel.apart_label}"
-    if panel.marked is not None and panel.marked.any():
-        yield f"hatched, {panel.marked_label}"
-    if panel.faint.any():
+    """Describe hatched bars, and cells outside the colour scale."""
+    if isinstance(panel, Map):
+        if np.isnan(panel.values).any() and panel.missing_label:
+            yield f"grey, {panel.missing_label}"
+        if panel.faded is not None and panel.faded.any():
+            yield f"faded, {panel.faded_label}"
+    if isinstance(panel, Map | Bars) and panel.hatched is not None and panel.hatched.any():
+        yield f"hatched, {panel.hatched_label}"
+    if isinstance(panel, Map) and panel.below_scale.any():
         yield "white, nothing or below the scale"

@@ -1,4 +1,4 @@
-"""The registry of charts: a chart is a function that makes a ``Picture``, registered by its name.
+"""The registry of charts: a chart is a function that makes a ``Plot``, registered under a name.
 
 The modules in ``look/games`` register the charts of one game each; ``agents`` those of any game.
 """
@@ -9,11 +9,11 @@ from typing import NamedTuple, TypeAlias
 
 from ..baselines import Score, Task
 from ..core import Game
-from .charts import Picture
+from .charts import Plot
 
 Keywords: TypeAlias = Mapping[str, int | str]
-DrawGame: TypeAlias = Callable[[Task], Picture]
-DrawAgent: TypeAlias = Callable[[Score], Picture]
+DrawGame: TypeAlias = Callable[[Task], Plot]
+DrawAgent: TypeAlias = Callable[[Score], Plot]
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,10 @@ class GameChart:
 
     Attributes:
         game: its name.
-        draw: makes the picture.
-        env: keywords of the game unless others are given.
-        fixed: whether the game is the source's own, so that no keywords can be given.
-        reported: whether the page of an agent shows the chart, too.
+        draw: makes the plot.
+        env: keywords of the game; a user's keywords override them.
+        fixed: whether the chart is of the source's own game, so that it takes no keywords.
+        reported: whether ``exactdice report`` shows the chart on the page of an agent.
     """
 
     game: str
@@ -40,7 +40,7 @@ class AgentChart:
     """A chart of an agent.
 
     Attributes:
-        draw: makes the picture.
+        draw: makes the plot.
         game: class of the agent's game; None for any game.
     """
 
@@ -48,12 +48,12 @@ class AgentChart:
     game: type[Game] | None = None
 
     def suits(self, game: Game) -> bool:
-        """Say whether agents of a game have this chart."""
+        """Return whether the chart is for agents of a game."""
         return self.game is None or isinstance(game, self.game)
 
 
 class Example(NamedTuple):
-    """A policy whose chart the gallery shows."""
+    """A chart of a policy, for the gallery."""
 
     chart: str
     policy: str
@@ -93,10 +93,10 @@ def agent_chart(name: str, game: type[Game] | None = None) -> Callable[[DrawAgen
 
 
 def example(name: str, chart: str, policy: str, game: type[Game]) -> None:
-    """Have the gallery show the chart of a policy.
+    """Register a chart of a policy as a picture of the gallery.
 
     Args:
-        name: of the picture's file, without its ending.
+        name: name of the picture, which is its file without the ending.
         chart: name of a chart of agents.
         policy: name of the policy.
         game: class of its game.

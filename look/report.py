@@ -9,22 +9,23 @@ import numpy as np
 from ..agents.runs.asked import Asked
 from ..baselines import Blunder, Score, Task, evaluate, solve
 from ..baselines import score as exact_score
+from ..baselines.scoring.score import FIGURES
 from ..core import Game, InputError
 from ..core.words import typed
 from . import agents, page
-from .charts import Picture
+from .charts import Plot
 from .names import GAME_CHARTS
 from .registry import AGENT_CHARTS
 
 BLUNDERS = 20
-SHOWN = 5e-7  # the least number that is not 0 in six decimals
+SHOWN = 5e-7  # smaller numbers are printed as 0.000000
 
 
 def write_report(asked: Asked, path: Path) -> Score:
     """Write the page of an agent.
 
     Args:
-        asked: the agent.
+        asked: the agent, its game and its opponents.
         path: file to write, which ends in .html.
 
     Raises:
@@ -73,24 +74,8 @@ def _command(asked: Asked) -> str:
 
 def _numbers(score: Score) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows of a table of the score."""
-    rows = [
-        ["value", f"{score.value:.6f}", "expected payoff"],
-        ["optimum", f"{score.optimum:.6f}", "the best against the same opponents"],
-        ["random", f"{score.random:.6f}", "uniformly random play"],
-        ["regret", f"{score.regret:.6f}", "optimum minus value"],
-        ["normalised score", f"{score.normalized:.6f}", "1 is the optimum, 0 random play"],
-        ["optimal decisions", f"{score.optimal_share:.2%}", "each weighted by how often it is met"],
-        ["flawless games", f"{score.flawless:.2%}", "without a single mistake"],
-    ]
-    lost = score.exploitability_in_seat
-    if lost is not None:
-        rows.append(
-            [
-                "exploitability",
-                f"{lost:.6f}",
-                "equilibrium value of the seat minus the value against a best response",
-            ]
-        )
+    shown = [figure for figure in FIGURES if figure.label and figure.text(score)]
+    rows = [[figure.label, figure.text(score), figure.meaning] for figure in shown]
     return ["", "exact", "what it is"], rows
 
 
@@ -150,8 +135,8 @@ def _of_run(asked: Asked) -> Iterator[str]:
     yield _drawn("critic", partial(runs.critic, folder, asked.model or "final"))
 
 
-def _drawn(name: str, draw: Callable[[], Picture]) -> str:
-    """Return a picture, or a sentence that says why there is none."""
+def _drawn(name: str, draw: Callable[[], Plot]) -> str:
+    """Return a plot as HTML, or a paragraph that explains why there is none."""
     try:
         return page.section(draw(), name)
     except InputError as error:

@@ -1,6 +1,6 @@
 """Charts of training runs: learning curves, critics, and the leaderboard with its intervals.
 
-Reading runs needs stable-baselines3 and PyTorch.
+This module needs stable-baselines3 and PyTorch, which read the runs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,13 +16,13 @@ from ..agents.runs.folders import load_model, read_config, read_log
 from ..baselines import Score, evaluate, score, solve
 from ..core import FloatArray, IntArray
 from .agents import decision
-from .charts import Bars, Lines, Picture, Points, Series
+from .charts import Bars, Lines, Plot, Points, Series
 
-FLOOR = 1e-4  # smaller gaps, as parts of the span from random to optimal play, are drawn here
-POINTS = 4000  # states that are shown at most
+FLOOR = 1e-4  # smaller gaps (1 - normalised score) are drawn at this height
+POINTS = 4000  # largest number of states in a plot
 
 
-def learning(folders: Sequence[Path]) -> Picture:
+def learning(folders: Sequence[Path]) -> Plot:
     """Draw the exact gap to the optimum of runs over their steps.
 
     Raises:
@@ -45,14 +45,14 @@ def learning(folders: Sequence[Path]) -> Picture:
         series=series,
         log_y=True,
     )
-    return Picture.of(
+    return Plot.of(
         panel,
         "Exact gap to the optimum during training, over the agent's moves; gaps below "
         f"{FLOOR:g} are drawn at {FLOOR:g}.",
     )
 
 
-def leaderboard(folder: Path) -> Picture:
+def leaderboard(folder: Path) -> Plot:
     """Draw the mean score of every agent in every game, with a confidence interval.
 
     Raises:
@@ -73,7 +73,7 @@ def leaderboard(folder: Path) -> Picture:
         log=True,
         words=[f"{row.seeds} seeds, mean normalised score {row.mean:.6f}" for row in rows],
     )
-    return Picture.of(
+    return Plot.of(
         panel,
         "Mean gap to the optimum of the leaderboard's agents over seeds, with a bootstrap interval "
         "over the seeds. Further left is better, and random play is at 1; gaps below "
@@ -81,12 +81,12 @@ def leaderboard(folder: Path) -> Picture:
     )
 
 
-def curves(cells: Mapping[Cell, Curve]) -> Picture:
+def curves(cells: Mapping[Cell, Curve]) -> Plot:
     """Draw the learning curves of finished runs by game and agent: mean and range of the seeds."""
     games: dict[str, dict[str, list[Curve]]] = {}
     for cell, curve in cells.items():
         games.setdefault(cell.game, {}).setdefault(agent_name(cell), []).append(curve)
-    names = sorted({agent_name(cell) for cell in cells})  # so that an agent has one colour
+    names = sorted({agent_name(cell) for cell in cells})  # an agent has one colour in all panels
     panels = [
         Lines(
             title=game,
@@ -97,10 +97,10 @@ def curves(cells: Mapping[Cell, Curve]) -> Picture:
         )
         for game, agents in games.items()
     ]
-    return Picture(
+    return Plot(
         title="Learning curves",
-        says="What is missing to the optimum, over the agent's moves: the mean of all seeds as a "
-        "line, from the best to the worst seed as a band.",
+        caption="Exact gap to the optimum, over the agent's moves: the mean of all seeds as a "
+        "line, the range from the best to the worst seed as a band.",
         panels=panels,
     )
 
@@ -119,7 +119,7 @@ def _over_seeds(agent: str, runs: Sequence[Curve], colour: int) -> Series:
     )
 
 
-def critic(folder: Path, which: str = "final") -> Picture:
+def critic(folder: Path, which: str = "final") -> Plot:
     """Draw the critic's estimates of state values, against the exact values.
 
     Raises:
@@ -157,7 +157,7 @@ def critic(folder: Path, which: str = "final") -> Picture:
         ),
     )
     off = float(np.average(np.abs(believed - exact), weights=learned.occupancy[states]))
-    return Picture.of(
+    return Plot.of(
         panel,
         f"The critic's estimate of each of the {len(states)} likeliest states, against the exact "
         "value under the agent's policy. Larger points are met more often; a perfect critic is on "

@@ -1,4 +1,4 @@
-"""Questions to a person, on the terminal or through a pipe, and a notice of long waits."""
+"""Questions to a person, on the terminal or through a pipe, and a notice during long waits."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ PATIENCE = 1.0  # seconds until a notice is printed
 
 
 def asking(console: Console) -> Ask:
-    """Return a function that asks on the terminal, or reads a line of a pipe and prints it."""
+    """Return a function that asks on the terminal, or reads a line from a pipe and prints it."""
     for stream in (sys.stdin, sys.stdout):
         if hasattr(stream, "reconfigure"):  # typed bytes may be invalid in the encoding
             stream.reconfigure(errors="backslashreplace")
@@ -35,7 +35,7 @@ def asking(console: Console) -> Ask:
 
 @contextmanager
 def patience(console: Console) -> Iterator[None]:
-    """Print a notice if the block takes longer than ``PATIENCE``."""
+    """Print a notice if the ``with`` block takes longer than ``PATIENCE``."""
     timer = Timer(PATIENCE, console.print, ["One moment, only once ..."])
     timer.daemon = True
     timer.start()

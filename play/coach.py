@@ -1,4 +1,4 @@
-"""What the coach says: the values of moves, and the parts of a game's payoff.
+"""The coach's words on the values of moves, and on the parts of a game's payoff.
 
 Numbers are rounded to a fixed number of digits before they are subtracted, so that printed numbers
 add up.
@@ -12,7 +12,7 @@ from ..core import Game
 from .session import Advice, Session
 
 DIGITS = Decimal("0.0001")
-TIE = 1e-9  # smaller differences of values are rounding errors
+TIE = 1e-9  # smaller differences of values are taken as rounding errors
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Unit:
     Attributes:
         after: words that follow a number.
         meaning: what the value of a move means.
-        ends: sentences for the end of a game that pays 0 and of one that pays 1, if there are any.
+        ends: what the player is told if the game pays 0, and if it pays 1; empty for points.
     """
 
     after: str
@@ -99,8 +99,8 @@ def balance(session: Session) -> dict[str, Decimal]:
     """Split a payoff into parts that add up as they are printed.
 
     Returns:
-        The payoff "expected" at the start; the sum of the losses "given away" by moves, as printed
-        after each of them, at most 0; the "luck", which is the rest; and the "payoff".
+        The payoff "expected" at the start; the losses "given away" by moves, as the coach has
+        printed them, a sum of at most 0; the "luck", which is the rest; and the "payoff".
     """
     account, moves = session.account, enumerate(reversed(session.actions), start=1)
     lost = sum((given_away(session.advice(before), action) for before, action in moves), rounded(0))
@@ -110,7 +110,7 @@ def balance(session: Session) -> dict[str, Decimal]:
 
 
 def balance_in_words(session: Session, unit: Unit) -> str:
-    """Put ``balance`` into a sentence."""
+    """Write ``balance`` as an equation."""
     expected, lost, luck, payoff = balance(session).values()
     sign, kind = ("-", "bad luck") if luck < 0 else ("+", "luck")
     return (

@@ -1,4 +1,4 @@
-"""Saved games: options, seed and moves, from which the same game is played again."""
+"""Records of games: options, seed and moves, from which the same game is played again."""
 
 import inspect
 import json
@@ -25,14 +25,14 @@ LARGEST_SEED = 2**32 - 1
 
 
 @dataclass(frozen=True)
-class Record:
+class GameRecord:
     """The options, seed and moves of a game.
 
     Attributes:
         game: name or place of the game.
         env: keyword arguments of its environment, as parsed from the command line.
-        against: policy of the other players, several with commas; None for the game's own.
-        seed: of all random draws.
+        against: policy of the other players, several with commas; None for the game's default.
+        seed: seed of all random draws.
         coach: whether the coach comments on moves.
         actions: moves made so far.
     """
@@ -70,10 +70,10 @@ class Record:
         return task_from_options(self.game, {**self.env, keyword: self.against})
 
     def session(self) -> Session:
-        """Play the saved moves.
+        """Start a session and play the recorded moves.
 
         Raises:
-            ValueError: if a move is not legal in it, or an option is not one of the game's.
+            ValueError: if a move is not legal, or an option is not one of the game's.
         """
         task = self.task
         try:
@@ -92,9 +92,23 @@ class Record:
         words += ["--seed", str(self.seed)]
         return printable(typed([*words, "--coach"] if self.coach else words))
 
-    def after(self, session: Session) -> "Record":
-        """Return the record of a session of this task."""
+    def after(self, session: Session) -> "GameRecord":
+        """Return a record of the moves of a session, with the options of this record."""
         return replace(self, seed=session.seed, actions=tuple(session.actions))
+
+    def write_first(self, path: Path) -> None:
+        """Save before the first move, so that nobody plays a game that cannot be saved.
+
+        Raises:
+            InputError: if there is no room or no permission, or the name is too long.
+        """
+        try:
+            self.write(path)
+        except OSError as error:
+            raise InputError(
+                "the file to save in must be one that can be written, got "
+                f"{printable(str(path), 200)}: {error.strerror or error}; name another by --save"
+            ) from None
 
     def write(self, path: Path) -> None:
         """Save atomically: a reader finds the old file or the new one."""
@@ -106,8 +120,8 @@ class Record:
         finally:
             beside.unlink(missing_ok=True)
 
-    def _anywhere(self) -> "Record":
-        """Return a copy with absolute paths of policies."""
+    def _anywhere(self) -> "GameRecord":
+        """Return a copy with absolute paths of policies, to be read from any folder."""
         if self.against is None:
             return self
         game: Any = find_game(self.game)
@@ -122,16 +136,20 @@ class Record:
         return replace(self, against=",".join(places))
 
 
+#: The former name of ``GameRecord``, for scripts that import it.
+Record = GameRecord
+
+
 def new_seed() -> int:
     """Draw a seed of at most six digits, which is quick to type."""
     return secrets.randbelow(10**6)
 
 
-def read_record(path: Path, *, coach: bool = False) -> Record:
+def read_record(path: Path, *, coach: bool = False) -> GameRecord:
     """Read a saved game.
 
     Args:
-        path: of the file.
+        path: the file.
         coach: whether the coach comments from now on, even if it did not before.
 
     Raises:
@@ -144,7 +162,7 @@ def read_record(path: Path, *, coach: bool = False) -> Record:
         if not isinstance(content, dict) or content.pop("kind", None) != KIND:
             raise InputError("something else")
         _check_content(content)
-        known = Record(**{**content, "actions": tuple(content["actions"])})
+        known = GameRecord(**{**content, "actions": tuple(content["actions"])})
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         said = printable(" ".join(str(error).split()), 200)
         raise InputError(
@@ -159,7 +177,7 @@ def _check_content(content: Mapping[str, Any]) -> None:
     Raises:
         InputError: naming the field that is missing or of another type.
     """
-    missing = [one.name for one in fields(Record) if one.name not in content]
+    missing = [one.name for one in fields(GameRecord) if one.name not in content]
     if missing:
         raise InputError(f"no {missing[0]}")
     env, actions = content["env"], content["actions"]
@@ -191,7 +209,7 @@ def options_of_run(folder: Path) -> tuple[str, dict[str, Any]]:
     return config.game, {name: value for name, value in given if name in sizes}
 
 
-def free_path(record: Record) -> Path:
+def free_path(record: GameRecord) -> Path:
     """Return an unused file name in the current folder."""
     name = f"exactdice-{find_game(record.game).name}"
     names = (f"{name}{'' if number == 1 else f'-{number}'}.json" for number in count(1))

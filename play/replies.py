@@ -13,7 +13,7 @@ from ..core import Die, InputError, Row, Tile
 from .session import Choice
 
 LETTERS = "abcdefgijklmnoprstvwxyz"  # h, q and u are commands
-LONGEST = 200  # characters of a reply that are read
+LONGEST = 200  # further characters of a reply are ignored
 NOTHING = ("0", "-", "none", "nothing")
 
 
@@ -26,7 +26,7 @@ def labels(choices: Sequence[Choice]) -> list[str]:
 
 
 def written(rows: Sequence[Row]) -> dict[int, int]:
-    """Return the face or number on each piece that moves take, by the piece's ``part``."""
+    """Return the number on each die or tile that moves can take, by the ``part`` of the piece."""
     pieces = [piece for row in rows for piece in row.pieces]
     dice = {die.part: die.face for die in pieces if isinstance(die, Die)}
     tiles = {tile.part: tile.number for tile in pieces if isinstance(tile, Tile)}
@@ -39,7 +39,7 @@ def understand(reply: str, choices: Sequence[Choice], on: Mapping[int, int]) -> 
     Args:
         reply: a label, the move in words, or the numbers on its pieces.
         choices: the legal moves.
-        on: the numbers on pieces, from ``written``.
+        on: the numbers on pieces, as ``written`` returns them.
 
     Raises:
         InputError: if no move or more than one matches; the message says what can be typed.

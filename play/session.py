@@ -26,7 +26,7 @@ from ..envs.drawing.scene import YOU, Event, Scene, ending, event_of, film, name
 from ..envs.engine.lanes import Played
 from ..envs.engine.rule_lanes import RuleLanes
 
-ONLY = np.array([0])  # the one lane
+ONLY = np.array([0])  # indices of lanes; a session has one lane
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,9 @@ class Account:
 
     Attributes:
         expected: expected payoff of optimal play before the first roll.
-        given_away: losses by the player's moves, at least 0.
+        given_away: sum of the losses by the player's moves, at least 0.
         luck: gain by dice and by other players' moves.
-        payoff: of the game; while it goes on, the value of optimal play from here on.
+        payoff: payoff of the game; before its end, the value of optimal play from here on.
     """
 
     expected: float
@@ -78,18 +78,18 @@ class Account:
 
 @dataclass(frozen=True)
 class _Moment:
-    """The state of a session where the person is to move, or at the end."""
+    """A moment of the game: the person is to move, or the game is over."""
 
     state: int
     played: tuple[Played, ...]  # from the person's last move on
-    chance: Mapping[str, Any]  # state of the random generator
+    chance: Mapping[str, Any]  # state of the random number generator
     payoff: float | None  # None while the game goes on
 
 
 class Session:
-    """A game of one person against the policies of a task.
+    """A game of one person against the other players' policies.
 
-    After undo, the same move gets the same dice.
+    After ``undo``, the same move gets the same dice.
 
     Args:
         task: the person's decision process.
@@ -140,7 +140,7 @@ class Session:
         ]
 
     def move(self, action: int) -> None:
-        """Make a move; the other players answer.
+        """Make a move, and have the other players move until it is the person's turn again.
 
         Raises:
             ValueError: if the move is not legal, or the game is over.
@@ -159,7 +159,7 @@ class Session:
         """Take the last move back.
 
         Raises:
-            ValueError: if there is none.
+            ValueError: if there is no move to undo.
         """
         if not self.actions:
             raise InputError("undo must follow a move, got none")
@@ -222,10 +222,10 @@ class Session:
 
 
 def replay(task: Task, seed: int, actions: Sequence[int]) -> Session:
-    """Play the moves of an earlier game.
+    """Return a session in which these moves have been made.
 
     Raises:
-        ValueError: if a move is not legal in it.
+        ValueError: if a move is not legal.
     """
     session = Session(task, seed)
     for action in actions:

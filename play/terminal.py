@@ -6,19 +6,17 @@ from textwrap import wrap
 
 from rich.console import Console
 
-from ..baselines import solve
 from ..baselines.scoring.certificate import printable
 from ..core import InputError
 from ..core.words import listed, typed
 from .asking import Ask, asking, patience
 from .coach import balance_in_words, ranked, unit_of, verdict
-from .record import LARGEST_SEED, Record, free_path
+from .record import LARGEST_SEED, GameRecord, free_path
 from .replies import labels, possible, understand, written
 from .rules import rules
-from .session import Session
-from .text import ASCII, UNICODE, board, columns, told
+from .session import Advice, Session
+from .text import ASCII, UNICODE, board, listing, told
 
-LIST = 12  # numbered moves up to which all are listed
 BEST = 5  # moves in a hint
 COMMANDS = {
     word: name
@@ -32,17 +30,17 @@ COMMANDS = {
 }
 
 
-def play(record: Record, path: Path | None = None, ask: Ask | None = None) -> bool:
-    """Play until the person leaves; an unfinished game is saved, whatever ends the play.
+def play(record: GameRecord, path: Path | None = None, ask: Ask | None = None) -> bool:
+    """Play until the person leaves; an unfinished game is saved, even after Ctrl-C.
 
     Args:
         record: the game to start or to resume.
-        path: file to save in, which is tried before the first move; None for a new file in the
-            current folder.
+        path: file to save in, which is written before the first move, too, as a trial; None for a
+            new file in the current folder.
         ask: asks for a move; by default on the terminal.
 
     Returns:
-        Whether the person left by other means than Ctrl-C.
+        False if Ctrl-C ended the game, else True.
 
     Raises:
         ValueError: if an option is not one of the game's, or ``path`` cannot be written.
@@ -53,32 +51,17 @@ def play(record: Record, path: Path | None = None, ask: Ask | None = None) -> bo
         session = record.session()
     is_new = path is not None and not os.path.lexists(path)
     if path is not None:
-        _try_to_save(record, path)
-    table = Terminal(console, ask or asking(console), record, session, path, is_new=is_new)
+        record.write_first(path)
+    terminal = Terminal(console, ask or asking(console), record, session, path, is_new=is_new)
     try:
-        table.run()
+        terminal.run()
     except EOFError:
         return True
     except KeyboardInterrupt:
         return False
     finally:
-        table.leave()
+        terminal.leave()
     return True
-
-
-def _try_to_save(record: Record, path: Path) -> None:
-    """Save a game at its start, so that nobody plays a game that cannot be saved.
-
-    Raises:
-        InputError: if there is no room or no permission, or the name is too long.
-    """
-    try:
-        record.write(path)
-    except OSError as error:
-        raise InputError(
-            "the file to save in must be one that can be written, got "
-            f"{printable(str(path), 200)}: {error.strerror or error}; name another by --save"
-        ) from None
 
 
 class Terminal:
@@ -90,14 +73,15 @@ class Terminal:
         record: the options of the game.
         session: the game, new or resumed.
         path: file to save in; None for a new file in the current folder.
-        is_new: whether the session created ``path``; then it goes when nothing is to be saved.
+        is_new: whether ``path`` was created for this game; then the file is removed at the end
+            unless it holds an unfinished game.
     """
 
     def __init__(
         self,
         console: Console,
         ask: Ask,
-        record: Record,
+        record: GameRecord,
         session: Session,
         path: Path | None,
         *,
@@ -123,7 +107,7 @@ class Terminal:
                 self._again()
 
     def leave(self) -> None:
-        """Save an unfinished game, unless that was done, and print the command that resumes it."""
+        """Save an unfinished game and print how to resume it; a second call does nothing."""
         if self._left:
             return
         self._left = True
@@ -137,7 +121,7 @@ class Terminal:
             self._say("")
 
     def _forget(self) -> None:
-        """Remove the file of a game that need not be saved, unless it was there before."""
+        """Remove the file of a game that need not be saved, if this session created the file."""
         if self._is_new and self._path is not None:
             self._path.unlink(missing_ok=True)
 
@@ -186,7 +170,7 @@ class Terminal:
             self._say("Type y, s, u or n.")
 
     def _move(self, reply: str) -> bool:
-        """Make the move that a reply means; say whether one was found."""
+        """Make the move that a reply means; return whether there is such a move."""
         session = self._session
         on = written(session.scene.rows)
         try:
@@ -198,17 +182,17 @@ class Terminal:
         return True
 
     def _undo(self) -> bool:
-        """Take the last move back; say whether there was one."""
+        """Take the last move back; return whether there was a move."""
         try:
             self._session.undo()
         except InputError:
             self._say("There is no move to take back.")
             return False
-        self._say("Taken back. Whoever makes the same move gets the same dice.")
+        self._say("Taken back. The same move again gets the same dice.")
         return True
 
     def _quit(self) -> None:
-        """Leave, unless the game has to be saved and cannot be."""
+        """Leave, or go on if the game has to be saved and cannot be."""
         try:
             self.leave()
         except OSError as error:
@@ -262,12 +246,7 @@ class Terminal:
 
     def _list(self, *, short: bool) -> None:
         """List the legal moves."""
-        choices = self._session.choices
-        names = labels(choices)
-        lines = [f"  {name}  {one.words}" for name, one in zip(names, choices, strict=True)]
-        if short and len(lines) > LIST and not any(choice.parts for choice in choices):
-            lines = [*lines[: LIST - 2], "  ...", lines[-1]]
-        for line in columns(lines) if len(lines) > LIST // 2 else lines:
+        for line in listing(self._session.choices, short=short):
             self._draw(line)
 
     def _end(self) -> None:
@@ -279,21 +258,20 @@ class Terminal:
         if self._coached:
             self._say(f"Coach: {balance_in_words(self._session, self._unit)}")
 
+    def _advice(self, before: int = 0) -> list[Advice]:
+        """Return the values of moves, with a notice while the game is solved."""
+        with patience(self._console):
+            return self._session.advice(before)
+
     def _judge(self) -> None:
         """Print the coach's verdict on the last move."""
-        with patience(self._console):
-            solve(self._session.task)
-        words = verdict(self._session.advice(before=1), self._session.actions[-1], self._unit)
+        words = verdict(self._advice(before=1), self._session.actions[-1], self._unit)
         self._say(f"  coach: {words}", style="cyan")
 
     def _hint(self) -> None:
         """Print the best moves and their values."""
-        with patience(self._console):
-            solve(self._session.task)
-        advice = self._session.advice()
-        names = dict(
-            zip((one.choice for one in advice), labels(self._session.choices), strict=True)
-        )
+        advice = self._advice()
+        names = dict(zip(self._session.choices, labels(self._session.choices), strict=True))
         self._say(f"What moves are worth: {self._unit.meaning}")
         best = ranked(advice)[:BEST]
         width = max(len(one.choice.words) for one, *_ in best)

@@ -5,16 +5,19 @@ from dataclasses import dataclass
 
 from ..core import Die, Gauge, Piece, Row, Tile, Tokens
 from ..envs.drawing.scene import Event, Scene
+from .replies import labels
+from .session import Choice
 
 BAR = 30  # characters of a gauge
 LABEL = 16  # characters of a label at most
 WIDTH = 80
-MANY = 40  # places for tokens up to which each is drawn
+MANY = 40  # up to this number of places for tokens, each is drawn
+LIST = 12  # a short list has at most this number of lines
 
 
 @dataclass(frozen=True)
 class Signs:
-    """The characters of a drawing.
+    """The characters that a board is made of.
 
     Attributes:
         die: the box of a die: corners from top left to bottom right, edge, side.
@@ -92,8 +95,17 @@ def _die(die: Die, signs: Signs) -> list[str]:
     return [f"{box[0]}{edges}{box[1]}", f"{side}{face}{side}", f"{box[2]}{edges}{box[3]}"]
 
 
+def listing(choices: Sequence[Choice], *, short: bool) -> list[str]:
+    """List legal moves with their labels; a short list leaves out the middle of many numbers."""
+    names = labels(choices)
+    lines = [f"  {name}  {one.words}" for name, one in zip(names, choices, strict=True)]
+    if short and len(lines) > LIST and not any(choice.parts for choice in choices):
+        lines = [*lines[: LIST - 2], "  ...", lines[-1]]
+    return columns(lines) if len(lines) > LIST // 2 else lines
+
+
 def columns(lines: Sequence[str], gap: int = 2) -> list[str]:
-    """Set lines in as many columns as fit, read from top to bottom."""
+    """Lay lines out in as many columns as fit, each read from top to bottom."""
     for height in range(1, len(lines) + 1):
         each = [lines[start : start + height] for start in range(0, len(lines), height)]
         widths = [max(map(len, column)) + gap for column in each]
@@ -107,7 +119,10 @@ def columns(lines: Sequence[str], gap: int = 2) -> list[str]:
 
 
 def told(event: Event, scene: Scene, *, own: bool) -> str:
-    """Describe a move with its dice: those rolled before it if dice lie on the board, else by it.
+    """Describe a move and its dice.
+
+    In a game with dice on the board, the player has rolled before the move; in other games the
+    move rolls the dice.
 
     Args:
         event: the move.
@@ -116,8 +131,8 @@ def told(event: Event, scene: Scene, *, own: bool) -> str:
     """
     on_board = any(isinstance(piece, Die) for row in scene.rows for piece in row.pieces)
     rolled = " ".join(str(die.face) for die in event.dice)
-    by_it = f" (rolled {rolled})" if rolled and not on_board else ""
+    after = f" (rolled {rolled})" if rolled and not on_board else ""
     if own:
-        return f"{event.who.capitalize()} {event.words}{by_it}"
-    seen = f", rolled {rolled}" if rolled else f", {event.position}"
-    return f"{event.who}{'' if by_it else seen}: {event.words}{by_it}"
+        return f"{event.who.capitalize()} {event.words}{after}"
+    before = f", rolled {rolled}" if rolled else f", {event.position}"
+    return f"{event.who}{'' if after else before}: {event.words}{after}"

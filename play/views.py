@@ -1,24 +1,25 @@
-"""Data for the page in the browser, in JSON's types, with boards as SVG."""
+"""What the server sends to the page in the browser: JSON, with boards as SVG."""
 
 import inspect
 from contextlib import suppress
 from typing import Any
 
 from ..baselines import policy_names
-from ..core import GAMES, Die, Game, SizeError, Tile
+from ..core import GAMES, Game, SizeError
 from ..envs import find_game
 from ..envs.drawing.painting import to_svg
 from ..envs.drawing.picture import NARROW, WIDE, picture_of
 from ..envs.drawing.scene import Scene
 from .coach import TIE, balance, given_away, rounded, unit_of, verdict
-from .record import Record
+from .record import GameRecord
+from .replies import written
 from .rules import rules
 from .session import Choice, Session
 
 JSON = dict[str, Any]
 
 
-def setup_view(first: Record) -> JSON:
+def setup_view(first: GameRecord) -> JSON:
     """List the games, and name the one that is selected at first."""
     own = find_game(first.game)
     games = []
@@ -28,8 +29,8 @@ def setup_view(first: Record) -> JSON:
     return {"games": games, "first": own.name}
 
 
-def game_view(kind: type[Game], first: Record) -> JSON:
-    """List the options of a game; those that ``first`` sets keep its values."""
+def game_view(kind: type[Game], first: GameRecord) -> JSON:
+    """List the options of a game, with the values that ``first`` gives them."""
     game: Any = kind
     is_first = find_game(first.game) is kind
     given = dict(first.env) if is_first else {}
@@ -58,8 +59,8 @@ def game_view(kind: type[Game], first: Record) -> JSON:
     }
 
 
-def against_of(record: Record) -> Any:
-    """Return the policies of the other players, from either option of a record; None if not set."""
+def against_of(record: GameRecord) -> Any:
+    """Return the policies of the other players that a record names, or None."""
     return record.against or record.env.get(find_game(record.game).opponent_keyword)
 
 
@@ -67,11 +68,10 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, int | float | str | None) else str(value)
 
 
-def session_view(session: Session, record: Record) -> JSON:
-    """Describe the state of a game and its moves so far."""
+def session_view(session: Session, record: GameRecord) -> JSON:
+    """Describe the board, the legal moves and the moves so far."""
     film, task = session.film, session.task
     unit = unit_of(task.game)
-    pieces = [piece for row in film[-1].rows for piece in row.pieces]
     return {
         "title": task.game.title,
         "rules": rules(task.game),
@@ -83,11 +83,7 @@ def session_view(session: Session, record: Record) -> JSON:
         "made": len(session.actions),
         "film": [drawing(scene) for scene in film],
         "position": film[-1].position,
-        "pieces": {
-            piece.part: piece.face if isinstance(piece, Die) else piece.number
-            for piece in pieces
-            if isinstance(piece, Die | Tile) and piece.part is not None
-        },
+        "pieces": written(film[-1].rows),
         "choices": [choice_view(choice) for choice in session.choices],
         "log": [
             {"who": event.who, "seat": session.names.index(event.who), "words": event.words}

@@ -17,8 +17,8 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from ..core import InputError
-from .record import Record
-from .tables import NotKeptError, Tables
+from .open_games import NotKeptError, OpenGames
+from .record import GameRecord
 from .views import JSON, account_view, advice_view, session_view, setup_view, verdicts_view
 
 HOST = "127.0.0.1"
@@ -37,7 +37,7 @@ HEADERS = {
 }
 
 
-def make_app(first: Record) -> Flask:
+def make_app(first: GameRecord) -> Flask:
     """Create the server's application.
 
     Args:
@@ -45,7 +45,7 @@ def make_app(first: Record) -> Flask:
     """
     app = Flask("exactdice", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
-    tables = Tables(first)
+    games = OpenGames(first)
 
     @app.before_request
     def only_by_our_name() -> None:
@@ -71,10 +71,10 @@ def make_app(first: Record) -> Flask:
 
     @app.post("/api/games")
     def begin() -> JSON:
-        name, table = tables.begin(_body())
-        return {"id": name, "coach": first.coach, **session_view(table.session, table.record)}
+        name, game = games.begin(_body())
+        return {"id": name, "coach": first.coach, **session_view(game.session, game.record)}
 
-    _serve_games(app, tables)
+    _serve_games(app, games)
     return app
 
 
@@ -92,51 +92,51 @@ def _serve_page(app: Flask) -> None:
         return Response(files[name].read_bytes(), mimetype=TYPES[files[name].suffix])
 
 
-def _serve_games(app: Flask, tables: Tables) -> None:
+def _serve_games(app: Flask, games: OpenGames) -> None:
     @app.get("/api/games/<name>")
-    def look(name: str) -> JSON:
-        table = tables.find(name)
-        with table.lock:
-            return session_view(table.session, table.record)
+    def show(name: str) -> JSON:
+        game = games.find(name)
+        with game.lock:
+            return session_view(game.session, game.record)
 
     @app.post("/api/games/<name>/moves")
     def move(name: str) -> JSON:
-        table, body = tables.find(name), _body()
+        game, body = games.find(name), _body()
         action, made = (_whole(body, key) for key in ("action", "made"))
-        with table.lock:
-            if made != len(table.session.actions):  # by another tab or a second click
-                abort(409, f"This game has gone on: {len(table.session.actions)} moves are made.")
-            table.session.move(action)
-            return session_view(table.session, table.record)
+        with game.lock:
+            if made != len(game.session.actions):  # by another tab or a second click
+                abort(409, f"This game has gone on: {len(game.session.actions)} moves are made.")
+            game.session.move(action)
+            return session_view(game.session, game.record)
 
     @app.post("/api/games/<name>/undo")
     def undo(name: str) -> JSON:
-        table = tables.find(name)
+        game = games.find(name)
         _body()
-        with table.lock:
-            table.session.undo()
-            return session_view(table.session, table.record)
+        with game.lock:
+            game.session.undo()
+            return session_view(game.session, game.record)
 
     @app.get("/api/games/<name>/advice/<int:before>")
     def advice(name: str, before: int) -> JSON:
-        table = tables.find(name)
-        with table.lock:
-            session = table.session
+        game = games.find(name)
+        with game.lock:
+            session = game.session
             if before > len(session.actions) or (before == 0 and not session.choices):
                 abort(404, "There is no such choice in this game.")
             return advice_view(session, before)
 
     @app.get("/api/games/<name>/verdicts")
     def verdicts(name: str) -> JSON:
-        table = tables.find(name)
-        with table.lock:
-            return verdicts_view(table.session)
+        game = games.find(name)
+        with game.lock:
+            return verdicts_view(game.session)
 
     @app.get("/api/games/<name>/account")
     def account(name: str) -> JSON:
-        table = tables.find(name)
-        with table.lock:
-            return account_view(table.session)
+        game = games.find(name)
+        with game.lock:
+            return account_view(game.session)
 
 
 def _refusal(error: HTTPException) -> tuple[JSON, int]:
@@ -169,12 +169,12 @@ class _Silent(WSGIRequestHandler):
             super().log(type, message, *args)
 
 
-def serve(first: Record, port: int) -> None:
-    """Serve the page until Ctrl-C; a browser opens if there is a screen, or BROWSER names one.
+def serve(first: GameRecord, port: int) -> None:
+    """Serve the page until Ctrl-C, and open it in a browser if there is a screen or BROWSER is set.
 
     Args:
         first: the game that is selected at first.
-        port: of this machine.
+        port: port of this machine.
 
     Raises:
         ValueError: if the port is taken, or the game cannot start.
@@ -202,7 +202,7 @@ _SCREENS = {"BROWSER", "DISPLAY", "WAYLAND_DISPLAY"}
 
 def _listening(port: int) -> socket.socket:
     door = socket.socket()
-    if sys.platform != "win32":  # where two servers could share a port then
+    if sys.platform != "win32":  # on Windows this option would let two servers share a port
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         door.bind((HOST, port))

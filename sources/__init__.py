@@ -1,7 +1,7 @@
-"""The sources of the games, a folder for each: their policies, their claims beside exact values.
+"""The sources of the games, a folder for each: their policies, and their claims with verdicts.
 
-The policies are registered when the package is imported, and their modules imported when one is
-first asked for. The claims are not imported here: only ``reproduce`` needs them.
+Importing the package registers the names of the policies; the module of a policy is imported when
+the policy is first used. The claims are not imported here: only ``reproduce`` needs them.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from typing import Any
 
 from ..baselines.policies.names import register_policies
 
-#: Policies of each game by the names under which users know them: modules and their functions.
+#: Policies of each game, by name: the module and the function that makes the policy.
 POLICIES = {
     "Greed": {
         "if_else": "greed.policies:if_else",
@@ -41,13 +41,13 @@ POLICIES = {
 
 
 def register() -> None:
-    """Register the sources' policies by name."""
+    """Register the policies of all sources by name."""
     for game, policies in POLICIES.items():
         register_policies(game, {name: _imported(place) for name, place in policies.items()})
 
 
 def _imported(place: str) -> Callable[..., Any]:
-    """Make a function that imports the named function at its first call, and calls it."""
+    """Return a function that imports the function at ``place`` when it is called, and calls it."""
 
     def play(*args: Any) -> Any:
         module, _, name = place.partition(":")

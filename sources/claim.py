@@ -15,14 +15,14 @@ class Claim:
     """One number or statement of a source.
 
     Attributes:
-        place: where it stands.
+        place: the place in the source.
         printed: number or statement of the source.
         exact: the exact number or statement.
-        verdict: "agrees", where need be after rounding or truncation; "garbled" where the
-            transcription lost what the source has; "wrong" where the source is.
-        recorded: the verdict that this project has established before.
-        note: a counterexample, or over which range a statement was checked.
-        formula: shown in place of a fraction too long to read.
+        verdict: "agrees", if need be by rounding or truncation; "garbled" if the transcription has
+            lost the number; "wrong" if the source is wrong.
+        recorded: the verdict that this project has found before.
+        note: a counterexample, or the range over which a statement was checked.
+        formula: shown in place of a fraction that is too long to read.
     """
 
     place: str
@@ -53,10 +53,10 @@ class At:
 
         Args:
             printed: number or statement of the source.
-            holds: whether exact computation says so too.
+            holds: whether exact computation confirms the statement.
             exact: the exact number or statement.
-            recorded: the verdict to expect.
-            note: a counterexample, or over which range the statement was checked.
+            recorded: the expected verdict.
+            note: a counterexample, or the range over which the statement was checked.
         """
         return Claim(
             place=self.place,
@@ -85,13 +85,13 @@ class At:
         """Compare a printed number with the exact one.
 
         Args:
-            printed: a decimal, a percentage or a fraction; a ? or bracket marks what is lost, and
-                what cannot be read is garbled.
-            exact: its exact value; of a percentage 12.5%, 1/8.
-            recorded: the verdict to expect; by default that of a number printed well: it agrees
-                if its digits can say it all, else by rounding.
-            note: anything worth saying.
-            formula: shown in place of the fraction.
+            printed: a decimal, a percentage or a fraction; a ? or a bracket marks lost characters,
+                and a number that cannot be read is garbled.
+            exact: the exact value; 1/8 for a percentage of 12.5%.
+            recorded: the expected verdict; by default that of a correctly printed number: "agrees"
+                if the printed digits suffice for the exact value, else "agrees by rounding".
+            note: a remark.
+            formula: shown in place of a fraction that is too long to read.
         """
         words, exact = str(printed), Fraction(exact)
         return Claim(
@@ -106,7 +106,7 @@ class At:
 
 
 def _unit(printed: str) -> Fraction:
-    """Give the unit of the last digit of a decimal or percentage; 0 for integers and fractions."""
+    """Return the unit of the last digit of a decimal or percentage; 0 for other numbers."""
     _, point, places = printed.removesuffix("%").partition(".")
     percent = printed.endswith("%")
     return Fraction(bool(point or percent), 10 ** len(places) * (100 if percent else 1))
@@ -135,23 +135,23 @@ def _deserved(printed: str, exact: Fraction) -> Verdict:
 
 
 def printed_table(source: str, name: str) -> list[dict[str, str]]:
-    """Read a table as a source prints it: a record for each line, named by the first line.
+    """Read a table as a source prints it: a dictionary for each line, with the names of the first.
 
     Args:
-        source: the source's folder.
-        name: its file there, without ``.csv``.
+        source: the folder of the source.
+        name: the name of the file, without ``.csv``.
     """
     text = files(__package__).joinpath(source, f"{name}.csv").read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))
 
 
 def surprises(claims: Sequence[Claim]) -> list[Claim]:
-    """List the claims whose verdict is not as recorded."""
+    """List the claims whose verdict differs from the recorded verdict."""
     return [claim for claim in claims if claim.verdict != claim.recorded]
 
 
 def table(title: str, claims: Sequence[Claim]) -> Iterator[str]:
-    """Put the claims of a source into a Markdown table, line by line."""
+    """Write the claims of a source as a Markdown table, line by line."""
     yield f"## {title}"
     yield ""
     counts = {

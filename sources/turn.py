@@ -1,6 +1,6 @@
-"""One turn against chance, for any utilities of its results: the building block of policies.
+"""One turn against chance, solved for any utilities of its results: the basis of policies.
 
-Columns are utilities: many problems on one turn are solved side by side.
+Each column of an array belongs to one utility, so that several utilities are solved together.
 """
 
 from dataclasses import dataclass
@@ -51,13 +51,13 @@ class TurnValues:
 
 
 def solve_turn(turn: Turn, ends: Array, arithmetic: Arithmetic = EXACT) -> TurnValues:
-    """Maximise each utility; of equally good actions take the smallest.
+    """Maximise each expected utility; of equally good actions the smallest number is taken.
 
     Args:
         turn: the turn that is played.
-        ends: utility of each result, shape (result, column); if they are floats, not negative, so
-            that small chances keep their relative precision and differ by it.
-        arithmetic: of the utilities.
+        ends: utility of each result, shape (result, column); floats must be at least 0, as values
+            are compared by their relative difference, which keeps small probabilities apart.
+        arithmetic: floats or fractions, as the utilities are.
     """
     return _sweep(turn, ends, None, arithmetic)
 
@@ -65,7 +65,7 @@ def solve_turn(turn: Turn, ends: Array, arithmetic: Arithmetic = EXACT) -> TurnV
 def follow_choices(
     turn: Turn, ends: Array, choices: IntArray, arithmetic: Arithmetic = EXACT
 ) -> TurnValues:
-    """Evaluate given actions, shape (state, column), by every utility."""
+    """Return the expected utilities of given actions, shape (state, column)."""
     return _sweep(turn, ends, choices, arithmetic)
 
 
@@ -87,7 +87,7 @@ def _sweep(turn: Turn, ends: Array, choices: IntArray | None, arithmetic: Arithm
 
 
 def _largest(actions: Array, legal: BoolArray, arithmetic: Arithmetic) -> IntArray:
-    """Give the first of the largest legal entries in each row."""
+    """Return the index of the first of the largest legal entries in each row."""
     if arithmetic is FLOATS:
         largest = actions.max(axis=1, keepdims=True, initial=0, where=legal)
         actions = np.divide(actions, largest, out=np.zeros_like(actions), where=largest > 0)
@@ -96,7 +96,7 @@ def _largest(actions: Array, legal: BoolArray, arithmetic: Arithmetic) -> IntArr
 
 
 def in_every_context(game: TurnGame, choices: list[IntArray]) -> IntArray:
-    """Turn choices of each leg, shape (state,) or (state, context), into the game's actions."""
+    """Join the actions of each leg, shape (state,) or (state, context), to those of the game."""
     columns = [len(leg.contexts) for leg in game.legs]
     tables = [
         choice.ravel() if choice.ndim == 2 else np.repeat(choice, contexts)

@@ -1,11 +1,14 @@
 """Scores in words, for the terminal."""
 
+from itertools import groupby
+
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from ...baselines import Score
 from ...baselines.scoring.certificate import printable
+from ...baselines.scoring.score import FIGURES
 
 
 def report(score: Score, console: Console) -> None:
@@ -14,17 +17,9 @@ def report(score: Score, console: Console) -> None:
     held = "masked" if score.masked else "not masked"
     title = f"{score.policy} ({kind}, {held}) in {score.task.words}"
     console.print(printable(title), highlight=False, markup=False, soft_wrap=True)
-    table = Table(
-        "value",
-        "optimum",
-        "random",
-        "regret",
-        "normalised score",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
-    numbers = (score.value, score.optimum, score.random, score.regret, score.normalized)
-    table.add_row(*(f"{number:.6f}" for number in numbers))
+    columns = [figure for figure in FIGURES if figure.label and not figure.sentence]
+    table = Table(*(figure.label for figure in columns), box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_row(*(figure.text(score) for figure in columns))
     console.print(table)
     console.print(_in_depth(score), highlight=False, soft_wrap=True)
     costly = score.blunders(10)
@@ -37,13 +32,10 @@ def report(score: Score, console: Console) -> None:
 
 
 def _in_depth(score: Score) -> str:
-    """Put outcomes, optimal decisions and exploitability into words."""
+    """Put outcomes, and the figures that have sentences, into words."""
     outcomes = ", ".join(f"{payoff:g} ({chance:.2%})" for payoff, chance in score.outcomes.items())
-    lines = [
-        f"payoffs and their probabilities: {outcomes}",
-        f"{score.optimal_share:.2%} of its decisions are optimal; it plays {score.flawless:.2%} "
-        "of its games without a mistake",
-    ]
-    if score.exploitability_in_seat is not None:
-        lines.append(f"exploitability in this seat: {score.exploitability_in_seat:.6f}")
+    lines = [f"payoffs and their probabilities: {outcomes}"]
+    told = [figure for figure in FIGURES if figure.sentence and figure.text(score)]
+    for _, alike in groupby(told, lambda figure: figure.format):  # of one format: on one line
+        lines.append("; ".join(one.sentence.format(one.text(score)) for one in alike))
     return "\n".join(lines)

@@ -26,9 +26,40 @@ from ..solving.occupancy import outcomes, play
 from ..solving.solver import evaluate, solve
 from ..task import Task
 from .blunders import Blunder, Mistakes, mistakes
+from .figure import Figure
 
-#: Figures of a score that a training loop logs.
-LOGGED = ("value", "regret", "normalized")
+#: The figures of a score, in the order in which JSON, the terminal and web pages show them.
+FIGURES = (
+    Figure("value", "value", "expected payoff", logged=True),
+    Figure("optimum", "optimum", "the best against the same opponents"),
+    Figure("random", "random", "uniformly random play"),
+    Figure("regret", "regret", "optimum minus value", logged=True),
+    Figure("normalized", "normalised score", "1 is the optimum, 0 random play", logged=True),
+    Figure("outcomes"),
+    Figure(
+        "optimal_share",
+        "optimal decisions",
+        "each weighted by how often it is met",
+        format=".2%",
+        sentence="{} of its decisions are optimal",
+    ),
+    Figure(
+        "flawless",
+        "flawless games",
+        "without a single mistake",
+        format=".2%",
+        sentence="it plays {} of its games without a mistake",
+    ),
+    Figure("error_bound"),
+    Figure(
+        "exploitability_in_seat",
+        "exploitability",
+        "equilibrium value of the seat minus the value against a best response",
+        sentence="exploitability in this seat: {}",
+    ),
+)
+#: Names of the figures that a training loop logs.
+LOGGED = tuple(figure.name for figure in FIGURES if figure.logged)
 
 
 class ImpossibleScoreError(ArithmeticError):
@@ -176,16 +207,8 @@ class Score:
             "game": repr(self.task.game),
             "seat": self.task.seat,
             "opponents": {str(seat): name for seat, name in self.task.labels.items()},
-            "value": self.value,
-            "optimum": self.optimum,
-            "random": self.random,
-            "regret": self.regret,
-            "normalized": self.normalized,
+            **{name: getattr(self, name) for name, *_ in FIGURES},
             "outcomes": {str(payoff): chance for payoff, chance in self.outcomes.items()},
-            "optimal_share": self.optimal_share,
-            "flawless": self.flawless,
-            "error_bound": self.error_bound,
-            "exploitability_in_seat": self.exploitability_in_seat,
         }
 
 

@@ -10,17 +10,17 @@ from ...sources.claim import printed_table
 from ...sources.four_two_one.match import OptimalMatch, order_words
 from ...sources.four_two_one.policies import result_law
 from ...sources.four_two_one.tables import UTILITIES, ratio
-from ..charts import Bars, Map, Picture
+from ..charts import Bars, Map, Plot
 from ..registry import example, game_chart
 
 example("mistakes-421", "mistakes", "random", FourTwoOne)
 
-DIGITS = 9  # the most faces that the digits of a goal can name
-GOALS = 130  # the most results for which all laws are computed
+DIGITS = 9  # largest number of faces; a goal has one digit for each die
+GOALS = 130  # largest number of results; the chart computes a law for each
 
 
 @game_chart("421-tables", FourTwoOne, fixed=True)
-def tables(_task: Task) -> Picture:
+def tables(_task: Task) -> Plot:
     """Draw tables 1 to 4, exactly and as printed."""
     rows = [row for row in printed_table("four_two_one", "tables") if row["player"]]
     panels = [
@@ -37,9 +37,9 @@ def tables(_task: Task) -> Picture:
         )
         for name, utility in UTILITIES.items()
     ]
-    return Picture(
+    return Plot(
         title="421: what the paper's policies are worth",
-        says="Tables 1 to 4 of the paper, exact values beside the printed ones: policies of "
+        caption="Tables 1 to 4 of the paper, exact values beside the printed ones: policies of "
         "horizon h and serendipity s (goal:h,s) and the optimum, for first and next players. "
         "Two printed cells of table 4 are lost.",
         panels=panels,
@@ -54,7 +54,7 @@ def _printed(text: str) -> float:
 
 
 @game_chart("421-laws", FourTwoOne, reported=True)
-def laws(task: Task) -> Picture:
+def laws(task: Task) -> Plot:
     """Draw the law of results for each goal."""
     game = task.game
     assert isinstance(game, FourTwoOne)
@@ -80,7 +80,7 @@ def laws(task: Task) -> Picture:
         ),
         log=True,
     )
-    return Picture.of(
+    return Plot.of(
         panel,
         f"The probability of each result of a first player who aims at a goal, within {casts}. "
         "The goal itself is on the diagonal.",
@@ -88,7 +88,7 @@ def laws(task: Task) -> Picture:
 
 
 @game_chart("421-match", FourTwoOneMatch, reported=True)
-def match(task: Task) -> Picture:
+def match(task: Task) -> Plot:
     """Draw the win probability of the player who begins a round, in every state of the tokens."""
     game = task.game
     assert isinstance(game, FourTwoOneMatch)
@@ -109,8 +109,8 @@ def match(task: Task) -> Picture:
         value_label="win probability, both playing optimally",
         texts=texts,
         missing_label="more tokens than there are",
-        marked=empty,
-        marked_label="the pot is empty",
+        hatched=empty,
+        hatched_label="the pot is empty",
         words=lambda row, column: (
             f"{size - row - column} in the pot, own {column}, other's {row}: "
             f"{chances[row, column]:.6f}"
@@ -118,7 +118,7 @@ def match(task: Task) -> Picture:
         colours="diverging",
         limits=(0.0, 1.0),
     )
-    return Picture.of(
+    return Plot.of(
         panel,
         "Win probability of the player who begins a round, by the tokens of both players; the "
         f"other tokens are in the pot. At the start of the match it is {solved.value:.6f}; "

@@ -11,7 +11,7 @@ from ...baselines.solving.occupancy import pieces
 from ...core import BoolArray, FloatArray
 from ...core.words import listed
 from ...games import Greed
-from ..charts import CellWords, Map, Picture
+from ..charts import CellWords, Map, Plot
 from ..registry import agent_chart, example, game_chart
 
 example("mistakes-greed", "mistakes", "if_else", Greed)
@@ -32,13 +32,13 @@ def cells(game: Greed, numbers: npt.NDArray[Any], last: int) -> npt.NDArray[Any]
 
 
 @game_chart("greed-policy", Greed, reported=True)
-def policy(task: Task) -> Picture:
+def policy(task: Task) -> Plot:
     """Draw the best number of dice in every state."""
     game, solution = greed_of(task), solve(task)
     dice, worth = solution.policy.actions, solution.values[task.seat]
-    return Picture(
+    return Plot(
         title=f"How many dice to roll, M = {game.max_score}, s = {game.sides}",
-        says=f"The best number of dice by both scores{_against(task)}, the fewest where several "
+        caption=f"The best number of dice by both scores{_against(task)}, the fewest where several "
         "are best (hatched); 0 means stop. Grey: unreachable states; faded: never reached "
         f"{_in_play(task)}.",
         panels=_maps(
@@ -46,20 +46,20 @@ def policy(task: Task) -> Picture:
             dice.astype(np.float64),
             value_label="dice to roll",
             whole=True,
-            marked=solution.optimal.sum(axis=1) > 1,
-            marked_label="several numbers are best",
+            hatched=solution.optimal.sum(axis=1) > 1,
+            hatched_label="several numbers are best",
             says=lambda state: f"{game.describe_action(int(dice[state]))} ({worth[state]:.4f})",
         ),
     )
 
 
 @game_chart("greed-value", Greed, reported=True)
-def value(task: Task) -> Picture:
+def value(task: Task) -> Plot:
     """Draw the value of every state."""
     game = greed_of(task)
-    return Picture(
+    return Plot(
         title=f"Win probability, M = {game.max_score}, s = {game.sides}",
-        says=f"Win probability of the player to move{ties_words(game)}, {_in_play(task)} from "
+        caption=f"Win probability of the player to move{ties_words(game)}, {_in_play(task)} from "
         f"there on. Grey: unreachable states; faded: never reached {_in_play(task)}.",
         panels=_maps(
             task,
@@ -72,7 +72,7 @@ def value(task: Task) -> Picture:
 
 
 @agent_chart("rolls", Greed)
-def rolls(scored: Score) -> Picture:
+def rolls(scored: Score) -> Plot:
     """Draw the number of dice that an agent rolls in every state, and its error."""
     task, game = scored.task, greed_of(scored.task)
     numbers, optimal = np.arange(game.num_actions), solve(task).optimal
@@ -86,12 +86,12 @@ def rolls(scored: Score) -> Picture:
     beyond = max(1.0, float(np.abs(rolled - best)[met].max()))
     options: dict[str, Any] = {
         "met": met,
-        "apart_label": "never met by the agent",
+        "faded_label": "never met by the agent",
         "whole": scored.deterministic,
     }
-    return Picture(
+    return Plot(
         title=f"How many dice {scored.policy} rolls, M = {game.max_score}, s = {game.sides}",
-        says=f"The number of dice that {scored.policy} rolls by both scores"
+        caption=f"The number of dice that {scored.policy} rolls by both scores"
         f"{'' if scored.deterministic else ', on average'}, where 0 means stop; below, how many "
         f"more (blue) or fewer (red) than the nearest best number{_against(task)}. Grey: "
         "unreachable states; faded: never met by the agent.",
@@ -125,7 +125,7 @@ def _in_play(task: Task) -> str:
 
 
 def ties_words(game: Greed) -> str:
-    """Say that ties count half, if they do."""
+    """Return a phrase that says that ties count half, if they do."""
     return ", ties counted half" if game.tie == "half" else ""
 
 
@@ -133,17 +133,17 @@ def _maps(
     task: Task,
     numbers: FloatArray,
     met: BoolArray | None = None,
-    marked: BoolArray | None = None,
+    hatched: BoolArray | None = None,
     says: Callable[[int], str] | None = None,
     **options: Any,
 ) -> list[Map]:
-    """Draw numbers (state,), a map for each kind of turn.
+    """Plot a number for each state, in one map for each kind of turn.
 
     Args:
         task: the game, and the agent's opponent.
         numbers: shape (state,).
         met: states that are not faded, shape (state,); by default those reached by optimal play.
-        marked: hatched states, shape (state,).
+        hatched: hatched states, shape (state,).
         says: returns the text of a state.
         options: other attributes of ``Map``.
     """
@@ -153,7 +153,7 @@ def _maps(
     )  # random play reaches every reachable state
     met = _met(task, "optimal") if met is None else met
     options = {
-        "apart_label": f"never reached {_in_play(task)}",
+        "faded_label": f"never reached {_in_play(task)}",
         "limits": (0.0, float(np.nanmax(numbers))),
         **options,
     }
@@ -172,8 +172,8 @@ def _maps(
             y_label="other's score",
             values=cells(game, numbers, last),
             missing_label="unreachable",
-            apart=~cells(game, met, last),
-            marked=None if marked is None else cells(game, marked, last),
+            faded=~cells(game, met, last),
+            hatched=None if hatched is None else cells(game, hatched, last),
             words=words(last),
             **options,
         )
@@ -182,7 +182,7 @@ def _maps(
 
 
 def _met(task: Task, policy: str) -> BoolArray:
-    """Say which states, shape (state,), are reached with positive probability by a policy.
+    """Return which states a policy reaches with positive probability, shape (state,).
 
     If the opponent plays the equilibrium, both players are taken to follow the policy.
     """

@@ -7,18 +7,17 @@ from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.dice import sum_laws
 from ...games import Greed
 from ...sources.greed.last_turns import last_turns
-from ..charts import Lines, Map, Picture, Series
+from ..charts import Lines, Map, Plot, Series
 from ..registry import game_chart
 from .greed import cells, greed_of, ties_words
 
 SIDES = (2, 3, 6, 12, 20)
-SMALL = {"max_score": 10, "sides": 3}  # the game of the paper's figures
-#: The largest score limit at which cells have room for numbers.
-ROOMY = 20
+SMALL = {"max_score": 10, "sides": 3}  # the game in the paper's figures
+ROOMY = 20  # the largest score limit at which cells have room for numbers
 
 
 @game_chart("greed-beginning", Greed)
-def beginning(task: Task) -> Picture:
+def beginning(task: Task) -> Plot:
     """Draw the value of the beginning against the limit, for several numbers of sides."""
     rules = greed_of(task)
     limit = rules.max_score
@@ -36,7 +35,7 @@ def beginning(task: Task) -> Picture:
         series=series,
         level=0.5,
     )
-    return Picture.of(
+    return Plot.of(
         panel,
         f"The first player's win probability{ties_words(rules)}, for every limit up to {limit} "
         "and several numbers of sides s: above 1/2 it is better to go first.",
@@ -44,7 +43,7 @@ def beginning(task: Task) -> Picture:
 
 
 @game_chart("greed-figure-2", Greed, fixed=True)
-def figure_2(_task: Task) -> Picture:
+def figure_2(_task: Task) -> Plot:
     """Draw the laws of the sum of 2, 3 and 4 dice."""
     laws = sum_laws(4, 6)
     series = [
@@ -58,7 +57,7 @@ def figure_2(_task: Task) -> Picture:
         series=series,
         points=True,
     )
-    return Picture.of(
+    return Plot.of(
         panel,
         "The laws of the sum of two, three and four dice, as the paper's figure 2 has them: "
         "the more dice, the wider and the lower.",
@@ -66,7 +65,7 @@ def figure_2(_task: Task) -> Picture:
 
 
 @game_chart("greed-figure-3", Greed, SMALL)
-def figure_3(task: Task) -> Picture:
+def figure_3(task: Task) -> Plot:
     """Draw the labels of figure 3 as the paper finds them, beside the fewest optimal dice."""
     game = greed_of(task)
     _require_last_turns_of_the_paper(game)
@@ -89,12 +88,12 @@ def figure_3(task: Task) -> Picture:
                 f"Last turns, {title}",
                 dice.reshape(own.shape),
                 rated.astype(np.float64).reshape(own.shape),
-                marked=wrong if dice is theirs else None,
+                hatched=wrong if dice is theirs else None,
             )
         )
-    return Picture(
+    return Plot(
         title=f"Last turns with M = {game.max_score}, s = {game.sides}",
-        says="How many dice to roll in a last turn, and what that rates, in the axes of the "
+        caption="How many dice to roll in a last turn, and what that rates, in the axes of the "
         "paper's figure 3: its labels as its search finds them (the picture itself is not "
         f"copied) and the fewest optimal dice; hatched are the {int(wrong.sum())} of {wrong.size} "
         "labels that are not optimal, because the search stops one die short.",
@@ -111,7 +110,7 @@ def _require_last_turns_of_the_paper(game: Greed) -> None:
 
 
 @game_chart("greed-figure-4", Greed, SMALL)
-def figure_4(task: Task) -> Picture:
+def figure_4(task: Task) -> Plot:
     """Draw the optimal number of dice in normal turns and what it rates."""
     game = greed_of(task)
     if game.max_score > ROOMY:
@@ -120,18 +119,18 @@ def figure_4(task: Task) -> Picture:
     dice = cells(game, solution.policy.actions, 0)
     values = cells(game, solution.values[task.seat], 0)
     several = cells(game, solution.optimal.sum(axis=1) > 1, 0)
-    panel = _small_map(game, "Normal turns", dice, values, marked=several)
-    hatched = "; hatched where several numbers are best, of which the fewest are shown"
-    return Picture(
+    panel = _small_map(game, "Normal turns", dice, values, hatched=several)
+    note = "; hatched where several numbers are best, of which the fewest are shown"
+    return Plot(
         title=f"Normal turns with M = {game.max_score}, s = {game.sides}",
-        says="How many dice to roll in a normal turn, and what that rates, in the axes of the "
-        f"paper's figure 4, whose picture is not copied{hatched if several.any() else ''}.",
+        caption="How many dice to roll in a normal turn, and what that rates, in the axes of the "
+        f"paper's figure 4, whose picture is not copied{note if several.any() else ''}.",
         panels=[panel],
     )
 
 
 def _small_map(
-    game: Greed, title: str, dice: IntArray, values: FloatArray, marked: BoolArray | None
+    game: Greed, title: str, dice: IntArray, values: FloatArray, hatched: BoolArray | None
 ) -> Map:
     return Map(
         title=title,
@@ -140,8 +139,8 @@ def _small_map(
         values=values,
         value_label=f"rating: wins{ties_words(game)}",
         texts=dice.astype(np.str_),
-        marked=marked,
-        marked_label="several are best" if title == "Normal turns" else "not optimal",
+        hatched=hatched,
+        hatched_label="several are best" if title == "Normal turns" else "not optimal",
         words=lambda row, column: (
             f"{column} : {row}, {game.describe_action(int(dice[row, column]))}: "
             f"rating {values[row, column]:.4f}"

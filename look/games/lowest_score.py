@@ -11,7 +11,7 @@ from ...core.words import spelled
 from ...games import LowestScore
 from ...sources.claim import printed_table
 from ...sources.lowest_score.policies import beat_chance, survival_chance
-from ..charts import Bars, Map, Picture
+from ..charts import Bars, Map, Plot
 from ..registry import example, game_chart
 
 example("outcomes-lowest-score", "outcomes", "only3s", LowestScore)
@@ -20,7 +20,7 @@ TIES = "several numbers are equally good"
 
 
 @game_chart("lowest-score-keep", LowestScore, reported=True)
-def keep(task: Task) -> Picture:
+def keep(task: Task) -> Plot:
     """Draw the number of dice that the last player keeps, by roll and points to spare."""
     game = _rules(task)
     if game.players < 2:
@@ -29,12 +29,12 @@ def keep(task: Task) -> Picture:
         raise InputError("objective must be win or share here, got score, which beats nobody")
     solution = solve(Task(game, game.players - 1, "random"))
     known = {"players after": 0, "players tied for it": 1}
-    return Picture(
+    return Plot(
         title="How many dice the last player keeps",
-        says="The number of dice, the lowest ones, that the last player of a round keeps, by the "
-        "points that they may still cost to tie for the lowest score; rolls are sorted by worth. "
-        f"Hatched: {TIES}, and the fewest is shown. Faded: all numbers are equally good, as the "
-        "round is won or lost.",
+        caption="The number of dice, the lowest ones, that the last player of a round keeps, by "
+        "the points that they may still cost to tie for the lowest score; rolls are sorted by "
+        f"worth. Hatched: {TIES}, and the fewest is shown. Faded: all numbers are equally good, "
+        "as the round is won or lost.",
         panels=[
             _kept(solution, dice, "best total so far", spare, "points to spare", known)
             for dice in range(2, game.dice + 1)
@@ -44,17 +44,17 @@ def keep(task: Task) -> Picture:
 
 
 @game_chart("lowest-score-first", LowestScore, reported=True)
-def first(task: Task) -> Picture:
+def first(task: Task) -> Plot:
     """Draw the number of dice that the first player keeps, by roll and points kept before."""
     game = _rules(task)
     solution = solve(Task(game, 0, "optimal" if game.players > 1 else ()))
     known = {"players after": game.players - 1, "best total so far": game.max_score + 1}
-    return Picture(
+    return Plot(
         title="How many dice the first player keeps",
-        says="The number of dice, the lowest ones, that the first player of a round keeps if all "
-        "play optimally, by the points kept before; rolls are sorted by worth. There is no score "
-        f"to beat yet. Hatched: {TIES}, and the fewest is shown. Faded: all numbers are equally "
-        "good.",
+        caption="The number of dice, the lowest ones, that the first player of a round keeps if "
+        "all play optimally, by the points kept before; rolls are sorted by worth. There is no "
+        f"score to beat yet. Hatched: {TIES}, and the fewest is shown. Faded: all numbers are "
+        "equally good.",
         panels=[
             _kept(solution, dice, "total kept", _totals(game, dice), "points kept", known)
             for dice in range(2, game.dice + 1)
@@ -63,7 +63,7 @@ def first(task: Task) -> Picture:
 
 
 @game_chart("lowest-score-survival", LowestScore, fixed=True)
-def table(_task: Task) -> Picture:
+def table(_task: Task) -> Plot:
     """Draw the notebook's last table, with the rows that the notebook cuts off."""
     game, printed = LowestScore(), printed_table("lowest_score", "survival")
     scores = [int(row["score"]) for row in printed][::-1]
@@ -79,15 +79,15 @@ def table(_task: Task) -> Picture:
         rows=[str(score) for score in scores],
         columns=[str(number) for number in after],
         texts=np.array([[f"{chance:.2%}" for chance in row] for row in chances]),
-        marked=cut,
-        marked_label="cut off in the notebook",
+        hatched=cut,
+        hatched_label="cut off in the notebook",
         words=lambda row, column: (
             f"{scores[row]} points, {after[column]} players to come: nobody beats them with "
             f"probability {chances[row, column]:.6f}"
         ),
         limits=(0.0, 1.0),
     )
-    return Picture.of(
+    return Plot.of(
         panel,
         "The notebook's last table, exactly: the probability that no player to come gets less than "
         "a score, if each tries only that. All printed numbers are right; the notebook cuts off "
@@ -96,7 +96,7 @@ def table(_task: Task) -> Picture:
 
 
 @game_chart("lowest-score-beating", LowestScore, fixed=True)
-def beating(_task: Task) -> Picture:
+def beating(_task: Task) -> Plot:
     """Draw the probability to beat a score with five dice, exactly and as printed."""
     game, printed = LowestScore(), printed_table("lowest_score", "beating")
     goals = [int(row["goal"]) for row in printed]
@@ -109,7 +109,7 @@ def beating(_task: Task) -> Picture:
         others=np.array([float(row["five dice"].removesuffix("%")) / 100 for row in printed]),
         others_name="as the notebook prints it",
     )
-    return Picture.of(
+    return Plot.of(
         panel,
         "The probability that five fresh dice get less than a score under optimal play for it, "
         "beside the notebook's numbers, which agree to all their digits.",
@@ -117,7 +117,7 @@ def beating(_task: Task) -> Picture:
 
 
 def _rules(task: Task) -> LowestScore:
-    """Return the game of a task, which must have a choice of dice."""
+    """Return the game of a task; it must have at least two dice, so that there is a choice."""
     assert isinstance(task.game, LowestScore)
     if task.game.dice < 2:
         raise InputError(f"dice must be at least 2 here, got {task.game.dice}")
@@ -138,15 +138,16 @@ def _kept(
     label: str,
     known: Mapping[str, int],
 ) -> Map:
-    """Draw the best number of dice to keep.
+    """Map the best number of dice to keep.
 
     Args:
         solution: for the player's seat.
         dice: number of dice just rolled.
-        counted: component of observations that the columns stand for.
+        counted: name of the component of observations on the x axis.
         numbers: its value in each column.
         label: of the columns.
-        known: values of other components, if the game has them; the rest are 0.
+        known: values of other components by name; names that the game lacks are ignored, and
+            all other components are 0.
     """
     game, seat = solution.task.game, solution.task.seat
     assert isinstance(game, LowestScore)
@@ -175,10 +176,10 @@ def _kept(
         value_label="dice to keep",
         rows=[" ".join(map(str, roll)) for roll in rolls],
         columns=None if list(numbers) == list(range(len(numbers))) else list(map(str, numbers)),
-        apart=best.sum(axis=-1) == dice,
-        apart_label="all numbers are equally good",
-        marked=best.sum(axis=-1) > 1,
-        marked_label=TIES,
+        faded=best.sum(axis=-1) == dice,
+        faded_label="all numbers are equally good",
+        hatched=best.sum(axis=-1) > 1,
+        hatched_label=TIES,
         words=words,
         limits=(1, game.dice),
         whole=True,

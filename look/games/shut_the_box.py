@@ -7,7 +7,7 @@ import numpy as np
 from ...baselines import Solution, Task, solve
 from ...core import FloatArray, InputError, IntArray
 from ...games import ShutTheBox
-from ..charts import Lines, Map, Picture, Series
+from ..charts import Lines, Map, Plot, Series
 from ..registry import example, game_chart
 
 example("mistakes-shut-the-box", "mistakes", "random", ShutTheBox)
@@ -28,7 +28,7 @@ def _first_rolls(game: ShutTheBox) -> tuple[IntArray, FloatArray]:
 
 
 def _targets(game: ShutTheBox) -> IntArray:
-    """Return the possible scores to beat; 0 is not among them if shutting the box wins at once."""
+    """Return the possible scores to beat, without 0 if shutting the box wins at once."""
     return np.arange(int(game.shut_wins), game.max_score + 1)
 
 
@@ -40,7 +40,7 @@ def _at_full_box(game: ShutTheBox, rolls: IntArray, targets: IntArray) -> IntArr
 
 
 @game_chart("shut-the-box-chance", ShutTheBox, reported=True)
-def chance(task: Task) -> Picture:
+def chance(task: Task) -> Plot:
     """Draw the second player's win probability, by the score to beat."""
     game = _two_players(task)
     targets = _targets(game)
@@ -57,7 +57,7 @@ def chance(task: Task) -> Picture:
         points=True,
     )
     even = int(targets[values >= 1 / 2][0])
-    return Picture.of(
+    return Plot.of(
         panel,
         "The second player's win probability before its first roll, ties counted half, by the "
         f"score to beat, in optimal play: from {even} on the second player is the favourite.",
@@ -65,7 +65,7 @@ def chance(task: Task) -> Picture:
 
 
 @game_chart("shut-the-box-sets", ShutTheBox, reported=True)
-def best_sets(task: Task) -> Picture:
+def best_sets(task: Task) -> Plot:
     """Draw the best tiles to close first, by roll and score to beat."""
     game = _two_players(task)
     rolls, _ = _first_rolls(game)
@@ -97,12 +97,12 @@ def best_sets(task: Task) -> Picture:
         columns=[str(roll) for roll in rolls],
         rows=[name for _, _, name in found],
         texts=sets,
-        marked=np.array(several),
-        marked_label="several sets are equally good",
+        hatched=np.array(several),
+        hatched_label="several sets are equally good",
         words=words,
         whole=True,
     )
-    return Picture.of(
+    return Plot.of(
         panel,
         "The best set of tiles to close with the first roll, by the score to beat (none for "
         "the first player). Scores with the same best sets share a row.",

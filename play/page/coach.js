@@ -1,4 +1,4 @@
-// The coach: what moves are worth as bars, and where the result comes from.
+// The coach: the values of moves as bars, and the parts of the result.
 
 import { element } from "./element.js";
 
@@ -26,7 +26,7 @@ export function adviceTable(advice, onHover) {
   return element("div", {}, box, element("p", { class: "small" }, `Worth is ${advice.meaning}`));
 }
 
-// Bars that begin where the one before ends.
+// The parts of the result as bars; each bar begins where the bar before it ends.
 export function accountPicture(account) {
   const signed = ({ number }) => (Number(number) < 0 ? number.replace("-", "−") : `+${number}`);
   const [expected, lost, luck, payoff] = account.parts;

@@ -1,5 +1,5 @@
-// Which moves fit the pieces that are chosen on the board. Pieces with the same face count as equal,
-// as the game lists one move for all that take as many of each face.
+// Find the moves that fit the pieces chosen on the board. Pieces with the same face are equal, as the
+// game lists only one of the moves that take the same faces.
 
 export function facesOf(parts, pieces) {
   const counts = new Map();
@@ -11,22 +11,22 @@ function covers(large, small) {
   return [...small].every(([face, count]) => (large.get(face) ?? 0) >= count);
 }
 
-// The moves that take all of the chosen pieces, and perhaps more.
+// Return the moves that take all chosen pieces, and perhaps more.
 export function fitting(chosen, choices, pieces) {
   const wanted = facesOf(chosen, pieces);
   return choices.filter((choice) => covers(facesOf(choice.parts, pieces), wanted));
 }
 
-// The move that takes just the chosen pieces, if there is one.
+// Return the move that takes exactly the chosen pieces, or undefined.
 export function exactMove(chosen, choices, pieces) {
   return fitting(chosen, choices, pieces).find((choice) => choice.parts.length === chosen.size);
 }
 
-// Add a piece, and those that every move with these pieces takes too.
+// Choose a piece, and with it the pieces that every move with the chosen pieces takes.
 export function withPiece(part, chosen, choices, pieces) {
   const grown = new Set(chosen).add(part);
   let fit = fitting(grown, choices, pieces);
-  if (!fit.length) { // it does not go with the others: begin anew
+  if (!fit.length) { // no move takes it together with the others: start again with this piece
     grown.clear();
     grown.add(part);
     fit = fitting(grown, choices, pieces);
@@ -39,7 +39,7 @@ export function withPiece(part, chosen, choices, pieces) {
   return grown;
 }
 
-// Leave a piece out, and those that no move takes without it.
+// Drop a piece, and with it the pieces that no move takes without it.
 export function withoutPiece(part, chosen, choices, pieces) {
   const left = new Set(chosen);
   left.delete(part);

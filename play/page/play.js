@@ -1,21 +1,21 @@
-// The game in the browser. The server knows the rules and draws the board; this shows it, says which
-// pieces were clicked, and sends moves.
+// The game in the browser. The server knows the rules and draws the board; this page shows the board,
+// finds the moves for the clicked pieces, and sends moves.
 
 import { accountPicture, adviceTable } from "./coach.js";
 import { by, element } from "./element.js";
 import { exactMove, fitting, withoutPiece, withPiece } from "./pieces.js";
 import { fillSetup } from "./setup.js";
 
-const PAUSE = 900; // milliseconds that a move of somebody else is looked at, if they are few
-const LONGEST = 4000; // and all of them
-const MANY = 6; // moves without pieces, from which on there is a slider
+const PAUSE = 900; // milliseconds for which another player's move is shown
+const LONGEST = 4000; // milliseconds for all of them; many moves are shown faster
+const MANY = 6; // from this number of moves on, moves without pieces are chosen by a slider
 const narrow = matchMedia("(max-width: 34rem)");
 
-let id = ""; // of the game, a secret of this page and the server
+let id = ""; // the random name of the game, which only this page and the server know
 let state = null;
-let chosen = new Set(); // numbers of pieces
-let verdicts = []; // of the moves made, by their number
-let hurry = null; // ends a pause
+let chosen = new Set(); // numbers of the chosen pieces
+let verdicts = []; // the coach's verdict on each move so far
+let hurry = null; // a function that ends the pause, during a pause
 
 // ------------------------------------------------------------------ the server
 
@@ -40,7 +40,7 @@ async function ask(path, body) {
 
 const inGame = (path, body) => ask(`/api/games/${id}${path}`, body);
 
-// Do one thing at a time; what goes wrong is told on the page.
+// Run a task, unless another one is running; show its error on the page.
 let working = false;
 async function work(task) {
   if (working) {
@@ -60,7 +60,7 @@ async function work(task) {
   }
 }
 
-// A double click is one move: its second half may land on a button of the next one.
+// Ignore the second click of a double click, which may hit a button of the next move.
 const once = (task) => (event) => { if (event.detail < 2) work(task); };
 
 function tell(words) {
@@ -70,7 +70,7 @@ function tell(words) {
 
 // -------------------------------------------------------------------- the game
 
-function openSetup(open) { // which is folded on small screens
+function openSetup(open) { // the form is folded on small screens
   by("open").ariaExpanded = open;
   document.querySelector("header").classList.toggle("unfolded", open);
 }
@@ -85,7 +85,7 @@ async function begin(wish) {
   await show(answer, true);
 }
 
-function coach(on) { // which a reload leaves as it is
+function coach(on) { // the setting survives a reload
   by("coach").checked = on;
   by("idle").hidden = on;
   sessionStorage.setItem("coach", on ? "on" : "");
@@ -111,11 +111,11 @@ async function judge() {
   verdicts[state.made - 1] = advice.verdict;
   by("verdict").textContent = `Your move is ${advice.verdict}`;
   showAdvice(advice);
-  if (verdicts.includes(undefined)) await recall(); // the coach was off, or being switched on
+  if (verdicts.includes(undefined)) await recall(); // moves made while the coach was off
   else showLog(state.log.length);
 }
 
-// The verdicts on all moves, also on those made while the coach was off or before a reload.
+// Fetch the verdicts on all moves, for moves made while the coach was off or before a reload.
 async function recall() {
   ({ verdicts } = await inGame("/verdicts"));
   showLog(state.log.length);
@@ -132,7 +132,7 @@ async function optimum() {
   showAdvice(advice);
 }
 
-// ------------------------------------------------------------------- to be seen
+// ------------------------------------------------------------------ the display
 
 async function show(answer, watched) {
   state = answer;
@@ -153,12 +153,12 @@ function draw(scene) {
   by("board").innerHTML = narrow.matches ? scene.narrow : scene.wide;
 }
 
-// Show the moves since the last own one, one after the other; a click or a key goes on.
+// Show the moves of the other players one after the other; a click or a key skips a pause.
 async function watch() {
   const before = state.log.length - state.news;
   const hasty = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const pause = hasty ? 0 : Math.min(PAUSE, LONGEST / state.film.length);
-  const own = state.made ? 1 : 0; // one has just seen one's own move
+  const own = state.made ? 1 : 0; // the player has seen its own move
   for (let number = own; number < state.film.length - 1; number += 1) {
     draw(state.film[number]);
     showLog(before + number + 1);
@@ -205,7 +205,7 @@ function showMoves() {
   }));
   if (plain) {
     by("slider").max = choices.length - 1;
-    by("slider").value = 1; // so that Enter alone ends nothing
+    by("slider").value = 1; // not 0, so that Enter alone does not stop a turn
   }
   by("hint").textContent = plain ? "" : hintFor(choices);
   makeClickable();
@@ -220,7 +220,7 @@ function hintFor(choices) {
 }
 
 function makeClickable() {
-  by("board").firstElementChild.setAttribute("role", "group"); // parts of an "img" are not read out
+  by("board").firstElementChild.setAttribute("role", "group"); // screen readers skip the parts of an "img"
   const taken = new Set(state.choices.flatMap((choice) => choice.parts));
   const faces = new Set([...taken].map((part) => state.pieces[part]));
   for (const shape of by("board").querySelectorAll("rect[data-part]")) {
@@ -246,7 +246,7 @@ function choose(part) {
   showChosen();
 }
 
-// The move that the main button makes.
+// Return the move that the main button makes.
 function ready() {
   if (!by("slide").hidden) return state.choices[Number(by("slider").value)];
   if (state.choices.length === 1) return state.choices[0];
@@ -298,7 +298,7 @@ async function showEnd() {
   by("account").replaceChildren(accountPicture(await inGame("/account")));
 }
 
-// ------------------------------------------------------------------- beginnings
+// -------------------------------------------------------------------- the start
 
 by("open").addEventListener("click", () => openSetup(by("open").ariaExpanded !== "true"));
 by("coach").addEventListener("change", () => {
@@ -306,7 +306,7 @@ by("coach").addEventListener("change", () => {
   if (by("coach").checked && state.made) work(recall);
 });
 narrow.addEventListener("change", () => {
-  if (working) return; // the end of the film draws it
+  if (working) return; // it is drawn when the film ends
   draw(state.film.at(-1));
   if (!state.ended) {
     makeClickable();

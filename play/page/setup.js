@@ -1,4 +1,4 @@
-// The form above the game: which game, against whom, in which seat, with which dice.
+// The form above the game: the game, the opponents, the seat, the seed and the rules.
 
 import { by, element } from "./element.js";
 
@@ -64,12 +64,12 @@ function showAgainst() {
   form.elements.against.disabled = form.elements.seat.value === ALONE;
 }
 
-// What is asked of the server, with a seed of one's own or a new one.
+// Return the request for a new game; without a seed the server draws one.
 export function wish() {
   const { game, against, seat, seed } = form.elements;
   const asked = { game: game.value, env: Object.fromEntries(typed()) };
   if (seat.value !== ALONE) {
-    // A game for one may be made one for two, unless other rules are wanted that say so themselves.
+    // Rules for two players for a game that has one by default; typed rules override them.
     asked.env = { ...chosen().for_two, ...asked.env };
     asked.seat = Number(seat.value);
     asked.against = against.value;

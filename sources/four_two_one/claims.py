@@ -1,7 +1,7 @@
 """Pierre Albarede, *Fate stochastic management and policy benchmark in 421* (2024): its numbers.
 
-Tables 1 to 4 print truncated decimals. What the paper says of them is in ``tables``, its other
-words and equations are in ``theory``, ``goals``, ``laws`` and ``notes``, its charts in ``charts``.
+Tables 1 to 4 print truncated decimals. Statements about them are in ``tables``, other statements
+and equations in ``theory``, ``goals``, ``laws`` and ``notes``, the charts in ``charts``.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ from .theory import theory_claims
 
 TITLE = "421: Pierre Albarede, Fate stochastic management and policy benchmark in 421 (2024)"
 
-#: Numbers that show that the tables do not round.
+#: Numbers that agree by truncation and not by rounding.
 TRUNCATED = "0.57858 0.73037 0.47746 0.98657 3.7467 0.87962 0.68991 0.77663 0.85875 0.99900"
 #: Equation (54).
 HIERARCHY = (

@@ -70,12 +70,12 @@ def _ratchet_loss(dice: int, faces: int, casts: int, goal: str) -> Fraction:
 
 
 def ratchet_is_optimal(dice: int, faces: int, casts: int, goal: str) -> bool:
-    """Say whether no policy succeeds more often than the ratchet."""
+    """Return whether the ratchet is an optimal policy for a goal."""
     return not _ratchet_loss(dice, faces, casts, goal)
 
 
 def _representatives(dice: int, faces: int) -> list[str]:
-    """Give the first goal of each class modulo face permutations (section 4.2)."""
+    """Return one goal of each class modulo face permutations (section 4.2)."""
     classes = {
         tuple(sorted(goal.count(face) for face in set(goal))): "".join(map(str, goal))
         for goal in reversed(combinations(dice, faces))
@@ -84,7 +84,7 @@ def _representatives(dice: int, faces: int) -> list[str]:
 
 
 def only_ratchet_is_optimal(dice: int, faces: int, casts: int, goal: str) -> bool:
-    """Say whether no other decision is as good in any state that the ratchet meets."""
+    """Return whether the ratchet's decisions are the only optimal ones in every state it meets."""
     solution = best(dice, faces, casts, goal)
     met = occupancy(f"ratchet:{goal}", solution.task, exact=True) > 0
     alone = solution.optimal[met].sum(axis=1) == 1
@@ -222,9 +222,9 @@ def _dilemmas() -> Iterator[Claim]:
 
 
 def _any_one_die(solution: Solution, goal: str) -> bool:
-    """Say whether replaying any one die is optimal wherever a goal is complete too early.
+    """Return whether replaying any single die is optimal whenever a goal is complete too early.
 
-    Dice accumulated before stay, so that only those just cast can be replayed.
+    Only the dice of the last cast can be replayed, as accumulated dice stay.
     """
     game = solution.task.game
     assert isinstance(game, FourTwoOne)
@@ -241,7 +241,7 @@ def _any_one_die(solution: Solution, goal: str) -> bool:
 
 
 def _optimal_strategies(solution: Solution) -> int:
-    """Multiply the numbers of optimal decisions over all states that optimal play can meet."""
+    """Return the number of optimal strategies, restricted to states that optimal play can meet."""
     game, optimal = solution.task.game, solution.optimal
     mass = sweeps_of(game).forward(
         lambda stage, met: met[:, None] * optimal[stage.states], start_mass(game), 0

@@ -1,6 +1,6 @@
 """Section 4.2 of *Fate stochastic management and policy benchmark in 421*: result probabilities.
 
-Equations (46) and (47) are conventions about rounds without casts or dice, which no game has.
+Equations (46) and (47) are conventions about rounds without casts or dice, and are not checked.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ def law_claims() -> list[Claim]:
 
 
 def probability(faces: int, combination: Combination) -> Fraction:
-    """Give p(d) by equation (1)."""
+    """Return p(d) by equation (1)."""
     return Fraction(redundancy(combination), faces ** len(combination))
 
 
@@ -93,10 +93,10 @@ def _casts() -> Iterator[Claim]:
 
 
 def bounds(goal: str, result: str, duration: int | None) -> tuple[Fraction, Fraction]:
-    """Give the least and largest probability of a result among all strategies optimal for a goal.
+    """Return the least and largest probability of a result among all optimal strategies for a goal.
 
-    Three casts of three dice have probabilities in multiples of 6^-9. A utility of 6^-10 for the
-    result is too small to outweigh the goal, so that it chooses among the optimal strategies only.
+    Probabilities after three casts of three dice are multiples of 6^-9. Therefore a utility of
+    6^-10 for the result cannot outweigh the goal, and only chooses among optimal strategies.
     """
     aimed, met = (tuple(map(int, digits)) for digits in (goal, result))
     tiny = Fraction(1, 6**10)
@@ -112,7 +112,7 @@ def bounds(goal: str, result: str, duration: int | None) -> tuple[Fraction, Frac
 def _preference(
     goal: Combination, result: Combination, bonus: Fraction, faces: Combination, _casts: int
 ) -> Fraction:
-    """Value a goal at 1 and a result at a bonus."""
+    """Return a utility of 1 for the goal plus ``bonus`` for the result."""
     return Fraction(faces == goal) + bonus * (faces == result)
 
 
@@ -151,7 +151,7 @@ def _uniqueness() -> Iterator[Claim]:
 
 
 def _couple(goal: Combination, result: Combination) -> frozenset[tuple[tuple[int, int], int]]:
-    """Give the invariant of a couple under face permutations: the frequency of each pair."""
+    """Return the invariant of a couple under face permutations: the frequency of each pair."""
     pairs = ((goal.count(face), result.count(face)) for face in range(1, 7))
     return frozenset(Counter(pairs).items())
 

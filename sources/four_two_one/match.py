@@ -1,12 +1,13 @@
 """Optimal play in a match of 421: is utility compatible with (54), and how long is a match?
 
-With two optimal players let V(s) be the chance to win of who begins a round in the token state
-s = (pot, own, other's), and u(x, y) that of the same player once the round has ended with its
-result x and the other's result y. The paper demands of rational utility that at constant time a
-higher combination by (54) be worth no less (section 2.3): that u grows with x and falls with y, or,
-before y is known, that the mean of u over the best reply to x grows with x.
+With two optimal players let V(s) be the win probability of the player who begins a round in the
+token state s = (pot, own, other's), and u(x, y) the win probability of the same player after the
+round has ended with its result x and the other's result y. The paper demands of a rational utility
+that at constant time a higher combination by (54) is worth no less (section 2.3): that u grows with
+x and falls with y, or, before y is known, that the mean of u over the best reply to x grows with x.
 
-Values are floats, right within an error bound near 1e-11. Differences up to ``SAME`` count as none.
+Values are floats with an error bound near 1e-11. Numbers that differ by at most ``SAME`` count as
+equal.
 """
 
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from ...core import FLOATS, FloatArray, IntArray, Values
 from ...games import FourTwoOneMatch
 from ...games.four_two_one.match import Phase
 
-#: Chances that differ by no more are equal; those compared here that differ do so by 1e-3 at least.
+#: Probabilities that differ by at most this count as equal; all others here differ by 1e-3 or more.
 SAME = 1e-10
 
 
@@ -48,14 +49,14 @@ class OptimalMatch:
         return float(self.values[0])
 
     def after(self, phase: Phase) -> FloatArray:
-        """Give u, shape (token state of the first player, the other player's result, its own)."""
+        """Return u, shape (beginner's token state, follower's result, beginner's result)."""
         settled = phase.settlement
         goes_on = self.values[settled.following]
         goes_on = np.where(settled.follower_begins, 1 - goes_on, goes_on)
         return np.where(settled.over, ~settled.follower_wins, goes_on)
 
     def foreseen(self, phase: Phase) -> FloatArray:
-        """Give the mean of u over the best reply, shape (token state, casts made - 1, result)."""
+        """Return the mean of u over the best reply, shape (token state, casts made - 1, result)."""
         first, *others = phase.round.legs
         tokens = np.arange(len(phase.settlement.over))
         size, offset = phase.round.num_states, first.turn.num_states
@@ -72,7 +73,7 @@ class OptimalMatch:
 
 
 def _first_cast(phase: Phase) -> tuple[IntArray, FloatArray]:
-    """Give the states of a turn after its first cast, and their law."""
+    """Return the states of a turn after its first cast, and their law."""
     return phase.round.initial_law()
 
 
@@ -92,9 +93,9 @@ def before_rounds(game: FourTwoOneMatch, values: Values, beginner: int) -> Float
 
 
 def lost_above_won(match: OptimalMatch) -> FloatArray:
-    """Give by how much some lost round beats some won one, shape (token state,); negative if none.
+    """Return the value of the best lost round minus that of the worst won round, (token state,).
 
-    Both players agree on it, as the match is zero-sum.
+    The match is zero-sum, so that the number is the same for both players.
     """
     gaps = []
     for phase in match.game.phases:
@@ -108,11 +109,12 @@ def lost_above_won(match: OptimalMatch) -> FloatArray:
 
 
 def inversions(match: OptimalMatch) -> dict[str, FloatArray]:
-    """Give by how much some lower combination is worth more than a higher one.
+    """Return by how much a lower combination can be worth more than a higher one.
 
     Returns:
-        For who begins and who follows, with the other's result given, and for who begins before
-        the reply ("foreseen"): shape (token state,); 0 if there is no such pair.
+        Shape (token state,), 0 if no lower combination is worth more: for the player who "begins"
+        and the one who "follows", given the other's result, and for the player who begins before
+        the reply is known ("foreseen").
     """
     found: dict[str, list[FloatArray]] = {"begins": [], "follows": [], "foreseen": []}
     for phase in match.game.phases:
@@ -131,7 +133,7 @@ def count(numbers: FloatArray) -> int:
 
 
 def order_words(match: OptimalMatch) -> str:
-    """Say in how many token states utility is not compatible with the order."""
+    """Describe in how many token states utility is not compatible with the order."""
     falls = inversions(match)
     lower = count(np.maximum(falls["begins"], falls["follows"]))
     return (
@@ -141,7 +143,7 @@ def order_words(match: OptimalMatch) -> str:
 
 
 def largest_inversion(match: OptimalMatch) -> tuple[int, ...]:
-    """Find the lower result that the first player most prefers to a higher one against one reply.
+    """Find where the player who begins prefers a lower result to a higher one by most.
 
     Returns:
         Token state, the other's result, the lower and the higher one.
@@ -160,7 +162,7 @@ def largest_inversion(match: OptimalMatch) -> tuple[int, ...]:
 
 
 def _drop(numbers: FloatArray, axis: int) -> FloatArray:
-    """Give by how much numbers fall along an axis at most, shape (token state,)."""
+    """Return the largest fall of numbers along an axis, shape (token state,)."""
     falls = np.maximum.accumulate(numbers, axis=axis) - numbers
     largest: FloatArray = falls.max(axis=(1, 2))
     return largest
@@ -170,13 +172,13 @@ def _drop(numbers: FloatArray, axis: int) -> FloatArray:
 
 
 def gains(match: OptimalMatch, pot: int, own: int, other: int) -> dict[tuple[int, int, int], float]:
-    """Give what moving tokens does to the chance of who begins, by the token state before.
+    """Return the change of the beginner's win probability if tokens move, by token state.
 
     Args:
-        match: which.
-        pot: tokens that come to the pot, negative if it gives some; of the three the sum is 0.
-        own: that come to who begins.
-        other: that come to the other player.
+        match: a match between optimal players.
+        pot: number of tokens added to the pot; the three numbers sum to 0.
+        own: number of tokens added to the player who begins.
+        other: number of tokens added to the other player.
     """
     states = [(int(p), int(a), int(b)) for p, a, b in match.game.token_states]
     worth = dict(zip(states, match.values.tolist(), strict=True))
@@ -185,7 +187,7 @@ def gains(match: OptimalMatch, pot: int, own: int, other: int) -> dict[tuple[int
 
 
 def rounds(game: FourTwoOneMatch, first: Policy, second: Policy) -> list[float]:
-    """Give the expected number of rounds of a match in each phase, begun by the first player."""
+    """Return the expected number of rounds of a match in each phase, begun by the first player."""
     met = play(first, Task(game, 0, {1: second}), FLOATS)
     lengths = []
     for phase in game.phases:

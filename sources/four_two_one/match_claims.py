@@ -1,9 +1,9 @@
-"""The match of 421, which the paper leaves open, beside a second computation of it.
+"""The match of 421, which the paper leaves open, compared with a second computation.
 
-The numbers printed are those of ``tests/by_hand_match.py``, which enumerates a match from the rules
-alone, in fractions, and shares no code with this package; statements are the paper's, or what its
-words suggest. Here values are floats, within an error bound near 1e-13 (``match``); the command
-``exactdice solve --game FourTwoOneMatch --exact`` prints the value without rounding.
+The "printed" numbers are those of ``tests/by_hand_match.py``, which enumerates a match from the
+rules alone, in fractions, and shares no code with this package. The statements are the paper's, or
+follow from its words. Values here are floats, with an error bound near 1e-13 (``match``); the
+command ``exactdice solve --game FourTwoOneMatch --exact`` prints the value without rounding.
 """
 
 from collections.abc import Iterator
@@ -33,8 +33,8 @@ from .match import (
 
 TITLE = "The match of 421, which the paper leaves open, beside tests/by_hand_match.py"
 
-#: Payoff that each one-round policy loses against the optimal player and a best response,
-#: on average over beginning and following.
+#: Payoff that each one-round policy loses against the optimal player and against a best response,
+#: averaged over both seats.
 LOSSES = {
     "transfer:charge": ("0.021574", "0.022542"),
     "transfer:discharge": ("0.013632", "0.013746"),
@@ -45,8 +45,8 @@ LOSSES = {
     "capped": ("0.022542", "0.023646"),
     "set": ("0.124755", "0.131840"),
 }
-#: The chance to win of who begins, by what differs from the default rules; those that take longest
-#: to solve, 21 tokens and tied rounds replayed, are left to ``exactdice solve``.
+#: Win probability of the player who begins, by the rule that differs from the defaults. Two rules
+#: take long to solve and are left to ``exactdice solve``: 21 tokens, and tied rounds replayed.
 VALUES = {
     "starter=winner": "0.561068",
     "starter=alternate": "0.532361",
@@ -59,7 +59,7 @@ VALUES = {
     "tokens=2": "0.629706",
     "tokens=5": "0.587891",
 }
-#: Rounds of an optimal match, by phase.
+#: Expected number of rounds of an optimal match, by phase.
 ROUNDS = {"charge": "3.324788", "discharge": "1.572717"}
 
 
@@ -126,7 +126,7 @@ def _example(match: OptimalMatch) -> str:
 
 
 def _pots(match: OptimalMatch, numbers: FloatArray) -> str:
-    """List the tokens in the pot where numbers are positive."""
+    """List the numbers of tokens in the pot at which ``numbers`` are positive."""
     return ", ".join(map(str, np.unique(match.game.token_states[numbers > SAME, 0]).tolist()))
 
 
@@ -173,24 +173,24 @@ def _losses(match: OptimalMatch) -> Iterator[Claim]:
 
 
 def loss(game: FourTwoOneMatch, policy: Policy, optimal: Policy) -> float:
-    """Give 1/2 minus a policy's expected payoff, averaged over both seats.
+    """Return 1/2 minus a policy's expected payoff, averaged over both seats.
 
     Args:
         game: the rules.
-        policy: of one player.
-        optimal: of the other, in an equilibrium.
+        policy: policy of one player.
+        optimal: policy of the other player, from an equilibrium.
     """
     values = evaluate(policy, Task(game, 0, {1: optimal})).values
     return 0.5 - _mean(game, values)
 
 
 def exploited(game: FourTwoOneMatch, policy: Policy) -> float:
-    """Give the same figure against the best response."""
+    """Return what a best response wins above 1/2 against a policy, averaged over both seats."""
     return _mean(game, solve(Task(game, 0, {1: policy})).values) - 0.5
 
 
 def _mean(game: FourTwoOneMatch, values: FloatArray) -> float:
-    """Average the value of the whole match over both players who may begin it."""
+    """Average the first player's value of a match over which player begins it."""
     states, law = game.initial_law()
     return float((values[:, states] * law).sum() / 2)
 

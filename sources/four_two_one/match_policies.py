@@ -1,21 +1,20 @@
 """Players of a match of 421 who see one round at a time (Albarede 2024, section 2.3).
 
 The paper treats the round independently of the rest of the game, with arbitrary utilities. So does
-each of these players: it solves every round as if it were alone. Let the round end with the result
-x of who begins and y of who follows, and let t(.) be the worth of a combination (Table 5). The
-players differ in what they take a round to pay:
+each of these players: it solves every round as if the match were that round. Let the round end with
+the result x of the player who begins and y of the player who follows, and let t(.) be the worth of
+a combination (Table 5). The players maximise different payoffs of the round:
 
-* "transfer": the worth of one's own result, t(x) or t(y), whatever the other has: the utility of
-  the paper's Table 3. Who follows ignores the result to beat.
-* "net": tokens given minus tokens taken: t of the higher combination to the winner of the round,
-  and minus it to the loser.
-* "capped": the same, counting only tokens that can move: no more than the pot has in the charge,
-  and no more than the winner has in the discharge.
-* "set": 1 for the round, -1 against it.
+* "transfer": the worth of the player's own result, t(x) or t(y), the utility of the paper's
+  Table 3. The player who follows ignores the result to beat.
+* "net": tokens given minus tokens taken: the winner of the round gets t of the higher combination,
+  and the loser minus that.
+* "capped": as "net", but only tokens that can move count: at most those in the pot in the charge,
+  and at most those of the winner in the discharge.
+* "set": 1 for winning the round, -1 for losing it.
 
-The last three are zero-sum, and who begins foresees the best reply. A round that is replayed pays
-nothing, which is the middle. Of equally good actions the first is taken (section 5.2). All is
-computed in integers.
+The last three are zero-sum, and the player who begins foresees the best reply. A round that is
+replayed pays 0. Of equally good actions the first is taken (section 5.2). All payoffs are integers.
 """
 
 from collections.abc import Callable
@@ -44,7 +43,7 @@ def net(game: FourTwoOneMatch) -> IntArray:
 
 
 def capped(game: FourTwoOneMatch) -> IntArray:
-    """Maximise tokens given minus tokens taken, of those that can move; actions, (state,)."""
+    """Maximise tokens given minus taken, counting tokens that can move; actions, shape (state,)."""
     return _in_every_phase(game, lambda game, phase: _zero_sum(game, phase, "capped"))
 
 
@@ -58,7 +57,7 @@ def transfer_in(game: FourTwoOneMatch, name: str) -> IntArray:
 
     Args:
         game: the rules.
-        name: of the phase, "charge" or "discharge".
+        name: name of the phase, "charge" or "discharge".
 
     Returns:
         Actions, shape (state,).
@@ -70,7 +69,7 @@ def transfer_in(game: FourTwoOneMatch, name: str) -> IntArray:
 
 
 def net_in(game: FourTwoOneMatch, name: str) -> IntArray:
-    """Play "net" in one phase, as ``transfer_in`` plays "transfer".
+    """Play "net" in one phase and the equilibrium in the other.
 
     Returns:
         Actions, shape (state,).
@@ -96,9 +95,9 @@ def _in_one_phase(
 def _in_every_phase(
     game: FourTwoOneMatch, choose: Callable[[FourTwoOneMatch, Phase], list[IntArray]]
 ) -> IntArray:
-    """Put choices of turns, of shape (state, context, token state), into the states of a match.
+    """Turn the choices in each turn, shape (state, context, token state), into the match's actions.
 
-    Token states are seen by the player who begins; an axis of length 1 is broadcast.
+    Token states are those of the player who begins; an axis of length 1 is broadcast.
     """
     actions = np.empty(game.num_states, dtype=np.int64)
     for phase in game.phases:
@@ -121,7 +120,7 @@ def _states(phase: Phase) -> slice:
 
 
 def _own_worth(game: FourTwoOneMatch, phase: Phase) -> list[IntArray]:
-    """Choose in each turn: shape (state, 1, 1)."""
+    """Return the choices in each turn, shape (state, 1, 1)."""
     turns = [leg.turn for leg in phase.round.legs]
     worths = game.worths.astype(object)
     by_casts = [np.tile(worths, turn.num_results // len(worths)) for turn in turns]
@@ -132,8 +131,8 @@ def _own_worth(game: FourTwoOneMatch, phase: Phase) -> list[IntArray]:
 
 
 def _zero_sum(game: FourTwoOneMatch, phase: Phase, aim: Aim) -> list[IntArray]:
-    """Choose in each turn, foreseeing replies: shape (state, context, token state)."""
-    paid = payoffs(game, phase, aim)  # to who begins: (result of who follows, of who begins, ...)
+    """Return the choices in each turn if replies are foreseen: (state, context, token state)."""
+    paid = payoffs(game, phase, aim)  # (follower's result, beginner's, ...)
     results, _, count = paid.shape
     distinct, column = np.unique(paid.reshape(-1, count), axis=1, return_inverse=True)
     to_follower = -distinct.reshape(results, -1).astype(object)
@@ -149,10 +148,10 @@ def _zero_sum(game: FourTwoOneMatch, phase: Phase, aim: Aim) -> list[IntArray]:
 
 
 def payoffs(game: FourTwoOneMatch, phase: Phase, aim: Aim) -> IntArray:
-    """Give the payoffs of rounds to the player who begins them, in integers.
+    """Return the payoffs of rounds to the player who begins them, in integers.
 
     Returns:
-        Shape (result of who follows, result of who begins, token state of who begins).
+        Shape (follower's result, beginner's result, beginner's token state).
     """
     tokens = game.token_states[phase.first_tokens :][: len(phase.settlement.over)]
     wins = game.follower_wins_round(phase.round)

@@ -1,9 +1,9 @@
 """The policies of 421's source, and the probabilities behind them (Albarede 2024).
 
-Everything rests on *one-goal strategies*: play that makes one combination as likely as possible.
-Of equally good next states the shorter combination is taken, then the lexicographically smaller
-(section 5.2; it is the order of the actions). For next players this resolves the dilemma of a
-goal that is complete too early: the highest of its faces is cast again.
+All are made of *one-goal strategies*: each makes one combination as likely as possible. Of equally
+good next states they take the shorter combination, then the lexicographically smaller (section 5.2;
+this is the order of the actions). This order also decides what a next player casts again if the
+goal is complete too early: the die with the highest face.
 """
 
 from fractions import Fraction
@@ -17,9 +17,9 @@ from ..turn import follow_choices, in_every_context, solve_turn
 
 
 def ratchet(game: FourTwoOne, goal: str) -> IntArray:
-    """Put aside as many dice as contribute to a goal (41), whatever else may be better.
+    """Always put aside as many dice as contribute to a goal (41).
 
-    A next player who would complete it too early casts the highest of these dice again.
+    A next player who would complete the goal too early casts the highest of these dice again.
 
     Returns:
         Actions, shape (state,).
@@ -36,7 +36,7 @@ def ratchet(game: FourTwoOne, goal: str) -> IntArray:
 def bernoulli(game: FourTwoOne, goal: str) -> IntArray:
     """Accumulate nothing until one cast shows the whole goal (section 4.1).
 
-    A next player, who may not be done early, accumulates nothing until the last cast.
+    A next player may not finish early, and so accumulates nothing until the last cast.
 
     Returns:
         Actions, shape (state,).
@@ -53,7 +53,7 @@ def bernoulli(game: FourTwoOne, goal: str) -> IntArray:
 def _play_towards(
     game: FourTwoOne, turn: Turn, goal: tuple[int, ...], keep_parts: bool
 ) -> IntArray:
-    """Give an action for every state of a turn: shape (state,)."""
+    """Return an action for every state of a turn: shape (state,)."""
     choices = np.empty(turn.num_states, dtype=np.int64)
     for state, seen in enumerate(turn.observations.tolist()):
         held = [face for face in seen[: game.dice - 1] if face]
@@ -120,7 +120,7 @@ def identify_goal(game: FourTwoOne, horizon_and_serendipity: str) -> IntArray:
 
 
 def goal_values(game: FourTwoOne, serendipity: bool) -> tuple[IntArray, Array]:
-    """Give the strategy of each goal, and its expected payoff from each afterstate on.
+    """Return the strategy of each goal, and its expected utility from each afterstate.
 
     Returns:
         Actions of the one-goal strategies, shape (state, goal); and expected utilities, shape
@@ -135,7 +135,7 @@ def goal_values(game: FourTwoOne, serendipity: bool) -> tuple[IntArray, Array]:
 
 
 def equally_good(game: FourTwoOne, serendipity: bool) -> BoolArray:
-    """Say which actions lead to an afterstate of largest evaluation (53), shape (state, action)."""
+    """Return which actions lead to a best afterstate by (53), shape (state, action)."""
     turn, paid = game.legs[0].turn, game.legs[0].paid[FLOATS][:, 0, 0]
     _, expected = goal_values(game, serendipity)
     evaluation = np.where(_within_reach(game), expected, -np.inf).max(axis=1)
@@ -145,19 +145,19 @@ def equally_good(game: FourTwoOne, serendipity: bool) -> BoolArray:
 
 
 def one_goal_strategies(game: FourTwoOne, exact: bool = False) -> IntArray:
-    """Give the strategy that makes each goal likeliest (section 4), shape (state, goal)."""
+    """Return the strategy that makes each goal likeliest (section 4), shape (state, goal)."""
     kind = arithmetic(exact)
     return solve_turn(game.legs[0].turn, _is_goal(game).astype(kind.dtype), kind).choices
 
 
 def _is_goal(game: FourTwoOne) -> IntArray:
-    """Say which result equals which goal, shape (result, goal)."""
+    """Return which result equals which goal, shape (result, goal)."""
     goals = np.eye(len(game.combinations), dtype=np.int64)
     return np.tile(goals, (game.legs[0].turn.num_results // len(goals), 1))
 
 
 def _within_reach(game: FourTwoOne) -> Array:
-    """Say which goals contain what an afterstate has accumulated, shape (afterstate, goal)."""
+    """Return which goals contain what an afterstate has accumulated, shape (afterstate, goal)."""
     turn = game.legs[0].turn
     faces = np.arange(1, game.faces + 1)
     held = turn.observations[turn.rolled[:, 0], : game.dice - 1]
@@ -168,14 +168,14 @@ def _within_reach(game: FourTwoOne) -> Array:
 
 
 def result_law(faces: int, casts: int, goal: str, first: bool = True) -> dict[str, list[Fraction]]:
-    """Give the result probabilities p_1, p_2 (44) of the one-goal strategy for a goal.
+    """Return the result probabilities p_1, p_2 (44) of the one-goal strategy for a goal.
 
     Args:
         faces: F.
         casts: J_1; a next player casts exactly as often.
         goal: d*, whose length is the number of dice.
-        first: whether the player is first (p_1) or next (p_2). For next players only the entry of
-            the goal itself is free of dilemmas, unless the goal is a brelan.
+        first: whether the player is first (p_1) or next (p_2). For next players all optimal
+            strategies agree on the goal's entry, and on the others only if the goal is a brelan.
 
     Returns:
         For each result, as digits, the probabilities that it comes after 1, 2, ..., ``casts``

@@ -1,7 +1,6 @@
 """Sections 5.2 to 6 of *Fate stochastic management and policy benchmark in 421*: its policies.
 
-Which policy is better than which, by how much, and what their ties between goals and between
-decisions matter.
+The claims compare policies, and say whether ties between goals or decisions matter.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,7 +21,7 @@ from ..claim import At, Claim
 from .policies import equally_good, goal_values
 
 #: The utility of each table. ``tables.csv`` has u_0r, and u_0 / u_0r by policy for first and next
-#: players; "(lost)" is what the transcription lost, and serendipity is for first players only.
+#: players; "(lost)" marks what the transcription has lost. Next players have no serendipity.
 UTILITIES = {
     "Table 1": "goal:123",
     "Table 2": "goals:123,224,345",
@@ -39,19 +38,19 @@ def policy_claims() -> Iterator[Claim]:
 
 @cache
 def ratio(utility: str, policy: str, first: bool) -> Fraction:
-    """Give u_0 / u_0r: a policy's value over the first player's optimum."""
+    """Return u_0 / u_0r, the value of a policy divided by the first player's optimum."""
     task = Task(FourTwoOne(utility=utility, duration=None if first else 3))
     return Fraction(evaluate(policy, task, exact=True).value) / best_value(utility)
 
 
 @cache
 def best_value(utility: str) -> Fraction:
-    """Give u_0r: the first player's optimum."""
+    """Return u_0r: the first player's optimum."""
     return Fraction(solve(Task(FourTwoOne(utility=utility)), exact=True).value)
 
 
 def _gains(policy: str, other: str, first: bool = True) -> list[Fraction]:
-    """Give what one policy adds to another, as a ratio, in each of the four tables."""
+    """Return by how much the ratio of one policy exceeds that of another, in each of the tables."""
     return [ratio(name, policy, first) - ratio(name, other, first) for name in UTILITIES.values()]
 
 
@@ -64,7 +63,7 @@ def _signs(numbers: Iterable[Fraction]) -> list[int]:
 
 
 def _equal_goals(game: FourTwoOne) -> dict[str, Fraction]:
-    """Give the exact value of each strategy whose goal (51) rates highest before the first cast."""
+    """Return the exact value of each strategy whose goal is best by (51) before the first cast."""
     plans, expected = goal_values(game, serendipity=False)
     goals = np.ones((1, plans.shape[1]), dtype=bool)
     (best,) = FLOATS.best(expected[:1], goals, FLOATS.tie(game))[1]
@@ -116,7 +115,7 @@ def _flat(_faces: Combination, _casts: int) -> int:
 
 
 def _has_dilemmas(game: FourTwoOne) -> bool:
-    """Say whether a player who holds and casts a whole combination may be barred from taking it."""
+    """Return whether the rules ever forbid to accumulate a complete combination."""
     turn = game.legs[0].turn
     for state, seen in enumerate(turn.observations.tolist()):
         cast = tuple(face for face in seen[game.dice - 1 : -1] if face)
@@ -127,7 +126,11 @@ def _has_dilemmas(game: FourTwoOne) -> bool:
 
 
 def in_dictionary_order(game: FourTwoOne, serendipity: bool) -> IntArray:
-    """Play by horizon 1, equally good next states in the order of a dictionary: shape (state,)."""
+    """Play with horizon 1; of equally good next states take the first as in a dictionary.
+
+    Returns:
+        Actions, shape (state,).
+    """
     good, turn = equally_good(game, serendipity), game.legs[0].turn
     choices = np.empty(turn.num_states, dtype=np.int64)
     for state, seen in enumerate(turn.observations.tolist()):
@@ -139,7 +142,7 @@ def in_dictionary_order(game: FourTwoOne, serendipity: bool) -> IntArray:
 
 
 def _order() -> Iterator[Claim]:
-    """Find the order between equally good next states that the tables follow."""
+    """Check in which order the tables take equally good next states."""
     place = "section 5.2, Table 3, goal:1,0, first player, equally good states"
     game, printed = FourTwoOne(utility="transfer"), "0.87962"
     yield At(f"{place} shorter first").number(

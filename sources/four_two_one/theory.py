@@ -22,7 +22,8 @@ from ..claim import At, Claim
 from .goals import optimal_takes
 from .laws import best, probability
 
-#: The goal identification policies by the casts imposed; serendipity is for first players.
+#: The goal identification policies, by the number of casts imposed on the player (None for a first
+#: player). Serendipity is for first players only.
 GOAL_POLICIES = {
     None: ("goal:0,0", "goal:0,1", "goal:1,0", "goal:1,1"),
     3: ("goal:0,0", "goal:1,0"),
@@ -86,11 +87,11 @@ def _duality() -> Iterator[Claim]:
 
 
 def _products(evaluation: Evaluation) -> set[Fraction]:
-    """Sum value times mass at each stage, payoffs of ended games included."""
+    """Return the sum of value times mass at each stage, with the payoffs of ended games."""
     game, paid, ended, products = evaluation.task.game, {}, Fraction(0), set()
 
     def pay(stage: Stage, numbers: Array) -> Array:
-        # Later positions have the value 0.
+        # The values of later positions are 0, so ``numbers`` holds only payoffs of this move.
         paid[int(stage.states[0])] = EXACT.unscaled(numbers, stage.scale[:, None])
         return numbers[:, 0] * 0
 
@@ -139,7 +140,7 @@ def _horizon() -> Iterator[Claim]:
 
 
 def last_decisions_are_optimal(name: str, utility: str) -> bool:
-    """Say whether a policy is optimal wherever two of three casts are made."""
+    """Return whether a policy is optimal in all states in which two of three casts are made."""
     solution = solve(Task(FourTwoOne(utility=utility)), exact=True)
     game = solution.task.game
     states = np.arange(game.num_states)
@@ -195,7 +196,7 @@ def _independence() -> Iterator[Claim]:
 
 
 def _binomial(dice: int, chance: Fraction) -> list[Fraction]:
-    """Give the law of the number of live dice, each alive with a probability, shape (dice + 1,)."""
+    """Return the binomial law of the number of live dice, shape (dice + 1,)."""
     return [
         comb(dice, alive) * chance**alive * (1 - chance) ** (dice - alive)
         for alive in range(dice + 1)
@@ -205,7 +206,7 @@ def _binomial(dice: int, chance: Fraction) -> list[Fraction]:
 def live_dice_laws(
     dice: int, faces: int, casts: int, goal: str, duration: int | None = None
 ) -> list[list[Fraction]]:
-    """Give the laws of the number of live dice after 1, ..., ``casts`` - 1 casts of the ratchet.
+    """Return the laws of the number of live dice after 1, ..., ``casts`` - 1 casts of the ratchet.
 
     Returns:
         Probabilities of 0, 1, ..., ``dice`` live dice, after each cast.

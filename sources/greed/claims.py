@@ -1,7 +1,7 @@
 """Chance Addis, *A Guide to Optimal Play in Greed* (2023), claim by claim: rules and laws.
 
-Last turns (sections 4 and 5) are in ``last_turns``, normal turns in ``normal_turns``, who is
-favoured in ``going_first``. Figures 1 and 2 are pictures without numbers and are not listed.
+Last turns (sections 4 and 5) are in ``last_turns``, normal turns in ``normal_turns``, the favoured
+player in ``going_first``. Figures 1 and 2 are pictures without numbers and are not listed.
 """
 
 from collections.abc import Iterator
@@ -147,7 +147,7 @@ def _generating_functions() -> Iterator[Claim]:
 
 
 def _theorem_1(dice: int, sides: int, total: int) -> int:
-    """Count by the alternating sum of Theorem 1, without its factor 1 / s^n."""
+    """Count the rolls with a total by the alternating sum of Theorem 1, without 1 / s^n."""
     terms = (
         (-1) ** k * comb(dice, k) * comb(total - sides * k - 1, dice - 1)
         for k in range((total - dice) // sides + 1)
@@ -156,7 +156,7 @@ def _theorem_1(dice: int, sides: int, total: int) -> int:
 
 
 def _lemma_2(dice: int, sides: int, total: int) -> Fraction:
-    """Count by Lemma 2 as printed, its binomial taken for any integer above."""
+    """Count the rolls with a total by Lemma 2 as printed, even if its binomials are negative."""
     terms = (
         (-1) ** k * comb(dice, k) * _binomial(k - sides * k - 1, dice - 1)
         for k in range((total - dice) // sides + 1)
@@ -165,7 +165,7 @@ def _lemma_2(dice: int, sides: int, total: int) -> Fraction:
 
 
 def _binomial(above: int, below: int) -> Fraction:
-    """Give above (above - 1) ... (above - below + 1) / below!, also for a negative number above."""
+    """Return above (above - 1) ... (above - below + 1) / below!, for negative ``above``, too."""
     return Fraction(prod(above - i for i in range(below)), factorial(below))
 
 

@@ -16,7 +16,7 @@ from ..claim import At, Claim
 from .last_turns import last_turns
 from .normal_turns import starts, totals, value_of
 
-LIMIT, MOST_SIDES = 40, 12  # of the games whose first player is looked at
+LIMIT, MOST_SIDES = 40, 12  # largest limit and number of sides of the games that are compared
 HALF = Fraction(1, 2)
 #: The result of a tie, by the value of the keyword ``tie`` of ``Greed``.
 WHO = {
@@ -81,7 +81,7 @@ def _other_sizes() -> Iterator[Claim]:
 
 
 def _labels(game: Greed) -> IntArray:
-    """Give the labels of figure 3 for every last turn, shape (state,) from the first of them on."""
+    """Return the label of figure 3 for every last turn, shape (last turn,)."""
     table = last_turns(game.max_score, game.sides)
     labels = table.figure_3()
     scores = range(game.num_scores)
@@ -90,7 +90,7 @@ def _labels(game: Greed) -> IntArray:
 
 
 def _value_with_last_turns(game: Greed, dice: IntArray) -> Fraction:
-    """Value the start if both players roll given numbers of dice in last turns and else play best.
+    """Return the value of a game in which last turns are given and other turns are optimal.
 
     Args:
         game: the rules.
@@ -110,7 +110,7 @@ def _value_with_last_turns(game: Greed, dice: IntArray) -> Fraction:
 
 
 def _ties() -> Iterator[Claim]:
-    """Check section 8, "a player could determine that tying is just as bad as winning" (losing)."""
+    """Check the other ratings of a tie in section 8 ("just as bad as winning" must mean losing)."""
     half = Greed(10, 3)
     for tie in [tie for tie in TIES if tie != half.tie]:
         game = Greed(10, 3, tie=tie)
@@ -143,5 +143,5 @@ def _ties() -> Iterator[Claim]:
 
 
 def _choices(game: Greed) -> IntArray:
-    """Give the number of dice that the equilibrium rolls in each state, shape (state,)."""
+    """Return the number of dice that the equilibrium rolls in each state, shape (state,)."""
     return equilibrium(game, exact=True).policies[0].actions

@@ -1,7 +1,7 @@
 """Sections 4 and 5 of *A Guide to Optimal Play in Greed*: the last turns.
 
-The rating of n dice (equation 1) depends on the room M - p and the gap o - p only, so that one
-table holds the last turns of every game up to a limit.
+The rating of n dice (equation 1) depends only on the room M - p and the gap o - p. Therefore one
+table holds the last turns of all games up to a limit.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,12 +22,12 @@ COMPARED = [(m, s) for m in (1, 2, 10, 25) for s in range(1, MAX_SIDES + 1)]
 
 
 class LastTurns:
-    """Exact ratings of last turns by equation (1), for one die and any number of dice.
+    """Exact ratings of last turns by equation (1), for dice of one number of sides.
 
     Attributes:
         room: M - p, shape (state,).
-        gap: o - p, shape (state,); -1 stands for every p > o, where equation (1) does not ask
-            by how much.
+        gap: o - p, shape (state,); -1 for all p > o, as equation (1) does not depend on by how
+            much.
         ratings: ``one`` times the rating, Python integers, shape (state, dice).
         one: the integer for a sure win, 2 s^n for the largest number of dice n.
     """
@@ -52,20 +52,20 @@ class LastTurns:
 
     @property
     def middle(self) -> IntArray:
-        """Give M + o - 2p, twice the way to the middle of o and M; shape (state,)."""
+        """M + o - 2p, twice the distance from p to the middle of o and M; shape (state,)."""
         middle: IntArray = self.room + self.gap
         return middle
 
     def row(self, room: int, gap: int) -> int:
-        """Give the index of a state."""
+        """Return the index of a state."""
         return int(np.flatnonzero((self.room == room) & (self.gap == max(gap, -1)))[0])
 
     def rating(self, row: int, dice: int) -> Fraction:
-        """Give the rating of some dice in a state."""
+        """Return the rating of a number of dice in a state."""
         return Fraction(int(self.ratings[row, dice]), self.one)
 
     def is_optimal(self, dice: IntArray) -> BoolArray:
-        """Say in which states a number of dice (state,) is optimal."""
+        """Return in which states a number of dice, shape (state,), is optimal."""
         chosen = np.take_along_axis(self.ratings, dice[:, None], axis=1)[:, 0]
         optimal: BoolArray = chosen == self.ratings.max(axis=1)
         return optimal
@@ -73,24 +73,28 @@ class LastTurns:
     # ---------------------------------------------- claims of the paper about ratings
 
     def forfeit_wins(self) -> bool:
-        """Check every state with p > o."""
+        """Return whether no dice win for certain in every state with p > o."""
         return bool(np.all(self.ratings[self.gap < 0, 0] == self.one))
 
     def certain(self) -> BoolArray:
-        """Say in which states a number of dice beats o at the least and not M at the most."""
+        """Return which numbers of dice always beat o and never exceed M, shape (state, dice)."""
         beats = self.dice > self.gap[:, None]
         safe: BoolArray = beats & (self.dice * self.sides <= self.room[:, None])
         return safe
 
     def certain_victory_wins(self) -> bool:
-        """Look at every state and n whose smallest sum beats o and whose largest is at most M."""
+        """Return whether every number of dice in ``certain`` has the rating 1."""
         return bool(np.all(self.ratings[self.certain()] == self.one))
 
     def rises_above_the_middle(self, strictly: bool = True) -> BoolArray:
-        """Say where n + 1 dice rate more than n whose mean is above the middle: (state, dice).
+        """Return where the mean of n dice is above the middle and n + 1 dice rate more than n.
 
-        Of all p > o, the ones with the lowest middle have every mean above it. Not ``strictly``
-        counts equal ratings as well, but for those of 0.
+        Args:
+            strictly: if False, equal ratings count, too, unless they are 0.
+
+        Returns:
+            Shape (state, dice n). The state that stands for all p > o counts as the one with the
+            lowest middle, where every mean is above the middle.
         """
         above = self.dice[:-1] * (self.sides + 1) > np.where(self.gap < 0, -1, self.middle)[:, None]
         fewer, more = self.ratings[:, :-1], self.ratings[:, 1:]
@@ -98,24 +102,25 @@ class LastTurns:
         return found
 
     def conjecture_1_holds(self) -> bool:
-        """Look for a rise from n to n + 1 with the mean of n above the middle."""
+        """Return whether no rating rises above the middle."""
         return not self.rises_above_the_middle().any()
 
     def is_unimodal(self) -> bool:
-        """Look for a rise after a fall."""
+        """Return whether no rating rises after it has fallen, as the number of dice grows."""
         rises = self.ratings[:, 1:] > self.ratings[:, :-1]
         fell = np.logical_or.accumulate(self.ratings[:, 1:] < self.ratings[:, :-1], axis=1)
         return not np.any(rises[:, 1:] & fell[:, :-1])
 
     def start(self) -> IntArray:
-        """Give the smallest n with n > (M + o - 2p) / (s + 1), where the algorithm starts."""
+        """Return where the algorithm starts: the smallest n > (M + o - 2p) / (s + 1)."""
         start: IntArray = np.maximum(self.middle // (self.sides + 1) + 1, 0)
         return start
 
     def found_downwards(self) -> IntArray:
-        """Run the algorithm of section 5 towards fewer dice: the number it finds, shape (state,).
+        """Run the algorithm of section 5 towards fewer dice; equal ratings do not end the search.
 
-        Equal ratings do not end the search.
+        Returns:
+            The number of dice that the search finds, shape (state,).
         """
         found = self.start()
         searching = found > 0
@@ -127,7 +132,7 @@ class LastTurns:
         return found
 
     def found_upwards(self) -> IntArray:
-        """Run it towards more dice, where the rating may only fall."""
+        """Run the algorithm of section 5 towards more dice; equal ratings end the search."""
         found = self.start()
         rows = np.arange(len(found))
         while np.any(better := self.ratings[rows, found + 1] > self.ratings[rows, found]):
@@ -135,10 +140,11 @@ class LastTurns:
         return found
 
     def figure_3(self) -> IntArray:
-        """Give the labels of figure 3: what is found among n <= (M + o - 2p) / (s + 1).
+        """Return the labels of figure 3, shape (state,).
 
-        No dice where p > o, o - p + 1 dice where they win for certain, else the fewest of the
-        best among these n, of which the last is one less than the algorithm starts from.
+        They are 0 dice where p > o; o - p + 1 dice where that wins for certain; elsewhere the
+        fewest of the best n <= (M + o - 2p) / (s + 1), a range that ends one below the start of the
+        algorithm.
         """
         allowed = self.dice < np.maximum(self.start(), 1)[:, None]
         labels: IntArray = np.where(allowed, self.ratings, -1).argmax(axis=1)
@@ -146,11 +152,11 @@ class LastTurns:
         return np.where(sure, self.gap + 1, labels)
 
     def compare(self, game: Greed) -> bool:
-        """Compare with the recursion over single dice, in every last turn of a game."""
+        """Return whether the recursion over single dice agrees in every last turn of a game."""
         rows = {(r, d): row for row, (r, d) in enumerate(zip(self.room, self.gap, strict=True))}
         agree = []
 
-        def look(stage: Stage, expected: Array) -> Array:
+        def compare_stage(stage: Stage, expected: Array) -> Array:
             own, other, last = game.observe(stage.states, 0).T
             if last.all() and stage.seat == 0:
                 rows_of = own.tolist(), other.tolist(), expected, stage.scale.tolist()
@@ -160,13 +166,13 @@ class LastTurns:
                     agree.append(np.all(rated * self.one == ours * one))
             return expected[:, 0]
 
-        sweeps_of(game).backward(look, 0, EXACT)
+        sweeps_of(game).backward(compare_stage, 0, EXACT)
         return all(agree)
 
 
 @cache
 def last_turns(limit: int, sides: int) -> LastTurns:
-    """Give the ratings, computed once."""
+    """Return the table of a limit and a number of sides, which is computed once."""
     return LastTurns(limit, sides)
 
 
@@ -254,13 +260,15 @@ def _readings(tables: list[LastTurns]) -> Iterator[Claim]:
 def _first(
     tables: list[LastTurns], found: Callable[[LastTurns], BoolArray]
 ) -> tuple[tuple[int, int], int]:
-    """Find the smallest limit, then sides, whose own table has a state with p = 0 <= o like that.
+    """Find the smallest game, by limit and then by sides, with a state for which ``found`` holds.
+
+    Only states with p = 0 <= o count.
 
     Returns:
-        (M, s), and the state's row in their table.
+        (M, s), and the row of the state in the table of that game.
     """
     sizes = []
-    for table in tables[1:]:  # a die with one side shows what is known before
+    for table in tables[1:]:  # with one side there is no chance
         rooms = table.room[found(table) & (table.gap >= 0) & (table.room > 0)]
         sizes += [(int(rooms.min()), table.sides)] if len(rooms) else []
     limit, sides = min(sizes)

@@ -1,7 +1,7 @@
 """Sections 5 to 7 of *A Guide to Optimal Play in Greed*: normal turns.
 
-A position depends on M - p and M - o only, so that the start of a game with limit m is the position
-M - m : M - m of a game with limit M: one game holds all that are smaller.
+A position depends only on M - p and M - o. Therefore the start of a game with limit m is the
+position M - m : M - m of a game with limit M, and one game holds all smaller games.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from ..claim import At, Claim
 from .last_turns import MAX_SCORE, MAX_SIDES, last_turns
 
 GAMES = f"every game with M <= {MAX_SCORE}, s <= {MAX_SIDES}"
-LIMIT = 40  # of the games in which any number of dice is tried
+LIMIT = 40  # largest limit of the games in which every number of dice is tried
 
 
 def normal_turn_claims() -> Iterator[Claim]:
@@ -31,9 +31,9 @@ def normal_turn_claims() -> Iterator[Claim]:
 
 @cache
 def starts(limit: int, sides: int, max_dice: int | None = None) -> list[Fraction]:
-    """Give the first player's rating at the start of the games with limit 1, ..., ``limit``.
+    """Return the first player's rating at the start of the games with limit 1, ..., ``limit``.
 
-    All have the rule for the number of dice that ``max_dice`` gives the largest of them.
+    ``max_dice`` is the largest number of dice in each of these games.
     """
     game = Greed(limit, sides, max_dice)
     scores = np.arange(limit - 1, -1, -1)
@@ -61,7 +61,7 @@ def _ratings() -> Iterator[Claim]:
 
 
 def totals(game: Greed) -> set[float]:
-    """Collect the totals of the payoffs at the ends of a game."""
+    """Return each total of the two players' payoffs with which a game can end."""
     return {
         float(payoffs)
         for state in range(game.num_states)
@@ -112,16 +112,17 @@ def _reached() -> Iterator[Claim]:
 
 
 def _no_position_is_lost(game: Greed) -> bool:
-    """Say whether the player to move has a positive rating in every normal state.
+    """Return whether the player to move has a positive rating in every normal state.
 
-    It may then not stop where that rates 0: behind, or leaving an assured victory.
+    Then optimal play never stops where stopping rates 0: behind, or if the opponent is left an
+    assured victory.
     """
     values = equilibrium(game, exact=True).values[0].at(0, np.arange(game.num_scores**2))
     return bool(np.all(values > 0))
 
 
 def _chance_of_an_assured_victory(game: Greed) -> float:
-    """Give the probability that optimal play reaches a last turn of rating 1."""
+    """Return the probability that optimal play reaches a last turn of rating 1."""
     chance = 0.0
     table = last_turns(game.max_score, game.sides)
     for seat in (0, 1):
@@ -210,7 +211,7 @@ def _bound() -> Iterator[Claim]:
 
 
 def _roll(game: Greed, observation: list[int], dice: int, total: int) -> Move:
-    """Roll some dice that show a total."""
+    """Return the move of a player who rolls dice that show a total."""
     seat, state, action, outcome = (
         np.array([number]) for number in (0, int(game.encode(np.array(observation))), dice, total)
     )
@@ -218,13 +219,13 @@ def _roll(game: Greed, observation: list[int], dice: int, total: int) -> Move:
 
 
 def advance(game: Greed, observation: list[int], dice: int, total: int) -> tuple[int, ...]:
-    """Give the observation of the next player after a roll."""
+    """Return the observation of the next player after a roll."""
     states = _roll(game, observation, dice, total).states
     return tuple(int(number) for number in game.observe(states, 1)[0])
 
 
 def final_payoff(game: Greed, observation: list[int], dice: int, total: int) -> float:
-    """Give the payoff of a last roll to the player who rolls."""
+    """Return the payoff of a last roll to the player who rolls."""
     return float(_roll(game, observation, dice, total).payoffs[0, 0])
 
 
@@ -238,7 +239,7 @@ def _leads_on(game: Greed, order: dict[tuple[int, int], int], seat: int, state: 
 
 
 def value_of(game: Greed, observation: IntArray | None = None) -> Fraction:
-    """Solve for the first player's rating at the start or at an observation."""
+    """Return the first player's rating at an observation, by default at the start."""
     state = game.encode(np.zeros((1, 3), int) if observation is None else observation[None])
     value: Fraction = equilibrium(game, exact=True).values[0].at(0, state)[0]
     return value

@@ -5,16 +5,16 @@ import numpy as np
 from ...core import FloatArray, IntArray
 from ...games import Greed
 
-COMFORT = 0.9  # of the limit: with this much, the if-else chain stops when it is ahead
-ROUNDING = 1e-12  # ratings that differ by less are equal
+COMFORT = 0.9  # share of the limit from which the if-else chain stops when it is ahead
+ROUNDING = 1e-12  # ratings that differ by less count as equal
 
 
 def if_else(game: Greed) -> IntArray:
     """Play by thresholds, in the manner of the "basic if-else chain" of section 1.2.
 
-    The paper says of the chain only that it beat the author's first algorithm, so the thresholds
-    are ours, the ones a person would try first. With own score p, opponent's score o, limit M and
-    s sides, the first line that applies decides:
+    The paper says of the chain only that it beat the author's first algorithm, so this project
+    chose the thresholds, as a person would at a first try. With own score p, opponent's score o,
+    limit M and s sides, the first line that applies decides:
 
     1. last turn, p > o: stop;
     2. last turn: roll the number of dice (at least one) whose mean comes nearest to the middle
@@ -44,11 +44,11 @@ def if_else(game: Greed) -> IntArray:
 
 
 def terminal(game: Greed) -> IntArray:
-    """Play last turns by the algorithm of section 5, other turns as if they were its first move.
+    """Play last turns by the algorithm of section 5, and normal turns as if no other followed.
 
-    The published algorithm decides last turns only. In a normal state this player rolls the
-    number of dice that would be best if it were to stop right after, leaving the opponent one
-    last turn played by the algorithm; it stops when that number is zero.
+    The published algorithm decides last turns only. In a normal turn this policy rolls the number
+    of dice that would be best if the player stopped right after, and the opponent played its last
+    turn by the algorithm. The policy stops if that number is zero.
 
     Returns:
         Actions, shape (state,).
@@ -94,10 +94,10 @@ def terminal_rating(game: Greed, dice: int) -> FloatArray:
 def terminal_search(game: Greed) -> tuple[IntArray, FloatArray]:
     """Run the algorithm of section 5 in every last turn.
 
-    Start from the smallest n with n > (M + o - 2p) / (s + 1) and compare with ever fewer dice;
-    when the rating falls, stop and take the best. (The text leaves the direction open; by its
-    Conjecture 1 the rating only falls above the start, so that the search must go down.) Equal
-    ratings do not end the search, and among them the fewest dice are taken.
+    Start from the smallest n with n > (M + o - 2p) / (s + 1) and try ever fewer dice; when the
+    rating falls, stop and take the best. (The text leaves the direction open; by its Conjecture 1
+    the rating only falls above the start, so that the search must go down.) Equal ratings do not
+    end the search; of equal ratings the fewest dice are taken.
 
     Returns:
         The number of dice and its rating, each of shape (own score, other score).

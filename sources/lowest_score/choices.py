@@ -21,7 +21,7 @@ def choice_claims(game: LowestScore) -> list[Claim]:
 
 
 def _first_rolls(game: LowestScore) -> Iterator[Claim]:
-    """Find first rolls of which OptimalBot keeps more than the 3s, or than the lowest die."""
+    """Find first rolls of which OptimalBot keeps more than the 3s or, without a 3, than one die."""
     first = [
         (state, roll)
         for state, (total, roll) in enumerate(rolls_of(game))
@@ -82,7 +82,7 @@ def _keeping_2s(game: LowestScore) -> Iterator[Claim]:
 
 
 def _keeping_1s(game: LowestScore) -> Iterator[Claim]:
-    """Check the summary's second line, and the search of cell 24 that finds nothing."""
+    """Check the second line of the summary, and the search of cell 24, which finds nothing."""
     search, summary = At("before cell 24"), At("summary")
     printed = "it can make sense to keep a 1 voluntarily and to reroll"
     yield _keeping(game, search, printed, lowest=(3, 1))
@@ -122,7 +122,7 @@ def rolls_of(game: LowestScore) -> list[tuple[int, tuple[int, ...]]]:
 
 
 def _shown(decisions: Sequence[Decision]) -> str:
-    """Write the first of some decisions as the notebook does."""
+    """Write the first decision of a list as the notebook writes it."""
     if not decisions:
         return "every state and score to tie"
     to_tie, total, roll = decisions[0]

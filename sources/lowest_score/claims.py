@@ -1,8 +1,7 @@
 """The notebook *Dice Game*, number by number, in the order of its cells.
 
-Chances are printed in percent, rounded to two places. Its rounds and tournaments are in ``play``,
-the value of the order of play in ``order``, its advice in words in
-``strategy`` and ``choices``.
+The notebook prints probabilities in percent, rounded to two places. Its rounds and tournaments are
+in ``play``, the order of play in ``order``, its advice in words in ``strategy`` and ``choices``.
 """
 
 from collections.abc import Iterator
@@ -29,7 +28,7 @@ ONLY_3S = {(1, 2, 3, 4, 6): 1, (1, 2, 3, 3, 6): 2, (3, 3, 3, 3, 3): 5, (6, 6, 6,
 
 @cache
 def _game() -> LowestScore:
-    """Make the game of the notebook, when it is first needed."""
+    """Return the game of the notebook, which is made when it is first needed."""
     return LowestScore()
 
 
@@ -97,7 +96,7 @@ def _beating() -> Iterator[Claim]:
 
 
 def _worked_example() -> Iterator[Claim]:
-    """Beating 1 with two dice, in the comment of cell 11: both show 3, now or one after one."""
+    """Check the comment of cell 11 on beating 1: both dice must show 3, at once or in turn."""
     ordered = [(one, two) for one in range(1, 7) for two in range(1, 7)]
     both = sum(total_worth(_game(), roll) == 0 for roll in ordered)
     single = sum(_game().zero_face in roll for roll in ordered) - both

@@ -1,4 +1,4 @@
-"""The order of play in the notebook *Dice Game*: value of each seat, and regret of its bots."""
+"""The order of play in the notebook *Dice Game*: values of the seats, and regrets of the bots."""
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
@@ -32,7 +32,7 @@ def _tasks(game: LowestScore, players: int) -> list[Task]:
 
 @cache
 def _wins(game: LowestScore, players: int) -> list[float]:
-    """Give the expected payoff of each seat when OptimalBots play in all."""
+    """Return the expected payoff of each seat if OptimalBots play in all seats."""
     return [float(evaluate("notebook", task).value) for task in _tasks(game, players)]
 
 
@@ -61,7 +61,7 @@ def _order_of_play(game: LowestScore) -> Iterator[Claim]:
 def _advantage(
     chances: list[float], later_by: int, about: float, printed: str, note: str = ""
 ) -> Iterator[Claim]:
-    """Compare the wins of 8 players ("we had 8 players"): ratios, and shares of all rounds."""
+    """Compare the wins of 8 players ("we had 8 players"), as ratios and as shares of all rounds."""
     pairs = list(zip(chances, chances[later_by:], strict=False))
     relative = [later / earlier - 1 for earlier, later in pairs]
     rounds = [later - earlier for earlier, later in pairs]
@@ -85,9 +85,9 @@ def _span(shares: list[float]) -> str:
 
 
 def stationary(chain: Array) -> list[Fraction]:
-    """Give the long-run law of a chain in which every state leads to every other, exactly.
+    """Return the exact stationary law of an irreducible Markov chain.
 
-    States are removed one by one (Grassmann, Taksar and Heyman 1985), without any subtraction.
+    States are eliminated one by one, without any subtraction (Grassmann, Taksar and Heyman 1985).
 
     Args:
         chain: fractions, shape (state, next state).
@@ -103,10 +103,10 @@ def stationary(chain: Array) -> list[Fraction]:
 
 
 def moves_first_next(game: LowestScore, players: int) -> Array:
-    """Give the Markov chain of the first player if the winner of a round begins the next.
+    """Return the Markov chain of the player who moves first, if the winner begins the next round.
 
-    All are OptimalBot; the others follow in their order round the table; of tied winners a fair
-    lot decides, so that a seat's chance is its share of the win.
+    All players are OptimalBots, and the others follow in their order round the table. A fair lot
+    decides among tied winners, so that a seat begins with a probability of its share of the win.
 
     Returns:
         Fractions, shape (player who moves first, player who moves first next).

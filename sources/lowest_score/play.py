@@ -14,8 +14,8 @@ from ...games import LowestScore
 from ..claim import At, Claim, printed_table
 from . import policies as exactly
 
-#: Turns printed in cells 3, 4, 6 and 18, in order of play, and their moves: rolls, all dice
-#: finalized after each, and where printed the running scores and the dice left.
+#: Turns printed in cells 3, 4, 6 and 18, in order of play, and their moves: the roll, all dice
+#: finalized after it, and, if printed, the running score and the dice left.
 TURNS = {
     turn: list(moves)
     for turn, moves in groupby(
@@ -44,17 +44,17 @@ def play_claims(game: LowestScore) -> list[Claim]:
 def table_for(
     game: LowestScore, players: int, objective: Literal["win", "share"] = "win"
 ) -> LowestScore:
-    """Make the same game for another number of players."""
+    """Return the same game for another number of players."""
     return LowestScore(game.dice, game.faces, game.zero_face, players, objective)
 
 
 def total_worth(game: LowestScore, dice: tuple[int, ...]) -> int:
-    """Add up the worth of some dice, in points."""
+    """Return the worth of dice in points."""
     return sum(game.worth[face - 1] for face in dice)
 
 
 def only3s_keeps(game: LowestScore, score: int, roll: tuple[int, ...]) -> int:
-    """Look up the number of dice that Only3sBot keeps as the first player."""
+    """Return the number of dice that Only3sBot keeps as the first player."""
     padding = [0] * (game.dice - len(roll))
     first = [game.max_score + 1, game.players - 1]
     observation: IntArray = np.array([[score, *game.by_worth(roll), *padding, *first]])
@@ -95,7 +95,7 @@ def _turns(game: LowestScore) -> Iterator[Claim]:
 
 
 def _choice(game: LowestScore, player: str, score: int, roll: tuple[int, ...]) -> int | None:
-    """Give the dice that a bot keeps; ``None`` if it may keep any."""
+    """Return the number of dice that a bot keeps; None for a bot whose choice is random."""
     if player.startswith("Only3s"):
         return only3s_keeps(game, score, roll)
     if player.startswith("Optimal"):  # the first of three players, or the second

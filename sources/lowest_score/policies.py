@@ -18,7 +18,7 @@ from ..turn import TurnValues, in_every_context, solve_turn
 
 
 def expected_score(game: LowestScore, dice: int) -> Fraction:
-    """Smallest expected score of some fresh dice (``ExpectationCalculator.expectation``)."""
+    """Smallest expected score of dice to be rolled (``ExpectationCalculator.expectation``)."""
     return -_before_roll(_score(game), game, dice, 0, 0)
 
 
@@ -28,7 +28,7 @@ def expected_score_of_roll(game: LowestScore, roll: Sequence[int]) -> Fraction:
 
 
 def beat_chance(game: LowestScore, goal: int, dice: int) -> Fraction:
-    """Best chance to score below a goal with some fresh dice (``p_beat``)."""
+    """Best chance to score below a goal with dice to be rolled (``p_beat``)."""
     if goal <= 0:
         return Fraction(0)
     return _before_roll(_beat(game), game, dice, 0, min(goal, game.max_score + 1))
@@ -42,7 +42,7 @@ def beat_chance_of_roll(game: LowestScore, goal: int, roll: Sequence[int]) -> Fr
 
 
 def survival_chance(game: LowestScore, score: int, players_after: int) -> Fraction:
-    """Chance that no later player beats a score, if each only tries that (``p_winning``)."""
+    """Chance that no later player beats a score, if each tries only that (``p_winning``)."""
     goal = max(0, min(score, game.max_score + 1))
     return Fraction((1 - _beat(game).start[goal]) ** players_after)
 
@@ -77,7 +77,8 @@ def notebook_choices(game: LowestScore, players_after: int) -> IntArray:
     """Number of dice that OptimalBot keeps, for every score to tie.
 
     Returns:
-        Numbers of dice, shape (state, score to tie); no score to tie is as the largest.
+        Numbers of dice, shape (state, score to tie); the last column stands for no score to tie,
+            too.
     """
     turn = game.legs[0].turn
     total, rolled = turn.observations[:, 0], (turn.observations[:, 1:] > 0).sum(axis=1)
@@ -87,7 +88,7 @@ def notebook_choices(game: LowestScore, players_after: int) -> IntArray:
 
 
 def only3s(game: LowestScore | LowestScoreMatch) -> IntArray:
-    """Keep the dice that are worth nothing, or else the lowest (``Only3sBot``).
+    """Keep all dice that are worth nothing, or the lowest die if there is none (``Only3sBot``).
 
     Returns:
         Actions, shape (state,).
@@ -100,9 +101,9 @@ def only3s(game: LowestScore | LowestScoreMatch) -> IntArray:
 def notebook(game: LowestScore) -> IntArray:
     """Play as the notebook's OptimalBot does.
 
-    It takes every later player to try no more than to beat its score, each independently of the
-    others; of equally good numbers of dice it keeps the fewest; and once it cannot tie any more
-    it keeps everything.
+    The bot assumes that every later player only tries to beat the bot's score, independently of
+    the others. Of equally good numbers of dice it keeps the fewest, and all dice once it can
+    neither win nor tie.
 
     Returns:
         Actions, shape (state,).

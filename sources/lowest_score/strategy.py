@@ -1,6 +1,6 @@
-"""Advice of the notebook *Dice Game* in words, beside exact computation.
+"""Advice that the notebook *Dice Game* gives in words, beside exact computation.
 
-What it says of OptimalBot's choices is in ``choices``.
+The notebook's statements about OptimalBot's choices are in ``choices``.
 """
 
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ def _last_two_dice(game: LowestScore) -> Iterator[Claim]:
 
 
 def _no_regret(game: LowestScore) -> Iterator[Claim]:
-    """Read "not regret" in three ways, of two dice left that show a 1 and something else."""
+    """Check three readings of "not regret", for two dice of which one shows a 1."""
     two, one = exactly.beat_chance(game, 3, 2), exactly.beat_chance(game, 2, 1)
     printed = "we're slightly more likely to not regret rerolling both dice"
     yield At("summary, of winning against 3").statement(
@@ -82,10 +82,10 @@ def _no_regret(game: LowestScore) -> Iterator[Claim]:
 
 
 def compare_rerolls(game: LowestScore) -> tuple[Fraction, Fraction]:
-    """Compare two dice, rerolled for the least expected total, with a 1 kept and one die rerolled.
+    """Compare rerolling both dice, for the smallest expected total, with keeping a 1.
 
     Returns:
-        The chances that the two end lower, and that they end equal.
+        The probability that rerolling both ends lower, and that both ways end equal.
     """
     turn = LowestScore(2, game.faces, game.zero_face, 1).legs[0].turn
     totals = np.arange(turn.num_results)
@@ -122,7 +122,9 @@ def _last_player(game: LowestScore) -> Iterator[Claim]:
     """Check the advice for the last player."""
     rolls = rolls_of(game)
     ends = np.array([total + total_worth(game, roll) for total, roll in rolls])[:, None]
-    sure = ends <= np.arange(game.max_score + 1)  # (roll, score to tie): to keep all dice will do
+    sure = ends <= np.arange(
+        game.max_score + 1
+    )  # (roll, score to tie): keeping all dice wins or ties
     everything = np.array([len(roll) for _, roll in rolls])[:, None]
     fewer = sure & (exactly.notebook_choices(game, 0) < everything)
     wins = {
@@ -172,7 +174,7 @@ def _later_players(game: LowestScore) -> Iterator[Claim]:
 
 
 def _expected_total(game: LowestScore) -> Iterator[Claim]:
-    """Find the dice that are kept beside a lower die for the smallest expected total."""
+    """List which dice play for the smallest expected total keeps besides a lower die."""
     turn = game.legs[0].turn
     scores = [[Fraction(-score)] for score in range(game.max_score + 1)]
     kept = solve_turn(turn, np.array(scores)).choices[:, 0] + 1
@@ -214,7 +216,7 @@ def _besides(rolls: list[str]) -> str:
 
 
 def _scores_to_aim_for(game: LowestScore) -> Iterator[Claim]:
-    """Call a score good if it survives more often than the reciprocal of the number of players."""
+    """Check which scores are good: they survive more often than one in the number of players."""
     highest = {
         after: max(
             score

@@ -1,7 +1,7 @@
 """The notes *V(initial)* on two-player Shut the Box, line by line.
 
-The notes have no numbers but those of their recursions, which stand here as they are written,
-beside the game's own exact solution.
+The notes print no numbers, only recursions. These stand here as the notes write them, and are
+compared with the exact solution of the game.
 """
 
 from collections.abc import Iterator
@@ -63,8 +63,8 @@ class NotesRecursion:
     def value_1(self, tiles: Tiles, roll: int, shut_wins: bool) -> Fraction:
         """V_1(S, r), the first player's expected wins.
 
-        An empty box is worth 1, as in the recursion, or if not ``shut_wins`` what the notes' first
-        line says.
+        If ``shut_wins``, an empty box is worth 1, as in the recursion; otherwise the second player
+        still has its turn, as in the first line of the notes.
         """
         if not tiles and shut_wins:
             return Fraction(1)
@@ -98,7 +98,7 @@ def _rolls(open_sum: int) -> dict[int, Fraction]:
 
 @cache
 def _notes(tiles: int, early_stop: bool) -> NotesRecursion:
-    """Give the recursion; all checks share its cached values."""
+    """Return the recursion; all checks share its cached values."""
     return NotesRecursion(tiles, early_stop)
 
 

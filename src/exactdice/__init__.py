@@ -1,7 +1,7 @@
 """Reinforcement-learning environments whose optimum is known exactly.
 
 Importing this package registers the environments ``exactdice/<game>-v0`` with Gymnasium;
-``register`` adds games of one's own.
+``register`` adds your own games.
 """
 
 from importlib import import_module

@@ -1,6 +1,6 @@
 """The command line: ``exactdice train | score | verify | solve | reproduce | benchmark | ...``.
 
-A command imports its libraries when it runs; most need gymnasium, numpy, tyro and rich only.
+A command imports its libraries when it runs; most commands need gymnasium, numpy, tyro and rich.
 """
 
 import contextlib
@@ -36,11 +36,11 @@ EXTRAS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit; a user's mistake is one line on stderr and exit code 2."""
+    """Run the command line and exit; a user's mistake prints one line on stderr, exit code 2."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # for consoles that lack characters
+        if isinstance(stream, io.TextIOWrapper):  # some consoles cannot print every character
             stream.reconfigure(errors="backslashreplace")
     try:
         with _saying_what_to_install(words):
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _open_streams() -> None:
-    """Open empty standard streams if the process, such as a service, has none."""
+    """Open empty standard streams if the process has none, as a service may."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             nothing = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115  stays open

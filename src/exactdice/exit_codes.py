@@ -1,4 +1,4 @@
-"""Exit codes besides 0 for success, 1 for a finding, such as a false claim, and 2 for a mistake."""
+"""Exit codes besides 0 (success), 1 (a finding, such as a false claim) and 2 (a user's mistake)."""
 
 INTERRUPTED = 130  # Ctrl-C ended the command
-BROKEN_PIPE = 141  # the reader of the output left
+BROKEN_PIPE = 141  # the reader of the output closed it

@@ -8,8 +8,8 @@ import pytest
 from exactdice.baselines import Task, make_task, score
 from exactdice.core.positions import states_of
 from exactdice.games import GAMES, InputError, Layout
-from exactdice.look import agents
-from exactdice.look.charts import FORMATS, Bars, Map
+from exactdice.look import agents, charts, page
+from exactdice.look.charts import FORMATS, Bars, Map, Plot
 from exactdice.look.drawing import draw
 from exactdice.look.games import greed
 from exactdice.look.names import GAME_CHARTS, picture
@@ -37,7 +37,7 @@ def small(name):
 @pytest.mark.parametrize("name", GAME_CHARTS)
 def test_every_chart_of_a_game_is_drawn_and_its_cells_say_something(name, tmp_path):
     shown = small(name)
-    assert shown.says.endswith(".")
+    assert shown.caption.endswith(".")
     for panel in shown.panels:
         words = getattr(panel, "words", None)
         if callable(words):
@@ -47,7 +47,7 @@ def test_every_chart_of_a_game_is_drawn_and_its_cells_say_something(name, tmp_pa
         path = tmp_path / f"picture.{ending}"
         draw(shown, path)
         assert path.stat().st_size > 3000
-    assert shown.says in path.read_text().replace("&gt;", ">")
+    assert shown.caption in path.read_text().replace("&gt;", ">")
 
 
 @pytest.mark.parametrize("ending", FORMATS)
@@ -90,9 +90,9 @@ def test_what_is_set_apart_is_what_optimal_players_never_meet():
     normal, _ = greed.policy(task).panels
     first = int(exactdice.solve(task).policy.actions[0])
     assert first > 1
-    assert normal.apart[1:first, 0].all()  # less than the first roll shows
-    assert not normal.apart[first, 0]
-    assert not normal.apart[0, 0]
+    assert normal.faded[1:first, 0].all()  # less than the first roll shows
+    assert not normal.faded[first, 0]
+    assert not normal.faded[0, 0]
 
 
 @pytest.mark.parametrize("policy", ["if_else", "random"])
@@ -100,12 +100,12 @@ def test_what_an_agent_rolls_stands_above_how_far_that_is_from_the_best(policy):
     scored = score(policy, make_task("Greed", **SMALL["Greed"], opponent="random", seat=1))
     solution = exactdice.solve(scored.task)
     shown = greed.rolls(scored)
-    assert "the nearest best number against random" in shown.says
+    assert "the nearest best number against random" in shown.caption
     for last in (0, 1):
         rolled, beyond = shown.panels[last], shown.panels[2 + last]
         for (other, own), dice in np.ndenumerate(rolled.values):
             state = int(scored.task.game.encode(np.array([own, other, last])))
-            assert rolled.apart[other, own] == (scored.occupancy[state] == 0)
+            assert rolled.faded[other, own] == (scored.occupancy[state] == 0)
             law = scored.agent.probabilities(np.array([state]))[0]
             if np.isfinite(dice):
                 assert dice == pytest.approx(law @ np.arange(len(law)))
@@ -117,11 +117,11 @@ def test_what_an_agent_rolls_stands_above_how_far_that_is_from_the_best(policy):
 def test_maps_against_a_policy_are_of_the_best_response_and_say_so():
     task = make_task("Greed", **SMALL["Greed"], opponent="random")
     worth = greed.value(task)
-    assert "under optimal play against random from there on" in worth.says
+    assert "under optimal play against random from there on" in worth.caption
     start = worth.panels[0].values[0, 0]
     assert start == pytest.approx(exactdice.solve(task).value)
     assert start > exactdice.solve(make_task("Greed", **SMALL["Greed"])).value + 0.1
-    assert worth.panels[0].apart_label == "never reached under optimal play against random"
+    assert worth.panels[0].faded_label == "never reached under optimal play against random"
 
 
 def test_laws_of_results_are_of_the_game_that_is_asked_for():
@@ -137,13 +137,13 @@ def test_ties_are_hatched_where_several_numbers_are_best():
     _, last = greed.policy(task).panels
     for own, other in ((9, 0), (0, 9)):
         several = len(exactdice.solve(task).optimal_actions([own, other, 1])) > 1
-        assert last.marked[other, own] == several
+        assert last.hatched[other, own] == several
 
 
 def test_the_papers_search_misses_21_labels():
     left, right = picture(["greed-figure-3"]).panels
-    assert left.marked.sum() == 21
-    assert (left.texts != right.texts)[left.marked].all()
+    assert left.hatched.sum() == 21
+    assert (left.texts != right.texts)[left.hatched].all()
 
 
 def test_the_beginning_is_worth_what_each_game_says():
@@ -201,20 +201,20 @@ def test_what_a_player_keeps_of_any_number_of_dice_is_the_solution(name, seat, c
                 seen[place] = number
             best = solution.optimal_actions(seen)
             assert kept == min(best) + 1
-            assert panel.marked[row, column] == (len(best) > 1)
-            assert panel.apart[row, column] == (len(best) == len(roll))
+            assert panel.hatched[row, column] == (len(best) > 1)
+            assert panel.faded[row, column] == (len(best) == len(roll))
 
 
 def test_cut_cells_of_the_notebook_are_hatched():
     (panel,) = picture(["lowest-score-survival"]).panels
     rows = printed_table("lowest_score", "survival")
     cut = sum("cut" in cell for row in rows for cell in row.values())
-    assert panel.marked.sum() == cut
+    assert panel.hatched.sum() == cut
 
 
 def test_the_match_says_what_it_is_worth_and_whether_higher_is_better():
     shown = picture(["421-match"], env={"tokens": 2, "charge_casts": 1})
-    assert "it is 0.507683; a lower result is better in 0 of 4 token states" in shown.says
+    assert "it is 0.507683; a lower result is better in 0 of 4 token states" in shown.caption
     (panel,) = shown.panels
     assert np.isfinite(panel.values).sum() == 4
     assert panel.values[0, 0] == pytest.approx(0.507683, abs=1e-6)
@@ -311,6 +311,35 @@ def test_what_cannot_be_drawn_is_refused(words, options, message, tmp_path, monk
         picture(words, **options)
 
 
+def test_a_picture_of_the_gallery_is_drawn_by_its_name():
+    assert picture(["outcomes-lowest-score"], env=SMALL["LowestScore"]).caption == (
+        picture(["outcomes", "only3s"], "LowestScore", SMALL["LowestScore"]).caption
+    )
+    with pytest.raises(InputError, match="game must be LowestScore for outcomes-lowest-score"):
+        picture(["outcomes-lowest-score"], "Greed")
+
+
+@pytest.mark.parametrize("others", [None, np.array([1.0, 2.0])])
+def test_a_marked_bar_is_hatched_and_the_legend_says_why(others, tmp_path):
+    panel = Bars(
+        title="Two",
+        x_label="length",
+        labels=["a", "b"],
+        values=np.array([1.0, 3.0]),
+        others=others,
+        hatched=np.array([False, True]),
+        hatched_label="not optimal",
+    )
+    shown = Plot.of(panel, "Two bars.")
+    html = page.section(shown, "two").replace("\\u002f", "/")
+    assert "<p>Bars: hatched, not optimal.</p>" in html
+    assert '"shape":["","/"]' in html
+    draw(shown, tmp_path / "two.svg")
+    text = (tmp_path / "two.svg").read_text()
+    assert "not optimal" in text
+    assert "<pattern" in text
+
+
 class Mapped(Walk):
     """A walk whose cells lie in a row."""
 
@@ -338,3 +367,7 @@ def test_the_chart_of_beginnings_keeps_every_rule():
 def test_every_chart_of_one_game_refuses_agents_of_another():
     with pytest.raises(InputError, match="rolls must be followed by an agent of Greed, got one of"):
         picture(["rolls", "random"], game="FourTwoOne", env=SMALL["FourTwoOne"])
+
+
+def test_plots_are_found_under_their_former_name():
+    assert charts.Picture is Plot

@@ -1,5 +1,6 @@
 """Charts of runs, and the page about one, opened in a browser."""
 
+import io
 import json
 import re
 import shutil
@@ -8,14 +9,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from exactdice.agents.runs.asked import Asked
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.folders import load_model
+from exactdice.agents.runs.report import report
 from exactdice.agents.runs.train import train
 from exactdice.baselines import best_response, evaluate, make_task, score
+from exactdice.baselines.scoring.score import FIGURES
 from exactdice.look import gallery, page
 from exactdice.look import runs as charts
 from exactdice.look.games import greed
 from exactdice.look.names import GAME_CHARTS
+from exactdice.look.report import write_report
+from rich.console import Console
 
 ROOT = Path(__file__).parent.parent.parent
 GREED = ["--env", "max_score", "10", "sides", "3"]
@@ -213,6 +219,21 @@ def test_the_page_of_a_policy_has_the_maps_of_its_game(run, browser, policy, gam
         assert f"opponent in seat {1 - task.seat} earns {earned:.6f} a game" in best.text_content()
         assert f"difference, {lost:.6f}, is the exploitability" in best.text_content()
     assert not wrong
+
+
+def test_every_figure_of_a_score_is_in_json_in_the_terminal_and_on_the_page(tmp_path):
+    scored = write_report(Asked("random", "Greed", {"max_score": 3}), tmp_path / "page.html")
+    console = Console(file=io.StringIO(), width=100)
+    report(scored, console)
+    words, html = console.file.getvalue(), (tmp_path / "page.html").read_text(encoding="utf-8")
+    for figure in FIGURES:
+        assert figure.name in scored.as_dict()
+        if figure.label:
+            text = figure.text(scored)
+            told = figure.sentence.format(text)
+            assert (told if told else figure.label) in words
+            assert text in words
+            assert f"<td>{figure.label}</td><td>{text}</td><td>{figure.meaning}</td>" in html
 
 
 def test_gains_of_the_best_response_are_what_the_equilibrium_misses(run):

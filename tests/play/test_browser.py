@@ -6,7 +6,7 @@ import threading
 
 import pytest
 from exactdice.games import GAMES
-from exactdice.play.record import Record
+from exactdice.play.record import GameRecord
 from exactdice.play.web import make_app
 from small_games import SMALL
 from werkzeug.serving import WSGIRequestHandler, make_server
@@ -22,7 +22,7 @@ class Silent(WSGIRequestHandler):
 
 @pytest.fixture(scope="module")
 def address():
-    app = make_app(Record("Greed", {"max_score": 20}, None, 3))
+    app = make_app(GameRecord("Greed", {"max_score": 20}, None, 3))
     server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Silent)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.port}/"

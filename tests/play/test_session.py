@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from exactdice.baselines import make_task, solve
 from exactdice.games import InputError
+from exactdice.play import record
 from exactdice.play.session import Session, replay
 from small_games import SMALL
 
@@ -83,3 +84,7 @@ def test_moves_are_integers(action):
     with pytest.raises(InputError, match="action must be an integer, got"):
         session.move(action)
     assert session.actions == []
+
+
+def test_game_records_are_found_under_their_former_name():
+    assert record.Record is record.GameRecord

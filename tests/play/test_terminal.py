@@ -17,7 +17,7 @@ from exactdice.baselines import make_task
 from exactdice.envs.drawing.scene import Event, Scene
 from exactdice.games import Die, Gauge, Note, Row, Tile, Tokens
 from exactdice.play.coach import unit_of
-from exactdice.play.record import Record, read_record
+from exactdice.play.record import GameRecord, read_record
 from exactdice.play.replies import labels, understand, written
 from exactdice.play.rules import rules
 from exactdice.play.session import Choice, Session
@@ -87,7 +87,7 @@ def lines_of(*replies):
 @pytest.mark.parametrize(("name", "size"), SIZES)
 def test_a_game_is_played_to_its_end_and_its_account_adds_up_as_printed(run, name, size):
     for seed in range(5):
-        replies, session = replies_of(Record(name, size, seed=seed))
+        replies, session = replies_of(GameRecord(name, size, seed=seed))
         code, said, complaint = run(
             lines_of(*replies, "n"), name, "--env", *words(size), "--seed", seed, "--coach"
         )
@@ -126,7 +126,7 @@ def test_a_game_is_played_to_its_end_and_its_account_adds_up_as_printed(run, nam
 def test_a_game_of_default_size_fits_into_80_columns(run, name):
     game = str(ROOT / name) if ":" in name else name
     env = {"target": 20} if ":" in name else {}
-    replies, _ = replies_of(Record(game, env, seed=3))
+    replies, _ = replies_of(GameRecord(game, env, seed=3))
     options = ["--env", *words(env)] if env else []
     code, said, complaint = run(lines_of(*replies, "n"), game, "--seed", 3, *options)
     assert (code, complaint) == (0, "")
@@ -137,7 +137,7 @@ def test_a_game_of_default_size_fits_into_80_columns(run, name):
 
 @pytest.mark.parametrize("name", ["Greed", "ShutTheBox"])
 def test_a_process_plays_through_a_pipe(name, tmp_path):
-    replies, _ = replies_of(Record(name, SMALL[name][0], seed=1))
+    replies, _ = replies_of(GameRecord(name, SMALL[name][0], seed=1))
     command = [*COMMAND, name, "--env", *words(SMALL[name][0]), "--seed", "1", "--coach"]
     result = subprocess.run(
         command, input=lines_of(*replies).encode(), capture_output=True, cwd=tmp_path
@@ -170,7 +170,7 @@ def test_who_quits_and_comes_back_plays_the_same_game(run, name):
     size = SMALL[name][0]
     record = next(
         record
-        for record in (Record(name, size, seed=seed) for seed in range(99))
+        for record in (GameRecord(name, size, seed=seed) for seed in range(99))
         if len(replies_of(record)[0]) > 1
     )
     replies, session = replies_of(record)
@@ -260,7 +260,7 @@ def test_nothing_that_was_saved_is_lost(run):
 def test_saving_needs_nothing_but_the_record_and_keeps_places_from_anywhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("gone").mkdir()  # what was in it is not needed
-    Record("LowestScore", against="random,gone,notebook").write(Path("mine.json"))
+    GameRecord("LowestScore", against="random,gone,notebook").write(Path("mine.json"))
     saved = json.loads(Path("mine.json").read_text())
     assert saved["against"] == f"random,{(tmp_path / 'gone').resolve()},notebook"
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["mine.json"]
@@ -289,13 +289,13 @@ def test_a_game_is_saved_from_the_start_and_its_file_goes_with_it(
         kept.append(read_record(Path("mine.json")).actions)
         return next(left)
 
-    play(Record("Greed", {"seat": 1}, "random", 1), Path("mine.json"), ask)
+    play(GameRecord("Greed", {"seat": 1}, "random", 1), Path("mine.json"), ask)
     assert kept[0] == ()
     assert Path("mine.json").exists() is stays
 
 
 def test_who_resumes_what_cannot_be_written_keeps_it_and_is_told(run, monkeypatch):
-    Record("Greed", seed=1, actions=(20,)).write(Path("mine.json"))
+    GameRecord("Greed", seed=1, actions=(20,)).write(Path("mine.json"))
     before = Path("mine.json").read_bytes()
 
     def full(*_):
@@ -314,7 +314,7 @@ def test_who_cannot_save_goes_on_playing(run, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Record, "write", full)
+    monkeypatch.setattr(GameRecord, "write", full)
     code, said, complaint = run(lines_of("20", "q", "0"), "Greed", "--seed", 1)
     assert (code, complaint) == (0, "")
     assert "Not saved: [Errno 28] No space left on device." in said
@@ -357,7 +357,7 @@ def test_who_cannot_save_goes_on_playing(run, monkeypatch):
 )
 def test_a_file_that_is_no_saved_game_is_one_line(run, change):
     path = Path("mine.json")
-    record = Record("Greed", seed=1, actions=(20,))
+    record = GameRecord("Greed", seed=1, actions=(20,))
     record.write(path)
     if isinstance(change, dict):
         content = json.loads(path.read_text()) | change
@@ -579,5 +579,5 @@ def test_the_session_of_the_page_is_what_its_command_prints(run):
 def test_slow_solving_is_announced(monkeypatch, capsys):
     monkeypatch.setattr("exactdice.play.asking.PATIENCE", 0.0)
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    assert play(Record("LowestScore", {"opponents": "optimal", "dice": 4}, seed=1))
+    assert play(GameRecord("LowestScore", {"opponents": "optimal", "dice": 4}, seed=1))
     assert "One moment, only once" in capsys.readouterr().out

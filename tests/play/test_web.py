@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from exactdice.envs import find_game
 from exactdice.games import GAMES
-from exactdice.play import tables
-from exactdice.play.record import Record
+from exactdice.play import open_games
+from exactdice.play.record import GameRecord
 from exactdice.play.web import PAGE, make_app, serve
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,7 +31,9 @@ JSON_VALUES = st.recursive(
 
 
 def client(record=None):
-    return make_app(record or Record("Greed", {"max_score": 10, "sides": 3}, None, 1)).test_client()
+    return make_app(
+        record or GameRecord("Greed", {"max_score": 10, "sides": 3}, None, 1)
+    ).test_client()
 
 
 def begin(web, **wish):
@@ -107,7 +109,7 @@ def test_a_move_is_taken_back_and_made_again_with_the_same_dice():
 
 
 def test_two_games_do_not_know_of_each_other_and_the_oldest_goes_first(monkeypatch):
-    monkeypatch.setattr(tables, "KEPT", 2)
+    monkeypatch.setattr(open_games, "KEPT", 2)
     web = client()
     one, two = begin(web, **small("Greed")), begin(web, **small("Greed"))
     assert one["id"] != two["id"]
@@ -122,7 +124,7 @@ def test_two_games_do_not_know_of_each_other_and_the_oldest_goes_first(monkeypat
 
 def test_the_game_of_the_command_line_comes_first_with_its_moves_and_policies():
     env = {"max_score": 10, "sides": 3, "opponent": "if_else"}
-    web = client(Record("Greed", env, None, 1, True, (2, 1)))
+    web = client(GameRecord("Greed", env, None, 1, True, (2, 1)))
     game = begin(web)
     assert (game["coach"], game["made"], game["seed"]) == (True, 2, 1)
     offered = web.get("/api/setup").json
@@ -134,7 +136,7 @@ def test_the_game_of_the_command_line_comes_first_with_its_moves_and_policies():
 
 def test_a_game_of_ones_own_is_played_too(own_games):
     own_games(TWENTY_ONE)
-    web = client(Record(TWENTY_ONE, {}, None, 5))
+    web = client(GameRecord(TWENTY_ONE, {}, None, 5))
     game = begin(web)
     assert game["choices"]
     again = begin(web, game=find_game(TWENTY_ONE).name, seed=5)
@@ -261,7 +263,7 @@ def test_a_port_that_is_taken_is_named():
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(ValueError, match=f"port must be one that is free, got {port}"):
-            serve(Record("Greed", {"max_score": 5, "sides": 3}), port)
+            serve(GameRecord("Greed", {"max_score": 5, "sides": 3}), port)
 
 
 @pytest.mark.posix
@@ -298,6 +300,8 @@ def test_without_flask_the_extra_is_named(monkeypatch, capsys):
 
 def test_games_whose_default_sizes_are_above_the_limits_are_left_out(monkeypatch):
     monkeypatch.setenv("EXACTDICE_LIMIT", "0.0005")
-    known = make_app(Record("ShutTheBox", {"tiles": 4})).test_client().get("/api/setup").get_json()
+    known = (
+        make_app(GameRecord("ShutTheBox", {"tiles": 4})).test_client().get("/api/setup").get_json()
+    )
     assert {game["name"] for game in known["games"]} < set(GAMES)
     assert known["first"] == "ShutTheBox" in [game["name"] for game in known["games"]]

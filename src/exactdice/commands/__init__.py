@@ -1,7 +1,7 @@
-"""The commands, a module each, which has a dataclass of options and ``run``.
+"""The commands: each is a module with a dataclass of options and a function ``run``.
 
-``run`` takes the options and gives the exit code. It imports the libraries of an extra when it is
-called, so that help and light commands need few.
+``run`` takes the options and returns the exit code. It imports the libraries of an extra when it is
+called, so that the help and most commands do not need them.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ class Command(NamedTuple):
     run: Callable[[Any], int]
 
 
-#: By name, in the order of the help.
+#: All commands by name, in the order of the help.
 COMMANDS = {
     "train": Command(TrainConfig, train.run),
     "score": Command(score.ScoreConfig, score.run),

@@ -14,20 +14,20 @@ class AgentOptions:
     """The agent that a command scores."""
 
     policy: tyro.conf.Positional[str]
-    """Run folder; or, for --game, the name of a policy such as random, a certificate, or a model
-    that stable-baselines3 saved."""
+    """Run folder; or, with --game, the name of a policy such as random, a certificate, or a model
+    saved by stable-baselines3."""
 
     game: GameName | None = None
-    """Game of a policy that is no run. Default: Greed."""
+    """Game of a policy that is not a run. Default: Greed."""
 
     env: Keywords = field(default_factory=dict)
-    """Keyword arguments of the environment for a policy that is no run: --env max_score 50."""
+    """Keyword arguments of the environment for a policy that is not a run: --env max_score 50."""
 
     model: Literal["final", "best"] | None = None
     """Which model of a run. Default: final."""
 
     stochastic: bool = False
-    """Let a model draw from its law rather than take its likeliest action."""
+    """Score a model as it draws actions at random from its law, not with its likeliest action."""
 
     @property
     def agent(self) -> Asked:

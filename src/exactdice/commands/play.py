@@ -11,7 +11,7 @@ from ..agents.runs.config import Keywords
 from ..core import GAMES, InputError
 from ..exit_codes import INTERRUPTED
 from ..games import DEFAULT_GAME
-from ..play.record import Record, new_seed, options_of_run, read_record
+from ..play.record import GameRecord, new_seed, options_of_run, read_record
 
 #: Like ``GameName``, but it may be left out.
 GameToPlay = Annotated[
@@ -25,29 +25,29 @@ class PlayConfig:
     """Play a game against any policy, in the terminal or in the browser."""
 
     game: tyro.conf.Positional[GameToPlay] = None
-    """Game to play. Default: that of the run to play against, else Greed."""
+    """Game to play. Default: the game of the run given by --against, else Greed."""
 
     env: Keywords = field(default_factory=dict)
-    """Keyword arguments of the environment: --env max_score 50 seat 1, for moving second."""
+    """Keyword arguments of the environment, such as --env max_score 50 seat 1 (moving second)."""
 
     against: str | None = None
     """Policy of the other players: a name such as random, a run folder, a certificate or a saved
-    model; several with commas where the game has opponents. Default: the game's own."""
+    model; one for each opponent if separated by commas. Default: the default of the game."""
 
     seed: int | None = None
-    """Seed of all dice: the same moves with the same seed are the same game. Default: a new one,
-    which is printed."""
+    """Seed of all dice: the same moves with the same seed give the same game. Default: a random
+    seed, which is printed."""
 
     coach: bool = False
-    """Say after each move what it was worth, which was the best and what it gave away; at the end,
-    what was skill and what was luck."""
+    """Print after each move its value, the best move and the difference; at the end, split the
+    result into skill and luck."""
 
     save: Path | None = None
-    """File to save in; it must not exist, and goes when the game is over. Default:
-    exactdice-<game>.json here."""
+    """File to save in; it must not exist, and is removed when the game is over. Default:
+    exactdice-<game>.json in the current folder."""
 
     resume: Path | None = None
-    """Saved game to go on with, with its own options."""
+    """Saved game to resume; it keeps its own options."""
 
     web: bool = False
     """Play in the browser, served to this machine alone."""
@@ -84,8 +84,8 @@ def run(options: PlayConfig) -> int:
     return 0 if play(record, options.save or options.resume) else INTERRUPTED
 
 
-def _record(options: PlayConfig) -> Record:
-    """Give the saved game that is resumed, or a new one, by default that of the opponent's run."""
+def _record(options: PlayConfig) -> GameRecord:
+    """Return the saved game to resume, or a new game; a run as opponent brings its own game."""
     if options.resume is not None:
         return read_record(options.resume, coach=options.coach)
     seed = new_seed() if options.seed is None else options.seed
@@ -94,4 +94,4 @@ def _record(options: PlayConfig) -> Record:
         game, sizes = options_of_run(Path(options.against))
         env = sizes | env
     game = DEFAULT_GAME if game is None else game
-    return Record(game, env, options.against, seed, options.coach)
+    return GameRecord(game, env, options.against, seed, options.coach)

@@ -1,4 +1,4 @@
-"""``exactdice plot``: draw a chart, or the gallery of all."""
+"""``exactdice plot``: draw a chart, or the gallery of all charts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,43 +11,44 @@ from ..agents.runs.config import GameName, Keywords
 from ..core import InputError
 from ..core.words import plural
 
-#: Words that say what to draw.
+#: A chart and its agent, run folders, or the gallery.
 What = Annotated[tuple[str, ...], tyro.conf.arg(metavar="[WHAT ...]")]
 
 
 @dataclass(frozen=True)
 class PlotConfig:
-    """Draw a chart of a game, of an agent or of training runs into a picture.
+    """Draw a chart of a game, of an agent or of training runs into a picture file.
 
-    An unknown name gets a list of all charts.
+    An unknown name prints a list of all charts.
     """
 
     what: tyro.conf.Positional[What]
-    """Run folders, whose exact learning curves are drawn; or the name of a chart, such as
-    greed-policy, and what it is of: mistakes RUN, mistakes POLICY, outcomes POLICY, rolls POLICY
-    of Greed, critic RUN, leaderboard FOLDER; or gallery, which draws everything, and what is in
-    folders that follow."""
+    """A chart of a game, such as greed-policy; a chart of an agent or of runs: mistakes AGENT,
+    outcomes AGENT, rolls AGENT (Greed only), critic RUN, leaderboard FOLDER, where AGENT is a run
+    folder or a policy; run folders alone, for their exact learning curves; a picture of the
+    gallery, such as mistakes-greed; or gallery, for all its pictures and those of the run or
+    benchmark folders that follow."""
 
     picture: Path | None = None
-    """File to write; its ending says the format, such as .png or .svg. Default: learning.png, or
-    the name of the chart."""
+    """File to write; its ending is the format, such as .png or .svg. Default: the name of the
+    chart, or learning.png for run folders."""
 
     game: GameName | None = None
-    """Game of an agent that is no run. Default: Greed."""
+    """Game of an agent that is not a run. Default: Greed."""
 
     env: Keywords = field(default_factory=dict)
     """Keyword arguments of the game: --env max_score 50."""
 
     folder: Path | None = None
-    """Folder for the pictures of the gallery; beside it comes a page that shows them. Default:
-    gallery."""
+    """Folder for the pictures of the gallery; a page that shows them is written beside it.
+    Default: gallery."""
 
     only: str | None = None
-    """Draw only this picture of the gallery, and leave its page as it is. The name is that of the
-    picture's file without its ending. Default: draw all pictures."""
+    """Draw only the picture of this name into the folder of the gallery, and leave the page as it
+    is. Default: draw all pictures."""
 
     def __post_init__(self) -> None:
-        """Check that there is something to draw, and where."""
+        """Check that something is to be drawn, and that the options fit it."""
         if not self.what:
             raise InputError("what must be run folders, gallery or the name of a chart, got none")
         useless = ("picture", "game", "env") if self.is_gallery else ("folder", "only")
@@ -71,12 +72,12 @@ def run(options: PlotConfig) -> int:
 
     name = options.what[0]
     path = options.picture or Path(f"{name if name in NAMES else 'learning'}.png")
-    format_of(path)  # before anything is computed
+    format_of(path)  # refuses a wrong ending before anything is computed
     shown = picture(options.what, options.game, options.env)
     from ..look.drawing import draw
 
     draw(shown, path)
-    print(f"{shown.says}\ndrawn in {path}")
+    print(f"{shown.caption}\ndrawn in {path}")
     return 0
 
 

@@ -8,7 +8,7 @@ from .agent_options import AgentOptions
 
 @dataclass(frozen=True)
 class ReportConfig(AgentOptions):
-    """Write a web page about an agent that needs nothing else: score, mistakes, learning curve."""
+    """Write a self-contained web page about an agent: score, mistakes, learning curve."""
 
     page: Path = Path("report.html")
     """File to write, which ends in .html."""

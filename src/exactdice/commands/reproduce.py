@@ -14,19 +14,19 @@ SourceName = Annotated[str | None, tyro.conf.arg(metavar="{" + ",".join(SOURCES)
 
 @dataclass(frozen=True)
 class ReproduceConfig:
-    """Print every number and claim of a source beside the exact one, with a verdict, as Markdown.
+    """Print every number and claim of a source, its exact value and a verdict, as Markdown tables.
 
     The exit code is 0 if every verdict is as recorded, else 1.
     """
 
     source: tyro.conf.Positional[SourceName] = None
-    """Which source."""
+    """The source."""
 
     all: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Every source, one after the other."""
+    """Print all sources."""
 
     def __post_init__(self) -> None:
-        """Check that there is one thing to do."""
+        """Check that either a source is named or ``--all`` is given."""
         if (self.source is None) != self.all:
             raise InputError(f"source must be one of {', '.join(SOURCES)}, or left out with --all")
 

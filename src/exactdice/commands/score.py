@@ -11,8 +11,8 @@ class ScoreConfig(AgentOptions):
     """Score a trained run, or a policy by name, exactly."""
 
     ceiling: bool = False
-    """Also fit a run's network, from new weights, to the optimal policy, and score that: the most
-    that learning could make of it. Takes a quarter of a minute."""
+    """Also train a network like the run's on the optimal policy and score it: the best that the
+    network could learn. Takes a quarter of a minute."""
 
 
 def run(options: ScoreConfig) -> int:

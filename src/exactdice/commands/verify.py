@@ -15,16 +15,16 @@ from ..envs import find_game
 
 @dataclass(frozen=True)
 class VerifyConfig:
-    """Check policy certificates: compute value, optimum and regret anew from their policies.
+    """Check policy certificates: recompute value, optimum and regret from the policy in each.
 
-    The exit code is 0 if all hold, 1 if one does not, 2 if one is missing or cannot be read.
+    The exit code is 0 if all certificates hold, 1 if one does not, 2 if one cannot be read.
     """
 
     certificates: tyro.conf.Positional[tuple[Path, ...]]
-    """Files; every run folder holds one, certificate.npz."""
+    """Certificates; every run folder has one, certificate.npz."""
 
     game: GameName | None = None
-    """Class of the game if it is one of your own; a certificate holds only its name."""
+    """Class of the game, for a game of your own: a certificate holds only the name of its game."""
 
     def __post_init__(self) -> None:
         """Check that there is something to verify."""
@@ -33,7 +33,7 @@ class VerifyConfig:
 
 
 def run(options: VerifyConfig) -> int:
-    """Check every file, and go on after one that does not hold or is not there."""
+    """Check every certificate, even after one that does not hold or cannot be read."""
     code = 0
     if options.game is not None:
         find_game(options.game)  # which registers it

@@ -12,13 +12,15 @@ __all__ = ["check_game"]
 
 
 def check_game(game: Game) -> None:
-    """Check that a game keeps the rules of ``Game``, and that all exact answers about it agree.
+    """Check that a game obeys the rules of ``Game``, and that all exact results about it agree.
 
-    The rules first: attributes, laws, stages, observations, masks, every single move; a sample of
-    them is asked about in batches of several sizes, and drawn 10,000 times each. Then, for each
-    seat, what is solved, evaluated and scored is compared with sums over every move in fractions
-    that share no code with the solver; at last what environments draw is compared with the laws, by
-    4,000 draws of every move and with a fixed seed. For small sizes it takes seconds.
+    1. Attributes, laws, stages, observations, masks and every move obey the rules. A sample of
+       moves gives the same results in batches of several sizes, and is drawn 10,000 times each.
+    2. For each seat, ``solve``, ``evaluate`` and ``score`` agree with sums over all moves, in
+       fractions, which share no code with the solver.
+    3. Environments draw by the laws: 4,000 draws of every move, with a fixed seed.
+
+    A game of small size takes seconds.
 
     Raises:
         GameError: naming the rule that is broken, and the move that breaks it.

@@ -1,4 +1,4 @@
-"""Compare exact results about a game with sums over the list of its moves."""
+"""Compare exact results about a game with sums over the listing of its moves."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -20,7 +20,7 @@ from ..baselines.task import policies_against
 from ..core import EXACT, Game, GameError
 from ..core.positions import states_of
 from .enumeration import ActionValues, Law, Listing, Position
-from .rules import CLOSE, opponents_of, words_of
+from .rules import CLOSE, largest_payoff, opponents_of, words_of
 
 
 def check_answers(listing: Listing, seat: int) -> None:
@@ -80,7 +80,7 @@ def _some_law(game: Game) -> Any:
 def _check_values(
     what: str, exact: Evaluation, floats: Evaluation, listed: ActionValues, seat: int
 ) -> None:
-    """Check the value of each of the agent's moves: exact, and up to rounding."""
+    """Check the value of each of the agent's moves: fractions exactly, floats up to rounding."""
     game = exact.task.game
     states = states_of(game, seat)
     for state, seen in zip(states.tolist(), game.observe(states, seat), strict=True):
@@ -92,7 +92,7 @@ def _check_values(
                     f"{what} must agree with the sum over all moves, {wanted}, got "
                     f"{exactly[action]} for {where}"
                 )
-            if abs(rounded[action] - float(wanted)) > CLOSE * _size(game):
+            if abs(rounded[action] - float(wanted)) > CLOSE * largest_payoff(game):
                 raise GameError(
                     f"{what} must say the same in floats, {float(wanted)!r}, got "
                     f"{float(rounded[action])!r} for {where}"
@@ -106,7 +106,7 @@ def _check_ways(
     laws: Mapping[int, Law],
     start: Mapping[Position, Fraction],
 ) -> None:
-    """Check occupancies and outcomes in fractions, and that both ways of computing them agree."""
+    """Check occupancies and outcomes in fractions, and that the mean outcome is the value."""
     seat = task.seat
     met, paid = listing.masses(seat, laws, start)
     found = occupancy(policy, task, exact=True)
@@ -131,7 +131,7 @@ def _check_ways(
 
 
 def _check_floats(task: Task, policy: Any) -> None:
-    """Check occupancies and outcomes in floats against fractions."""
+    """Compare occupancies and outcomes in floats with fractions."""
     exact, rounded = occupancy(policy, task, exact=True), occupancy(policy, task)
     for state in states_of(task.game, task.seat).tolist():
         found, wanted = float(rounded[state]), float(exact[state])
@@ -139,12 +139,12 @@ def _check_floats(task: Task, policy: Any) -> None:
     outcomes = outcome_distribution(policy, task)
     mean = sum(payoff * chance for payoff, chance in outcomes.items())
     value = float(evaluate(policy, task).value)
-    _require_close("outcome_distribution", float(mean), value, _size(task.game), task)
+    _require_close("outcome_distribution", float(mean), value, largest_payoff(task.game), task)
 
 
 def _check_scores(task: Task, policies: list[Any]) -> None:
     """Check that optimal play has no regret, and that costs of decisions add up to the regret."""
-    size = _size(task.game)
+    size = largest_payoff(task.game)
     best = score("optimal", task)
     if best.blunders(None):
         raise GameError(f"optimal play must have no blunders, got some in {task!r}")
@@ -162,11 +162,6 @@ def _check_scores(task: Task, policies: list[Any]) -> None:
 def _require_close(what: str, got: float, wanted: float, size: float, task: Task) -> None:
     if not abs(got - wanted) <= CLOSE * size:
         raise GameError(f"{what} must be {wanted!r} up to rounding, got {got!r} in {task!r}")
-
-
-def _size(game: Game) -> float:
-    """Return the largest absolute payoff."""
-    return float(max(map(abs, game.payoff_range)))
 
 
 def _shown(law: Mapping[Any, Any]) -> str:

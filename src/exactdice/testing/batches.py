@@ -5,9 +5,9 @@ states and moves are passed alone, a few at a time in reverse order, and all at 
 
 Draws are counted. An outcome of probability p comes k times in n draws with n KL(k/n, p) >= x with
 probability at most 2 exp(-x) (Chernoff) for all p and n, where KL is the divergence of two coins.
-The test covers every outcome, and every outcome with all before it; x is such that all counts of a
-game raise a false alarm with a probability below ``FALSE_ALARM`` over random seeds. The seed is
-fixed, so that a game passes always or never.
+The test covers the probability of each outcome and the cumulative probabilities. It chooses x such
+that with a random seed a game without faults would fail with a probability below ``FALSE_ALARM``.
+The seed is fixed, so that a game always passes or always fails.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,13 +18,14 @@ import numpy as np
 from ..core import FloatArray, Game, GameError, IntArray, Move
 from ..core.positions import states_of
 from ..core.sampling import draw
-from .rules import CLOSE, words_of
+from .rules import CLOSE, largest_payoff, words_of
 
-#: States of each player, and moves of the game, that are asked about alone.
+#: Sample sizes: states of each player, and moves of the game.
 STATES, MOVES = 60, 200
-#: Moves whose draws are counted, many at once and one at a time, and how many draws of each.
+#: Number of moves that are drawn many times in one batch, and draws of each; the same for draws one
+#: at a time.
 DRAWN, DRAWS, ALONE, SINGLE_DRAWS = 60, 10_000, 3, 2_000
-#: Probability that a game without faults fails, if seeds were drawn.
+#: Probability that a game without faults fails, over random seeds.
 FALSE_ALARM = 1e-6
 
 
@@ -57,7 +58,7 @@ def _moves(game: Game) -> tuple[IntArray, IntArray, IntArray]:
 
 
 def _batches(count: int, rng: np.random.Generator) -> Iterator[IntArray]:
-    """Cut so many entries into batches of one, of a few, and of nearly all in another order."""
+    """Cut ``count`` entries into batches of one, of a few, and of nearly all in random order."""
     yield from np.arange(count)[:, None]
     mixed = rng.permutation(count)
     yield from np.array_split(mixed, 1 + count // 7)
@@ -65,7 +66,7 @@ def _batches(count: int, rng: np.random.Generator) -> Iterator[IntArray]:
 
 
 def _check_states(game: Game, seat: int, own: IntArray, rng: np.random.Generator) -> None:
-    """Check the methods of states."""
+    """Check the methods that take states."""
     some = np.sort(rng.permutation(len(own))[:STATES])
     seen = game.observe(own, seat)
     asked: list[tuple[str, Callable[[Any], Any], Any]] = [
@@ -98,7 +99,7 @@ def _require_same(name: str, got: Any, wanted: Any, states: IntArray, seat: int)
 def _check_moves(
     game: Game, seats: IntArray, states: IntArray, actions: IntArray, rng: np.random.Generator
 ) -> None:
-    """Check the methods of moves, those of all players together."""
+    """Check the methods that take moves, with the moves of all players in one batch."""
     rows = game.law(states, actions)
     outcomes = np.array([rng.choice(np.flatnonzero(game.laws[row] > 0)) for row in rows.tolist()])
     columns = (seats, states, actions, outcomes)
@@ -123,7 +124,7 @@ def _require_same_moves(
     on = ~wanted.over.all(axis=1)  # elsewhere nobody moves next
     wrong = (got.over != wanted.over).any(axis=1)
     wrong |= on & ((got.seats != wanted.seats) | (got.states != wanted.states))
-    close = CLOSE * max(map(abs, game.payoff_range))
+    close = CLOSE * largest_payoff(game)
     wrong |= (np.abs(got.payoffs - wanted.payoffs) > close).any(axis=1)
     if wrong.any():
         raise GameError(_words(name, columns, int(batch[np.argmax(wrong)]), len(batch)))
@@ -180,7 +181,7 @@ def _require_law(drawn: IntArray, law: FloatArray, limit: float, words: str) -> 
 
 
 def _divergence(seen: FloatArray, chances: FloatArray) -> FloatArray:
-    """Return the divergence of coins with the observed frequencies from coins with given ones."""
+    """Return the Kullback-Leibler divergence of two coins, of observed and given frequencies."""
     sides = [(seen, chances), (1 - seen, 1 - chances)]
     parts = [
         np.where(

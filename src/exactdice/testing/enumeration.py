@@ -1,8 +1,8 @@
 """A list of all moves of a game, and exact results by sums over that list.
 
 The method is plain recursion over dictionaries of fractions or, in games with cycles, elimination
-of one position after the other. It uses the laws, the moves and the order of the positions, which
-it checks move by move, and neither sweeps nor fixed points of the solver.
+of one position after the other. It uses the laws, the moves and the order of the positions, all
+checked move by move, but neither the sweeps nor the fixed points of the solver.
 """
 
 from collections import defaultdict
@@ -16,7 +16,7 @@ import numpy as np
 from ..core import Game, GameError, IntArray, Move
 from ..core.checks import require_shapes
 from ..core.effects import require_moves, require_rows
-from .rules import CLOSE, require_words, words_of
+from .rules import CLOSE, largest_payoff, require_words, words_of
 
 #: A player to move, and a state.
 Position: TypeAlias = tuple[int, int]
@@ -40,8 +40,8 @@ class Listing:
 
     Attributes:
         game: the game.
-        moves: ways of each action, by position; positions first to last, as the stages are.
-        start: probability of each position in which the game begins.
+        moves: outcomes of each action, by position; positions are in the order of the stages.
+        start: initial law, by position.
 
     Raises:
         GameError: naming the first move that breaks a rule.
@@ -98,7 +98,7 @@ class Listing:
         """Check that floats agree with fractions, and single moves with batches."""
         moves = self.game.advance(*batch)
         require_shapes(self.game, len(batch[0]), moves)
-        size = max(map(abs, self.game.payoff_range))
+        size = largest_payoff(self.game)
         for index in range(len(batch[0])):
             alone = self.game.advance(*(column[index : index + 1] for column in batch))
             require_shapes(self.game, 1, alone)
@@ -119,7 +119,7 @@ class Listing:
     # ---------------------------------------------------------------- sums
 
     def values(self, player: int, laws: Mapping[int, Law]) -> ActionValues:
-        """Return action values of a player, who plays optimally unless it has a law."""
+        """Return action values of a player, who follows its law, or plays optimally without one."""
         if self.game.has_cycles:
             return self._values_with_cycles(player, laws)
         found: dict[Position, Fraction] = {}
@@ -223,14 +223,14 @@ class Listing:
 
 @dataclass
 class _Equation:
-    """A linear equation: a number is a constant plus multiples of other numbers."""
+    """A linear equation: an unknown is a constant plus multiples of other unknowns."""
 
     constant: Fraction
     terms: dict[Position, Fraction]
 
 
 def _solved(equations: dict[Position, _Equation]) -> dict[Position, Fraction]:
-    """Solve linear equations by substituting each number into all others."""
+    """Solve linear equations by substituting each unknown in all others."""
     users: dict[Position, set[Position]] = defaultdict(set)
     for position, equation in equations.items():
         for other in equation.terms:

@@ -10,20 +10,19 @@ from ..core import Game, GameError, InputError
 from ..core.positions import states_of
 from ..envs import Engine, RewardMode
 from ..envs.planners.transitions import Transitions, tabulate_transitions
-from .rules import CLOSE, opponents_of, words_of
+from .rules import CLOSE, largest_payoff, opponents_of, words_of
 
-#: Games played for each move, and draws of the initial state.
+#: Number of draws of each move, and of the initial state.
 LANES, STARTS = 4_000, 20_000
-#: Frequencies are within so many standard errors: by chance a check of a million is not.
+#: Largest distance of a frequency, in standard errors; less than one in a million is farther off.
 SIGMAS = 6.0
-#: Planners stop in games with cycles when values change, or mass is left, by no more than this.
+#: In games with cycles, iteration ends when values change, or mass is left, by at most this.
 SETTLED = 1e-16
-#: They need no more rounds than this.
-LONGEST = 100_000
+LONGEST = 100_000  # largest number of iterations
 
 
 def check_environments(game: Game, seat: int) -> None:
-    """Check the environments of one seat, if it ever moves.
+    """Check the environments of one seat, if the seat ever moves.
 
     Raises:
         GameError: naming what differs, and the move.
@@ -45,7 +44,7 @@ def check_environments(game: Game, seat: int) -> None:
 
 
 def _moves(task: Task) -> bool:
-    """Say whether the seat ever gets to move."""
+    """Return whether the seat ever gets to move."""
     try:
         return bool(task.initial.any())
     except InputError:
@@ -109,9 +108,9 @@ def _check_starts(task: Task) -> None:
 
 
 def _check_planning(task: Task, listed: Transitions) -> None:
-    """Check textbook value iteration on P and the initial law alone.
+    """Check that textbook value iteration on P finds the optimum.
 
-    Like many planners, it ignores ``terminated``.
+    Like many planners, the iteration ignores ``terminated``.
     """
     values = np.zeros(len(listed))
     most = LONGEST if task.game.has_cycles else len(task.game.stages())
@@ -127,17 +126,17 @@ def _check_planning(task: Task, listed: Transitions) -> None:
     else:
         raise GameError(f"P must end after {most} moves, got more in {task!r}")
     found, wanted = float(np.sum(task.initial * values[:-1])), float(solve(task).value)
-    if abs(found - wanted) > CLOSE * _size(task):
+    if abs(found - wanted) > CLOSE * largest_payoff(task.game):
         raise GameError(f"planners must find {wanted!r} in P, got {found!r} in {task!r}")
 
 
 def _check_rewards(task: Task, laws: dict[RewardMode, Transitions]) -> None:
-    """Check the expected return of uniform play: the same for all rewards, up to the optimum."""
+    """Check the expected return of uniform play in each reward mode: value, or minus the regret."""
     value, optimum = score("random", task).value, float(solve(task).value)
     for reward, listed in laws.items():
         wanted = value if reward == "outcome" else value - optimum
         found = _uniform_return(task, listed)
-        if abs(found - wanted) > CLOSE * _size(task):
+        if abs(found - wanted) > CLOSE * largest_payoff(task.game):
             raise GameError(
                 f"reward {reward!r} must give uniform play {wanted!r}, got {found!r} in {task!r}"
             )
@@ -158,7 +157,3 @@ def _uniform_return(task: Task, listed: Transitions) -> float:
                     following[after] += 0.0 if over else weight
         mass = following
     return float(total)
-
-
-def _size(task: Task) -> float:
-    return float(max(map(abs, task.game.payoff_range)))

@@ -9,7 +9,7 @@ from ..core.contract import CLOSE, order_of, require_observations
 from ..core.positions import legal_moves, states_of
 from ..envs.planners.transitions import LIMIT
 
-__all__ = ["CLOSE", "check_rules", "opponents_of", "require_words", "words_of"]
+__all__ = ["CLOSE", "check_rules", "largest_payoff", "opponents_of", "require_words", "words_of"]
 
 
 def check_rules(game: Game) -> int:
@@ -35,7 +35,7 @@ def check_rules(game: Game) -> int:
 
 
 def _check_arguments(game: Game) -> None:
-    again = copy.copy(game)  # as pickling does
+    again = copy.copy(game)  # makes a game from its keywords, as pickling does
     if again != game:
         raise GameError(f"keywords must build the same game, got {again!r} of {game!r}")
 
@@ -47,7 +47,7 @@ def _check_observations(game: Game, seat: int) -> None:
 
 
 def _check_encode(game: Game) -> None:
-    """Check that ``encode`` gives -1 for other observations: all, or a sample of many."""
+    """Check that ``encode`` gives -1 for impossible observations: all, or a large sample."""
     sizes = game.observation_sizes
     if np.prod(sizes, dtype=float) <= LIMIT:
         rows = np.stack(np.unravel_index(np.arange(np.prod(sizes)), sizes), axis=1)
@@ -67,18 +67,23 @@ def _check_encode(game: Game) -> None:
 
 
 def _check_masks(game: Game) -> None:
-    """Check that every number below ``num_states``, even one of no state, allows an action."""
+    """Check that every number below ``num_states`` has a legal action, even if it is no state."""
     legal_moves(game, np.arange(game.num_states))
 
 
 def require_words(what: str, words: object) -> None:
-    """Check that a text for people is one printable line.
+    """Check that a text for people is a single printable line.
 
     Raises:
         GameError: if the text is not.
     """
     if not isinstance(words, str) or not words.strip() or not words.isprintable():
         raise GameError(f"{what} must be one printable line, got {words!r}")
+
+
+def largest_payoff(game: Game) -> float:
+    """Return the largest absolute payoff."""
+    return float(max(map(abs, game.payoff_range)))
 
 
 def opponents_of(game: Game) -> list[str]:

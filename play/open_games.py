@@ -1,4 +1,4 @@
-"""The games that are open in browsers, and the requests that start a game."""
+"""The games that are open in browsers, and requests for new games."""
 
 import re
 import secrets
@@ -10,55 +10,55 @@ from typing import Any
 from ..baselines import is_policy_name
 from ..core import GAMES, InputError
 from ..envs import find_game
-from .record import Record, new_seed
+from .record import GameRecord, new_seed
 from .session import Session
 from .views import JSON, against_of
 
-KEPT = 50  # games
+KEPT = 50  # largest number of open games
 
 
 class NotKeptError(InputError):
     """A request for a game that the server does not keep."""
 
 
-class Table:
-    """A game in a browser, which serves one request at a time."""
+class OpenGame:
+    """A game in a browser; its lock lets one request in at a time."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: GameRecord) -> None:
         self.record, self.lock = record, Lock()
         self.session: Session = record.session()
 
 
-class Tables:
-    """The games that the server keeps, by random name; the least recently used game goes first.
+class OpenGames:
+    """The open games by random name; if there are too many, the least recently used is closed.
 
     Args:
         first: the game that the command line names.
     """
 
-    def __init__(self, first: Record) -> None:
+    def __init__(self, first: GameRecord) -> None:
         self._first, self._lock = first, Lock()
-        self._kept: OrderedDict[str, Table] = OrderedDict()
+        self._kept: OrderedDict[str, OpenGame] = OrderedDict()
 
-    def begin(self, wish: JSON) -> tuple[str, Table]:
-        """Start a new game: with the given options, those of a kept game, or the first record's.
+    def begin(self, wish: JSON) -> tuple[str, OpenGame]:
+        """Start a game: with the given options, those of an open game, or the command line's.
 
         Raises:
             ValueError: if an option is unknown or out of range.
         """
-        table = Table(self._again(wish) if "again" in wish else self._record(wish))
+        game = OpenGame(self._again(wish) if "again" in wish else self._record(wish))
         name = secrets.token_urlsafe(16)
         with self._lock:
-            self._kept[name] = table
+            self._kept[name] = game
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
-        return name, table
+        return name, game
 
-    def find(self, name: str) -> Table:
+    def find(self, name: str) -> OpenGame:
         """Return the game of a name.
 
         Raises:
-            NotKeptError: if there is no such game, or no longer.
+            NotKeptError: if there is no such game, or it has been closed.
         """
         with self._lock:
             if name not in self._kept:
@@ -68,7 +68,7 @@ class Tables:
             self._kept.move_to_end(name)
             return self._kept[name]
 
-    def _record(self, wish: JSON) -> Record:
+    def _record(self, wish: JSON) -> GameRecord:
         """Read the options of a new game; only the command line may name files of policies."""
         if not wish:
             return self._first
@@ -87,22 +87,22 @@ class Tables:
         if not all(isinstance(value, int | str | None) for value in env.values()):
             raise InputError("env must have numbers, words, true, false or null")
         seat = wish.get("seat", 0)
-        return Record(
+        return GameRecord(
             self._first.game if own else name,
             {key: _number(value) for key, value in env.items()} | ({"seat": seat} if seat else {}),
             None if against == game.default_opponent else against,
             wish["seed"] if "seed" in wish else new_seed(),
         )
 
-    def _again(self, wish: JSON) -> Record:
-        """Read the name and the seed of the game to start again."""
+    def _again(self, wish: JSON) -> GameRecord:
+        """Return the record of an open game, with no moves and perhaps another seed."""
         _check(wish, again=str, seed=int)
         like = self.find(wish["again"]).record
         return replace(like, seed=wish.get("seed", like.seed), actions=())
 
 
 def _check(wish: JSON, **known: type) -> None:
-    """Check that a request has known options only, each of its type."""
+    """Refuse unknown options, and values of another type."""
     for key, value in wish.items():
         if key not in known:
             raise InputError(f"a game takes {', '.join(known)}, got {key[:50]!r}")
