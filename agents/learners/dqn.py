@@ -7,7 +7,7 @@ the other two ask the network, which says -inf for illegal actions. With all act
 float is as in the original.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch as th
@@ -152,6 +152,7 @@ class MaskedDQN(KeepsToLegal, DQN):
     """
 
     policy: MaskedDQNPolicy
+    policy_aliases: ClassVar[dict[str, type[BasePolicy]]] = {"MlpPolicy": MaskedDQNPolicy}
 
     def _legal(self, observations: Features) -> BoolArray:
         return self.policy.q_net.legal(observations)
@@ -164,6 +165,7 @@ class MaskedQRDQN(KeepsToLegal, QRDQN):
     """
 
     policy: MaskedQRDQNPolicy
+    policy_aliases: ClassVar[dict[str, type[BasePolicy]]] = {"MlpPolicy": MaskedQRDQNPolicy}
 
     def _legal(self, observations: Features) -> BoolArray:
         return self.policy.quantile_net.legal(observations)

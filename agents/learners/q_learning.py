@@ -10,7 +10,7 @@ discounted. Many games are played at once; where several of them do the same in 
 mean of their targets counts as often as it came.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch as th
@@ -92,7 +92,7 @@ class QLearning(BaseAlgorithm):
     """Q-learning on a vector of games of this project.
 
     Args:
-        policy: ``QTable``.
+        policy: ``QTable``, or its name.
         env: the games.
         omega: exponent of the learning rate, from 0 to 1.
         initial_value: where the values start.
@@ -107,9 +107,11 @@ class QLearning(BaseAlgorithm):
         ValueError: if exploration_fraction is not above 0, or omega not from 0 to 1.
     """
 
+    policy_aliases: ClassVar[dict[str, type[BasePolicy]]] = {"QTable": QTable}
+
     def __init__(
         self,
-        policy: type[QTable],
+        policy: type[QTable] | str,
         env: GameVecEnv | None,
         omega: float = 0.77,
         initial_value: float = 0.0,

@@ -148,7 +148,7 @@ def read_hyperparameters(algorithm: str, values: Mapping[str, Any]) -> Hyperpara
 @cache
 def fields_of(algorithm: str) -> type[BaseModel]:
     """Make the pydantic model of an algorithm's hyperparameters from its model's signature."""
-    signature = inspect.signature(ALGORITHMS[algorithm].load()[0]).parameters
+    signature = inspect.signature(ALGORITHMS[algorithm].load()).parameters
     types = get_type_hints(Hyperparameters, include_extras=True)
     defaults: dict[str, Any] = {"n_envs": ..., "n_timesteps": ..., "env_kwargs": {}}
     if "policy_kwargs" in signature:

@@ -69,13 +69,15 @@ def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
         if name not in OURS
     }
     algorithm = ALGORITHMS[config.algorithm]
-    model, policy = algorithm.load()
+    model = algorithm.load()
     check_buffers(algorithm, config.hyperparameters, env)
     device = check_device(config.device)
     if algorithm.learns_from == "tables" and device not in ("cpu", "auto"):
         raise InputError(f"device must be cpu for a table, got {device!r}")
     try:
-        built: BaseAlgorithm = model(policy, env, seed=config.seed, device=device, **options)
+        built: BaseAlgorithm = model(
+            algorithm.policy, env, seed=config.seed, device=device, **options
+        )
         _pass_through(built, env)
     except InputError:
         raise
