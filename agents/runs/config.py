@@ -2,94 +2,55 @@
 
 import dataclasses
 import itertools
-from collections.abc import Callable
-from dataclasses import MISSING, dataclass, field
-from functools import cached_property, partial
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import tyro
 
-from ...baselines import Task, make_task
 from ...core import GAMES, InputError, at_least, one_of
 from ...envs import RewardMode, find_game, full_place
+from ...games import DEFAULT_GAME
 from ..algorithms import ALGORITHMS
 from .hyperparameters import keywords, once, read_changes, read_file, shown, tuned
+from .options import (
+    ALGORITHMS_IN_WORDS,
+    AlgorithmName,
+    Changes,
+    GameName,
+    Keywords,
+    task_from_options,
+)
 
 if TYPE_CHECKING:
     from .arguments import Hyperparameters
 
-#: A name in ``GAMES``, shown as a choice by the command line, or the place of a game.
-GameName = Annotated[
-    str, tyro.conf.arg(metavar="{" + ",".join([*GAMES, "FILE.py:CLASS", "MODULE:CLASS"]) + "}")
+# The options that commands share are imported from here, too.
+__all__ = [
+    "BenchmarkConfig",
+    "GameName",
+    "Keywords",
+    "RunError",
+    "TrainConfig",
+    "task_from_options",
 ]
-#: A name in ``ALGORITHMS``, shown as a choice by the command line.
-AlgorithmName = Annotated[str, tyro.conf.arg(metavar="{" + ",".join(ALGORITHMS) + "}")]
-#: The algorithms in words, for the help of the command line.
-ALGORITHMS_IN_WORDS = ", ".join(
-    f"{name} ({known.title}, {'with' if known.masked else 'without'} masks)"
-    for name, known in ALGORITHMS.items()
-)
 
 #: States that all scores of a run evaluate together, by default: a minute of computing.
-ASKED = 2**25
-#: Values that the command line cannot write otherwise.
-LITERALS = {"true": True, "false": False, "none": None}
-
-
-#: Types of options that config.json may hold wrongly, as dataclasses do not check them.
-FIELDS: dict[str, type] = {
-    "env": dict,
-    "hyperparams": dict,
-    "self_play": bool,
-    "device": str,
-    "tensorboard": bool,
-}
+STATES_SCORED = 2**25
+#: Types of options that a damaged config.json may hold wrongly; dataclasses do not check them.
+TYPES = {"env": dict, "hyperparams": dict, "self_play": bool, "device": str, "tensorboard": bool}
 
 
 class RunError(InputError):
-    """A run folder that cannot be used, and why."""
-
-
-def _whole_or_text(word: str) -> int | str:
-    try:
-        return int(word)
-    except ValueError:
-        return word
-
-
-def _pairs(option: str, value: Callable[[str], Any], words: list[str]) -> dict[str, Any]:
-    """Make a mapping from words that alternate between names and values."""
-    names = words[::2]
-    if len(words) % 2:
-        raise InputError(f"{option} must be pairs of a name and a value, got {' '.join(words)}")
-    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    if twice:
-        raise InputError(f"{option} must give each name once, got {', '.join(twice)} again")
-    return dict(zip(names, map(value, words[1::2]), strict=True))
-
-
-def _pairs_of(option: str, value: Callable[[str], Any]) -> Any:
-    """Tell tyro to read an option with ``_pairs``."""
-    return tyro.constructors.PrimitiveConstructorSpec(
-        nargs="*",
-        metavar="[NAME VALUE ...]",
-        instance_from_str=partial(_pairs, option, value),
-        is_instance=lambda given: isinstance(given, dict),
-        str_from_instance=lambda given: [str(word) for pair in given.items() for word in pair],
-    )
-
-
-#: Keyword arguments of an environment, and hyperparameters in YAML, as words in pairs.
-Keywords = Annotated[dict[str, int | str], _pairs_of("env", _whole_or_text)]
-Changes = Annotated[dict[str, str], _pairs_of("hyperparams", str)]
+    """A run folder cannot be used; the message says why."""
 
 
 @dataclass(frozen=True)
 class TrainConfig:
     """Train an agent and score it exactly against the optimum."""
 
-    game: GameName = "Greed"
+    game: GameName = DEFAULT_GAME
     """Game to play: a name, or the class of one of your own, whose file or module is run."""
 
     env: Keywords = field(default_factory=dict)
@@ -163,8 +124,9 @@ class TrainConfig:
             return
         others = [
             entry.name
-            for entry in dataclasses.fields(self)
-            if entry.name != "resume" and getattr(self, entry.name) != _default(entry)
+            for entry in dataclasses.fields(self)  # a field without a default is an empty mapping
+            if entry.name != "resume"
+            and getattr(self, entry.name) != getattr(TrainConfig, entry.name, {})
         ]
         if others:
             raise InputError(
@@ -180,7 +142,7 @@ class TrainConfig:
                 at_least(name, getattr(self, name), 1)
         if not at_least("seed", self.seed, 0) < 2**32:
             raise InputError(f"seed must be from 0 to 2**32 - 1, got {self.seed}")
-        for name, kind in FIELDS.items():
+        for name, kind in TYPES.items():
             if not isinstance(getattr(self, name), kind):
                 raise InputError(
                     f"{name} must be of type {kind.__name__}, got {shown(getattr(self, name))}"
@@ -254,7 +216,7 @@ class TrainConfig:
 
     def interval(self, num_states: int) -> int:
         """Return the moves between exact scores; games with many states are scored less often."""
-        scores = min(40, max(1, ASKED // num_states))
+        scores = min(40, max(1, STATES_SCORED // num_states))
         return self.eval_interval or max(1, self.total_steps // scores)
 
     def to_json(self) -> dict[str, Any]:
@@ -262,10 +224,6 @@ class TrainConfig:
         options = dataclasses.asdict(self)
         others = ("run_folder", "resume", "conf", "hyperparams")
         return {name: options[name] for name in options if name not in others}
-
-
-def _default(entry: "dataclasses.Field[Any]") -> Any:
-    return entry.default if entry.default_factory is MISSING else entry.default_factory()
 
 
 @dataclass(frozen=True)
@@ -337,16 +295,3 @@ class BenchmarkConfig:
             )
             for game, algorithm, reward, seed in grid
         ]
-
-
-def task_from_options(game: str, env: dict[str, int | str]) -> Task:
-    """Build a task from a game's name or place and keywords as the command line gives them.
-
-    Raises:
-        ValueError: if the game or a keyword is unknown or a value out of range.
-    """
-    keywords: dict[str, Any] = {
-        name: LITERALS.get(value.lower(), value) if isinstance(value, str) else value
-        for name, value in env.items()
-    }
-    return make_task(find_game(game).name, **keywords)
