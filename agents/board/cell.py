@@ -96,22 +96,35 @@ def _train(cell: TrainConfig) -> None:
 
 
 def make_way(cell: TrainConfig) -> None:
-    """Remove the folder of a run that was killed before it saved anything, and no other.
+    """Remove the folder of a run that was killed before it saved anything, and no other folder.
 
     Raises:
-        RunError: if there is no checkpoint to go on from, but something that may be of worth.
+        RunError: if another process trains in the folder, or if the folder has no checkpoint to
+            resume from but holds other files, which may be of value.
     """
     folder = folder_of(cell)
-    if not folder.exists() or (folder / "checkpoint.pt").exists():
+    if not folder.exists() or _is_saved(folder):
         return
-    names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
-    if names - BEGINNING:
-        raise RunError(
-            f"{folder} must hold a score.json, or a checkpoint.pt to go on from, got only "
-            f"{', '.join(sorted(names))}: put back what is missing, or move the folder away to "
-            "train the cell anew"
-        )
-    shutil.rmtree(folder)
+    with folders.alone(folder):
+        if _is_saved(folder):  # by a process that has just ended
+            return
+        names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+        if names - BEGINNING:
+            raise RunError(
+                f"{folder} must hold a score.json, or a checkpoint.pt to go on from, got only "
+                f"{', '.join(sorted(names))}: put back what is missing, or move the folder away to "
+                "train the cell anew"
+            )
+        for path in folder.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path.name != ".lock":
+                path.unlink()
+    folder.rmdir()  # fails if another process has locked the folder since
+
+
+def _is_saved(folder: Path) -> bool:
+    return any((folder / sign).exists() for sign in SIGNS)
 
 
 def run_elsewhere(

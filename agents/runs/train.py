@@ -87,6 +87,7 @@ def _begun(config: TrainConfig) -> Iterator[Run]:
     if config.resume is None:
         run = Run.create(config)
         with folders.alone(run.folder):
+            folders.read_config(run.folder)  # fails if a benchmark removed the folder before
             yield run
         return
     folders.read_config(config.resume)  # or there is no folder to lock
