@@ -1,10 +1,10 @@
 """DQN and its quantile form that keep to the legal actions.
 
-The DQN of stable-baselines3 and the QRDQN of sb3-contrib have no masks. Illegal actions could come
-in at three places: the random actions of warm-up and of epsilon-greedy exploration, the greedy
+The DQN of stable-baselines3 and the QRDQN of sb3-contrib have no masks. They can choose illegal
+actions at three places: the random actions of warm-up and of epsilon-greedy exploration, the greedy
 action, and the maximum over the next state's values in the target. The first is overridden here;
-the other two ask the network, which says -inf for illegal actions. With all actions legal every
-float is as in the original.
+the other two use the network, whose values of illegal actions are -inf. Where all actions are
+legal, every float equals that of the original.
 """
 
 from typing import Any, ClassVar
@@ -25,7 +25,7 @@ from ...envs import Features, encoding_for
 
 
 class MaskedNetwork(BasePolicy):
-    """Mixin of networks: action values, or their quantiles, are -inf for illegal actions.
+    """Mixin for networks: action values, or their quantiles, are -inf for illegal actions.
 
     Args:
         game: the rules, which give the legal actions.
@@ -38,11 +38,11 @@ class MaskedNetwork(BasePolicy):
         self.encoding = encoding_for(self.observation_space, game.observation_sizes)
 
     def legal(self, observations: Features) -> BoolArray:
-        """Say which actions are legal at encoded observations, shape (observation, action)."""
+        """Return the mask of legal actions at encoded observations, shape (observation, action)."""
         return self.game.mask(self.game.encode(self.encoding.decode(observations)))
 
     def forward(self, obs: PyTorchObs) -> th.Tensor:
-        """Give values of shape (observation, action) or (observation, quantile, action)."""
+        """Return values of shape (observation, action) or (observation, quantile, action)."""
         assert isinstance(obs, th.Tensor)
         values: th.Tensor = super().forward(obs)
         legal = th.as_tensor(self.legal(obs.cpu().numpy()), device=values.device)
@@ -100,22 +100,22 @@ class MaskedQRDQNPolicy(QRDQNPolicy):
 
 
 class KeepsToLegal(OffPolicyAlgorithm):
-    """Mixin of algorithms that learn action values: they explore legal actions only."""
+    """Mixin for algorithms that learn action values: they explore legal actions only."""
 
     exploration_rate: float
 
     def _setup_model(self) -> None:
         env = self.get_env()
-        if env is not None:  # a model that is loaded without one knows its game
+        if env is not None:  # without one, a loaded model has the game in its policy_kwargs
             self.policy_kwargs = {**self.policy_kwargs, "game": env.get_attr("task")[0].game}
         super()._setup_model()
 
     def _legal(self, observations: Features) -> BoolArray:
-        """Say which actions are legal at encoded observations, shape (observation, action)."""
+        """Return the mask of legal actions at encoded observations, shape (observation, action)."""
         raise NotImplementedError
 
     def _explore(self, observations: Features) -> IntArray:
-        """Draw a legal action for each observation, all alike."""
+        """Draw an action for each observation, uniformly among the legal actions."""
         legal = self._legal(observations)
         rank = self.action_space.np_random.integers(0, legal.sum(axis=-1))
         actions: IntArray = (np.cumsum(legal, axis=-1) > rank[..., None]).argmax(axis=-1)
