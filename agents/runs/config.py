@@ -26,7 +26,7 @@ from .options import (
 if TYPE_CHECKING:
     from .arguments import Hyperparameters
 
-# The options that commands share are imported from here, too.
+# The commands import the options that they share from here.
 __all__ = [
     "BenchmarkConfig",
     "GameName",
@@ -36,7 +36,7 @@ __all__ = [
     "task_from_options",
 ]
 
-#: States that all scores of a run evaluate together, by default: a minute of computing.
+#: By default, all exact scores of a run together evaluate this number of states, in a minute.
 STATES_SCORED = 2**25
 #: Types of options that a damaged config.json may hold wrongly; dataclasses do not check them.
 TYPES = {"env": dict, "hyperparams": dict, "self_play": bool, "device": str, "tensorboard": bool}
@@ -109,7 +109,7 @@ class TrainConfig:
     """Run folder of an interrupted run to continue, with its own options and no others."""
 
     def __post_init__(self) -> None:
-        """Check what can be checked without building anything, and settle the reward.
+        """Check what can be checked without building anything, and determine the reward.
 
         Raises:
             ValueError: naming the option, the requirement and the value.
@@ -119,8 +119,8 @@ class TrainConfig:
             object.__setattr__(self, name, Path(place) if isinstance(place, str) else place)
         self._check_options()
         if self.resume is None:
-            object.__setattr__(self, "reward", self._settled_reward())
-            _ = self.hyperparameters  # which are checked as they are read
+            object.__setattr__(self, "reward", self._find_reward())
+            _ = self.hyperparameters  # reading checks them
             return
         others = [
             entry.name
@@ -156,8 +156,8 @@ class TrainConfig:
         if self.stop_at is not None and not (number and self.stop_at <= 1):
             raise InputError(f"stop_at must be at most 1, the optimum, got {shown(self.stop_at)}")
 
-    def _settled_reward(self) -> RewardMode:
-        """Return the reward mode, which options and files may name, but not differently."""
+    def _find_reward(self) -> RewardMode:
+        """Return the reward mode; options and files that name it must agree."""
         places = {
             "--reward": self.reward,
             "--env": self.env.get("reward"),
@@ -184,10 +184,9 @@ class TrainConfig:
     def hyperparameters(self) -> "Hyperparameters":
         """The hyperparameters from ``conf``, ``hyperparams``, ``env``, ``steps`` and ``num_envs``.
 
-        Values given one by one override those of the file, except for the reward: a file is tuned
-        for one reward.
+        Options override the file, except for the reward: a file is tuned for one reward.
         """
-        from .arguments import read_hyperparameters  # comes with training, as YAML does
+        from .arguments import read_hyperparameters  # needs pydantic, of the extra "agents"
 
         file, changes = self._file, self._changes
         options = {"n_timesteps": self.steps, "n_envs": self.num_envs}
@@ -215,12 +214,12 @@ class TrainConfig:
         return self.hyperparameters.n_timesteps
 
     def interval(self, num_states: int) -> int:
-        """Return the moves between exact scores; games with many states are scored less often."""
+        """Return the number of moves between exact scores, larger in games with many states."""
         scores = min(40, max(1, STATES_SCORED // num_states))
         return self.eval_interval or max(1, self.total_steps // scores)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the options that ``config.json`` keeps: all but places and hyperparameters."""
+        """Return the options for ``config.json``: all but paths and hyperparameters."""
         options = dataclasses.asdict(self)
         others = ("run_folder", "resume", "conf", "hyperparams")
         return {name: options[name] for name in options if name not in others}
@@ -230,7 +229,7 @@ class TrainConfig:
 class BenchmarkConfig:
     """Train every game x algorithm x reward x seed, and write the leaderboard of the folder.
 
-    Call it again to go on with a benchmark that was stopped or killed, or to add to one.
+    Call it again to continue a benchmark that was stopped or killed, or to add runs to it.
     """
 
     games: tuple[GameName, ...] = tuple(GAMES)
@@ -245,7 +244,7 @@ class BenchmarkConfig:
     """Reward modes."""
 
     seeds: int = 5
-    """Number of seeds: 0, 1, ..."""
+    """Number of seeds; the seeds are 0, 1, ..."""
 
     steps: int | None = None
     """Moves to train for. Default: as tuned."""
@@ -254,7 +253,7 @@ class BenchmarkConfig:
     """Folder of the runs and of the leaderboard."""
 
     jobs: int = -1
-    """Cells at once; -1 for as many as there are processors."""
+    """Number of cells that run at the same time; -1 for the number of processors."""
 
     backend: Literal["local", "ray"] = "local"
     """local: processes of this machine. ray: a Ray cluster, at RAY_ADDRESS or else a local one."""
@@ -277,7 +276,7 @@ class BenchmarkConfig:
             at_least("jobs", self.jobs, 1)
 
     def cells(self) -> list[TrainConfig]:
-        """List the training runs, each once, whatever was named twice."""
+        """List the training runs, each once."""
         grid = itertools.product(
             dict.fromkeys(map(full_place, self.games)),
             dict.fromkeys(self.algorithms),

@@ -14,11 +14,11 @@ from ...envs import find_game
 from ...games import DEFAULT_GAME
 from ..algorithms import ALGORITHMS
 
-#: A name in ``GAMES``, shown as a choice by the command line, or the place of a game.
+#: A name in ``GAMES``, which the command line lists, or the place of a game's class.
 GameName = Annotated[
     str, tyro.conf.arg(metavar="{" + ",".join([*GAMES, "FILE.py:CLASS", "MODULE:CLASS"]) + "}")
 ]
-#: A name in ``ALGORITHMS``, shown as a choice by the command line.
+#: A name in ``ALGORITHMS``, which the command line lists.
 AlgorithmName = Annotated[str, tyro.conf.arg(metavar="{" + ",".join(ALGORITHMS) + "}")]
 #: The algorithms in words, for the help of the command line.
 ALGORITHMS_IN_WORDS = ", ".join(
@@ -26,7 +26,7 @@ ALGORITHMS_IN_WORDS = ", ".join(
     for name, known in ALGORITHMS.items()
 )
 
-#: Values that the command line cannot write otherwise.
+#: Words of the command line that stand for values of other types than text and integer.
 LITERALS = {"true": True, "false": False, "none": None}
 
 
@@ -49,7 +49,7 @@ def _pairs(option: str, value: Callable[[str], Any], words: list[str]) -> dict[s
 
 
 def _pairs_of(option: str, value: Callable[[str], Any]) -> Any:
-    """Tell tyro to read an option with ``_pairs``."""
+    """Return the specification by which tyro reads an option with ``_pairs``."""
     return tyro.constructors.PrimitiveConstructorSpec(
         nargs="*",
         metavar="[NAME VALUE ...]",
@@ -59,16 +59,16 @@ def _pairs_of(option: str, value: Callable[[str], Any]) -> Any:
     )
 
 
-#: Keyword arguments of an environment, and hyperparameters in YAML, as words in pairs.
+#: Options that are pairs of words: keyword arguments of an environment, hyperparameters in YAML.
 Keywords = Annotated[dict[str, int | str], _pairs_of("env", _whole_or_text)]
 Changes = Annotated[dict[str, str], _pairs_of("hyperparams", str)]
 
 
 def task_from_options(game: str, env: dict[str, int | str]) -> Task:
-    """Build a task from a game's name or place and keywords as the command line gives them.
+    """Build a task from a game's name or place, and keywords with values of the command line.
 
     Raises:
-        ValueError: if the game or a keyword is unknown or a value out of range.
+        ValueError: if the game or a keyword is unknown, or a value out of range.
     """
     keywords: dict[str, Any] = {
         name: LITERALS.get(value.lower(), value) if isinstance(value, str) else value
