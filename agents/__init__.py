@@ -28,7 +28,7 @@ def register() -> None:
     register_converter("stable_baselines3", _from_model)
     register_converter("torch", _from_torch)
     register_converter("pathlib", _from_file)
-    register_environment("stable_baselines3", _look)
+    register_environment("stable_baselines3", _task_and_sight)
 
 
 def _from_model(model: Any, game: Game, reading: Reading) -> PolicyLike:
@@ -61,7 +61,7 @@ def _from_file(path: Path, game: Game, reading: Reading) -> PolicyLike:
     return from_file(path, game, reading)
 
 
-def _look(env: Any) -> tuple[Task, Sight]:
-    from .learners.adapter import look
+def _task_and_sight(env: Any) -> tuple[Task, Sight]:
+    from .learners.adapter import task_and_sight
 
-    return look(env)
+    return task_and_sight(env)

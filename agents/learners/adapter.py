@@ -195,7 +195,7 @@ def from_model(model: Any, game: Game, reading: Reading) -> ModelPolicy:
     )
 
 
-def look(env: VecEnv) -> tuple[Task, Sight]:
+def task_and_sight(env: VecEnv) -> tuple[Task, Sight]:
     """Return the task of a ``VecEnv`` and the observations that it shows.
 
     Raises:

@@ -54,8 +54,8 @@ class TrainConfig:
     """Game to play: a name, or the class of one of your own, whose file or module is run."""
 
     env: Keywords = field(default_factory=dict)
-    """Keyword arguments of the environment, as pairs: --env max_score 50 opponent random. In the
-    lowest-score game opponents may be several: --env opponents only3s,notebook,random."""
+    """Keyword arguments of the environment, as pairs: --env max_score 50 opponent random. The
+    lowest-score game can have several opponents: --env opponents only3s,notebook,random."""
 
     algorithm: Annotated[
         AlgorithmName, tyro.conf.arg(help=f"Learning algorithm: {ALGORITHMS_IN_WORDS}.")
@@ -72,12 +72,12 @@ class TrainConfig:
     """Games played at once. Default: n_envs of the hyperparameters."""
 
     reward: RewardMode | None = None
-    """outcome: the game's result. regret: what the move gives away. shaped: the outcome plus the
-    change of the optimal value. Default: what --env or --conf says, else outcome."""
+    """outcome: the game's result. regret: minus the regret of the move. shaped: the outcome plus
+    the change of the optimal value. Default: the reward in --env or --conf, else outcome."""
 
     self_play: bool = False
-    """Have the agent play against itself, in both seats by turns (two players, ppo); it is scored
-    against the opponents of --env all the same, and by its exploitability."""
+    """Train the agent against itself, in alternate seats (two players, ppo). It is scored against
+    the opponent of --env as without this option, and by its exploitability."""
 
     conf: Path | None = None
     """YAML file of hyperparameters in the shape of rl_zoo3. Default: the tuned ones."""
@@ -89,24 +89,24 @@ class TrainConfig:
     """Device of the network, as PyTorch names it; the networks are too small to gain from a GPU."""
 
     eval_interval: int | None = None
-    """Steps between exact scores, at each of which the run is saved. Default: 1/40 of all, or
-    more in games of more than 800,000 states, as every score evaluates each of them."""
+    """Steps between exact scores; the run is saved after each. Default: 1/40 of all steps, or more
+    in games of more than 800,000 states, since a score evaluates every state."""
 
     stop_at: float | None = None
     """Stop early at this normalised score (1 is the optimum)."""
 
     tensorboard: bool = False
-    """Write what the algorithm logs, and the exact scores, for TensorBoard into the run folder."""
+    """Write the algorithm's log and the exact scores for TensorBoard into the run folder."""
 
     wandb: str | None = None
-    """Project of Weights & Biases to log the same to."""
+    """Project of Weights & Biases that gets the same log."""
 
     run_folder: Path | None = None
-    """Folder for everything that is saved; it must not exist. Default: runs/<game>-<algorithm>-<n>
-    with the first free number."""
+    """Folder for the files of the run; it must not exist. Default: runs/<game>-<algorithm>-<n> with
+    the first free number."""
 
     resume: Path | None = None
-    """Run folder of an interrupted run to continue, with its own options and no others."""
+    """Run folder of an interrupted run to continue with its own options; give no other option."""
 
     def __post_init__(self) -> None:
         """Check what can be checked without building anything, and determine the reward.
