@@ -136,11 +136,8 @@ def read_cells(folder: Path) -> dict[Cell, Curve]:
 
 
 def _read_cell(folder: Path) -> tuple[Cell, Curve]:
-    config, found, log = (
-        folders.read_config(folder),
-        folders.read_score(folder),
-        folders.read_log(folder),
-    )
+    config = folders.read_config(folder)
+    found, log = folders.read_score(folder), folders.read_log(folder)
     steps, scores = log["timesteps"].astype(np.int64), log["normalized"]
     reached = [steps[scores >= least] for least in (0.9, 0.99)]
     cell = Cell(
@@ -148,10 +145,7 @@ def _read_cell(folder: Path) -> tuple[Cell, Curve]:
         algorithm=config.algorithm,
         reward=str(config.reward),
         seed=config.seed,
-        **{name: found[name] for name in ("value", "optimum", "random", "regret")},
-        normalized=found["normalized"],
-        steps=found["steps"],
-        seconds=found["seconds"],
+        **{name: found[name] for name in folders.NUMBERS},
         steps_to_90=int(reached[0][0]) if len(reached[0]) else None,
         steps_to_99=int(reached[1][0]) if len(reached[1]) else None,
     )

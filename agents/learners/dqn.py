@@ -7,7 +7,7 @@ the other two use the network, whose values of illegal actions are -inf. Where a
 legal, every float equals that of the original.
 """
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import torch as th
@@ -22,6 +22,8 @@ from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
 
 from ...core import BoolArray, Game, IntArray
 from ...envs import Features, encoding_for
+
+Network = TypeVar("Network", bound="MaskedNetwork")
 
 
 class MaskedNetwork(BasePolicy):
@@ -57,46 +59,44 @@ class MaskedQuantileNetwork(MaskedNetwork, QuantileNetwork):
     """A network whose quantiles of illegal actions are -inf."""
 
 
-class MaskedDQNPolicy(DQNPolicy):
-    """A DQN policy on ``MaskedQNetwork``.
+class MaskedPolicy(BasePolicy):
+    """Mixin for policies on a ``MaskedNetwork``.
 
     Args:
-        args: those of ``DQNPolicy``.
+        args: arguments of the policy.
         game: the rules, which give the legal actions.
-        kwargs: those of ``DQNPolicy``.
+        kwargs: arguments of the policy.
     """
+
+    net_args: dict[str, Any]
+
+    def __init__(self, *args: Any, game: Game, **kwargs: Any) -> None:
+        self._game = game
+        super().__init__(*args, **kwargs)
+
+    def _make(self, network: type[Network]) -> Network:
+        arguments = self._update_features_extractor(self.net_args, features_extractor=None)
+        return network(self._game, **arguments).to(self.device)
+
+
+class MaskedDQNPolicy(MaskedPolicy, DQNPolicy):
+    """A DQN policy on ``MaskedQNetwork``; its further argument is the game."""
 
     q_net: MaskedQNetwork
 
-    def __init__(self, *args: Any, game: Game, **kwargs: Any) -> None:
-        self._game = game
-        super().__init__(*args, **kwargs)
-
     def make_q_net(self) -> MaskedQNetwork:
         """Build the network."""
-        net_args = self._update_features_extractor(self.net_args, features_extractor=None)
-        return MaskedQNetwork(self._game, **net_args).to(self.device)
+        return self._make(MaskedQNetwork)
 
 
-class MaskedQRDQNPolicy(QRDQNPolicy):
-    """A QRDQN policy on ``MaskedQuantileNetwork``.
-
-    Args:
-        args: those of ``QRDQNPolicy``.
-        game: the rules, which give the legal actions.
-        kwargs: those of ``QRDQNPolicy``.
-    """
+class MaskedQRDQNPolicy(MaskedPolicy, QRDQNPolicy):
+    """A QRDQN policy on ``MaskedQuantileNetwork``; its further argument is the game."""
 
     quantile_net: MaskedQuantileNetwork
 
-    def __init__(self, *args: Any, game: Game, **kwargs: Any) -> None:
-        self._game = game
-        super().__init__(*args, **kwargs)
-
     def make_quantile_net(self) -> MaskedQuantileNetwork:
         """Build the network."""
-        net_args = self._update_features_extractor(self.net_args, features_extractor=None)
-        return MaskedQuantileNetwork(self._game, **net_args).to(self.device)
+        return self._make(MaskedQuantileNetwork)
 
 
 class KeepsToLegal(OffPolicyAlgorithm):

@@ -41,6 +41,8 @@ from .models import make_env, make_model
 
 #: Columns of the log; the first three are the keys of stable-baselines3's EvalCallback.
 LOG = ("timesteps", "results", "ep_lengths", "regret", "normalized", "seconds")
+#: Numbers of ``score.json`` that every finished run has.
+NUMBERS = ("value", "optimum", "random", "regret", "normalized", "steps", "seconds")
 FILES = (
     *("config.json", "hyperparameters.yml", "evaluations.npz", "checkpoint.pt"),
     *("best_model.zip", "final_model.zip", "certificate.npz", "score.json"),
@@ -203,8 +205,7 @@ def read_score(folder: Path) -> dict[str, Any]:
     path = folder / "score.json"
     try:
         score = json.loads(path.read_text(encoding="utf-8"))
-        numbers = ("value", "optimum", "random", "regret", "normalized", "steps", "seconds")
-        return {**score, **{name: score[name] + 0 for name in numbers}}
+        return {**score, **{name: score[name] + 0 for name in NUMBERS}}
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise RunError(f"{path} must be the score of a run, got: {first_line(error)}") from None
 

@@ -34,9 +34,6 @@ PLAIN = {
     ("numpy._core.multiarray", "_reconstruct"),
     ("numpy._core.multiarray", "scalar"),
     ("numpy._core.numeric", "_frombuffer"),
-    ("numpy.core.multiarray", "_reconstruct"),
-    ("numpy.core.multiarray", "scalar"),
-    ("numpy.core.numeric", "_frombuffer"),
 }
 PACKAGES = {"exactdice", "gymnasium", "sb3_contrib", "stable_baselines3", "torch"}
 KINDS = (Game, gym.Space, th.nn.Module, th.optim.Optimizer)
@@ -122,7 +119,7 @@ class _Unpickler(pickle.Unpickler):
         Raises:
             UnpicklingError: if the class is not allowed.
         """
-        module = MOVED.get(module, module)
+        module = MOVED.get(module, module).replace("numpy.core.", "numpy._core.")  # of numpy 1
         if (module, name) in PLAIN:
             return super().find_class(module, name)
         if module.startswith("numpy.random."):

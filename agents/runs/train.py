@@ -87,9 +87,8 @@ def _begun(config: TrainConfig) -> Iterator[Run]:
     if config.resume is None:
         run = Run.create(config)
         with folders.alone(run.folder):
-            folders.read_config(
-                run.folder
-            )  # fails if a benchmark removed the folder before the lock
+            if not (run.folder / "config.json").exists():  # by a benchmark, before the lock
+                raise RunError(f"run_folder must be kept, got {run.folder}, which was removed")
             yield run
         return
     folders.read_config(config.resume)  # fails if there is no run; the lock would make its folder
