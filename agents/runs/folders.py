@@ -167,13 +167,9 @@ def load_model(folder: Path, which: str = "final") -> tuple[BaseAlgorithm, GameV
         raise RunError(f"run folder must hold a {path.name}, got {folder}")
     env = make_env(config)
     model = make_model(config, env)
-    try:
+    with reading(path, "hold the weights of this run"):
         check_sums(path)
         model.set_parameters(str(path), device=model.device)
-    except Exception as error:  # zip, pickle and torch raise different errors for a damaged file
-        raise RunError(
-            f"{path} must hold the weights of this run, got: {first_line(error)}"
-        ) from None
     return model, env
 
 
@@ -186,13 +182,11 @@ def read_log(folder: Path) -> dict[str, FloatArray]:
     path = folder / "evaluations.npz"
     if not path.is_file():
         raise RunError(f"run folder must hold an evaluations.npz, got {folder}")
-    try:
+    with reading(path, "hold the scores of a run"):
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as columns:
             log = {name: np.asarray(columns[name], dtype=np.float64).reshape(-1) for name in LOG}
         if len({len(column) for column in log.values()}) > 1:
             raise ValueError("columns of different lengths")
-    except Exception as error:  # zip, zlib and numpy raise different errors for a damaged file
-        raise RunError(f"{path} must hold the scores of a run, got: {first_line(error)}") from None
     return log
 
 
@@ -203,11 +197,22 @@ def read_score(folder: Path) -> dict[str, Any]:
         RunError: if the file is missing or damaged.
     """
     path = folder / "score.json"
-    try:
+    with reading(path, "be the score of a run"):
         score = json.loads(path.read_text(encoding="utf-8"))
-        return {**score, **{name: score[name] + 0 for name in NUMBERS}}
-    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-        raise RunError(f"{path} must be the score of a run, got: {first_line(error)}") from None
+        numbers = {name: score[name] + 0 for name in NUMBERS}
+    return {**score, **numbers}
+
+
+@contextmanager
+def reading(path: Path, must: str) -> Iterator[None]:
+    """Turn any error of the block, which reads a file of a run folder, into a ``RunError``.
+
+    A damaged file has zip, zlib, json, pickle, numpy and torch raise errors of many classes.
+    """
+    try:
+        yield
+    except Exception as error:
+        raise RunError(f"{path} must {must}, got: {first_line(error)}") from None
 
 
 def check_sums(path: Path) -> None:

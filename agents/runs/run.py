@@ -19,8 +19,16 @@ from ...core import FloatArray
 from ..learners.self_play import SelfPlay
 from ..learners.vec_env import GameVecEnv
 from .config import RunError, TrainConfig
-from .folders import LOG, WriteError, check_sums, read_config, write, write_json, write_with
-from .hyperparameters import first_line
+from .folders import (
+    LOG,
+    WriteError,
+    check_sums,
+    read_config,
+    reading,
+    write,
+    write_json,
+    write_with,
+)
 from .models import check_log, make_callbacks, make_env, make_model
 
 COUNTERS = ("num_timesteps", "_n_updates", "_n_calls", "_episode_num", "exploration_rate")
@@ -201,7 +209,7 @@ def _restore(folder: Path, model: BaseAlgorithm) -> Log:
         raise RunError(f"run folder must hold a checkpoint.pt, got {folder}: nothing was saved yet")
     env = model.get_env()
     assert isinstance(env, GameVecEnv)
-    try:
+    with reading(path, "be a checkpoint of this run"):
         check_sums(path)
         content = th.load(path, map_location="cpu", weights_only=True)
         model.set_parameters(content["parameters"], device=model.device)
@@ -217,10 +225,6 @@ def _restore(folder: Path, model: BaseAlgorithm) -> Log:
         if isinstance(model, OffPolicyAlgorithm):
             _set_replay(model, content["replay"])
         log: Log = content["log"]
-    except Exception as error:  # zip, pickle and torch raise different errors for a damaged file
-        raise RunError(
-            f"{path} must be a checkpoint of this run, got: {first_line(error)}"
-        ) from None
     return log
 
 
