@@ -117,7 +117,7 @@ class ModelPolicy(NetworkPolicy):
         if wrong.any():
             row = int(np.argmax(wrong))
             raise InputError(
-                f"model must do what its network says, but predict of {self.__name__} takes action "
+                f"model must play by its network, but predict of {self.__name__} takes action "
                 f"{done[row]} at observation {observations[row].tolist()}, where its network "
                 f"prefers {said[row].argmax()}: pass a callable on (observations, masks) instead"
             )
@@ -136,7 +136,7 @@ class ModelPolicy(NetworkPolicy):
         if not (off <= ROUNDING).all():
             row = int(np.argmax(off))
             raise InputError(
-                f"model must do what its network says, but get_distribution of {self.__name__} is "
+                f"model must play by its network, but get_distribution of {self.__name__} is "
                 f"off by {off[row]:.3g} at observation {observations[row].tolist()}: pass a "
                 "callable on (observations, masks) instead"
             )
@@ -155,7 +155,7 @@ class ModelPolicy(NetworkPolicy):
         """
         features = self._features(observations)
         if isinstance(self.policy, ARSPolicy):
-            raise InputError(f"model must rate what it sees, got {self.__name__}, which does not")
+            raise InputError(f"model must have values, got {self.__name__}, which has none")
         if isinstance(self.policy, GREEDY):
             rated = np.concatenate(list(self._in_batches(features)))
             best: FloatArray = np.where(masks, rated, -np.inf).max(axis=1)

@@ -37,8 +37,9 @@ def check_kind(model: Any, policy: Any) -> None:
     """
     if isinstance(policy, RecurrentActorCriticPolicy):
         raise InputError(
-            f"model must choose by what it sees, and {type(policy).__name__} has a memory: its "
-            "state is not a function of the observation, so that it cannot be scored exactly"
+            f"model must choose by the observation alone, and {type(policy).__name__} has a "
+            "memory: its state is not a function of the observation, so that it cannot be scored "
+            "exactly"
         )
     if not isinstance(policy, (*ACTORS, *GREEDY, ARSPolicy)):
         raise InputError(
@@ -60,7 +61,7 @@ def _check_methods(thing: Any, names: tuple[str, ...]) -> None:
         module = getattr(method, "__module__", None) or "stable_baselines3"
         if method is not None and module.partition(".")[0] not in LIBRARIES:
             raise InputError(
-                f"model must do what its network says, and {type(thing).__name__} has a {name} of "
-                "its own, which may do something else: pass a callable on (observations, masks) "
-                "that asks it"
+                f"model must play by its network, and {type(thing).__name__} has a {name} of its "
+                "own, which may do something else: pass a callable on (observations, masks) that "
+                "calls the model"
             )

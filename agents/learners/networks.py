@@ -33,8 +33,8 @@ class ModulePolicy(NetworkPolicy):
         name = type(self._module).__name__
         if reading.sight is None:
             raise InputError(
-                f"env must be an environment, whose observations {name}, a torch module, is given, "
-                "got a task"
+                f"env must be an environment, whose observations are the input of {name}, a torch "
+                "module, got a task"
             )
         if getattr_static(type(self._module), "forward") is th.nn.Module.forward:
             raise InputError(
@@ -73,8 +73,8 @@ class ModulePolicy(NetworkPolicy):
             except Exception as error:  # a module may raise any exception
                 said = " ".join(str(error).split())[:200]
                 raise InputError(
-                    f"policy must take what env shows, {tuple(seen.shape)} for a batch, got "
-                    f"{self.__name__}, which says: {said}"
+                    f"policy must accept the observations of env, {tuple(seen.shape)} for a batch, "
+                    f"got {self.__name__}, which raises: {said}"
                 ) from error
 
 

@@ -84,8 +84,8 @@ def _check_policy(policy: Any, found: set[str], told: dict[str, bool]) -> None:
     missing = sorted(need for need in needs if not told[need])
     if missing:
         raise InputError(
-            f"model must be given whole, as it was trained under {' and '.join(missing)}, of which "
-            "its policy alone knows nothing: pass the model, or observations= and the environment "
+            f"model must be given whole, as it was trained under {' and '.join(missing)}, which "
+            "its policy alone does not hold: pass the model, or observations= and the environment "
             "with its wrappers"
         )
 
@@ -154,8 +154,8 @@ def _common_sight(env: DummyVecEnv, model: Any, game: Game) -> Sight | None:
     trained: Game = env.envs[0].unwrapped.task.game  # type: ignore[attr-defined]
     if trained != game:
         raise InputError(
-            f"model must be trained in {game!r} if it is shown what wrappers make of it, got "
-            f"one of {trained!r}: pass the environment to score it in with the same wrappers"
+            f"model must be trained in {game!r}, as wrappers make its observations, got a model "
+            f"trained in {trained!r}: pass the environment to score it in with the same wrappers"
         )
     return sights[0]
 
@@ -168,8 +168,8 @@ def _check_other_processes(env: SubprocVecEnv) -> None:
         bare = env.has_attr("go_to") and not any(env.env_is_wrapped(Opaque))  # type: ignore[arg-type]
     except (EOFError, OSError):  # the other process has ended
         raise InputError(
-            "model must be able to ask its environments what they show, and its SubprocVecEnv is "
-            "closed: score it before that, or load it without an environment"
+            "model must have open environments, which give its observations, and its SubprocVecEnv "
+            "is closed: score it before that, or load it without an environment"
         ) from None
     if not bare:
         raise not_followed("a wrapper in another process")
