@@ -23,12 +23,12 @@ def __getattr__(name: str) -> Any:
 
 
 def register() -> None:
-    """Have exact computation understand models, networks, files and vectors of other libraries."""
+    """Register converters of models, networks, files and vectors of environments to policies."""
     find_moved()
     register_converter("stable_baselines3", _from_model)
     register_converter("torch", _from_torch)
     register_converter("pathlib", _from_file)
-    register_environment("stable_baselines3", _look)
+    register_environment("stable_baselines3", _task_and_sight)
 
 
 def _from_model(model: Any, game: Game, reading: Reading) -> PolicyLike:
@@ -40,9 +40,9 @@ def _from_model(model: Any, game: Game, reading: Reading) -> PolicyLike:
 def _from_torch(module: Any, _game: Game, reading: Reading) -> PolicyLike:
     if hasattr(module, "detach"):  # a tensor, which is a table
         return as_numbers(module, "policy")
-    from .learners.networks import from_module
+    from .learners.networks import ModulePolicy
 
-    return from_module(module, reading)
+    return ModulePolicy(module, reading)
 
 
 def _from_file(path: Path, game: Game, reading: Reading) -> PolicyLike:
@@ -61,7 +61,7 @@ def _from_file(path: Path, game: Game, reading: Reading) -> PolicyLike:
     return from_file(path, game, reading)
 
 
-def _look(env: Any) -> tuple[Task, Sight]:
-    from .learners.adapter import look
+def _task_and_sight(env: Any) -> tuple[Task, Sight]:
+    from .learners.adapter import task_and_sight
 
-    return look(env)
+    return task_and_sight(env)

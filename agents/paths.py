@@ -1,8 +1,7 @@
-"""Where things are: the public names of ``exactdice.agents``, and modules that have moved.
+"""The public names of ``exactdice.agents``, and the old names of modules that have moved.
 
-Saved models name classes by the module of the day on which they were saved, and scripts import from
-modules that have moved since. A module of an old name holds what the module that took its place
-holds.
+Saved models and scripts name modules as these were called at the time. To import a module by its
+old name gives a module with the contents of the new one.
 """
 
 import sys
@@ -12,7 +11,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-#: What users import from ``exactdice.agents``, by name, and the modules that define it.
+#: The classes that users import from ``exactdice.agents``, and the modules that define them.
 PUBLIC = {
     "ExactEvalCallback": "exactdice.agents.runs.callback",
     "FallingEntropy": "exactdice.agents.runs.models",
@@ -24,7 +23,7 @@ PUBLIC = {
     "QLearning": "exactdice.agents.learners.q_learning",
     "QTable": "exactdice.agents.learners.q_learning",
 }
-#: Modules that have moved, by their old names.
+#: The new names of modules that have moved, by their old names.
 MOVED = {
     "exactdice.agents.callbacks": "exactdice.agents.runs.callback",
     "exactdice.agents.dqn": "exactdice.agents.learners.dqn",
@@ -42,7 +41,7 @@ MOVED = {
 
 
 def public_path(path: str) -> str:
-    """Give the public path of a class by any path that it has had; other paths stay as they are."""
+    """Return the public path of a class by any of its old paths; other paths are unchanged."""
     module, _, name = path.rpartition(".")
     if name in PUBLIC and PUBLIC[name] == MOVED.get(module, module):
         return f"exactdice.agents.{name}"
@@ -50,21 +49,21 @@ def public_path(path: str) -> str:
 
 
 class MovedFinder(MetaPathFinder, Loader):
-    """Imports modules by their old names, where no module has taken the name."""
+    """Imports modules by their old names, unless a new module has the name."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Say that a module that has moved is there."""
+        """Return a specification for the old name of a module that has moved."""
         return ModuleSpec(fullname, self) if fullname in MOVED else None
 
     def exec_module(self, module: ModuleType) -> None:
-        """Fill a module of an old name with the contents of the module that took its place."""
+        """Copy the contents of the new module into the module of the old name."""
         new = vars(import_module(MOVED[module.__name__]))
         vars(module).update({name: value for name, value in new.items() if name[:2] != "__"})
 
 
 def find_moved() -> None:
-    """Have Python find modules that have moved, once it has found no other module of the name."""
+    """Have Python find modules by their old names, after all other ways to find them."""
     if not any(isinstance(finder, MovedFinder) for finder in sys.meta_path):
         sys.meta_path.append(MovedFinder())

@@ -1,9 +1,9 @@
 """The benchmark: a grid of training runs, each in a folder of its own.
 
 A cell is a game, an algorithm, a reward mode and a seed; its folder is a run folder. A cell is
-finished once its folder holds a score, and whatever else is found there is gone on with, so that a
-benchmark that was killed is called again. Several may run at once in one folder: each cell has one
-owner, and the others go on with the rest.
+finished once its folder holds a score. An unfinished cell is resumed from its checkpoint, so that a
+benchmark that was killed continues when it is called again. Several benchmarks may run at once in
+one folder: each cell has one owner, and the other benchmarks run other cells.
 """
 
 import tempfile
@@ -30,8 +30,8 @@ from . import leaderboard
 from .cell import folder_of, is_finished, is_owned
 from .workers import Workers, make_workers
 
-#: Seconds between two looks at cells that other processes own.
-LOOK = 1.0
+#: Seconds between two checks of cells that other processes own.
+INTERVAL = 1.0
 
 
 def benchmark(
@@ -44,15 +44,15 @@ def benchmark(
     Args:
         config: the options.
         console: where progress is shown.
-        write: writes the leaderboard of a folder, and gives its files.
+        write: writes the leaderboard of a folder, and returns its files.
 
     Returns:
-        What went wrong: one message for each cell that failed.
+        One error message for each cell that failed.
 
     Raises:
-        InputError: if the folder cannot be written to, or ``ray`` is wanted and not there.
+        InputError: if the folder cannot be written to, or the backend ``ray`` is not installed.
         RunError: if a cell's folder holds a run with other options.
-        KeyboardInterrupt: after Ctrl-C, when what was running is saved.
+        KeyboardInterrupt: after Ctrl-C, when the running cells are saved.
     """
     console = console or Console()
     cells = config.cells()
@@ -64,7 +64,7 @@ def benchmark(
     console.print(text, highlight=False, soft_wrap=True)
     failures = _run(waiting, make_workers(config.backend, config.jobs), console) if waiting else []
     for cell in cells:
-        _check_options(cell)  # another benchmark may have begun in the folder since
+        _check_options(cell)  # another benchmark may have started in the folder meanwhile
     for failure in failures:
         console.print(f"failed: {failure}", highlight=False, soft_wrap=True)
     if any(config.folder.glob("*/score.json")):
@@ -74,7 +74,7 @@ def benchmark(
 
 
 def _run(cells: list[TrainConfig], workers: Workers, console: Console) -> list[str]:
-    """Run cells, or wait for those who do; return what went wrong."""
+    """Run cells, or wait for the processes that run them; return the error messages."""
     try:
         with _progress(cells, console):
             return list(_failures(cells, workers, console))
@@ -86,6 +86,7 @@ def _run(cells: list[TrainConfig], workers: Workers, console: Console) -> list[s
 
 
 def _failures(cells: list[TrainConfig], workers: Workers, console: Console) -> Iterator[str]:
+    """Run cells, and yield the error messages of those that fail."""
     waiting, told = list(cells), False
     while waiting or workers.running():
         waiting = [cell for cell in waiting if not is_finished(cell)]
@@ -98,15 +99,15 @@ def _failures(cells: list[TrainConfig], workers: Workers, console: Console) -> I
         if waiting and not workers.running() and not told:
             console.print(f"waiting for {len(waiting)} cells that another process runs")
             told = True
-        for cell, failure in workers.wait(LOOK):
+        for cell, failure in workers.wait(INTERVAL):
             if failure is not None:
                 yield failure
-            elif not is_finished(cell):  # another process was faster, and owns it
+            elif not is_finished(cell):  # another process has become its owner
                 waiting.append(cell)
 
 
 def _check_folder(folder: Path) -> None:
-    """Check that there is a folder that can be written to, and make it if there is none."""
+    """Make the folder if there is none, and check that it can be written to."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
@@ -116,7 +117,7 @@ def _check_folder(folder: Path) -> None:
 
 
 def _check_options(cell: TrainConfig) -> None:
-    """Check that what is in a cell's folder was made with the same options."""
+    """Check that the run in a cell's folder, if there is one, has the options of the cell."""
     folder = folder_of(cell)
     if not (folder / "checkpoint.pt").exists() and not is_finished(cell):
         return
@@ -134,13 +135,13 @@ def _check_options(cell: TrainConfig) -> None:
 
 
 def _options(config: TrainConfig) -> dict[str, Any]:
-    """Give all that decides how a run goes."""
+    """Return the options and hyperparameters that determine the result of a run."""
     return {**config.to_json(), **vars(config.hyperparameters), "steps": None, "num_envs": None}
 
 
 @contextmanager
 def _progress(cells: Sequence[TrainConfig], console: Console) -> Iterator[None]:
-    """Show a bar for all cells, and one for each that runs, from what is on the disk."""
+    """Show a bar for all cells, and one for each running cell, read from the run folders."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -169,7 +170,7 @@ def _progress(cells: Sequence[TrainConfig], console: Console) -> Iterator[None]:
 
 
 def _show(progress: Progress, bars: dict[str, TaskID], cell: TrainConfig) -> None:
-    """Show how far a cell is while it runs."""
+    """Show the progress of a running cell; remove its bar when it is finished."""
     name = folder_of(cell).name
     if is_finished(cell):
         if name in bars:
@@ -177,7 +178,7 @@ def _show(progress: Progress, bars: dict[str, TaskID], cell: TrainConfig) -> Non
         return
     try:
         steps = int(folders.read_log(folder_of(cell))["timesteps"][-1])
-    except Exception:  # not begun, or damaged, which whoever resumes it will say
+    except Exception:  # not started, or damaged, which resuming reports
         return
     if name not in bars:
         bars[name] = progress.add_task(name, total=cell.total_steps)

@@ -1,8 +1,9 @@
 """The leaderboard of a benchmark's folder: tables as Markdown and CSV.
 
-Scores are exact, so that the seed of training is the only noise: intervals come from resampling
-seeds, within each game where games are put together (the stratified bootstrap of Agarwal et al.,
-"Deep Reinforcement Learning at the Edge of the Statistical Precipice", NeurIPS 2021, section 4).
+Scores are exact, so that the seed of training is the only noise. Confidence intervals come from
+resampling seeds; an interval for all games resamples the seeds of each game apart (the stratified
+bootstrap of Agarwal et al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice",
+NeurIPS 2021, section 4).
 """
 
 import csv
@@ -25,7 +26,7 @@ Curve: TypeAlias = tuple[IntArray, FloatArray]  # moves, normalised scores
 Table: TypeAlias = tuple[Sequence[str], Sequence[Sequence[str]]]  # header, rows
 
 RESAMPLES = 10_000
-#: Policies whose names take an argument, by what the name begins with.
+#: Examples of policies whose names take an argument, by the first part of the name.
 EXAMPLES = {
     "ratchet": ["ratchet:421"],
     "bernoulli": ["bernoulli:421"],
@@ -48,13 +49,13 @@ class Cell:
     normalized: float
     steps: int
     seconds: float
-    steps_to_90: int | None  # the first exact score of 0.9 or more, None if there was none
+    steps_to_90: int | None  # moves to the first normalised score of 0.9; None if never reached
     steps_to_99: int | None
 
 
 @dataclass(frozen=True)
 class Row:
-    """What the seeds of one game, or of all games, come to."""
+    """Statistics over the seeds of one agent in one game, or in all games."""
 
     game: str
     agent: str
@@ -123,7 +124,7 @@ def read_cells(folder: Path) -> dict[Cell, Curve]:
     """Read the finished runs of a folder, and their curves: moves and normalised scores.
 
     Raises:
-        RunError: if one is damaged.
+        RunError: if a run is damaged.
     """
     cells = {}
     for path in sorted(folder.glob("*/score.json")):
@@ -135,11 +136,8 @@ def read_cells(folder: Path) -> dict[Cell, Curve]:
 
 
 def _read_cell(folder: Path) -> tuple[Cell, Curve]:
-    config, found, log = (
-        folders.read_config(folder),
-        folders.read_score(folder),
-        folders.read_log(folder),
-    )
+    config = folders.read_config(folder)
+    found, log = folders.read_score(folder), folders.read_log(folder)
     steps, scores = log["timesteps"].astype(np.int64), log["normalized"]
     reached = [steps[scores >= least] for least in (0.9, 0.99)]
     cell = Cell(
@@ -147,10 +145,7 @@ def _read_cell(folder: Path) -> tuple[Cell, Curve]:
         algorithm=config.algorithm,
         reward=str(config.reward),
         seed=config.seed,
-        **{name: found[name] for name in ("value", "optimum", "random", "regret")},
-        normalized=found["normalized"],
-        steps=found["steps"],
-        seconds=found["seconds"],
+        **{name: found[name] for name in folders.NUMBERS},
         steps_to_90=int(reached[0][0]) if len(reached[0]) else None,
         steps_to_99=int(reached[1][0]) if len(reached[1]) else None,
     )
@@ -174,13 +169,13 @@ def summarise(cells: Sequence[Cell]) -> list[Row]:
 
 
 def agent_name(run: Cell | TrainConfig) -> str:
-    """Name what trained, and on which reward."""
+    """Return the name of the algorithm, with the reward unless it is the outcome."""
     name = ALGORITHMS[run.algorithm].title
     return name if run.reward == "outcome" else f"{name}, {run.reward} reward"
 
 
 def _summary(game: str, agent: str, strata: list[list[Cell]]) -> Row:
-    from scipy import stats  # slow to import, and no worker needs it
+    from scipy import stats  # slow to import, and not needed by workers
 
     samples = [np.array([cell.normalized for cell in group]) for group in strata]
     cells = list(itertools.chain.from_iterable(strata))
@@ -211,7 +206,7 @@ def _summary(game: str, agent: str, strata: list[list[Cell]]) -> Row:
 
 
 def _mean(steps: list[int | None]) -> float | None:
-    """Give the mean, None if one seed never got there."""
+    """Return the mean; None if a seed never reached the score."""
     known = [number for number in steps if number is not None]
     return float(np.mean(known)) if len(known) == len(steps) else None
 
@@ -228,10 +223,10 @@ def reference_scores(games: Iterable[str]) -> list[tuple[str, str, float, float]
 
 
 def _policies(task: Task) -> list[str]:
-    solved = ("best_response", "equilibrium")  # the first is what "optimal" is
+    solved = ("best_response", "equilibrium")  # the first equals "optimal"
     names = [name for name in policy_names(task.game) if name not in solved]
     if task.game.num_players > 2:
-        names.append("equilibrium")  # which is not the best response to other opponents
+        names.append("equilibrium")  # it differs from the best response to other opponents
     return list(
         itertools.chain.from_iterable(
             EXAMPLES.get(name.split(":")[0], [] if ":" in name else [name]) for name in names

@@ -22,7 +22,7 @@ def processors(cgroups: Path = CGROUPS) -> int:
 
 
 def _quota(cgroups: Path) -> float | None:
-    """Read the quota of a container in processors, in version 2 or 1 of cgroups; None if none."""
+    """Read a container's quota of processors from cgroups, version 2 or 1; None if unlimited."""
     for names in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         with suppress(OSError, ValueError):  # no such file, or no number: "max"
             texts = " ".join((cgroups / name).read_text(encoding="utf-8") for name in names)

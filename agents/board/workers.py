@@ -1,6 +1,6 @@
-"""Workers that run the cells of a benchmark: in this process, in processes here, or on Ray.
+"""Workers that run the cells of a benchmark: in this process, in other processes, or on Ray.
 
-Each kind says how many more cells can be started, starts cells, and returns the cells that ended.
+Workers start cells, tell how many more cells can be started, and return the cells that have ended.
 """
 
 import multiprocessing
@@ -19,15 +19,15 @@ from typing import Any
 from ...core import InputError
 from ..runs.config import RunError, TrainConfig
 from ..runs.hyperparameters import first_line
-from .cell import folder_of, make_way, news, owned, receive, run_cell, run_elsewhere
+from .cell import changed_files, folder_of, make_way, owned, receive, run_cell, run_elsewhere
 from .processors import processors
 
-#: Seconds that workers have to save when they are told to stop.
+#: Seconds that a worker has to save its cell after Ctrl-C.
 GRACE = 20.0
-#: Losses in a row, without progress in between, after which a cell on a cluster has failed.
+#: Number of losses, without a new checkpoint in between, after which a cell on a cluster fails.
 LOSSES = 3
 
-#: A cell that has ended, and what went wrong.
+#: A cell that has ended, and its error message, None if there is none.
 Ended = tuple[TrainConfig, str | None]
 
 
@@ -35,7 +35,7 @@ class Workers(ABC):
     """Runs cells of a benchmark."""
 
     def __init__(self) -> None:
-        self._started: dict[Any, Any] = {}  # what runs, by what tells of its end
+        self._started: dict[Any, Any] = {}  # running cells, by the object that reports their end
         self._ended: list[Ended] = []
 
     def running(self) -> int:
@@ -49,7 +49,7 @@ class Workers(ABC):
     def wait(self, seconds: float) -> list[Ended]:
         """Return the cells that have ended; wait at most ``seconds`` for the first."""
         if self._started and not self._ended:
-            self._look(seconds)
+            self._collect(seconds)
         elif not self._ended:
             time.sleep(seconds)
         ended, self._ended = self._ended, []
@@ -61,22 +61,22 @@ class Workers(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Stop what is running; what can be saved is saved."""
+        """Stop the running cells; save them where that is possible."""
 
     @abstractmethod
     def _most(self) -> int:
-        """Tell how many cells can run at once."""
+        """Return the largest number of cells that run at once."""
 
     @abstractmethod
-    def _look(self, seconds: float) -> None:
-        """Look for cells that have ended; wait that long at most for something to happen."""
+    def _collect(self, seconds: float) -> None:
+        """Move cells that have ended to ``_ended``; wait at most ``seconds`` for the first."""
 
 
 def make_workers(backend: str, jobs: int) -> Workers:
     """Make workers as ``BenchmarkConfig`` describes them.
 
     Raises:
-        InputError: if ``ray`` is wanted and not installed, or its cluster cannot be reached.
+        InputError: if the backend ``ray`` is not installed, or its cluster cannot be reached.
     """
     if backend == "ray":
         return RayWorkers(jobs)
@@ -85,7 +85,7 @@ def make_workers(backend: str, jobs: int) -> Workers:
 
 
 class ThisProcess(Workers):
-    """Runs one cell after the other, here."""
+    """Runs one cell after the other in this process."""
 
     def start(self, cell: TrainConfig) -> None:
         """Run a cell to its end."""
@@ -97,7 +97,7 @@ class ThisProcess(Workers):
     def _most(self) -> int:
         return 1
 
-    def _look(self, seconds: float) -> None:
+    def _collect(self, seconds: float) -> None:
         pass
 
 
@@ -113,13 +113,13 @@ class Processes(Workers):
         """Start a process for a cell."""
         ours, theirs = self._context.Pipe(duplex=False)
         process = self._context.Process(target=_work, args=(cell, theirs), daemon=True)
-        with _interrupts_held():  # and so they are in the new process, until it can handle them
+        with _interrupts_held():  # the new process inherits this, until it can handle them
             process.start()
         theirs.close()
         self._started[ours] = (cell, process)
 
     def close(self) -> None:
-        """Have every process save and end, in ``GRACE`` seconds."""
+        """Have every process save its cell and end; kill those that need more than ``GRACE``."""
         processes: list[BaseProcess] = [process for _, process in self._started.values()]
         for process in processes:
             _interrupt(process)
@@ -127,14 +127,14 @@ class Processes(Workers):
         try:
             for process in processes:
                 process.join(max(0.0, last - time.monotonic()))
-        finally:  # late, or Ctrl-C again
+        finally:  # after ``GRACE``, or after a second Ctrl-C
             for process in processes:
                 process.kill()
 
     def _most(self) -> int:
         return self._jobs
 
-    def _look(self, seconds: float) -> None:
+    def _collect(self, seconds: float) -> None:
         connections: list[Any] = wait(list(self._started), seconds)
         for connection in connections:
             cell, process = self._started.pop(connection)
@@ -149,19 +149,19 @@ class Processes(Workers):
 
 
 def _work(cell: TrainConfig, connection: Connection) -> None:
-    """Run a cell in a process made for it."""
+    """Run a cell; the main function of its process."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         if hasattr(os, "setpgrp"):
-            os.setpgrp()  # so that the Ctrl-C of a terminal comes through the parent, and once
+            os.setpgrp()  # so that the Ctrl-C of a terminal reaches the parent only
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         connection.send(run_cell(cell))
     except KeyboardInterrupt:
-        pass  # the parent asked for it
+        pass  # sent by the parent
 
 
 def _end_with_parent() -> None:
-    """End this process as soon as its parent has ended, in whatever way."""
+    """End this process as soon as its parent has ended, however it ended."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
@@ -170,7 +170,7 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Hold back Ctrl-C, where the system can."""
+    """Delay Ctrl-C until the end of the block, on systems that can."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -182,7 +182,7 @@ def _interrupts_held() -> Iterator[None]:
 
 
 def _interrupt(process: BaseProcess) -> None:
-    """Do to a process what Ctrl-C does, where the system can; end it elsewhere."""
+    """Send Ctrl-C to a process, on systems that can; end it on others."""
     if not hasattr(os, "setpgrp"):
         process.terminate()
     elif process.pid is not None and process.is_alive():
@@ -194,15 +194,15 @@ class _Remote:
     """A cell that runs on the cluster."""
 
     cell: TrainConfig
-    ownership: ExitStack  # of the cell's folder, which is on this machine
+    ownership: ExitStack  # holds the lock of the cell, on this machine
     losses: int = 0
 
 
 class RayWorkers(Workers):
-    """Runs cells on a Ray cluster, and keeps their files here as they come.
+    """Runs cells on a Ray cluster, and copies their files to this machine.
 
-    A cell runs in a temporary folder of some node. Its files come back after every exact score, so
-    that a cell whose node is lost goes on elsewhere from its last checkpoint.
+    A cell runs in a temporary folder of a node. Its files are copied after every exact score, so
+    that a cell whose node is lost is resumed on another node from its last checkpoint.
     """
 
     def __init__(self, jobs: int) -> None:
@@ -223,11 +223,11 @@ class RayWorkers(Workers):
                 raise InputError(
                     f"backend ray must reach a cluster, got: {first_line(error)}"
                 ) from None
-        # Its own retries would begin a cell anew.
+        # A retry by Ray would start the cell anew.
         self._run = ray.remote(run_elsewhere).options(num_returns="streaming", max_retries=0)
 
     def start(self, cell: TrainConfig) -> None:
-        """Send a cell to the cluster, with what there is of it; own it until it ends."""
+        """Send a cell and its files to the cluster; own the cell until it ends."""
         with ExitStack() as stack:
             failure = None
             try:
@@ -240,7 +240,7 @@ class RayWorkers(Workers):
         self._ended.append((cell, failure))
 
     def close(self) -> None:
-        """Stop the tasks: their last checkpoints are here."""
+        """Stop the tasks; their last checkpoints are on this machine."""
         for stream, remote in self._started.items():
             self._ray.cancel(stream, force=True)
             remote.ownership.close()
@@ -251,28 +251,28 @@ class RayWorkers(Workers):
     def _most(self) -> int:
         if self._jobs != -1:
             return self._jobs
-        # Counted anew each time, as nodes come and go; one cell waits for the first of them.
+        # Nodes join and leave; without a node, one cell waits for the first to join.
         return max(1, int(self._ray.cluster_resources().get("CPU", 0)))
 
-    def _look(self, seconds: float) -> None:
+    def _collect(self, seconds: float) -> None:
         streams, _ = self._ray.wait(list(self._started), timeout=seconds)
         for stream in streams:
             self._take(stream)
 
     def _send(self, remote: _Remote) -> None:
-        files = news(folder_of(remote.cell), {})
+        files = changed_files(folder_of(remote.cell), {})
         self._started[self._run.remote(remote.cell, files)] = remote
 
     def _take(self, stream: Any) -> None:
-        """Take what a cell has sent, or learn that it sends no more."""
+        """Receive the files that a cell has sent, or handle its end."""
         remote: _Remote = self._started.pop(stream)
         name = folder_of(remote.cell).name
         errors = self._ray.exceptions
         try:
             files, ended, failure = self._ray.get(next(stream))
-        except errors.RayTaskError as error:  # such as no exactdice on its node
+        except errors.RayTaskError as error:  # such as a node without exactdice
             self._end(remote, f"{name}: {str(error).splitlines()[-1]}")
-        except errors.RayError as error:  # its process or its node was lost
+        except errors.RayError as error:  # the process or the node was lost
             remote.losses += 1
             if remote.losses < LOSSES:
                 self._send(remote)

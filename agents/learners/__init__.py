@@ -1,1 +1,1 @@
-"""What learns: PPO, DQN and Q-learning on the engine, self-play, and networks as policies."""
+"""Algorithms and environments for training, self-play, and networks as policies."""

@@ -1,8 +1,8 @@
-"""Networks as policies that exact computation understands: the models of stable-baselines3.
+"""Models of stable-baselines3 as policies for exact computation.
 
-A model is asked about every state at once. What is read from its network has to be what its own
-``predict`` does: a model of a kind that is not understood, or with a ``predict`` of its own, is
-refused rather than scored wrongly, and a sample of states is compared.
+The network of a model is evaluated on the observations of all states. Its outputs must give the
+same actions as the model's ``predict``: a sample of states is compared, and a model of an unknown
+class, or with a ``predict`` of its own, is refused rather than scored wrongly.
 """
 
 import copy
@@ -25,27 +25,27 @@ from .seen import HARMLESS, shown_to
 from .vec_env import GameVecEnv
 
 BATCH = 8192  # observations a forward pass
-SAMPLE = 256  # states in which the network is compared with the model's own choice
+SAMPLE = 256  # states in which the network is compared with ``predict`` of the model
 
 
 class ModelPolicy(NetworkPolicy):
     """The policy of a stable-baselines3 model, as a callable on (observations, masks).
 
     Args:
-        model: PPO, MaskablePPO, A2C, TRPO, DQN, QRDQN, ARS, QLearning, a subclass of one, or the
-            policy of one.
+        model: PPO, MaskablePPO, A2C, TRPO, DQN, QRDQN, ARS, QLearning, a subclass of one of these,
+            or the policy of such a model.
         game: the rules, which have to be those that the model was trained for.
         deterministic: whether it takes its likeliest action; otherwise it draws from its law,
             which with action values is epsilon-greedy with the model's exploration rate.
         masked: whether it is held to the legal actions.
-        sight: what the environment shows it. By default that is as in the model's own environment,
-            or as its observation space says.
-        observations: what its network is given of that (see ``as_policy``). By default that is
-            what the model's own ``VecNormalize`` makes of it, if it has one.
+        sight: the observations that the environment shows. By default those of the model's own
+            environment, or else those of its observation space.
+        observations: the change from these to the input of the network (see ``as_policy``). By
+            default the model's own ``VecNormalize``, if it has one.
 
     Raises:
         ValueError: if the model's spaces are not those of the game, its policy has a memory, it is
-            of another kind, or nobody can say what its network is given.
+            of another kind, or the input of its network cannot be found.
     """
 
     def __init__(
@@ -59,14 +59,14 @@ class ModelPolicy(NetworkPolicy):
     ) -> None:
         super().__init__(type(model).__name__, deterministic, masked)
         policy = model.policy if isinstance(model, BaseAlgorithm) else model
-        self.policy: Any = getattr(policy, "_orig_mod", policy)  # which torch.compile has wrapped
+        self.policy: Any = getattr(policy, "_orig_mod", policy)  # unwraps that of torch.compile
         check_kind(model, self.policy)
         self._predict = model.predict
         self._sight, self._given = shown_to(model, game, sight, observations)
         self._epsilon = float(getattr(model, "exploration_rate", 0.0))
 
     def prefer(self, observations: IntArray, num_actions: int) -> npt.NDArray[Any]:
-        """Ask the network."""
+        """Compute the network's outputs, shape (observation, action)."""
         preferences = np.concatenate(list(self._in_batches(self._features(observations))))
         everything = np.ones((len(observations), num_actions), dtype=bool)
         choose(preferences, observations, everything, deterministic=True)  # refuses NaN
@@ -75,11 +75,11 @@ class ModelPolicy(NetworkPolicy):
     def follow(
         self, preferences: npt.NDArray[Any], observations: IntArray, legal: BoolArray
     ) -> npt.NDArray[Any]:
-        """Give actions (observation,), or probabilities (observation, action)."""
+        """Return actions (observation,), or probabilities (observation, action)."""
         if not isinstance(self.policy, (ARSPolicy, *GREEDY)):
             return super().follow(preferences, observations, legal)
         best = choose(preferences, observations, legal, deterministic=True)
-        if self._deterministic or isinstance(self.policy, ARSPolicy):  # which has no law
+        if self._deterministic or isinstance(self.policy, ARSPolicy):  # always deterministic
             return best
         greedy = np.arange(legal.shape[1]) == best[:, None]
         uniform = legal / legal.sum(axis=1, keepdims=True)
@@ -92,7 +92,7 @@ class ModelPolicy(NetworkPolicy):
         return given
 
     def _in_batches(self, features: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
-        """Yield the preferences at features, in double precision, batch by batch."""
+        """Yield the network's outputs for features, in double precision, batch by batch."""
         was_training = self.policy.training
         self.policy.set_training_mode(False)
         with th.no_grad():
@@ -105,7 +105,7 @@ class ModelPolicy(NetworkPolicy):
         """Compare the preferences with ``predict`` of the model, in a sample of states.
 
         Raises:
-            ValueError: if the model does something else than its network says.
+            ValueError: if ``predict`` takes an action that the network does not prefer.
         """
         rows = np.linspace(0, len(observations) - 1, min(SAMPLE, len(observations)), dtype=np.int64)
         said, observations = preferences[rows], observations[rows]
@@ -117,7 +117,7 @@ class ModelPolicy(NetworkPolicy):
         if wrong.any():
             row = int(np.argmax(wrong))
             raise InputError(
-                f"model must do what its network says, but predict of {self.__name__} takes action "
+                f"model must play by its network, but predict of {self.__name__} takes action "
                 f"{done[row]} at observation {observations[row].tolist()}, where its network "
                 f"prefers {said[row].argmax()}: pass a callable on (observations, masks) instead"
             )
@@ -127,7 +127,7 @@ class ModelPolicy(NetworkPolicy):
     def _check_law(
         self, features: npt.NDArray[Any], said: npt.NDArray[Any], observations: IntArray
     ) -> None:
-        """Compare the probabilities with those that the model draws its actions from."""
+        """Compare the softmax of the preferences with ``get_distribution`` of the policy."""
         with th.no_grad():
             batch = th.as_tensor(features, device=self.policy.device)
             law = self.policy.get_distribution(batch).distribution.probs.double().cpu().numpy()
@@ -136,13 +136,13 @@ class ModelPolicy(NetworkPolicy):
         if not (off <= ROUNDING).all():
             row = int(np.argmax(off))
             raise InputError(
-                f"model must do what its network says, but get_distribution of {self.__name__} is "
+                f"model must play by its network, but get_distribution of {self.__name__} is "
                 f"off by {off[row]:.3g} at observation {observations[row].tolist()}: pass a "
                 "callable on (observations, masks) instead"
             )
 
     def preferences(self, observations: IntArray) -> th.Tensor:
-        """Give logits or action values, shape (observation, action)."""
+        """Return logits or action values with gradients, shape (observation, action)."""
         return _network(
             self.policy, th.as_tensor(self._features(observations), device=self.policy.device)
         )
@@ -151,11 +151,11 @@ class ModelPolicy(NetworkPolicy):
         """Return the network's estimate of the value of states, shape (observation,), in rewards.
 
         Raises:
-            ValueError: if the network rates no states and no actions.
+            ValueError: if the network has no values, neither of states nor of actions.
         """
         features = self._features(observations)
         if isinstance(self.policy, ARSPolicy):
-            raise InputError(f"model must rate what it sees, got {self.__name__}, which does not")
+            raise InputError(f"model must have values, got {self.__name__}, which has none")
         if isinstance(self.policy, GREEDY):
             rated = np.concatenate(list(self._in_batches(features)))
             best: FloatArray = np.where(masks, rated, -np.inf).max(axis=1)
@@ -173,8 +173,8 @@ class ModelPolicy(NetworkPolicy):
 
 
 def _network(policy: Any, batch: th.Tensor) -> th.Tensor:
-    """Give logits or action values, shape (observation, action)."""
-    network: Any = policy  # whose parts stable-baselines3 declares as tensors or modules
+    """Return logits or action values, shape (observation, action)."""
+    network: Any = policy  # stable-baselines3 declares its parts as tensors or modules
     result: th.Tensor
     if isinstance(policy, QUANTILES):
         result = network.quantile_net(batch).mean(dim=1)
@@ -182,7 +182,7 @@ def _network(policy: Any, batch: th.Tensor) -> th.Tensor:
         result = network.q_net(batch)
     elif isinstance(policy, ARSPolicy):
         result = network.action_net(network.extract_features(batch, network.features_extractor))
-    else:  # the actor's extractor alone, where the critic has one of its own
+    else:  # the extractor of the actor, which may differ from that of the critic
         features = BasePolicy.extract_features(network, batch, network.pi_features_extractor)
         result = network.action_net(network.mlp_extractor.forward_actor(features))
     return result
@@ -195,12 +195,12 @@ def from_model(model: Any, game: Game, reading: Reading) -> ModelPolicy:
     )
 
 
-def look(env: VecEnv) -> tuple[Task, Sight]:
-    """Give the task of a vector of stable-baselines3, and what its agent is shown.
+def task_and_sight(env: VecEnv) -> tuple[Task, Sight]:
+    """Return the task of a ``VecEnv`` and the observations that it shows.
 
     Raises:
-        TypeError: if it is no vector of this project.
-        ValueError: if a wrapper of it changes the game.
+        TypeError: if it is not a ``GameVecEnv``.
+        ValueError: if one of its wrappers changes observations or actions.
     """
     inner = env
     while isinstance(inner, VecEnvWrapper):

@@ -1,7 +1,7 @@
 """The ceiling of a network: its score after supervised learning of the optimal policy.
 
-The same network, from new weights, is fitted to the exact optimal actions. Its regret then is due
-to the network; the further regret of an agent is due to learning.
+A copy of the network with new weights is fitted to the exact optimal actions. The regret of this
+copy is due to the network; the further regret of an agent is due to learning.
 """
 
 import copy
@@ -16,24 +16,24 @@ from ...core import InputError
 from ...core.positions import states_of
 from .adapter import ModelPolicy
 
-UPDATES = 1000  # at least; a game of millions of states takes one for each thousand
+UPDATES = 1000  # for games of up to a million states; larger games: one for each 1,000 states
 BATCH = 2048
-LEARNING_RATE = 3e-3  # at the start; it falls linearly to zero
+LEARNING_RATE = 3e-3  # of the first update; it falls linearly to zero
 
 
 def ceiling(model: BaseAlgorithm, task: Task, seed: int = 0) -> Score:
     """Fit a copy of a model's network to the optimal policy and score it exactly.
 
-    Half of the states are drawn as often as optimal play meets them, half are drawn uniformly.
-    The loss is minus the logarithm of the probability of all optimal actions together.
+    Half of the states are drawn by their occupancy under optimal play, half uniformly. The loss is
+    minus the logarithm of the total probability of the optimal actions.
 
     Args:
-        model: trained or not; it stays as it is.
-        task: what it is scored on.
-        seed: of weights and states.
+        model: a model, trained or not; it is not changed.
+        task: the task on which the copy is scored.
+        seed: seed of the new weights and of the states drawn.
 
     Raises:
-        ValueError: if the model has no network, or it does not fit the task's game.
+        ValueError: if the model has no network, or its network does not fit the task's game.
     """
     game = task.game
     fitted = ModelPolicy(model, game).with_policy(_renewed(model, seed))

@@ -1,13 +1,13 @@
 """DQN and its quantile form that keep to the legal actions.
 
-The DQN of stable-baselines3 and the QRDQN of sb3-contrib have no masks. Illegal actions could come
-in at three places: the random actions of warm-up and of epsilon-greedy exploration, the greedy
+The DQN of stable-baselines3 and the QRDQN of sb3-contrib have no masks. They can choose illegal
+actions at three places: the random actions of warm-up and of epsilon-greedy exploration, the greedy
 action, and the maximum over the next state's values in the target. The first is overridden here;
-the other two ask the network, which says -inf for illegal actions. With all actions legal every
-float is as in the original.
+the other two use the network, whose values of illegal actions are -inf. Where all actions are
+legal, every float equals that of the original.
 """
 
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import torch as th
@@ -23,9 +23,11 @@ from stable_baselines3.dqn.policies import DQNPolicy, QNetwork
 from ...core import BoolArray, Game, IntArray
 from ...envs import Features, encoding_for
 
+Network = TypeVar("Network", bound="MaskedNetwork")
+
 
 class MaskedNetwork(BasePolicy):
-    """Mixin of networks: action values, or their quantiles, are -inf for illegal actions.
+    """Mixin for networks: action values, or their quantiles, are -inf for illegal actions.
 
     Args:
         game: the rules, which give the legal actions.
@@ -38,11 +40,11 @@ class MaskedNetwork(BasePolicy):
         self.encoding = encoding_for(self.observation_space, game.observation_sizes)
 
     def legal(self, observations: Features) -> BoolArray:
-        """Say which actions are legal at encoded observations, shape (observation, action)."""
+        """Return the mask of legal actions at encoded observations, shape (observation, action)."""
         return self.game.mask(self.game.encode(self.encoding.decode(observations)))
 
     def forward(self, obs: PyTorchObs) -> th.Tensor:
-        """Give values of shape (observation, action) or (observation, quantile, action)."""
+        """Return values of shape (observation, action) or (observation, quantile, action)."""
         assert isinstance(obs, th.Tensor)
         values: th.Tensor = super().forward(obs)
         legal = th.as_tensor(self.legal(obs.cpu().numpy()), device=values.device)
@@ -57,65 +59,63 @@ class MaskedQuantileNetwork(MaskedNetwork, QuantileNetwork):
     """A network whose quantiles of illegal actions are -inf."""
 
 
-class MaskedDQNPolicy(DQNPolicy):
-    """A DQN policy on ``MaskedQNetwork``.
+class MaskedPolicy(BasePolicy):
+    """Mixin for policies on a ``MaskedNetwork``.
 
     Args:
-        args: those of ``DQNPolicy``.
+        args: arguments of the policy.
         game: the rules, which give the legal actions.
-        kwargs: those of ``DQNPolicy``.
+        kwargs: arguments of the policy.
     """
+
+    net_args: dict[str, Any]
+
+    def __init__(self, *args: Any, game: Game, **kwargs: Any) -> None:
+        self._game = game
+        super().__init__(*args, **kwargs)
+
+    def _make(self, network: type[Network]) -> Network:
+        arguments = self._update_features_extractor(self.net_args, features_extractor=None)
+        return network(self._game, **arguments).to(self.device)
+
+
+class MaskedDQNPolicy(MaskedPolicy, DQNPolicy):
+    """A DQN policy on ``MaskedQNetwork``; its further argument is the game."""
 
     q_net: MaskedQNetwork
 
-    def __init__(self, *args: Any, game: Game, **kwargs: Any) -> None:
-        self._game = game
-        super().__init__(*args, **kwargs)
-
     def make_q_net(self) -> MaskedQNetwork:
         """Build the network."""
-        net_args = self._update_features_extractor(self.net_args, features_extractor=None)
-        return MaskedQNetwork(self._game, **net_args).to(self.device)
+        return self._make(MaskedQNetwork)
 
 
-class MaskedQRDQNPolicy(QRDQNPolicy):
-    """A QRDQN policy on ``MaskedQuantileNetwork``.
-
-    Args:
-        args: those of ``QRDQNPolicy``.
-        game: the rules, which give the legal actions.
-        kwargs: those of ``QRDQNPolicy``.
-    """
+class MaskedQRDQNPolicy(MaskedPolicy, QRDQNPolicy):
+    """A QRDQN policy on ``MaskedQuantileNetwork``; its further argument is the game."""
 
     quantile_net: MaskedQuantileNetwork
 
-    def __init__(self, *args: Any, game: Game, **kwargs: Any) -> None:
-        self._game = game
-        super().__init__(*args, **kwargs)
-
     def make_quantile_net(self) -> MaskedQuantileNetwork:
         """Build the network."""
-        net_args = self._update_features_extractor(self.net_args, features_extractor=None)
-        return MaskedQuantileNetwork(self._game, **net_args).to(self.device)
+        return self._make(MaskedQuantileNetwork)
 
 
 class KeepsToLegal(OffPolicyAlgorithm):
-    """Mixin of algorithms that learn action values: they explore legal actions only."""
+    """Mixin for algorithms that learn action values: they explore legal actions only."""
 
     exploration_rate: float
 
     def _setup_model(self) -> None:
         env = self.get_env()
-        if env is not None:  # a model that is loaded without one knows its game
+        if env is not None:  # without one, a loaded model has the game in its policy_kwargs
             self.policy_kwargs = {**self.policy_kwargs, "game": env.get_attr("task")[0].game}
         super()._setup_model()
 
     def _legal(self, observations: Features) -> BoolArray:
-        """Say which actions are legal at encoded observations, shape (observation, action)."""
+        """Return the mask of legal actions at encoded observations, shape (observation, action)."""
         raise NotImplementedError
 
     def _explore(self, observations: Features) -> IntArray:
-        """Draw a legal action for each observation, all alike."""
+        """Draw an action for each observation, uniformly among the legal actions."""
         legal = self._legal(observations)
         rank = self.action_space.np_random.integers(0, legal.sum(axis=-1))
         actions: IntArray = (np.cumsum(legal, axis=-1) > rank[..., None]).argmax(axis=-1)
@@ -152,6 +152,7 @@ class MaskedDQN(KeepsToLegal, DQN):
     """
 
     policy: MaskedDQNPolicy
+    policy_aliases: ClassVar[dict[str, type[BasePolicy]]] = {"MlpPolicy": MaskedDQNPolicy}
 
     def _legal(self, observations: Features) -> BoolArray:
         return self.policy.q_net.legal(observations)
@@ -164,6 +165,7 @@ class MaskedQRDQN(KeepsToLegal, QRDQN):
     """
 
     policy: MaskedQRDQNPolicy
+    policy_aliases: ClassVar[dict[str, type[BasePolicy]]] = {"MlpPolicy": MaskedQRDQNPolicy}
 
     def _legal(self, observations: Features) -> BoolArray:
         return self.policy.quantile_net.legal(observations)

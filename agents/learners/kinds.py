@@ -1,4 +1,4 @@
-"""Kinds of models that are understood: their networks, and whose methods they have."""
+"""The classes of models that can be scored, and the check that their methods are not overridden."""
 
 import inspect
 from typing import Any
@@ -16,9 +16,9 @@ from .q_learning import QTable
 ACTORS = (ActorCriticPolicy, MaskableActorCriticPolicy)
 QUANTILES = (QRDQNPolicy,)
 GREEDY = (DQNPolicy, QRDQNPolicy, QTable)  # policies that have action values
-#: Packages whose methods are known.
+#: Packages whose methods are known to play by the network.
 LIBRARIES = {"exactdice", "sb3_contrib", "stable_baselines3", "torch"}
-#: Methods between an observation and an action, by which a model may do what no network says.
+#: Methods between an observation and an action: an override could play other than by the network.
 METHODS = (
     *("predict", "_predict", "forward", "get_distribution", "extract_features", "obs_to_tensor"),
     *("_get_action_dist_from_latent", "set_training_mode"),
@@ -26,19 +26,20 @@ METHODS = (
 
 
 def check_kind(model: Any, policy: Any) -> None:
-    """Refuse what has a memory, no network that is known, or its own way from that to an action.
+    """Refuse recurrent policies, unknown classes of policies, and overridden methods.
 
     Args:
         model: the model, or its policy.
-        policy: its policy.
+        policy: the policy.
 
     Raises:
         ValueError: naming the class, and the method.
     """
     if isinstance(policy, RecurrentActorCriticPolicy):
         raise InputError(
-            f"model must choose by what it sees, and {type(policy).__name__} has a memory: its "
-            "state is not a function of the observation, so that it cannot be scored exactly"
+            f"model must choose by the observation alone, and {type(policy).__name__} has a "
+            "memory: its state is not a function of the observation, so that it cannot be scored "
+            "exactly"
         )
     if not isinstance(policy, (*ACTORS, *GREEDY, ARSPolicy)):
         raise InputError(
@@ -54,13 +55,13 @@ def check_kind(model: Any, policy: Any) -> None:
 
 
 def _check_methods(thing: Any, names: tuple[str, ...]) -> None:
-    """Refuse an object some methods of which are not the libraries'."""
+    """Refuse an object of which a method is not defined in one of ``LIBRARIES``."""
     for name in names:
         method = inspect.getattr_static(thing, name, None)
         module = getattr(method, "__module__", None) or "stable_baselines3"
         if method is not None and module.partition(".")[0] not in LIBRARIES:
             raise InputError(
-                f"model must do what its network says, and {type(thing).__name__} has a {name} of "
-                "its own, which may do something else: pass a callable on (observations, masks) "
-                "that asks it"
+                f"model must play by its network, and {type(thing).__name__} has a {name} of its "
+                "own, which may do something else: pass a callable on (observations, masks) that "
+                "calls the model"
             )

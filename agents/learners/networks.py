@@ -1,4 +1,4 @@
-"""Networks of torch as policies: what an environment shows goes in, preferences come out."""
+"""PyTorch modules as policies: observations of an environment in, preferences for actions out."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -16,18 +16,16 @@ from .seen import change_of
 
 
 class ModulePolicy(NetworkPolicy):
-    """A module whose outputs are logits or action values, one for each action.
+    """The policy of a module that returns logits or action values, one for each action.
 
     Args:
-        module: it is given a batch of what the environment shows, in the number type of its
-            weights and on their device, as in play: nothing is dropped out at random. One that
-            ``torch.compile`` made computes what the module does of which it is made, and is asked
-            without compiling.
-        reading: says what the environment shows.
+        module: is called on a batch of observations, with the dtype and device of its weights, in
+            evaluation mode (no dropout). A module made by ``torch.compile`` is called uncompiled.
+        reading: the observations of the environment, and how the policy plays.
 
     Raises:
-        ValueError: if nobody said what it is shown, or it computes nothing. The policy raises it
-            too, if the module does not take what it is shown, or gives something else.
+        ValueError: if ``reading`` names no observations, or the module has no ``forward``. Calls
+            of the policy raise it if the module refuses the observations, or returns another shape.
     """
 
     def __init__(self, module: th.nn.Module, reading: Reading) -> None:
@@ -35,8 +33,8 @@ class ModulePolicy(NetworkPolicy):
         name = type(self._module).__name__
         if reading.sight is None:
             raise InputError(
-                f"env must be an environment, whose observations {name}, a torch module, is given, "
-                "got a task"
+                f"env must be an environment, whose observations are the input of {name}, a torch "
+                "module, got a task"
             )
         if getattr_static(type(self._module), "forward") is th.nn.Module.forward:
             raise InputError(
@@ -50,10 +48,10 @@ class ModulePolicy(NetworkPolicy):
         self._show, self._change = reading.sight.show, change_of(reading.observations)
 
     def prefer(self, observations: IntArray, num_actions: int) -> npt.NDArray[Any]:
-        """Ask the module.
+        """Compute the preferences with the module, shape (observation, action).
 
         Raises:
-            ValueError: if it does not take what it is shown, or gives something else.
+            ValueError: if the module refuses the observations, or returns another shape.
         """
         seen = self._change(self._show(observations))
         given = self._outputs(th.as_tensor(np.asarray(seen)))
@@ -68,26 +66,21 @@ class ModulePolicy(NetworkPolicy):
         return preferences
 
     def _outputs(self, seen: th.Tensor) -> Any:
-        """Ask the module in the way it is used in play."""
-        with th.no_grad(), _in_play(self._module):
+        """Call the module in evaluation mode."""
+        with th.no_grad(), _evaluation_mode(self._module):
             try:
                 return self._module(seen.to(self._like))
-            except Exception as error:  # what a module says of an input may be anything
+            except Exception as error:  # a module may raise any exception
                 said = " ".join(str(error).split())[:200]
                 raise InputError(
-                    f"policy must take what env shows, {tuple(seen.shape)} for a batch, got "
-                    f"{self.__name__}, which says: {said}"
+                    f"policy must accept the observations of env, {tuple(seen.shape)} for a batch, "
+                    f"got {self.__name__}, which raises: {said}"
                 ) from error
 
 
-def from_module(module: th.nn.Module, reading: Reading) -> NetworkPolicy:
-    """Make a policy of a module."""
-    return ModulePolicy(module, reading)
-
-
 @contextmanager
-def _in_play(module: th.nn.Module) -> Iterator[None]:
-    """Have all parts of a module behave as in play, and afterwards as before."""
+def _evaluation_mode(module: th.nn.Module) -> Iterator[None]:
+    """Put all parts of a module into evaluation mode, and afterwards back into their own modes."""
     training = [part for part in module.modules() if part.training]
     module.eval()
     compiled = getattr(module, "_compiled_call_impl", None) is not None  # by module.compile()

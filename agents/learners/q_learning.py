@@ -1,16 +1,16 @@
-"""Tabular Q-learning, the classical reference: no network, one number for each state and action.
+"""Tabular Q-learning, the classical reference: a table of action values instead of a network.
 
 Watkins and Dayan, "Q-learning", Machine Learning 8 (1992):
 
     Q(s, a) <- Q(s, a) + alpha (r + max over a' of Q(s', a') - Q(s, a))
 
 with alpha = 1 / n(s, a)^omega at the n-th visit (Even-Dar and Mansour, "Learning Rates for
-Q-learning", JMLR 5 (2003), who recommend an omega near 0.77). Games are finite and nothing is
-discounted. Many games are played at once; where several of them do the same in the same state, the
-mean of their targets counts as often as it came.
+Q-learning", JMLR 5 (2003), recommend an omega near 0.77). Games are finite and the discount factor
+is 1. Many games are played at once: if k of them take the same action in the same state, the value
+is updated k times, each time with the mean of the k targets.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch as th
@@ -25,28 +25,31 @@ from .vec_env import GameVecEnv
 
 
 def power(bases: IntArray, exponent: float) -> FloatArray:
-    """Raise positive whole numbers to a power from 0 to 1, alike on every machine.
+    """Raise positive integers to a power from 0 to 1, with the same bits on every machine.
 
-    The last bit of a library's ``pow`` depends on library and processor, that of a product or a
-    square root does not (IEEE 754). With the binary places b of the exponent,
+    The last bit of a library's ``pow`` depends on library and processor; that of a product or a
+    square root does not (IEEE 754). If 0.b1 b2 b3... is the exponent in binary digits, then
 
-        n ** 0.b1 b2 b3... = sqrt(n ** b1 * sqrt(n ** b2 * sqrt(n ** b3 * ...))),
+        n ** 0.b1 b2 b3... = sqrt(n ** b1 * sqrt(n ** b2 * sqrt(n ** b3 * ...))).
 
-    where each root halves the error made before, so that the result is off by three units in the
-    last place at most.
+    Each root halves the relative error so far, so that the error of the result is at most three
+    units in the last place.
     """
-    places, scale = float(exponent).as_integer_ratio()  # the scale is a power of two
+    digits, scale = float(exponent).as_integer_ratio()  # the scale is a power of two
     numbers = bases.astype(np.float64)
     result = np.ones_like(numbers)
     for place in range(scale.bit_length() - 1):
-        if places >> place & 1:
+        if digits >> place & 1:
             result *= numbers
         np.sqrt(result, out=result)
-    return result * numbers if places == scale else result
+    return result * numbers if digits == scale else result
 
 
 def whole_power(bases: FloatArray, exponents: IntArray) -> FloatArray:
-    """Raise each number to its own whole power by repeated squaring, alike on every machine."""
+    """Raise each number to an integer power of its own, with the same bits on every machine.
+
+    Repeated squaring needs products only (see ``power``).
+    """
     result = np.ones_like(bases)
     while exponents.any():
         result = np.where(exponents & 1, result * bases, result)
@@ -55,12 +58,12 @@ def whole_power(bases: FloatArray, exponents: IntArray) -> FloatArray:
 
 
 class QTable(BasePolicy):
-    """Values and numbers of visits of all actions in all states.
+    """The table: value and number of visits of each action in each state.
 
     Args:
-        observation_space: that of the environment.
-        action_space: the same.
-        game: what knows the states and the legal actions.
+        observation_space: the observation space of the environment.
+        action_space: the action space of the environment.
+        game: the rules, which give the states and the legal actions.
     """
 
     def __init__(self, observation_space: Any, action_space: Any, game: Game) -> None:
@@ -74,12 +77,12 @@ class QTable(BasePolicy):
         self.register_buffer("visits", th.zeros(shape, dtype=th.int64))
 
     def q_net(self, obs: th.Tensor) -> th.Tensor:
-        """Give the value of each action, -inf if illegal: shape (observation, action)."""
+        """Return the value of each action, -inf if illegal, shape (observation, action)."""
         states = self.game.encode(self.encoding.decode(obs.cpu().numpy()))
         return th.as_tensor(self.of(states))
 
     def of(self, states: IntArray) -> FloatArray:
-        """Give the value of each action, -inf if illegal: shape (state, action)."""
+        """Return the value of each action, -inf if illegal, shape (state, action)."""
         values: FloatArray = self.values.numpy()[states]
         return np.where(self.game.mask(states), values, -np.inf)
 
@@ -89,27 +92,29 @@ class QTable(BasePolicy):
 
 
 class QLearning(BaseAlgorithm):
-    """Q-learning on a vector of games of this project.
+    """Q-learning on a ``GameVecEnv``.
 
     Args:
-        policy: ``QTable``.
+        policy: ``QTable``, or its name.
         env: the games.
         omega: exponent of the learning rate, from 0 to 1.
-        initial_value: where the values start.
+        initial_value: value of every action before its first visit.
         exploration_fraction: part of training in which the rate of random actions falls.
-        exploration_initial_eps: the rate at the start.
-        exploration_final_eps: the rate at the end of that.
+        exploration_initial_eps: this rate at the start of training.
+        exploration_final_eps: this rate at the end of that part.
         n_steps: moves of each game between two calls of the callbacks.
-        seed: of all randomness.
-        device: must be the processor, as a table has nothing to compute.
+        seed: seed of all randomness.
+        device: ignored; the table is on the processor.
 
     Raises:
         ValueError: if exploration_fraction is not above 0, or omega not from 0 to 1.
     """
 
+    policy_aliases: ClassVar[dict[str, type[BasePolicy]]] = {"QTable": QTable}
+
     def __init__(
         self,
-        policy: type[QTable],
+        policy: type[QTable] | str,
         env: GameVecEnv | None,
         omega: float = 0.77,
         initial_value: float = 0.0,
@@ -141,7 +146,7 @@ class QLearning(BaseAlgorithm):
     def _setup_model(self) -> None:
         self.set_random_seed(self.seed)
         env = self.get_env()
-        if env is not None:  # a model that is loaded without one knows its game
+        if env is not None:  # without one, a loaded model has the game in its policy_kwargs
             self.policy_kwargs = {"game": env.get_attr("task")[0].game}
         self.policy: QTable = QTable(
             self.observation_space, self.action_space, **self.policy_kwargs
@@ -184,11 +189,12 @@ class QLearning(BaseAlgorithm):
         self.exploration_rate = self.exploration(self._current_progress_remaining)
         actions = self._choose(states)
         self._last_obs, rewards, over, _ = env.step(actions)  # type: ignore[assignment]
-        later = self.policy.of(env.engine.states).max(axis=1)  # of another game where one is over
+        # Where a game is over, the lane already holds a new game, whose value does not count.
+        later = self.policy.of(env.engine.states).max(axis=1)
         self._learn(states, actions, rewards + np.where(over, 0.0, later))
 
     def _choose(self, states: IntArray) -> IntArray:
-        """Take the best action, or with the exploration rate any legal one."""
+        """Choose the best action, or with the exploration rate any legal action."""
         values = self.policy.of(states)
         rng = self.action_space.np_random
         explores = rng.random(len(states)) < self.exploration_rate
@@ -197,7 +203,7 @@ class QLearning(BaseAlgorithm):
         return actions
 
     def _learn(self, states: IntArray, actions: IntArray, targets: FloatArray) -> None:
-        """Move values, towards the mean of their targets."""
+        """Move the value of each (state, action) towards the mean of its targets."""
         values, visits = (
             table.numpy().reshape(-1) for table in (self.policy.values, self.policy.visits)
         )

@@ -1,7 +1,8 @@
-"""What the network of a model is given: a state as its environments show it, and normalised.
+"""The input of a model's network: the observation of a state, after wrappers and normalisation.
 
-It is read from the environment that a model carries. A policy without its model carries none, so
-that the model is looked for: what it was trained under must not be dropped unseen.
+Both are read from the training environment that a model holds. The policy of a model does not hold
+one, so its model is searched for among the live objects: a policy that was trained under wrappers
+or ``VecNormalize`` must not be scored without them.
 """
 
 import gc
@@ -27,32 +28,33 @@ from ...core import Game, InputError
 from ...envs import Opaque, encoding_of, not_followed, sight_in_training
 from .vec_env import GameVecEnv
 
-#: Wrappers of vectors that leave the game alone.
+#: Wrappers of vectors that change neither observations nor actions.
 HARMLESS = {VecCheckNan, VecMonitor, VecVideoRecorder}
-#: What policies are known to need that they do not carry, also when their models are gone.
+#: "wrappers" or "VecNormalize" for policies whose models had them; kept when the models are gone.
 _NEEDS: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
 
-#: From a batch of observations to a batch.
+#: A function from a batch of observations to a batch of network inputs.
 Change = Callable[[Any], Any]
 
 
 def shown_to(
     model: Any, game: Game, sight: Sight | None, observations: Any
 ) -> tuple[Sight, Change]:
-    """Find out what the network of a model is given.
+    """Find the two steps from a state to the input of a model's network.
 
     Args:
         model: a model, or its policy.
-        game: the game in which it is scored.
-        sight: what the environment shows that it is scored in, None if nobody said.
-        observations: what the network is given of that, None for what the model's ``VecNormalize``
-            makes of it, if it has one.
+        game: the game in which the model is scored.
+        sight: the observations of the environment in which it is scored; None if only the game is
+            known.
+        observations: the change from these observations to the input of the network; None for the
+            model's own ``VecNormalize``, if it has one.
 
     Returns:
-        What the model is shown, and what changes that into what the network is given.
+        The observations that the environment shows, and their change to the network's input.
 
     Raises:
-        ValueError: if the spaces are not those of the game, or it cannot be known.
+        ValueError: if the spaces are not those of the game, or a step cannot be found.
     """
     holder = model if isinstance(model, BaseAlgorithm) else _holder(model)
     env = getattr(holder, "env", None)
@@ -69,12 +71,12 @@ def shown_to(
 
 
 def _check_policy(policy: Any, found: set[str], told: dict[str, bool]) -> None:
-    """Refuse a policy whose model was trained under more than is known of it.
+    """Refuse a policy without its model if the model had wrappers that the user did not pass.
 
     Args:
         policy: the policy of a model.
-        found: what its model was trained under.
-        told: whether the user has said what takes the place of that.
+        found: "wrappers" and "VecNormalize", if its model was trained under them.
+        told: for each of these, whether the user passed a replacement.
     """
     needs = found | _NEEDS.get(policy, set())
     if needs:
@@ -82,14 +84,14 @@ def _check_policy(policy: Any, found: set[str], told: dict[str, bool]) -> None:
     missing = sorted(need for need in needs if not told[need])
     if missing:
         raise InputError(
-            f"model must be given whole, as it was trained under {' and '.join(missing)}, of which "
-            "its policy alone knows nothing: pass the model, or observations= and the environment "
+            f"model must be given whole, as it was trained under {' and '.join(missing)}, which "
+            "its policy alone does not hold: pass the model, or observations= and the environment "
             "with its wrappers"
         )
 
 
 def _holder(policy: Any) -> BaseAlgorithm | None:
-    """Find the model that holds a policy, None if there is none any more."""
+    """Find the model that holds a policy; None if it no longer exists."""
     for place in gc.get_referrers(policy):
         owners = gc.get_referrers(place) if type(place) is dict else [place]
         for owner in owners:
@@ -99,7 +101,7 @@ def _holder(policy: Any) -> BaseAlgorithm | None:
 
 
 def _fitting(model: Any, game: Game, sight: Sight | None) -> Sight:
-    """Check that what is shown fits the spaces of a model; by default its space says what it is."""
+    """Check observations against the spaces of a model; None stands for the model's own space."""
     encoding = encoding_of(model.observation_space, game.observation_sizes)
     if sight is None and encoding is not None:
         sight = Sight(encoding.space, encoding.encode, wrapped=False)
@@ -115,10 +117,7 @@ def _fitting(model: Any, game: Game, sight: Sight | None) -> Sight:
 
 
 def _own_sight(env: VecEnv | None, model: Any, game: Game) -> Sight | None:
-    """Give what wrappers made of observations in training, None if there were none.
-
-    The wrappers are put into states of the game they were made for, so that it has to be this one.
-    """
+    """Return the observations that wrappers made in training; None if there were no wrappers."""
     while isinstance(env, VecEnvWrapper):
         if type(env) not in (*HARMLESS, VecNormalize):
             raise not_followed(type(env).__name__)
@@ -128,7 +127,7 @@ def _own_sight(env: VecEnv | None, model: Any, game: Game) -> Sight | None:
     if encoding_of(model.observation_space, game.observation_sizes) is None and not isinstance(
         env, DummyVecEnv
     ):
-        return None  # the spaces will say more
+        return None  # ``_fitting`` compares the spaces, with a better message
     if type(env) is SubprocVecEnv:
         _check_other_processes(env)
         return None
@@ -138,12 +137,15 @@ def _own_sight(env: VecEnv | None, model: Any, game: Game) -> Sight | None:
 
 
 def _common_sight(env: DummyVecEnv, model: Any, game: Game) -> Sight | None:
-    """Give what all environments of a vector show if wrappers have a part in it."""
+    """Return the observations of a vector's environments; None if these have no wrappers.
+
+    Wrappers are put into states of the game that they were made for: it has to be ``game``.
+    """
     try:
         sights = [sight_in_training(each) for each in env.envs]
-    except TypeError:  # an environment of others
+    except TypeError:  # not an environment of this project
         if encoding_of(model.observation_space, game.observation_sizes) is None:
-            return None  # the spaces will say more
+            return None  # ``_fitting`` compares the spaces, with a better message
         raise not_followed(f"an environment {type(env.envs[0].unwrapped).__name__}") from None
     if not any(sight.wrapped for sight in sights):
         return None
@@ -152,22 +154,22 @@ def _common_sight(env: DummyVecEnv, model: Any, game: Game) -> Sight | None:
     trained: Game = env.envs[0].unwrapped.task.game  # type: ignore[attr-defined]
     if trained != game:
         raise InputError(
-            f"model must be trained in {game!r} if it is shown what wrappers make of it, got "
-            f"one of {trained!r}: pass the environment to score it in with the same wrappers"
+            f"model must be trained in {game!r}, as wrappers make its observations, got a model "
+            f"trained in {trained!r}: pass the environment to score it in with the same wrappers"
         )
     return sights[0]
 
 
 def _check_other_processes(env: SubprocVecEnv) -> None:
-    """See that environments in other processes are bare ones of this project."""
+    """Check that environments in other processes are unwrapped ones of this project."""
     try:
         if env.closed:
             raise EOFError
         bare = env.has_attr("go_to") and not any(env.env_is_wrapped(Opaque))  # type: ignore[arg-type]
     except (EOFError, OSError):  # the other process has ended
         raise InputError(
-            "model must be able to ask its environments what they show, and its SubprocVecEnv is "
-            "closed: score it before that, or load it without an environment"
+            "model must have open environments, which give its observations, and its SubprocVecEnv "
+            "is closed: score it before that, or load it without an environment"
         ) from None
     if not bare:
         raise not_followed("a wrapper in another process")
@@ -184,14 +186,14 @@ def _normalisers(env: Any) -> list[VecNormalize]:
 
 
 def change_of(observations: Any) -> Change:
-    """Give what changes observations as a function from a batch to a batch; None changes nothing.
+    """Return the function from a batch of observations to a batch of network inputs.
 
     Args:
-        observations: a function, a vector of environments with all ``VecNormalize`` in it, or an
-            object with a method ``normalize_obs``.
+        observations: the function; a vector of environments, whose ``VecNormalize`` wrappers are
+            applied in order; an object with a method ``normalize_obs``; or None for the identity.
 
     Raises:
-        ValueError: if it is no such thing.
+        ValueError: if it is none of these.
     """
     if observations is None:
         return lambda features: features

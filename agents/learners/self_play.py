@@ -1,8 +1,8 @@
-"""Self-play: the other player is the agent itself, as it plays at the moment.
+"""Self-play: the opponent is the agent's own current policy.
 
-Before every rollout the opponent becomes a copy of the agent's current policy, and the agent
-changes its seat, so that one network learns both seats. If its exploitability goes to zero, the
-agent plays an equilibrium.
+The policy changes between rollouts only, and so does its opponent. Before every rollout the agent
+changes its seat, so that one network learns both seats. An agent whose exploitability is zero plays
+an equilibrium.
 """
 
 import numpy as np
@@ -16,29 +16,30 @@ from .adapter import ModelPolicy
 from .vec_env import GameVecEnv
 
 
-class AskedPolicy(Policy):
-    """A policy on observations that is asked anew about each state that is met.
+class SelfPlayOpponent(Policy):
+    """A network's policy that is computed for the states of a rollout, as these are reached.
 
-    It is for a rollout: to ask it about all states first would take longer than to play.
+    A rollout reaches few states, and the network changes after it: the policy of all states, as a
+    table, would take longer than the rollout.
     """
 
-    def __init__(self, ask: ModelPolicy, game: Game, seat: int) -> None:
-        self._ask, self._game, self._seat = ask, game, seat
+    def __init__(self, network: ModelPolicy, game: Game, seat: int) -> None:
+        self._network, self._game, self._seat = network, game, seat
         self.shape = game.num_states, game.num_actions
 
     def probabilities(self, states: IntArray) -> Array:
-        """Ask for the probability of each action, shape (state, action)."""
-        law: Array = self._ask(self._game.observe(states, self._seat), self._game.mask(states))
-        if law.ndim == 1:  # the only legal actions, where nobody has a choice
+        """Compute the probability of each action, shape (state, action)."""
+        law: Array = self._network(self._game.observe(states, self._seat), self._game.mask(states))
+        if law.ndim == 1:  # actions, as each of these states has only one legal action
             return one_hot(law, self._game.num_actions).astype(np.float64)
         return law
 
 
 class SelfPlay(BaseCallback):
-    """Lets a model that learns on-policy play against itself, in both seats by turns.
+    """Has a model that learns on-policy play against itself, in alternate seats.
 
-    The opponent depends on the weights, the seat on the number of moves alone, so that a resumed
-    run goes on as it would have.
+    The opponent depends on the weights alone, and the seat on the number of moves alone, so that a
+    resumed run continues as the uninterrupted run would have.
 
     Raises:
         ValueError: if the game is not zero-sum for two players.
@@ -56,8 +57,8 @@ class SelfPlay(BaseCallback):
         assert isinstance(self.model, OnPolicyAlgorithm)
         rollouts = self.num_timesteps // (env.num_envs * self.model.n_steps)
         seat = rollouts % 2
-        asked = ModelPolicy(self.model, self._game, deterministic=False)
-        opponent = AskedPolicy(asked, self._game, 1 - seat)
+        network = ModelPolicy(self.model, self._game, deterministic=False)
+        opponent = SelfPlayOpponent(network, self._game, 1 - seat)
         self.model._last_obs = env.face(Task(self._game, seat, {1 - seat: opponent}))
         self.model._last_episode_starts = np.ones(env.num_envs, dtype=bool)
 

@@ -1,4 +1,4 @@
-"""Many games at once, by the stable-baselines3 API."""
+"""Many games at once, with the vector API of stable-baselines3."""
 
 import time
 from collections.abc import Sequence
@@ -20,15 +20,15 @@ from ...envs.api.vector import check_actions
 class GameVecEnv(VecEnv):
     """The engine of the environments as a stable-baselines3 ``VecEnv``.
 
-    Ended games start anew within the same step. For a seed it plays the same games as
-    ``GameVectorEnv`` in the mode SAME_STEP.
+    A lane whose game ends starts a new game within the same step. With the same seed it plays the
+    same games as ``GameVectorEnv`` with the autoreset mode SAME_STEP.
 
     Args:
-        task: what the agent faces.
-        num_envs: number of games.
+        task: the game, the agent's seat and the other players' policies.
+        num_envs: number of games (lanes).
         reward: the reward mode.
-        encoding: how observations are written.
-        reward_scale: what rewards are multiplied by; the statistics of episodes stay as they are.
+        encoding: encoding of the observations.
+        reward_scale: factor of the rewards; the statistics of episodes are not scaled.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class GameVecEnv(VecEnv):
         self._started = time.time()
 
     def face(self, task: Task) -> Features:
-        """Go on with another seat or other opponents for a while, from new games.
+        """Start new games with another seat or other opponents.
 
         Returns:
             The first observations.
@@ -63,7 +63,7 @@ class GameVecEnv(VecEnv):
         return self.reset()
 
     def reset(self) -> Features:
-        """Start new games in all lanes, from the seed given to ``seed`` if there is one."""
+        """Start new games in all lanes; a seed passed to ``seed`` before is used once."""
         if self._seeds[0] is not None:
             self.rng, _ = seeding.np_random(self._seeds[0])
         self._reset_seeds()
@@ -92,7 +92,7 @@ class GameVecEnv(VecEnv):
     def _report(
         self, infos: list[dict[str, Any]], ended: IntArray, payoffs: Any, illegal: BoolArray
     ) -> None:
-        """Write what the infos say at the end of an episode."""
+        """Fill the infos of lanes whose episode has ended."""
         observations = self.engine.observations()
         elapsed = time.time() - self._started
         for lane in ended.tolist():
@@ -108,23 +108,23 @@ class GameVecEnv(VecEnv):
 
     @property
     def reward_mode(self) -> RewardMode:
-        """The reward mode."""
+        """The reward mode, for callbacks."""
         return self.engine.reward
 
     def action_masks(self) -> BoolArray:
-        """Say which actions are legal, shape (num_envs, action)."""
+        """Return the mask of legal actions, shape (num_envs, action)."""
         return self.engine.masks()
 
     def close(self) -> None:
-        """Do nothing: there is nothing to close."""
+        """Do nothing, as there are no resources to release."""
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """Give an attribute, once for each lane; ``action_masks`` as a function."""
+        """Return an attribute, which all lanes share, once for each lane."""
         value = getattr(self, attr_name)
         return [value for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
-        """Refuse: the lanes share their attributes."""
+        """Raise an AttributeError, as the lanes share their attributes."""
         raise AttributeError(f"{attr_name} cannot be set: all games share one engine")
 
     def env_method(
@@ -146,5 +146,5 @@ class GameVecEnv(VecEnv):
     def env_is_wrapped(
         self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: VecEnvIndices = None
     ) -> list[bool]:
-        """Say that lanes are wrapped by ``Monitor``, whose statistics are in the infos, or not."""
+        """Return True for ``Monitor``, whose statistics the infos hold, and False for the rest."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]

@@ -1,8 +1,8 @@
-"""The hyperparameters of a run: what each means, and which values it may have.
+"""The hyperparameters of a run: the meaning and the range of each.
 
-An algorithm has those of its model's signature that are listed here, with the model's defaults.
-Left out are arguments of the models that options of the command line give (seed, device), that need
-Python (classes), or that a run has no use for.
+An algorithm has the arguments of its model's signature that are listed here, with the defaults of
+the signature. Not listed are arguments that options of the command line give (seed, device), that
+only Python code can give (classes), or that a run does not use.
 """
 
 import inspect
@@ -32,21 +32,21 @@ from .reading import (
     read,
 )
 
-#: Hyperparameters that no model takes.
+#: Hyperparameters that are not arguments of a model.
 OURS = {"n_envs", "n_timesteps", "env_kwargs", "policy", "callback"}
 
 
 def _public_paths(value: Any) -> Any:
-    """Name callbacks by their public paths, which older files do not."""
+    """Replace the old paths of callbacks, which older files hold, by the public paths."""
     if isinstance(value, list):
         return [_public_paths(entry) for entry in value]
     return public_path(value) if isinstance(value, str) else value
 
 
 class Hyperparameters(SimpleNamespace):
-    """The checked hyperparameters of a run: of these attributes, those of its algorithm.
+    """The checked hyperparameters of a run: those of these attributes that its algorithm has.
 
-    n_envs and n_timesteps must be given; for the rest there are defaults.
+    n_envs and n_timesteps must be given; the others have defaults.
     """
 
     n_envs: Count
@@ -56,7 +56,7 @@ class Hyperparameters(SimpleNamespace):
     env_kwargs: dict[str, Any]
     """Keyword arguments of the environment."""
     policy: Literal["MlpPolicy"]
-    """The kind of network, which rl_zoo3 needs to be told."""
+    """The kind of network, which rl_zoo3 requires."""
     callback: Annotated[Any, BeforeValidator(_public_paths)]
     """One callback by name, or a list of them (algorithms with an ent_coef)."""
     policy_kwargs: Annotated[Any, BeforeValidator(as_given)]
@@ -70,15 +70,15 @@ class Hyperparameters(SimpleNamespace):
     gamma: Fraction
     """Discount factor of later rewards."""
     n_steps: Count
-    """Moves of each game between two updates. Of dqn and qrdqn: moves whose rewards are added up
-    before the network's value stands for the rest. Of qlearning: moves of each game between two
-    calls of the callbacks."""
+    """Moves of each game between two updates. dqn and qrdqn: moves whose rewards are added up in a
+    target, before the value of the state reached. qlearning: moves of each game between two calls
+    of the callbacks."""
     batch_size: Count
-    """Moves that a gradient is the mean of (trpo: a gradient of the values)."""
+    """Number of moves over which a gradient is the mean (trpo: a gradient of the values)."""
     max_grad_norm: Positive
-    """Norm that gradients are clipped to; None for any norm, where that is the default."""
+    """Norm to which gradients are clipped; None for no clipping, where that is the default."""
     gae_lambda: Fraction
-    """Weight of played games against the value network: 1 is games alone."""
+    """Weight of the rewards of played games against the value network: 1 is the rewards alone."""
     normalize_advantage: bool
     """Whether advantages are normalised to mean 0 and standard deviation 1 in each batch."""
     ent_coef: Number
@@ -88,37 +88,37 @@ class Hyperparameters(SimpleNamespace):
     n_epochs: Count
     """Number of passes that an update makes over its moves."""
     clip_range: Clip
-    """How far an update may change the probability of a move, as a ratio."""
+    """Largest relative change of a move's probability in an update."""
     clip_range_vf: Clip
-    """How far an update may change a value; None for any distance."""
+    """Largest change of a value in an update; None for no limit."""
     target_kl: Positive
-    """Divergence from the previous policy at which an update ends; None for never."""
+    """KL divergence from the previous policy at which an update ends; None for no limit."""
     rms_prop_eps: Positive
-    """Constant that RMSprop adds to the roots it divides by."""
+    """Constant that RMSprop adds to its divisors."""
     use_rms_prop: bool
     """Whether the optimizer is RMSprop; if not, it is Adam."""
     cg_max_steps: Count
-    """Most steps of the conjugate gradient method."""
+    """Largest number of steps of the conjugate gradient method."""
     cg_damping: Weight
-    """Constant added to the diagonal of the matrix that is inverted."""
+    """Constant added to the diagonal of the Fisher matrix before it is inverted."""
     line_search_shrinking_factor: Part
-    """Factor by which a step shrinks as long as it goes too far."""
+    """Factor by which the line search shortens a step that goes too far."""
     line_search_max_iter: Count
-    """Most times that a step shrinks."""
+    """Largest number of times that the line search shortens a step."""
     n_critic_updates: Count
     """Number of passes that an update of the values makes over its moves."""
     sub_sampling_factor: Count
-    """One of this number of moves is used to compute a step."""
+    """A step is computed from every n-th move, where n is this number."""
     buffer_size: Count
     """Moves that the replay buffer holds."""
     learning_starts: Annotated[int, Field(ge=0, le=MOST), BeforeValidator(as_number)]
-    """Moves before the first update, all drawn at random."""
+    """Number of random moves before the first update."""
     tau: Fraction
-    """Share of the network that the target network takes over at a time."""
+    """Weight of the network in an update of the target network; 1 copies it."""
     train_freq: Count
     """Moves of each game between two updates."""
     gradient_steps: Annotated[int, Field(ge=-1, le=MOST), BeforeValidator(as_number)]
-    """Gradient steps of an update; -1 for as many as moves were made."""
+    """Gradient steps of an update; -1 for one for each move since the last update."""
     target_update_interval: Count
     """Moves between two updates of the target network."""
     exploration_fraction: Part
@@ -128,16 +128,16 @@ class Hyperparameters(SimpleNamespace):
     exploration_final_eps: Fraction
     """Rate of random actions at the end."""
     omega: Fraction
-    """Exponent of the learning rate of the table."""
+    """Exponent of the learning rate of the table, 1 / visits ** omega."""
     initial_value: Number
-    """Value that all actions start with."""
+    """Value of every action before its first visit."""
 
 
 def read_hyperparameters(algorithm: str, values: Mapping[str, Any]) -> Hyperparameters:
     """Check the hyperparameters of a run, and fill in the defaults.
 
     Raises:
-        ValueError: naming one that is unknown or out of range.
+        ValueError: naming a hyperparameter that is unknown or out of range.
     """
     checked = read(fields_of(algorithm), values, f"hyperparameters of {algorithm}")
     found = Hyperparameters(**vars(checked))
@@ -148,12 +148,12 @@ def read_hyperparameters(algorithm: str, values: Mapping[str, Any]) -> Hyperpara
 @cache
 def fields_of(algorithm: str) -> type[BaseModel]:
     """Make the pydantic model of an algorithm's hyperparameters from its model's signature."""
-    signature = inspect.signature(ALGORITHMS[algorithm].load()[0]).parameters
+    signature = inspect.signature(ALGORITHMS[algorithm].load()).parameters
     types = get_type_hints(Hyperparameters, include_extras=True)
     defaults: dict[str, Any] = {"n_envs": ..., "n_timesteps": ..., "env_kwargs": {}}
     if "policy_kwargs" in signature:
         defaults["policy"] = "MlpPolicy"
-    if "ent_coef" in signature:  # which the one callback lowers
+    if "ent_coef" in signature:  # the only callback lowers it
         defaults["callback"] = None
     defaults |= {
         name: parameter.default
@@ -168,11 +168,11 @@ def fields_of(algorithm: str) -> type[BaseModel]:
 
 
 def _check_together(options: Hyperparameters) -> None:
-    """Check what hyperparameters must be to each other."""
+    """Check hyperparameters whose ranges depend on each other."""
     given = vars(options)
     if given.get("normalize_advantage") and "batch_size" in given:
         moves = options.n_envs * options.n_steps
-        last = moves % options.batch_size if "n_epochs" in given else 0  # trpo: none is normalised
+        last = moves % options.batch_size if "n_epochs" in given else 0  # trpo normalises no batch
         if 1 in (options.batch_size, last):
             raise InputError(
                 "batch_size must leave no batch of a single move, whose advantage cannot be "

@@ -1,4 +1,4 @@
-"""Exact evaluation during training: the learning curve has no noise but the agent's."""
+"""Exact evaluation during training: a learning curve without noise of evaluation."""
 
 import time
 from collections.abc import Callable
@@ -15,28 +15,28 @@ from .run import Record, Run, new_log
 
 
 class ExactEvalCallback(EventCallback):
-    """Scores the deterministic policy over every state, at the end of every so many steps.
+    """Scores the deterministic policy exactly, over every state, at regular intervals of training.
 
     Args:
-        task: what the agent is scored on, or an environment, which stands for its task.
+        task: the task on which the agent is scored, or an environment of that task.
         interval: agent moves between scores.
         folder: run folder for ``evaluations.npz``, ``best_model.zip`` and, if the model trains on
-            a bare ``GameVecEnv``, at every score ``checkpoint.pt``; None saves nothing.
+            an unwrapped ``GameVecEnv``, ``checkpoint.pt`` after every score; None saves nothing.
         stop_at: normalised score at which training stops.
         on_score: called with (steps, score) after every score.
         callback_on_new_best: as in EvalCallback, such as StopTrainingOnRewardThreshold.
-        record: what keeps the scores and the model, in place of a folder (see ``of``).
-        masked: whether the policy is held to the legal actions; an agent that is trained without
-            masks plays with False.
+        record: saves the scores and the model, in place of a folder (see ``of``).
+        masked: whether the policy is held to the legal actions; pass False for an agent that is
+            trained and played without masks.
 
     Attributes:
         log: lists by the names in ``LOG``; seconds are those of training and scoring so far.
-        best_mean_reward: largest exact mean reward so far, by the name that callbacks look for.
-        scored: number of exact scores of this process.
-        scoring: seconds that they have taken.
-        begun: seconds that the run had taken before.
-        stop: set it to have training saved and stopped at the next chance.
-        interrupted_at: the steps after which that happened.
+        best_mean_reward: largest exact mean reward so far; other callbacks read it by this name.
+        scored: number of exact scores that this process has computed.
+        scoring: seconds that these scores have taken.
+        begun: seconds of the run before it was resumed.
+        stop: set it to True to save and stop training before the next rollout.
+        interrupted_at: number of steps at which ``stop`` ended training; None if it did not.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class ExactEvalCallback(EventCallback):
 
     @classmethod
     def of(cls, run: Run, on_score: Callable[[int, Score], None]) -> "ExactEvalCallback":
-        """Make the callback of a run: its scores go on where they are, into the run's folder."""
+        """Make the callback of a run, which continues the run's log in its folder."""
         config = run.config
         interval = config.interval(run.task.game.num_states)
         return cls(run.task, interval, run.folder, config.stop_at, on_score, record=run)
@@ -81,7 +81,9 @@ class ExactEvalCallback(EventCallback):
     def _on_training_start(self) -> None:
         try:
             (reward,) = set(self.training_env.get_attr("reward_mode"))
-        except AttributeError:  # an environment that only leads to one of this project
+        except (
+            AttributeError
+        ):  # an environment that wraps one of this project without this attribute
             reward = "outcome"
         self._outcome = reward == "outcome"
         self.begun = self.log["seconds"][-1] if self.log["seconds"] else 0.0
@@ -89,20 +91,17 @@ class ExactEvalCallback(EventCallback):
 
     @property
     def best_mean_reward(self) -> float:
-        """Largest expected sum of the training environment's rewards so far.
-
-        Of the reward modes other than "outcome" that is minus the smallest regret.
-        """
+        """Largest exact mean reward so far; for rewards other than "outcome", minus the regret."""
         rewards = self.log["results"] if self._outcome else [-lost for lost in self.log["regret"]]
         return max(rewards, default=-np.inf)
 
     def _on_rollout_start(self) -> None:
-        # The only moment at which the model, the games and the generators fit together: the last
-        # update is done and no step of the next rollout has been taken.
+        # Only here is the state of training consistent: the last update is complete, and no step
+        # of the next rollout has been taken.
         last = self.log["timesteps"][-1] if self.log["timesteps"] else -self.interval
         due = self.num_timesteps // self.interval > last // self.interval
         if not self.log["timesteps"]:
-            self._save()  # so that a run with a model can be gone on with, whenever it is killed
+            self._save()  # a run that has written a model can be resumed, whenever it is killed
         if due:
             self.evaluate()
         if due or self.stop:
@@ -118,7 +117,7 @@ class ExactEvalCallback(EventCallback):
         return self.interrupted_at is None and not self._reached
 
     def evaluate(self) -> Score:
-        """Score the model now, log it and keep it if it is the best so far."""
+        """Score the model now, log the score, and save the model if it is the best so far."""
         begun = time.monotonic()
         result = score(
             ModelPolicy(self.model, self.task.game, masked=self.masked),

@@ -2,99 +2,60 @@
 
 import dataclasses
 import itertools
-from collections.abc import Callable
-from dataclasses import MISSING, dataclass, field
-from functools import cached_property, partial
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import tyro
 
-from ...baselines import Task, make_task
 from ...core import GAMES, InputError, at_least, one_of
 from ...envs import RewardMode, find_game, full_place
+from ...games import DEFAULT_GAME
 from ..algorithms import ALGORITHMS
 from .hyperparameters import keywords, once, read_changes, read_file, shown, tuned
+from .options import (
+    ALGORITHMS_IN_WORDS,
+    AlgorithmName,
+    Changes,
+    GameName,
+    Keywords,
+    task_from_options,
+)
 
 if TYPE_CHECKING:
     from .arguments import Hyperparameters
 
-#: A name in ``GAMES``, shown as a choice by the command line, or the place of a game.
-GameName = Annotated[
-    str, tyro.conf.arg(metavar="{" + ",".join([*GAMES, "FILE.py:CLASS", "MODULE:CLASS"]) + "}")
+# The commands import the options that they share from here.
+__all__ = [
+    "BenchmarkConfig",
+    "GameName",
+    "Keywords",
+    "RunError",
+    "TrainConfig",
+    "task_from_options",
 ]
-#: A name in ``ALGORITHMS``, shown as a choice by the command line.
-AlgorithmName = Annotated[str, tyro.conf.arg(metavar="{" + ",".join(ALGORITHMS) + "}")]
-#: The algorithms in words, for the help of the command line.
-ALGORITHMS_IN_WORDS = ", ".join(
-    f"{name} ({known.title}, {'with' if known.masked else 'without'} masks)"
-    for name, known in ALGORITHMS.items()
-)
 
-#: States that all scores of a run evaluate together, by default: a minute of computing.
-ASKED = 2**25
-#: Values that the command line cannot write otherwise.
-LITERALS = {"true": True, "false": False, "none": None}
-
-
-#: Types of options that config.json may hold wrongly, as dataclasses do not check them.
-FIELDS: dict[str, type] = {
-    "env": dict,
-    "hyperparams": dict,
-    "self_play": bool,
-    "device": str,
-    "tensorboard": bool,
-}
+#: By default, all exact scores of a run together evaluate this number of states, in a minute.
+STATES_SCORED = 2**25
+#: Types of options that a damaged config.json may hold wrongly; dataclasses do not check them.
+TYPES = {"env": dict, "hyperparams": dict, "self_play": bool, "device": str, "tensorboard": bool}
 
 
 class RunError(InputError):
-    """A run folder that cannot be used, and why."""
-
-
-def _whole_or_text(word: str) -> int | str:
-    try:
-        return int(word)
-    except ValueError:
-        return word
-
-
-def _pairs(option: str, value: Callable[[str], Any], words: list[str]) -> dict[str, Any]:
-    """Make a mapping from words that alternate between names and values."""
-    names = words[::2]
-    if len(words) % 2:
-        raise InputError(f"{option} must be pairs of a name and a value, got {' '.join(words)}")
-    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    if twice:
-        raise InputError(f"{option} must give each name once, got {', '.join(twice)} again")
-    return dict(zip(names, map(value, words[1::2]), strict=True))
-
-
-def _pairs_of(option: str, value: Callable[[str], Any]) -> Any:
-    """Tell tyro to read an option with ``_pairs``."""
-    return tyro.constructors.PrimitiveConstructorSpec(
-        nargs="*",
-        metavar="[NAME VALUE ...]",
-        instance_from_str=partial(_pairs, option, value),
-        is_instance=lambda given: isinstance(given, dict),
-        str_from_instance=lambda given: [str(word) for pair in given.items() for word in pair],
-    )
-
-
-#: Keyword arguments of an environment, and hyperparameters in YAML, as words in pairs.
-Keywords = Annotated[dict[str, int | str], _pairs_of("env", _whole_or_text)]
-Changes = Annotated[dict[str, str], _pairs_of("hyperparams", str)]
+    """A run folder cannot be used; the message says why."""
 
 
 @dataclass(frozen=True)
 class TrainConfig:
     """Train an agent and score it exactly against the optimum."""
 
-    game: GameName = "Greed"
+    game: GameName = DEFAULT_GAME
     """Game to play: a name, or the class of one of your own, whose file or module is run."""
 
     env: Keywords = field(default_factory=dict)
-    """Keyword arguments of the environment, as pairs: --env max_score 50 opponent random. In the
-    lowest-score game opponents may be several: --env opponents only3s,notebook,random."""
+    """Keyword arguments of the environment, as pairs: --env max_score 50 opponent random. The
+    lowest-score game can have several opponents: --env opponents only3s,notebook,random."""
 
     algorithm: Annotated[
         AlgorithmName, tyro.conf.arg(help=f"Learning algorithm: {ALGORITHMS_IN_WORDS}.")
@@ -111,12 +72,12 @@ class TrainConfig:
     """Games played at once. Default: n_envs of the hyperparameters."""
 
     reward: RewardMode | None = None
-    """outcome: the game's result. regret: what the move gives away. shaped: the outcome plus the
-    change of the optimal value. Default: what --env or --conf says, else outcome."""
+    """outcome: the game's result. regret: minus the regret of the move. shaped: the outcome plus
+    the change of the optimal value. Default: the reward in --env or --conf, else outcome."""
 
     self_play: bool = False
-    """Have the agent play against itself, in both seats by turns (two players, ppo); it is scored
-    against the opponents of --env all the same, and by its exploitability."""
+    """Train the agent against itself, in alternate seats (two players, ppo). It is scored against
+    the opponent of --env as without this option, and by its exploitability."""
 
     conf: Path | None = None
     """YAML file of hyperparameters in the shape of rl_zoo3. Default: the tuned ones."""
@@ -128,27 +89,27 @@ class TrainConfig:
     """Device of the network, as PyTorch names it; the networks are too small to gain from a GPU."""
 
     eval_interval: int | None = None
-    """Steps between exact scores, at each of which the run is saved. Default: 1/40 of all, or
-    more in games of more than 800,000 states, as every score evaluates each of them."""
+    """Steps between exact scores; the run is saved after each. Default: 1/40 of all steps, or more
+    in games of more than 800,000 states, since a score evaluates every state."""
 
     stop_at: float | None = None
     """Stop early at this normalised score (1 is the optimum)."""
 
     tensorboard: bool = False
-    """Write what the algorithm logs, and the exact scores, for TensorBoard into the run folder."""
+    """Write the algorithm's log and the exact scores for TensorBoard into the run folder."""
 
     wandb: str | None = None
-    """Project of Weights & Biases to log the same to."""
+    """Project of Weights & Biases that gets the same log."""
 
     run_folder: Path | None = None
-    """Folder for everything that is saved; it must not exist. Default: runs/<game>-<algorithm>-<n>
-    with the first free number."""
+    """Folder for the files of the run; it must not exist. Default: runs/<game>-<algorithm>-<n> with
+    the first free number."""
 
     resume: Path | None = None
-    """Run folder of an interrupted run to continue, with its own options and no others."""
+    """Run folder of an interrupted run to continue with its own options; give no other option."""
 
     def __post_init__(self) -> None:
-        """Check what can be checked without building anything, and settle the reward.
+        """Check what can be checked without building anything, and determine the reward.
 
         Raises:
             ValueError: naming the option, the requirement and the value.
@@ -158,13 +119,14 @@ class TrainConfig:
             object.__setattr__(self, name, Path(place) if isinstance(place, str) else place)
         self._check_options()
         if self.resume is None:
-            object.__setattr__(self, "reward", self._settled_reward())
-            _ = self.hyperparameters  # which are checked as they are read
+            object.__setattr__(self, "reward", self._find_reward())
+            _ = self.hyperparameters  # reading checks them
             return
         others = [
             entry.name
-            for entry in dataclasses.fields(self)
-            if entry.name != "resume" and getattr(self, entry.name) != _default(entry)
+            for entry in dataclasses.fields(self)  # a field without a default is an empty mapping
+            if entry.name != "resume"
+            and getattr(self, entry.name) != getattr(TrainConfig, entry.name, {})
         ]
         if others:
             raise InputError(
@@ -180,7 +142,7 @@ class TrainConfig:
                 at_least(name, getattr(self, name), 1)
         if not at_least("seed", self.seed, 0) < 2**32:
             raise InputError(f"seed must be from 0 to 2**32 - 1, got {self.seed}")
-        for name, kind in FIELDS.items():
+        for name, kind in TYPES.items():
             if not isinstance(getattr(self, name), kind):
                 raise InputError(
                     f"{name} must be of type {kind.__name__}, got {shown(getattr(self, name))}"
@@ -194,8 +156,8 @@ class TrainConfig:
         if self.stop_at is not None and not (number and self.stop_at <= 1):
             raise InputError(f"stop_at must be at most 1, the optimum, got {shown(self.stop_at)}")
 
-    def _settled_reward(self) -> RewardMode:
-        """Return the reward mode, which options and files may name, but not differently."""
+    def _find_reward(self) -> RewardMode:
+        """Return the reward mode; options and files that name it must agree."""
         places = {
             "--reward": self.reward,
             "--env": self.env.get("reward"),
@@ -222,10 +184,9 @@ class TrainConfig:
     def hyperparameters(self) -> "Hyperparameters":
         """The hyperparameters from ``conf``, ``hyperparams``, ``env``, ``steps`` and ``num_envs``.
 
-        Values given one by one override those of the file, except for the reward: a file is tuned
-        for one reward.
+        Options override the file, except for the reward: a file is tuned for one reward.
         """
-        from .arguments import read_hyperparameters  # comes with training, as YAML does
+        from .arguments import read_hyperparameters  # needs pydantic, of the extra "agents"
 
         file, changes = self._file, self._changes
         options = {"n_timesteps": self.steps, "n_envs": self.num_envs}
@@ -253,26 +214,22 @@ class TrainConfig:
         return self.hyperparameters.n_timesteps
 
     def interval(self, num_states: int) -> int:
-        """Return the moves between exact scores; games with many states are scored less often."""
-        scores = min(40, max(1, ASKED // num_states))
+        """Return the number of moves between exact scores, larger in games with many states."""
+        scores = min(40, max(1, STATES_SCORED // num_states))
         return self.eval_interval or max(1, self.total_steps // scores)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the options that ``config.json`` keeps: all but places and hyperparameters."""
+        """Return the options for ``config.json``: all but paths and hyperparameters."""
         options = dataclasses.asdict(self)
         others = ("run_folder", "resume", "conf", "hyperparams")
         return {name: options[name] for name in options if name not in others}
-
-
-def _default(entry: "dataclasses.Field[Any]") -> Any:
-    return entry.default if entry.default_factory is MISSING else entry.default_factory()
 
 
 @dataclass(frozen=True)
 class BenchmarkConfig:
     """Train every game x algorithm x reward x seed, and write the leaderboard of the folder.
 
-    Call it again to go on with a benchmark that was stopped or killed, or to add to one.
+    Call it again to continue a benchmark that was stopped or killed, or to add runs to it.
     """
 
     games: tuple[GameName, ...] = tuple(GAMES)
@@ -287,7 +244,7 @@ class BenchmarkConfig:
     """Reward modes."""
 
     seeds: int = 5
-    """Number of seeds: 0, 1, ..."""
+    """Number of seeds; the seeds are 0, 1, ..."""
 
     steps: int | None = None
     """Moves to train for. Default: as tuned."""
@@ -296,7 +253,7 @@ class BenchmarkConfig:
     """Folder of the runs and of the leaderboard."""
 
     jobs: int = -1
-    """Cells at once; -1 for as many as there are processors."""
+    """Number of cells that run at the same time; -1 for the number of processors."""
 
     backend: Literal["local", "ray"] = "local"
     """local: processes of this machine. ray: a Ray cluster, at RAY_ADDRESS or else a local one."""
@@ -319,7 +276,7 @@ class BenchmarkConfig:
             at_least("jobs", self.jobs, 1)
 
     def cells(self) -> list[TrainConfig]:
-        """List the training runs, each once, whatever was named twice."""
+        """List the training runs, each once."""
         grid = itertools.product(
             dict.fromkeys(map(full_place, self.games)),
             dict.fromkeys(self.algorithms),
@@ -337,16 +294,3 @@ class BenchmarkConfig:
             )
             for game, algorithm, reward, seed in grid
         ]
-
-
-def task_from_options(game: str, env: dict[str, int | str]) -> Task:
-    """Build a task from a game's name or place and keywords as the command line gives them.
-
-    Raises:
-        ValueError: if the game or a keyword is unknown or a value out of range.
-    """
-    keywords: dict[str, Any] = {
-        name: LITERALS.get(value.lower(), value) if isinstance(value, str) else value
-        for name, value in env.items()
-    }
-    return make_task(find_game(game).name, **keywords)

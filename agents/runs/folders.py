@@ -1,21 +1,21 @@
-"""Run folders: what a training run leaves on disk, and how to get it back.
+"""Run folders: the files of a training run, written and read.
 
-    config.json       the options of the run
-    hyperparameters.yml  and its hyperparameters
-    evaluations.npz   the exact scores so far (the keys of stable-baselines3's EvalCallback, and
-                      regret and normalized)
-    checkpoint.pt     everything needed to go on exactly where it stopped
-    best_model.zip    the model with the smallest exact regret so far
-    final_model.zip   the model at the end
-    certificate.npz   its policy and score, for ``exactdice verify``
-    score.json        its exact score
-    .lock             while a process trains there
+    config.json          the options of the run
+    hyperparameters.yml  its hyperparameters
+    evaluations.npz      the exact scores so far (the keys of stable-baselines3's EvalCallback, and
+                         regret and normalized)
+    checkpoint.pt        the state of training, from which the run is resumed to the last bit
+    best_model.zip       the model with the smallest exact regret so far
+    final_model.zip      the model at the end
+    certificate.npz      its policy and score, for ``exactdice verify``
+    score.json           its exact score
+    .lock                exists while a process trains in the folder
 
-Every file is written beside its place and then moved there, so that a reader, or a kill at any
-moment, finds the old file or the new one; what a kill left beside goes when the run is read next.
-Nothing here runs code from a file of a run folder: models are rebuilt from the configuration, and
-only their weights are read. A run of a game of one's own names the place of its class; to read the
-run is to run the code there.
+Every file is written under a temporary name and then renamed, so that a reader finds the whole old
+file or the whole new one, also after a kill at any moment. Temporary files that a kill left are
+removed when the run is read next. No code from a file of a run folder is run: models are rebuilt
+from the configuration, and only their weights are read. The one exception is a game of one's own:
+config.json names the file or module of its class, which is imported.
 """
 
 import io
@@ -41,6 +41,8 @@ from .models import make_env, make_model
 
 #: Columns of the log; the first three are the keys of stable-baselines3's EvalCallback.
 LOG = ("timesteps", "results", "ep_lengths", "regret", "normalized", "seconds")
+#: Numbers of ``score.json`` that every finished run has.
+NUMBERS = ("value", "optimum", "random", "regret", "normalized", "steps", "seconds")
 FILES = (
     *("config.json", "hyperparameters.yml", "evaluations.npz", "checkpoint.pt"),
     *("best_model.zip", "final_model.zip", "certificate.npz", "score.json"),
@@ -49,11 +51,11 @@ HOST = platform.node()
 
 
 class WriteError(RunError):
-    """A file that could not be written, as on a full disk; what was there before is whole."""
+    """A file could not be written, as on a full disk; its old version is whole."""
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file in one indivisible move.
+    """Write a file atomically: under a temporary name, which is then renamed.
 
     Raises:
         WriteError: if there is no room or no permission.
@@ -74,13 +76,13 @@ def write(path: Path, content: bytes) -> None:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Have a run folder to oneself: no other process trains there meanwhile.
+    """Hold the lock of a run folder, so that no other process trains there meanwhile.
 
-    The lock is one of the operating system, which goes when its process does, however that ends.
-    A file that a kill has left holds nobody up.
+    The operating system releases the lock when the process ends, however it ends. A lock file that
+    a kill has left is not a lock.
 
     Raises:
-        RunError: if another process has the folder.
+        RunError: if another process holds the lock.
         WriteError: if there is no permission.
     """
     lock = FileLock(folder / ".lock", timeout=0)
@@ -96,41 +98,41 @@ def alone(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError):  # Windows keeps a file that is open, and filelock removes it there
-            Path(lock.lock_file).unlink(missing_ok=True)  # a lock of a file that has gone is none
+        with suppress(OSError):  # Windows refuses, as the file is open; there, filelock removes it
+            Path(lock.lock_file).unlink(missing_ok=True)
         lock.release()
 
 
 def clean(folder: Path) -> None:
-    """Remove what killed writes of this machine have left in a run folder."""
+    """Remove the temporary files that killed processes of this machine have left."""
     names, host = "|".join(map(re.escape, FILES)), re.escape(HOST)
     for path in folder.glob(".*"):
         left = re.fullmatch(rf"\.(?:{names})\.(?:{host}\.)?(\d+)", path.name)
         if left and not _runs(int(left[1])):
-            with suppress(OSError):  # a folder to read from only
+            with suppress(OSError):  # the folder may be read-only
                 path.unlink(missing_ok=True)
 
 
 def _runs(process: int) -> bool:
-    """Say whether a process of this machine is there."""
-    if os.name != "posix":  # where signal 0 is not an empty one
+    """Return whether a process with this number runs on this machine; True if unknown."""
+    if os.name != "posix":  # elsewhere, signal 0 is not harmless
         return True
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
         return False
     except OSError:
-        pass  # it is somebody else's
+        pass  # the process belongs to another user
     return True
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write a JSON file in one indivisible move."""
+    """Write a JSON file atomically."""
     write(path, (json.dumps(content, indent=2) + "\n").encode())
 
 
 def write_with(path: Path, save: Callable[[io.BytesIO], Any]) -> None:
-    """Write what ``save`` puts into a buffer in one indivisible move."""
+    """Write atomically the bytes that ``save`` writes into a buffer."""
     buffer = io.BytesIO()
     save(buffer)
     write(path, buffer.getvalue())
@@ -140,7 +142,7 @@ def read_config(folder: Path) -> TrainConfig:
     """Read the configuration of a run.
 
     Raises:
-        RunError: if the folder holds none, or one that is not valid.
+        RunError: if the folder holds no configuration, or an invalid one.
     """
     clean(folder)
     path = folder / "config.json"
@@ -157,7 +159,7 @@ def load_model(folder: Path, which: str = "final") -> tuple[BaseAlgorithm, GameV
     """Load the final or the best model of a run, and its training environment.
 
     Raises:
-        RunError: if it is missing, damaged or does not fit the run's configuration.
+        RunError: if the model is missing, damaged or does not fit the run's configuration.
     """
     config = read_config(folder)
     path = folder / f"{which}_model.zip"
@@ -165,32 +167,26 @@ def load_model(folder: Path, which: str = "final") -> tuple[BaseAlgorithm, GameV
         raise RunError(f"run folder must hold a {path.name}, got {folder}")
     env = make_env(config)
     model = make_model(config, env)
-    try:
+    with reading(path, "hold the weights of this run"):
         check_sums(path)
         model.set_parameters(str(path), device=model.device)
-    except Exception as error:  # zip, pickle and torch each have their own for a damaged file
-        raise RunError(
-            f"{path} must hold the weights of this run, got: {first_line(error)}"
-        ) from None
     return model, env
 
 
 def read_log(folder: Path) -> dict[str, FloatArray]:
-    """Read the exact scores of a run so far: a column of numbers for each of ``LOG``.
+    """Read the exact scores of a run so far: an array (evaluation,) for each name in ``LOG``.
 
     Raises:
-        RunError: if there are none, or the file is damaged.
+        RunError: if the file is missing or damaged.
     """
     path = folder / "evaluations.npz"
     if not path.is_file():
         raise RunError(f"run folder must hold an evaluations.npz, got {folder}")
-    try:
+    with reading(path, "hold the scores of a run"):
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as columns:
             log = {name: np.asarray(columns[name], dtype=np.float64).reshape(-1) for name in LOG}
         if len({len(column) for column in log.values()}) > 1:
             raise ValueError("columns of different lengths")
-    except Exception as error:  # zip, zlib and numpy each have their own for a damaged file
-        raise RunError(f"{path} must hold the scores of a run, got: {first_line(error)}") from None
     return log
 
 
@@ -198,19 +194,33 @@ def read_score(folder: Path) -> dict[str, Any]:
     """Read the exact score of a finished run.
 
     Raises:
-        RunError: if there is none, or the file is damaged.
+        RunError: if the file is missing or damaged.
     """
     path = folder / "score.json"
-    try:
+    with reading(path, "be the score of a run"):
         score = json.loads(path.read_text(encoding="utf-8"))
-        numbers = ("value", "optimum", "random", "regret", "normalized", "steps", "seconds")
-        return {**score, **{name: score[name] + 0 for name in numbers}}
-    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-        raise RunError(f"{path} must be the score of a run, got: {first_line(error)}") from None
+        numbers = {name: score[name] + 0 for name in NUMBERS}
+    return {**score, **numbers}
+
+
+@contextmanager
+def reading(path: Path, must: str) -> Iterator[None]:
+    """Turn any error of the block, which reads a file of a run folder, into a ``RunError``.
+
+    A damaged file has zip, zlib, json, pickle, numpy and torch raise errors of many classes.
+    """
+    try:
+        yield
+    except Exception as error:
+        raise RunError(f"{path} must {must}, got: {first_line(error)}") from None
 
 
 def check_sums(path: Path) -> None:
-    """See that no byte of a zip file has changed, which PyTorch does not look at."""
+    """Check the CRCs of a zip file, which PyTorch does not.
+
+    Raises:
+        ValueError: naming a file whose bytes have changed.
+    """
     with zipfile.ZipFile(path) as file:
         wrong = file.testzip()
     if wrong is not None:

@@ -6,7 +6,7 @@ A file maps ids of environments to the arguments of a model, among them
     env_kwargs             keyword arguments of the environment
     callback               a list of callbacks by name
 
-and numbers such as lin_0.003 that fall linearly to zero. Nothing in a file is run as code.
+and numbers such as lin_0.003, which fall linearly to zero. No text of a file is run as code.
 """
 
 import ast
@@ -25,7 +25,7 @@ def read_file(game: str, file: Path | Traversable) -> dict[str, Any]:
     """Read the entry of a file for a game's environment, or else its entry ``default``.
 
     Raises:
-        ValueError: if the file cannot be read, says nothing of the game, or is of another shape.
+        ValueError: if the file cannot be read, or holds no mapping for the game.
     """
     try:
         text = file.read_text(encoding="utf-8")
@@ -40,10 +40,10 @@ def read_file(game: str, file: Path | Traversable) -> dict[str, Any]:
 
 
 def read_changes(texts: Mapping[str, str]) -> dict[str, Any]:
-    """Read hyperparameters that were given one by one, as on a command line.
+    """Read the values of hyperparameters from the command line, each a text in YAML.
 
     Raises:
-        ValueError: if one is not YAML.
+        ValueError: naming a hyperparameter whose text is not YAML.
     """
     return {
         name: _yaml(text, f"{name} must be a value in YAML, got {shown(text)}")
@@ -52,24 +52,23 @@ def read_changes(texts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _yaml(text: str, complaint: str) -> Any:
-    import yaml  # comes with training, not with the command line alone
+    import yaml  # installed with the extra "agents", not with the command line alone
 
     try:
         return yaml.safe_load(text)
-    except Exception as error:  # also RecursionError, and ValueError and others for odd dates
-        reason = " ".join(str(error).split())
-        raise InputError(f"{complaint}: {reason}") from None
+    except Exception as error:  # YAMLError, but also RecursionError, or ValueError for a date
+        raise InputError(f"{complaint}: {one_line(error)}") from None
 
 
 def read_call(text: str) -> dict[str, Any] | None:
-    """Read the keywords of a text such as "dict(a=1)" without running it; None for other texts."""
+    """Parse the keywords of a text such as "dict(a=1)" without running it; None for other texts."""
     try:
         call = ast.parse(text, mode="eval").body
         if isinstance(call, ast.Call) and ast.unparse(call.func) == "dict" and not call.args:
             entries = {str(entry.arg): _literal(entry.value) for entry in call.keywords}
             return entries if len(entries) == len(call.keywords) else None
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        pass  # the parser's own, and those of literal_eval, for any text
+        pass  # errors of the parser and of literal_eval
     return None
 
 
@@ -80,17 +79,17 @@ def _literal(node: ast.expr) -> Any:
 
 
 def tuned(algorithm: str, reward: RewardMode) -> Traversable:
-    """Find the tuned file of an algorithm: the one for a reward if there is one."""
+    """Return the tuned file of an algorithm: for this reward if it exists, else for all rewards."""
     folder = files("exactdice.agents") / "hyperparams"
     own = folder / f"{algorithm}-{reward}.yml"
     return own if own.is_file() else folder / f"{algorithm}.yml"
 
 
 def keywords(hyperparameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the keyword arguments of the environment among hyperparameters.
+    """Return the keyword arguments of the environment among hyperparameters.
 
     Raises:
-        ValueError: if they are not by name.
+        ValueError: if they are not a mapping from names.
     """
     given = hyperparameters.get("env_kwargs", {})
     if not isinstance(given, dict) or not all(isinstance(name, str) for name in given):
@@ -99,10 +98,10 @@ def keywords(hyperparameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def once(name: str, places: dict[str, Any]) -> Any:
-    """Return the value of an option that several places may give, None if none of them does.
+    """Return the value of an option from the places that may give it; None if no place does.
 
     Raises:
-        ValueError: if two of them differ, naming both.
+        ValueError: if two places give different values, naming both.
     """
     given = {place: value for place, value in places.items() if value is not None}
     (first, value), *others = given.items() or [("", None)]
@@ -116,7 +115,7 @@ def once(name: str, places: dict[str, Any]) -> Any:
 
 
 def shown(value: Any) -> str:
-    """Write a user's value into a message: in one line, and cut where it is long or deep."""
+    """Write a user's value for a message: in one line, and shortened where it is long or deep."""
     short = reprlib.Repr()
     short.maxstring = short.maxother = 80
     return short.repr(value)
@@ -125,3 +124,8 @@ def shown(value: Any) -> str:
 def first_line(error: Exception) -> str:
     """Return the first line of a library's error, or the name of its class if it has no text."""
     return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def one_line(error: Exception) -> str:
+    """Return all lines of a library's error as one line, or the name of its class."""
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,4 +1,4 @@
-"""Building environments and models from hyperparameters."""
+"""Environments, models and callbacks, built from the options of a run."""
 
 import importlib.util
 from typing import Any
@@ -14,16 +14,16 @@ from ..algorithms import ALGORITHMS
 from ..learners.vec_env import GameVecEnv
 from .arguments import OURS
 from .config import TrainConfig, task_from_options
-from .hyperparameters import first_line, shown
+from .hyperparameters import first_line, one_line, shown
 from .memory import check_buffers
 from .reading import read_network
 
 
 class FallingEntropy(BaseCallback):
-    """Lowers the weight of PPO's entropy bonus linearly to zero in the course of training.
+    """Lowers the weight of the entropy bonus linearly to zero in the course of training.
 
-    A small constant weight lets a policy settle on a move before it knows better; a large one
-    keeps it from ever settling.
+    With a small constant weight a policy becomes deterministic before its values are accurate; with
+    a large constant weight it stays random.
     """
 
     def _on_training_start(self) -> None:
@@ -37,7 +37,7 @@ class FallingEntropy(BaseCallback):
         self.model.ent_coef = self._initial * remaining  # type: ignore[attr-defined]
 
 
-#: By the names that hyperparameter files give them, which rl_zoo3 imports.
+#: Callbacks by the names in hyperparameter files, which rl_zoo3 imports.
 CALLBACKS: dict[str, type[BaseCallback]] = {"exactdice.agents.FallingEntropy": FallingEntropy}
 
 
@@ -58,7 +58,7 @@ def make_env(config: TrainConfig) -> GameVecEnv:
 
 
 def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
-    """Build an untrained model for a run, and see that its network works.
+    """Build an untrained model for a run, and call its network once.
 
     Raises:
         ValueError: if a hyperparameter does not fit the model, or the device does not exist.
@@ -69,18 +69,21 @@ def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
         if name not in OURS
     }
     algorithm = ALGORITHMS[config.algorithm]
-    model, policy = algorithm.load()
+    model = algorithm.load()
     check_buffers(algorithm, config.hyperparameters, env)
     device = check_device(config.device)
     if algorithm.learns_from == "tables" and device not in ("cpu", "auto"):
         raise InputError(f"device must be cpu for a table, got {device!r}")
     try:
-        built: BaseAlgorithm = model(policy, env, seed=config.seed, device=device, **options)
+        built: BaseAlgorithm = model(
+            algorithm.policy, env, seed=config.seed, device=device, **options
+        )
         _pass_through(built, env)
     except InputError:
         raise
-    except Exception as error:  # each class of torch.nn and each optimiser has its own
-        raise InputError(f"hyperparameters must fit {model.__name__}: {_line(error)}") from error
+    except Exception as error:  # classes of torch.nn and optimisers raise various errors
+        reason = one_line(error)
+        raise InputError(f"hyperparameters must fit {model.__name__}: {reason}") from error
     return built
 
 
@@ -103,7 +106,7 @@ def _argument(name: str, value: Any) -> Any:
 
 
 def _pass_through(model: BaseAlgorithm, env: GameVecEnv) -> None:
-    """Call the network on two first observations, as one that was built may fail when called."""
+    """Call the network on two first observations: an unsuitable network may fail only then."""
     task = env.task
     states = np.resize(np.flatnonzero(task.initial), 2)
     observations = env.engine.encoding.encode(task.game.observe(states, task.seat))
@@ -114,16 +117,11 @@ def _pass_through(model: BaseAlgorithm, env: GameVecEnv) -> None:
             policy.predict_values(th.as_tensor(observations, device=model.device))
 
 
-def _line(error: Exception) -> str:
-    """Put an error of a library into one line."""
-    return " ".join(str(error).split()) or type(error).__name__
-
-
 def make_callbacks(config: TrainConfig) -> list[BaseCallback]:
     """Build the callbacks that the hyperparameters name.
 
     Raises:
-        ValueError: if one is unknown.
+        ValueError: naming a callback that is unknown.
     """
     named = getattr(config.hyperparameters, "callback", None)
     callbacks: list[BaseCallback] = []
@@ -135,14 +133,14 @@ def make_callbacks(config: TrainConfig) -> list[BaseCallback]:
 
 
 def check_device(device: str) -> str:
-    """Return the device if a tensor can be put there, and numbers come back.
+    """Return the device if a tensor can be moved there and back.
 
     Raises:
-        ValueError: if PyTorch does not know it or does not have it.
+        ValueError: if PyTorch does not know the device, or the machine does not have it.
     """
     try:
         th.zeros(1, device="cpu" if device == "auto" else device).item()
-    except Exception as error:  # each kind of device has its own
+    except Exception as error:  # each kind of device raises its own errors
         raise InputError(
             f"device must be one that PyTorch can use, got {device!r}: {first_line(error)}"
         ) from None
@@ -150,7 +148,7 @@ def check_device(device: str) -> str:
 
 
 def check_log(config: TrainConfig) -> None:
-    """Check that the libraries are installed for which a run is to write logs.
+    """Check that the libraries for the logs of a run are installed.
 
     Raises:
         ValueError: if a library is missing.

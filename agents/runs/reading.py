@@ -1,7 +1,7 @@
 """Types of hyperparameters, and error messages for wrong values.
 
-A wrong value is refused by name before anything is built: the models check few of their arguments,
-and some only in the middle of training.
+Hyperparameters are checked before anything is built, since the models check few of their arguments,
+and some of these only in the middle of training.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,11 +24,11 @@ from .hyperparameters import read_call, shown
 STRICT = ConfigDict(
     extra="forbid", frozen=True, allow_inf_nan=False, strict=True, validate_default=True
 )
-MOST = 2**63 - 1  # what fits into memory is another question
+MOST = 2**63 - 1  # of an integer; ``memory`` checks what fits into memory
 
 
 def as_number(value: Any) -> Any:
-    """Read texts such as 1e6, which YAML takes for a number only with a dot, and 3.0 as 3."""
+    """Read 1e6, which YAML reads as a text since it has no dot, as a number, and 3.0 as 3."""
     if isinstance(value, str):
         with suppress(ValueError):
             value = float(value)
@@ -48,14 +48,14 @@ def _falling(value: Any, check: Callable[[Any], float]) -> Any:
 
 
 def _activation(value: Any) -> str:
-    """Check that a value is a name such as nn.Tanh; the class is looked up when a model is made."""
+    """Check that a value is a name such as nn.Tanh; ``models`` looks up the class."""
     if not isinstance(value, str) or not value.removeprefix("nn.").isidentifier():
         raise PydanticCustomError("kind", "an activation of torch.nn, such as nn.Tanh")
     return value.removeprefix("nn.")
 
 
 def as_given(value: Any) -> Any:
-    """Check the description of a network, and return it in the form that rl_zoo3 reads."""
+    """Check the description of a network, and return it unchanged, as rl_zoo3 reads it."""
     read_network(value)
     return value
 
@@ -66,27 +66,27 @@ Weight = Annotated[float, Field(ge=0), BeforeValidator(as_number)]
 Positive = Annotated[float, Field(gt=0), BeforeValidator(as_number)]
 Fraction = Annotated[float, Field(ge=0, le=1), BeforeValidator(as_number)]
 Part = Annotated[float, Field(gt=0, le=1), BeforeValidator(as_number)]
-# These two may be texts such as lin_0.003: a number that falls to zero in the course of training.
+# Values of these two types may be texts such as lin_0.003: a number that falls to zero in training.
 Rate = Annotated[Fraction, WrapValidator(_falling)]
 Clip = Annotated[Positive, WrapValidator(_falling)]
 
 
 class Network(BaseModel):
-    """What ``policy_kwargs`` may say of a network; None stands for the default of the algorithm."""
+    """The entries of ``policy_kwargs``; None stands for the default of the algorithm."""
 
     model_config = STRICT
 
     net_arch: list[Count] | dict[Literal["pi", "vf"], list[Count]] | None = None
-    """Widths of the hidden layers, or those of policy (pi) and values (vf) apart."""
+    """Widths of the hidden layers: one list, or one for the policy (pi) and one for values (vf)."""
     activation_fn: Annotated[str, BeforeValidator(_activation)] | None = None
-    """Class of torch.nn between the layers."""
+    """Activation between the layers, a class of torch.nn."""
     ortho_init: bool | None = None
     """Whether weights start orthogonal (ppo, a2c, trpo)."""
     n_quantiles: Count | None = None
-    """Quantiles of each action's value (qrdqn)."""
+    """Number of quantiles of each action's value (qrdqn)."""
 
 
-#: What a value must be, by pydantic's name for the error.
+#: The requirement in words, by pydantic's name for the error.
 KINDS = {
     "int_type": "a whole number",
     "float_type": "a number",
@@ -105,16 +105,16 @@ T = TypeVar("T", bound=BaseModel)
 
 
 def read(kind: type[T], values: Mapping[str, Any], owner: str, prefix: str = "") -> T:
-    """Make a pydantic model, once every value is known and in range.
+    """Make an instance of a pydantic model from values by name.
 
     Args:
         kind: the pydantic model.
-        values: what its fields are to be, by name.
-        owner: whose values they are.
-        prefix: what messages put before a name.
+        values: the values of its fields, by name.
+        owner: the subject of the message for an unknown name, such as "hyperparameters of ppo".
+        prefix: text before the name of a field in other messages.
 
     Raises:
-        ValueError: naming one that is not.
+        ValueError: naming a value that is unknown or out of range.
     """
     for name in values:
         if name not in kind.model_fields:
@@ -123,37 +123,37 @@ def read(kind: type[T], values: Mapping[str, Any], owner: str, prefix: str = "")
     try:
         return kind(**values)
     except ValidationError as error:
-        # where a value may be of several kinds, that which it fits best
+        # A value that may have several types has an error for each; the deepest fits best.
         deepest = max(error.errors(), key=lambda wrong: len(wrong["loc"]))
         raise InputError(_words(deepest, values, prefix)) from None
 
 
 def _words(wrong: ErrorDetails, values: Mapping[str, Any], prefix: str) -> str:
-    """Word an error of pydantic as this package words errors."""
+    """Write an error of pydantic in the form of this package: name, requirement, value."""
     kind, context = wrong["type"], wrong.get("ctx", {})
-    if "error" in context:  # one of ours, with words of its own
+    if "error" in context:  # an InputError of a validator above
         return str(context["error"])
-    path = [part for part in wrong["loc"] if str(part).isidentifier()]  # no types, no places
+    path = [part for part in wrong["loc"] if str(part).isidentifier()]  # drops types and indices
     value = values[str(path[0])]
     if kind in LIMITS:
         (limit,) = context.values()
         must = f"{LIMITS[kind]} {int(limit)}"
     else:
         must = KINDS.get(kind) or str(context.get("expected", wrong["msg"])).replace("'", "")
-    got = wrong["input"] if isinstance(value, list | dict) else value  # as given, not as read
+    got = wrong["input"] if isinstance(value, list | dict) else value  # as the user wrote it
     return f"{prefix}{' '.join(map(str, path))} must be {must}, got {shown(got)}"
 
 
 def read_network(value: Any) -> dict[str, Any]:
     """Read a mapping, or a text such as "dict(activation_fn=nn.ReLU, net_arch=[64])".
 
-    rl_zoo3 runs such texts as code; here they are literals and names of classes.
+    rl_zoo3 runs such texts as code; here they are parsed as literals and names of classes.
 
     Returns:
-        What is said, by the names of ``Network``.
+        The entries that are given, by the names of ``Network``.
 
     Raises:
-        ValueError: if it is neither, or an entry is unknown or out of range.
+        ValueError: if the value is neither, or an entry is unknown or out of range.
     """
     entries = {} if value is None else read_call(value) if isinstance(value, str) else value
     if not isinstance(entries, dict):

@@ -19,8 +19,16 @@ from ...core import FloatArray
 from ..learners.self_play import SelfPlay
 from ..learners.vec_env import GameVecEnv
 from .config import RunError, TrainConfig
-from .folders import LOG, WriteError, check_sums, read_config, write, write_json, write_with
-from .hyperparameters import first_line
+from .folders import (
+    LOG,
+    WriteError,
+    check_sums,
+    read_config,
+    reading,
+    write,
+    write_json,
+    write_with,
+)
 from .models import check_log, make_callbacks, make_env, make_model
 
 COUNTERS = ("num_timesteps", "_n_updates", "_n_calls", "_episode_num", "exploration_rate")
@@ -37,14 +45,14 @@ def new_log() -> Log:
 
 @dataclass(frozen=True)
 class Record:
-    """A model that learns, its exact scores so far, and the folder that keeps both."""
+    """A model in training and its exact scores so far, with the folder where both are saved."""
 
     folder: Path
     model: BaseAlgorithm
     log: Log
 
     def keep(self, best: bool) -> None:
-        """Write the scores, and the model if it is the best so far.
+        """Write the scores; write the model if it is the best so far.
 
         Raises:
             WriteError: if there is no room.
@@ -96,7 +104,7 @@ class Run(Record):
         """Load an unfinished run from its last checkpoint.
 
         Raises:
-            RunError: if it is finished, or what the folder holds is missing or damaged.
+            RunError: if the run is finished, or a file is missing or damaged.
         """
         config = read_config(folder)
         if (folder / "score.json").exists():
@@ -108,7 +116,11 @@ class Run(Record):
         return cls(folder, model, _restore(folder, model), config, task, callbacks)
 
     def finish(self, score: Score, **more: float) -> None:
-        """Keep the final model and its score, ``more`` with it; the run is then finished.
+        """Write the final model, its certificate and its score, which ends the run.
+
+        Args:
+            score: the exact score of the final model.
+            more: further numbers for ``score.json``.
 
         Raises:
             WriteError: if there is no room.
@@ -126,7 +138,7 @@ class Run(Record):
 
 
 def _parts(config: TrainConfig) -> tuple[Task, BaseAlgorithm, list[BaseCallback]]:
-    """Build what options describe, before anything is written."""
+    """Build the task, the model and the callbacks of a run; nothing is written."""
     check_log(config)
     env = make_env(config)
     model = make_model(config, env)
@@ -137,13 +149,13 @@ def _parts(config: TrainConfig) -> tuple[Task, BaseAlgorithm, list[BaseCallback]
 
 
 def _log_into(folder: Path, model: BaseAlgorithm, config: TrainConfig) -> None:
-    """Tell a model to write TensorBoard logs, which Weights & Biases reads, too."""
+    """Have a model write TensorBoard logs, which Weights & Biases reads, too."""
     if config.tensorboard or config.wandb:
         model.tensorboard_log = str(folder / "tensorboard")
 
 
 def _make_folder(config: TrainConfig) -> Path:
-    """Make the folder of a new run and put the options there."""
+    """Make the folder of a new run, with its options and hyperparameters."""
     folder = config.run_folder
     if folder is None:
         numbers = range(1, 10**6)
@@ -159,7 +171,7 @@ def _make_folder(config: TrainConfig) -> Path:
     except OSError as error:
         raise RunError(f"run_folder must be a place to write to, got {folder}: {error}") from None
     every = vars(config.hyperparameters).items()
-    known = {name: value for name, value in every if value is not None}  # None is the default
+    known = {name: value for name, value in every if value is not None}  # None is a default
     entry = {f"exactdice/{config.game_name}-v0": known}
     try:
         write(folder / "hyperparameters.yml", yaml.safe_dump(entry).encode())
@@ -171,7 +183,7 @@ def _make_folder(config: TrainConfig) -> Path:
 
 
 def _state(model: BaseAlgorithm, env: GameVecEnv) -> dict[str, Any]:
-    """Return the weights, the games under way, and the state of every random generator."""
+    """Return the weights, the states of the games, and the state of every random generator."""
     content = {
         "parameters": model.get_parameters(),
         "counters": {name: getattr(model, name) for name in COUNTERS if hasattr(model, name)},
@@ -187,17 +199,17 @@ def _state(model: BaseAlgorithm, env: GameVecEnv) -> dict[str, Any]:
 
 
 def _restore(folder: Path, model: BaseAlgorithm) -> Log:
-    """Put a fresh model of the same options into the saved state; return the log.
+    """Load a checkpoint into a new model with the same options, and return the log.
 
     Raises:
-        RunError: if there is no checkpoint, or one that is damaged or of another run.
+        RunError: if the checkpoint is missing, damaged or of another run.
     """
     path = folder / "checkpoint.pt"
     if not path.is_file():
         raise RunError(f"run folder must hold a checkpoint.pt, got {folder}: nothing was saved yet")
     env = model.get_env()
     assert isinstance(env, GameVecEnv)
-    try:
+    with reading(path, "be a checkpoint of this run"):
         check_sums(path)
         content = th.load(path, map_location="cpu", weights_only=True)
         model.set_parameters(content["parameters"], device=model.device)
@@ -206,17 +218,13 @@ def _restore(folder: Path, model: BaseAlgorithm) -> Log:
         model._last_obs = content["observations"].numpy()
         model._last_episode_starts = content["episode_starts"].numpy()
         env.engine.go_to(content["games"].numpy())
-        if model.num_timesteps:  # the generators go on from where they were
+        if model.num_timesteps:  # the first reset must not seed the generators anew
             env._reset_seeds()
         _set_random_states(model, env, json.loads(content["random"]))
         th.set_rng_state(content["torch_random"])
         if isinstance(model, OffPolicyAlgorithm):
             _set_replay(model, content["replay"])
         log: Log = content["log"]
-    except Exception as error:  # zip, pickle and torch each have their own for a damaged file
-        raise RunError(
-            f"{path} must be a checkpoint of this run, got: {first_line(error)}"
-        ) from None
     return log
 
 
@@ -253,4 +261,4 @@ def _set_replay(model: OffPolicyAlgorithm, saved: dict[str, Any]) -> None:
 
 
 def _savez(file: io.BytesIO, columns: dict[str, FloatArray]) -> None:
-    np.savez(file, **columns)  # type: ignore[arg-type]  # its other keywords are no columns
+    np.savez(file, **columns)  # type: ignore[arg-type]  # mypy takes a column for the keyword allow_pickle

@@ -1,8 +1,8 @@
 """Policies from files: run folders, and models that stable-baselines3 saved.
 
-A saved model is a zip of a description, in which spaces and classes are pickled, and of weights. To
-unpickle is to run what the file says, so that only classes are let in which describe a network:
-its spaces, modules, optimizer and, for the models of this project, its game.
+A saved model is a zip of a description, in which spaces and classes are pickled, and of weights. A
+pickle may run any code, so that only the classes that describe a network are unpickled: its spaces,
+modules, optimizer and, for the models of this project, its game.
 """
 
 import base64
@@ -24,7 +24,7 @@ from ..paths import MOVED
 from .folders import load_model
 from .hyperparameters import first_line
 
-#: Functions and classes of NumPy that pickled spaces consist of, and containers.
+#: Containers, and the functions and classes that pickled spaces and games consist of.
 PLAIN = {
     ("collections", "OrderedDict"),
     ("collections", "defaultdict"),
@@ -34,9 +34,6 @@ PLAIN = {
     ("numpy._core.multiarray", "_reconstruct"),
     ("numpy._core.multiarray", "scalar"),
     ("numpy._core.numeric", "_frombuffer"),
-    ("numpy.core.multiarray", "_reconstruct"),
-    ("numpy.core.multiarray", "scalar"),
-    ("numpy.core.numeric", "_frombuffer"),
 }
 PACKAGES = {"exactdice", "gymnasium", "sb3_contrib", "stable_baselines3", "torch"}
 KINDS = (Game, gym.Space, th.nn.Module, th.optim.Optimizer)
@@ -47,8 +44,8 @@ def from_file(path: Path, game: Game, reading: Reading) -> ModelPolicy:
     """Read the policy of a run folder or of a saved model.
 
     Raises:
-        ValueError: if the file is missing, damaged, of another kind or of another game, or holds
-            more than a network that can be understood.
+        ValueError: if the file is missing, damaged, of another kind or of another game, or names
+            a class that is not allowed.
     """
     run = path if path.is_dir() else path.parent
     if (run / "config.json").is_file():
@@ -68,7 +65,7 @@ def load_policy(path: Path) -> Any:
     """Rebuild the policy of a model that stable-baselines3 saved, on the processor.
 
     Raises:
-        ValueError: if it is damaged, or made of classes that are not let in.
+        ValueError: if the file is damaged, or names a class that is not allowed.
     """
     try:
         with zipfile.ZipFile(path) as file:
@@ -78,7 +75,7 @@ def load_policy(path: Path) -> Any:
         policy.load_state_dict(th.load(io.BytesIO(weights), map_location="cpu", weights_only=True))
     except pickle.UnpicklingError as error:
         raise InputError(f"{path} {error}") from None
-    except Exception as error:  # zip, json, pickle and torch each have their own for damage
+    except Exception as error:  # zip, json, pickle and torch raise different errors for damage
         reason = first_line(error)
         raise InputError(f"{path} must be a model of stable-baselines3, got: {reason}") from None
     policy.exploration_rate = float(description.get("exploration_rate", 0.0))
@@ -86,7 +83,7 @@ def load_policy(path: Path) -> Any:
 
 
 def _part(entry: Any) -> Any:
-    """Read one entry of the description, pickled where JSON has no word for it."""
+    """Read one entry of the description: a JSON value, or a pickle."""
     if not isinstance(entry, dict) or ":serialized:" not in entry:
         return entry
     return _Unpickler(io.BytesIO(base64.b64decode(entry[":serialized:"]))).load()
@@ -95,7 +92,7 @@ def _part(entry: Any) -> Any:
 def _build(
     policy_class: type, policy_kwargs: dict[str, Any], observation_space: Any, action_space: Any
 ) -> Any:
-    """Make a policy with new weights."""
+    """Build a policy with new weights."""
     if not issubclass(policy_class, th.nn.Module):
         raise pickle.UnpicklingError(f"must have the class of a policy, got {policy_class}")
     arguments = inspect.signature(policy_class).parameters
@@ -104,7 +101,7 @@ def _build(
 
 
 class _Forgotten:
-    """Stands in for the random state of a space, of which a policy has no use."""
+    """Replaces the random generator of a space, which a policy does not use."""
 
     def __init__(self, *_: Any) -> None:
         pass
@@ -114,15 +111,15 @@ class _Forgotten:
 
 
 class _Unpickler(pickle.Unpickler):
-    """Unpickles what describes a network, and nothing else."""
+    """Unpickles only the classes that describe a network."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """Give a class that is let in.
+        """Return a class that is allowed.
 
         Raises:
-            UnpicklingError: if it is not.
+            UnpicklingError: if the class is not allowed.
         """
-        module = MOVED.get(module, module)
+        module = MOVED.get(module, module).replace("numpy.core.", "numpy._core.")  # of numpy 1
         if (module, name) in PLAIN:
             return super().find_class(module, name)
         if module.startswith("numpy.random."):

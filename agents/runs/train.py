@@ -1,4 +1,4 @@
-"""The main job: train an agent with exact scores, and print its final score."""
+"""Train an agent with exact scores, and print its final score."""
 
 import signal
 import threading
@@ -20,8 +20,8 @@ from .config import RunError, TrainConfig
 from .report import report
 from .run import Run
 
-GOOD = 0.99  # normalised score that is worth a word when it is reached
-RUNAWAY = 1e6  # weights of networks that learn are far below
+GOOD = 0.99  # normalised score whose first time is printed
+RUNAWAY = 1e6  # weights of networks that learn are far smaller
 
 
 class ProgressCallback(BaseCallback):
@@ -39,7 +39,7 @@ class ProgressCallback(BaseCallback):
         self._progress.update(self._bar, completed=self.num_timesteps)
 
     def show(self, steps: int, score: Score) -> None:
-        """Show a score beside the bar, or on a line of its own where there is no terminal."""
+        """Show a score beside the bar; print it if the output is not a terminal."""
         text = f"regret {score.regret:.5f}, normalised score {score.normalized:.4f}"
         self._progress.update(self._bar, completed=steps, score=text)
         if not self._progress.console.is_terminal:
@@ -56,11 +56,11 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
         RunError: if the run folder cannot be used.
         ValueError: if an option is out of range.
     """
-    # The networks are too small to gain from more threads, and with one the order of every sum,
-    # hence the run, does not depend on how many cores there are.
+    # The networks are too small to gain from more threads; with one thread the order of every sum,
+    # hence the run, does not depend on the number of cores.
     th.set_num_threads(1)
     console = console or Console()
-    with _begun(config) as run, _how_to_go_on(run.folder), _logged_by_wandb(run):
+    with _begun(config) as run, _advice_on_write_errors(run.folder), _logged_by_wandb(run):
         console.print(
             f"{run.config.algorithm} plays {run.task.words}\n"
             f"{run.config.reward} reward, {run.config.total_steps:,} steps, saving in {run.folder}"
@@ -68,7 +68,7 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
         exact = _learn(run, console)
         if exact.interrupted_at is None:
             final = _finish(run, exact.evaluate(), console)
-            _say_when(exact, console)
+            _print_times(exact, console)
             return final
     console.print(
         f"interrupted and saved after {exact.interrupted_at:,} steps; continue with\n"
@@ -79,7 +79,7 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
 
 @contextmanager
 def _begun(config: TrainConfig) -> Iterator[Run]:
-    """Create or resume a run, and lock its folder.
+    """Create or resume a run, and hold the lock of its folder.
 
     Raises:
         RunError: if the folder cannot be used, or another process trains in it.
@@ -87,15 +87,17 @@ def _begun(config: TrainConfig) -> Iterator[Run]:
     if config.resume is None:
         run = Run.create(config)
         with folders.alone(run.folder):
+            if not (run.folder / "config.json").exists():  # by a benchmark, before the lock
+                raise RunError(f"run_folder must be kept, got {run.folder}, which was removed")
             yield run
         return
-    folders.read_config(config.resume)  # or there is no folder to lock
+    folders.read_config(config.resume)  # fails if there is no run; the lock would make its folder
     with folders.alone(config.resume):
         yield Run.resume(config.resume)
 
 
 def _finish(run: Run, final: Score, console: Console) -> Score:
-    """Keep the final model and say what it scores."""
+    """Save the final model and print its score."""
     more = {}
     if run.config.self_play:
         both = exploitability(ModelPolicy(run.model, run.task.game), run.task)
@@ -108,8 +110,8 @@ def _finish(run: Run, final: Score, console: Console) -> Score:
     return final
 
 
-def _say_when(exact: ExactEvalCallback, console: Console) -> None:
-    """Print when the agent reached a good score, and the time that exact scores took."""
+def _print_times(exact: ExactEvalCallback, console: Console) -> None:
+    """Print when the agent reached the score ``GOOD``, and the time of the exact scores."""
     moments = zip(
         *(exact.log[name] for name in ("normalized", "timesteps", "seconds")), strict=True
     )
@@ -125,8 +127,8 @@ def _say_when(exact: ExactEvalCallback, console: Console) -> None:
 
 
 @contextmanager
-def _how_to_go_on(folder: Path) -> Iterator[None]:
-    """Add to the error for a file that cannot be written, as on a full disk, how to go on."""
+def _advice_on_write_errors(folder: Path) -> Iterator[None]:
+    """Add to an error for a file that cannot be written, as on a full disk, how to continue."""
     try:
         yield
     except folders.WriteError as error:
@@ -142,7 +144,7 @@ def _logged_by_wandb(run: Run) -> Iterator[None]:
     if run.config.wandb is None:
         yield
         return
-    import wandb  # which not everybody has
+    import wandb  # optional
 
     options = {"project": run.config.wandb, "name": run.folder.name, "dir": str(run.folder)}
     with wandb.init(**options, config=run.config.to_json(), sync_tensorboard=True):
@@ -150,7 +152,7 @@ def _logged_by_wandb(run: Run) -> Iterator[None]:
 
 
 def _learn(run: Run, console: Console) -> ExactEvalCallback:
-    """Train to the end, or to Ctrl-C, under a progress bar; exact scores come first."""
+    """Train to the end, or to Ctrl-C, with a progress bar; exact scores come before callbacks."""
     model, total = run.model, run.config.total_steps
     columns = (
         BarColumn(),
@@ -168,7 +170,7 @@ def _learn(run: Run, console: Console) -> ExactEvalCallback:
                     callback=[exact, *run.callbacks, bar],
                     reset_num_timesteps=model.num_timesteps == 0,
                 )
-        except ValueError:  # somewhere in a network or a law, if its weights have run away
+        except ValueError:  # raised for NaN, if the weights have diverged
             if all(weight.abs().max() < RUNAWAY for weight in model.policy.parameters()):
                 raise
             raise RunError(
@@ -180,7 +182,7 @@ def _learn(run: Run, console: Console) -> ExactEvalCallback:
 
 @contextmanager
 def _stop_on_interrupt(exact: ExactEvalCallback, console: Console) -> Iterator[None]:
-    """End the run after the first Ctrl-C, at the next point where it can be saved."""
+    """On the first Ctrl-C, end training at the next point where it can be saved."""
 
     def ask(_signal: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, before)

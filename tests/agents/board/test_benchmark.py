@@ -20,6 +20,7 @@ from exactdice.agents.board import benchmark as grid
 from exactdice.agents.board import cell as cells
 from exactdice.agents.board import leaderboard
 from exactdice.agents.board.leaderboard import Cell, summarise
+from exactdice.agents.runs import folders as run_folders
 from exactdice.agents.runs import run
 from exactdice.agents.runs.config import BenchmarkConfig, RunError
 from exactdice.baselines import verify
@@ -156,6 +157,19 @@ def test_a_folder_left_before_anything_was_saved_is_begun_anew(tiny):
     folder.mkdir(parents=True)
     (folder / "config.json").write_text("{")
     assert grid.benchmark(tiny) == []
+
+
+def test_a_folder_in_which_another_process_trains_is_not_deleted(tiny):
+    """A run that ``train.py`` began there has nothing but its options before its first score."""
+    cell = tiny.cells()[0]
+    cell.run_folder.mkdir(parents=True)
+    options = cell.run_folder / "config.json"
+    options.write_text("{")
+    with run_folders.alone(cell.run_folder):
+        assert "run folder must be one that no other process trains in" in cells.run_cell(cell)
+        assert options.exists()
+    assert cells.run_cell(cell) is None
+    assert cells.is_finished(cell)
 
 
 def test_a_cell_that_fails_is_reported_and_does_not_stop_the_rest(tiny, monkeypatch, capsys):

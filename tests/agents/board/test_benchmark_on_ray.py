@@ -145,7 +145,7 @@ def test_signs_are_read_before_and_written_after_what_they_stand_for(cell, monke
     read_bytes, write = Path.read_bytes, cells.folders.write
 
     monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path.name) or read_bytes(path))
-    files = cells.news(cell.run_folder, {})
+    files = cells.changed_files(cell.run_folder, {})
     assert read[:2] == ["score.json", "checkpoint.pt"]
 
     def note(path, content):
@@ -162,7 +162,7 @@ def test_before_the_first_checkpoint_nothing_is_sent(cell):
     train(cell)
     (cell.run_folder / "checkpoint.pt").unlink()
     (cell.run_folder / "score.json").unlink()
-    assert cells.news(cell.run_folder, {}) == {}
+    assert cells.changed_files(cell.run_folder, {}) == {}
 
 
 def test_a_cluster_that_is_not_there_is_named(monkeypatch, tmp_path):

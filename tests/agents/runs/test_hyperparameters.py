@@ -52,7 +52,7 @@ def test_every_hyperparameter_is_documented():
 def test_the_defaults_of_hyperparameters_are_the_models_own(algorithm, tmp_path):
     path = tmp_path / "nothing.yml"
     path.write_text("default: {n_envs: 8, n_timesteps: 10}")
-    signature = inspect.signature(ALGORITHMS[algorithm].load()[0]).parameters
+    signature = inspect.signature(ALGORITHMS[algorithm].load()).parameters
     known = TrainConfig(algorithm=algorithm, conf=path).hyperparameters
     for name, value in vars(known).items():
         if name not in OURS:
@@ -67,10 +67,10 @@ def test_every_hyperparameter_is_one_of_some_algorithm():
 @pytest.mark.parametrize("algorithm", list(ALGORITHMS))
 def test_a_record_says_how_its_model_learns(algorithm):
     record = ALGORITHMS[algorithm]
-    model, policy = record.load()
+    model = record.load()
     kinds = {"rollouts": OnPolicyAlgorithm, "replay": OffPolicyAlgorithm, "tables": QLearning}
     assert issubclass(model, kinds[record.learns_from])
-    assert isinstance(policy, str) == (":" not in record.policy)
+    assert record.policy in model.policy_aliases
     assert record.masked == issubclass(model, (MaskablePPO, KeepsToLegal, QLearning))
     assert record.unit_payoffs == issubclass(model, OffPolicyAlgorithm)  # whose losses need it
     assert f"{algorithm}.yml" in FILES
@@ -78,7 +78,7 @@ def test_a_record_says_how_its_model_learns(algorithm):
 
 def test_what_of_a_record_would_be_missed_in_silence_has_no_default():
     optional = {entry.name for entry in fields(Algorithm) if entry.default is not MISSING}
-    assert optional == {"benchmarked"}
+    assert optional == {"benchmarked", "policy"}  # a model refuses a wrong policy
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name != "qlearning.yml"])
@@ -86,7 +86,7 @@ def test_the_files_hold_what_rl_zoo3_reads(name):
     """Its keys, its shorthands, and for the rest arguments of the plain algorithms."""
     content = yaml.safe_load(files("exactdice.agents").joinpath("hyperparams", name).read_text())
     algorithm = name.removesuffix(".yml").removesuffix("-regret")
-    known = inspect.signature(ALGORITHMS[algorithm].load()[0]).parameters.keys()
+    known = inspect.signature(ALGORITHMS[algorithm].load()).parameters.keys()
     zoo = {"n_envs", "n_timesteps", "policy", "env_kwargs", "callback"}
     assert "default" in content  # which is what games without an entry take
     assert content.keys() - {"default"} <= {f"exactdice/{game}-v0" for game in GAMES}

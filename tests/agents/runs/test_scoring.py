@@ -319,7 +319,10 @@ class Agent(torch.nn.Module):
         (Agent(), "policy must be a module .*, got Agent, which has no forward: pass the part"),
         (torch.nn.Linear(3, 2), r"preferences of shape \(242, 7\) .*, got \(242, 2\) of Linear"),
         (torch.nn.LSTM(3, 7), "preferences of shape .*, got tuple of LSTM"),
-        (torch.nn.Linear(4, 7), r"must take what env shows, \(242, 3\) for a batch, got Linear, "),
+        (
+            torch.nn.Linear(4, 7),
+            r"must accept the observations of env, \(242, 3\) for a batch, got Linear, ",
+        ),
     ],
 )
 def test_torch_modules_that_are_no_policies_are_refused(network, message):

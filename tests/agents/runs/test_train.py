@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -131,6 +132,20 @@ def test_a_killed_run_resumes_from_its_last_score(small, monkeypatch):
             train.train(small(run_folder=Path("killed")))
     resumed = train.train(TrainConfig(resume=Path("killed")))
     assert resumed.value == whole.value
+
+
+def test_a_run_whose_folder_is_removed_before_it_is_locked_ends(small, monkeypatch):
+    """The lock would make the folder anew, without the options of the run."""
+    create = Run.create
+
+    def removed(config):
+        run = create(config)
+        shutil.rmtree(run.folder)
+        return run
+
+    monkeypatch.setattr(train.Run, "create", removed)
+    with pytest.raises(RunError, match=r"run_folder must be kept, got run, which was removed"):
+        train.train(small(run_folder=Path("run")))
 
 
 def test_a_run_stops_at_a_normalized_score_and_can_be_scored_again(small):
