@@ -72,8 +72,12 @@ class Values:
         return Values(self.numbers[number])
 
     def subtracted_from(self, payoffs: tuple[Any, Any]) -> "Values":
-        """Give what the other player of a zero-sum game gets, from the range of payoffs."""
-        return Values(np.clip(sum(payoffs) - self.numbers, *payoffs)).frozen()
+        """Give what the other player of a zero-sum game gets, computed where it is asked for.
+
+        Args:
+            payoffs: the smallest and the largest payoff.
+        """
+        return _Complement(self, payoffs)
 
     def frozen(self) -> "Values":
         """Make the numbers read-only, which many share."""
@@ -115,10 +119,6 @@ class ScaledValues(Values):
         """Give an entry of the first axis, which is for one player."""
         return ScaledValues(self.numbers[number], self._scale[number])
 
-    def subtracted_from(self, payoffs: tuple[Any, Any]) -> Values:
-        """Give what the other player gets; it is computed where it is asked for."""
-        return _Complement(self, sum(payoffs))
-
     def frozen(self) -> Values:
         """Make the numbers read-only, which many share."""
         self._scale.setflags(write=False)
@@ -126,27 +126,28 @@ class ScaledValues(Values):
 
 
 class _Complement(Values):
-    """What others leave of a total."""
+    """What others leave of the total of two payoffs."""
 
-    def __init__(self, others: ScaledValues, total: Any) -> None:
+    def __init__(self, others: Values, payoffs: tuple[Any, Any]) -> None:
         super().__init__(others.numbers)
-        self._others, self._total = others, total
+        self._others, self._payoffs = others, payoffs
 
     def __getitem__(self, index: Any) -> Any:
-        """Give some numbers as fractions."""
-        return self._total - self._others[index]
+        """Give some numbers, as floats or fractions."""
+        rest = sum(self._payoffs) - self._others[index]
+        return FLOATS.within(rest, *self._payoffs) if self.numbers.dtype != object else rest
 
     @cached_property
     def array(self) -> Array:
-        """All numbers as fractions."""
+        """All numbers."""
         numbers: Array = self[...]
         numbers.setflags(write=False)
         return numbers
 
     def at_stage(self, stage: Stage) -> Array:
         """Give the numbers of a stage, multiplied by its scale, shape (..., state)."""
-        numbers: Array = EXACT.scaled(self[(..., *stage.positions)], stage.scale)
-        return numbers
+        numbers: Array = self[(..., *stage.positions)]
+        return numbers if numbers.dtype != object else EXACT.scaled(numbers, stage.scale)
 
 
 @dataclass(frozen=True)

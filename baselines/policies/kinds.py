@@ -128,15 +128,22 @@ def _table_policy(
     kind: type[TablePolicy], rows: npt.NDArray[Any], num_actions: int, name: str
 ) -> TablePolicy:
     policy = kind.__new__(kind)
+    if kind.is_deterministic:  # files of earlier versions have actions of eight bytes
+        rows = _small(rows, num_actions)
     TablePolicy.__init__(policy, rows, num_actions, name)
     return policy
+
+
+def _small(actions: npt.NDArray[Any], num_actions: int) -> npt.NDArray[Any]:
+    """Give actions in as few bytes as they need: there may be many states."""
+    return actions.astype(np.min_scalar_type(-num_actions))
 
 
 class DeterministicPolicy(TablePolicy):
     """One action in each state.
 
     Args:
-        actions: shape (state,); kept, and read-only from now on.
+        actions: shape (state,).
         num_actions: size of the action space.
         name: name for people.
     """
@@ -144,7 +151,7 @@ class DeterministicPolicy(TablePolicy):
     is_deterministic = True
 
     def __init__(self, actions: IntArray, num_actions: int, name: str = "") -> None:
-        super().__init__(actions, num_actions, name)
+        super().__init__(_small(actions, num_actions), num_actions, name)
 
     @property
     def roundings(self) -> int:
@@ -154,8 +161,7 @@ class DeterministicPolicy(TablePolicy):
     @property
     def actions(self) -> IntArray:
         """The action in each state, shape (state,)."""
-        actions: IntArray = self._rows
-        return actions
+        return frozen(self._rows.astype(np.int64))
 
     def probabilities(self, states: IntArray) -> Array:
         """Give 1 to the action chosen, 0 to all others."""
@@ -173,8 +179,8 @@ class DeterministicPolicy(TablePolicy):
         return picked
 
     def likeliest(self, states: IntArray) -> IntArray:
-        """Look the action up."""
-        chosen: IntArray = self._rows[states]
+        """Give the action of each state."""
+        chosen: IntArray = self._rows[states].astype(np.int64)
         return chosen
 
     def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:

@@ -123,9 +123,9 @@ def _guess(players: Players) -> Values:
     if not players.arithmetic.rounds:
         with suppress(InputError):  # floats are not precise enough
             return fixed_point(players.in_floats())[0]
-    guess = FLOATS.values(players.game.num_players, players.game.num_states)
-    guess.numbers[:] = sum(players.game.payoff_range) / 2
-    return guess
+    middle = sum(players.game.payoff_range) / 2
+    shape = players.game.num_players, players.game.num_states
+    return Values(np.broadcast_to(np.float64(middle), shape))
 
 
 def _solve(block: Block, players: Players, values: Values, cut: Array) -> Any:
@@ -263,7 +263,9 @@ def _stays_in_floats(game: Game, seat: int) -> FloatArray:
 
 def _no_choices(game: Game) -> IntArray:
     """Make room for an action of each position, shape (player to move, state)."""
-    return np.full((game.num_players, game.num_states), -1)
+    small = np.min_scalar_type(-game.num_actions)
+    choices: IntArray = np.full((game.num_players, game.num_states), -1, small)
+    return choices
 
 
 def _stay(game: Game, block: Block, arithmetic: Arithmetic, choices: IntArray) -> float:

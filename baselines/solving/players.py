@@ -62,7 +62,8 @@ class Players:
         self.free = [other for other in range(game.num_players) if other not in policies]
         if len(self.free) > 1 and not game.zero_sum:
             raise InputError(f"{game.name} is not zero-sum, so at most one player can be free")
-        self.choices = {other: np.full(game.num_states, -1) for other in self.free}
+        small = np.min_scalar_type(-game.num_actions)  # there may be many states
+        self.choices = {other: np.full(game.num_states, -1, small) for other in self.free}
         self.roundings = decision_roundings(policies.values())
         self._policies, self._worst, self._partial = policies, worst, partial
         self._range = arithmetic.payoff_range(game)

@@ -147,7 +147,7 @@ class ShutTheBox(TurnGame):
         sums = _open_sums(self.tiles)
         sizes = (bits[:, None] >> tiles & 1).sum(axis=1)
         afterstates = bits[np.argsort(-sizes, kind="stable")][:-1]  # all but the empty set
-        number = np.empty(len(bits), dtype=np.int64)
+        number = np.empty(len(bits), dtype=np.int32)  # small, as tables of the turn are large
         number[afterstates] = np.arange(len(afterstates))
         number[0] = 0  # the result of a shut box
         one, many = sum_counts(1, self.sides), sum_counts(self.dice, self.sides)
@@ -155,11 +155,11 @@ class ShutTheBox(TurnGame):
         single = np.array([self.num_dice(int(total)) == 1 for total in sums[afterstates]])
         law = np.where(single, int(self.dice > 1), 0)
         before, roll = np.nonzero((rolls > 0)[law])  # of each state
-        chosen = np.array([sum(1 << tile - 1 for tile in tiles) for tiles in self.sets])
-        open_tiles = afterstates[before][:, None]
+        chosen = np.array([sum(1 << tile - 1 for tile in tiles) for tiles in self.sets], np.int32)
+        open_tiles = afterstates[before][:, None].astype(np.int32)
         left = open_tiles & ~chosen  # (state, action)
         legal = ((open_tiles & chosen) == chosen) & (sums[chosen] == roll[:, None])
-        leads_to, ends = np.where(legal, number[left], 0), legal & (left == 0)
+        leads_to, ends = number[left] * legal, legal & (left == 0)
         stuck = ~legal.any(axis=1)
         legal[stuck, 0] = ends[stuck, 0] = True
         leads_to[stuck, 0] = sums[afterstates[before[stuck]]]
