@@ -16,26 +16,23 @@ structure by a class of its own.
 """
 
 import inspect
-import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 
-from .board import Die, Note, Row
 from .checks import range_of, require_numbers
 from .errors import GameError
 from .identity import Identity, Sealed, require_unchanged
-from .layout import Layout
+from .presentation import Presentation
 from .sizes import Cost
 from .types import Array, BoolArray, FloatArray, IntArray, Move
 
 
-class Game(metaclass=Sealed):
+class Game(Presentation, metaclass=Sealed):
     """A finite game of chance and perfect information.
 
     Once it is made a game does not change: attributes cannot be set, and arrays are read-only. Two
@@ -45,7 +42,6 @@ class Game(metaclass=Sealed):
         name: what the game is called in ids.
         opponent_keyword: what environments call the other players' policies.
         default_opponent: what they play unless told otherwise.
-        made_for_two: keyword arguments that make it a game of two, if others make it one player's.
         num_players: number of seats; seat 0 moves first.
         num_states: states are 0, ..., num_states - 1, for every seat.
         num_actions: actions are 0, ..., num_actions - 1.
@@ -55,15 +51,12 @@ class Game(metaclass=Sealed):
             what one wins the other loses.
         has_cycles: whether moves may lead back; if so, ``block`` says where.
         laws: probabilities, shape (law, outcome); ``law`` says which row governs a move.
-        law_roundings: most roundings that take a probability of ``exact_laws`` to that of ``laws``,
-            0 if that is to be found out.
         cost: estimates what solving takes from the sizes (see ``sizes``), None if nothing does.
     """
 
     name: ClassVar[str]
     opponent_keyword: ClassVar[str] = "opponent"
     default_opponent: ClassVar[str] = "optimal"
-    made_for_two: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     has_cycles: ClassVar[bool] = False
     num_players: int
     num_states: int
@@ -73,7 +66,6 @@ class Game(metaclass=Sealed):
     payoff_range: tuple[float, float]
     zero_sum: bool
     laws: FloatArray
-    law_roundings: int = 0
     _identity: Identity
     cost: ClassVar[Callable[..., Cost] | None] = None
 
@@ -153,88 +145,12 @@ class Game(metaclass=Sealed):
         """
         raise GameError(f"{type(self).__name__} must have the method block, as it has cycles")
 
-    @abstractmethod
-    def describe(self, observation: IntArray) -> str:
-        """Put an observation into words that need no legend: "57 points to 63"."""
-
-    @abstractmethod
-    def describe_action(self, action: int) -> str:
-        """Put an action into words that may follow the name of a player: "rolls 12 dice"."""
-
-    def describe_move(self, observation: IntArray, action: int) -> str:
-        """Put an action at an observation into such words; here, those of the action."""
-        return self.describe_action(action)
-
-    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
-        """Put a whole move into words: what was done, and what came of it if no position shows it.
-
-        Here, what was done.
-
-        Args:
-            observation: what the player who moves sees.
-            action: legal there.
-            outcome: that chance answered, as ``advance`` takes it.
-        """
-        return self.describe_move(observation, action)
-
-    def describe_rules(self) -> Iterable[str]:
-        """Say how the game is played, a sentence at a time; here, as its module's docstring says.
-
-        The sentences follow the arguments. Their first letters may be small.
-        """
-        module = inspect.getmodule(type(self))  # None for a class made by ``exec``
-        said = (module and inspect.getdoc(module)) or f"{self.title}."
-        return [" ".join(" ".join(said.split("\n\n")[:2]).split())]
-
-    def layout(self, observations: IntArray) -> Layout | None:
-        """Lay states out as cells of maps; here, None: charts list states instead.
-
-        Args:
-            observations: of states in which one player is to move, shape (state, component).
-        """
-        return None
-
-    # -------------------------------------------------------------- the table
-
-    @property
-    def title(self) -> str:
-        """What people call the game."""
-        return re.sub("(?<=[a-z])(?=[A-Z])", " ", self.name)
-
-    def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
-        """Give what lies on the table where a player is to move; here, all that it sees.
-
-        Args:
-            seat: who is to move.
-            observation: shape (component,).
-            names: of the players, by seat.
-        """
-        seen = zip(self.observation_names, observation.tolist(), strict=True)
-        return tuple(Row(name, (Note(str(number)),)) for name, number in seen)
-
-    def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
-        """Give the numbers of the pieces on the table that an action takes; here, none."""
-        return ()
-
-    def shown(self, observation: IntArray, action: int, outcome: int) -> tuple[Die, ...]:
-        """Give dice of the outcome of a move that no later position shows; here, none."""
-        return ()
+    # --------------------------------------------------------------- identity
 
     @property
     def keywords(self) -> dict[str, Any]:
         """Arguments that build this game, in JSON's types."""
         return {name: getattr(self, name) for name in _arguments(type(self))}
-
-    @property
-    def words(self) -> str:
-        """The name and, as the command line takes them, the arguments that are not the default."""
-        defaults = inspect.signature(type(self)).parameters
-        chosen = [
-            f", {name} {_as_typed(value)}"
-            for name, value in self.keywords.items()
-            if value != defaults[name].default
-        ]
-        return self.name + "".join(chosen)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the arguments and not the tables made from them: models carry their game along."""
@@ -287,13 +203,6 @@ GAMES: dict[str, type[Game]] = {}
 def _arguments(rules: type[Game]) -> tuple[str, ...]:
     """Give the names of what a game is made from; every question about a game hashes them."""
     return tuple(inspect.signature(rules).parameters)
-
-
-def _as_typed(value: Any) -> str:
-    """Write an argument as one types it; what nobody types, such as a table, is only called so."""
-    if value is None or isinstance(value, bool):
-        return str(value).lower()
-    return str(value) if isinstance(value, str | int | float) else "as a table"
 
 
 def rebuild(rules: type[Game], keywords: dict[str, Any]) -> Game:

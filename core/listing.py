@@ -163,7 +163,7 @@ def expected_values(
 @once_a_game
 def law_roundings(game: Game) -> int:
     """Count the roundings that take a probability of ``exact_laws`` to that of ``laws``."""
-    return game.law_roundings or roundings_between(game.laws, exact_laws_of(game))
+    return roundings_between(game.laws, exact_laws_of(game))
 
 
 def move_roundings(game: Game) -> int:

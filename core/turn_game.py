@@ -46,8 +46,6 @@ class TurnGame(Game):
         seen_in_turn: the components of an observation that tell the state of the turn.
     """
 
-    law_roundings = 1  # chances are rounded once (``Arithmetic.chances``)
-
     def __init__(
         self,
         legs: Sequence[Leg],

@@ -5,8 +5,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ...core import GameError, InputError
-from ...core.listing import transitions
+from ...core import FLOATS, GameError, InputError, IntArray
+from ...core.listing import batches, list_moves
 from ...core.positions import states_of
 from ..engine.engine import Engine
 
@@ -34,15 +34,14 @@ def tabulate_transitions(engine: Engine) -> Transitions:
             f"P needs at most {LIMIT} pairs of state and action, got {pairs}: use sparse_P, "
             "exactdice.solve, which needs no table, or a smaller game"
         )
-    mask = game.mask(np.arange(game.num_states))
-    replies = _replies_in_cycles(engine) if game.has_cycles else {}
+    table = _Table(engine)
     transitions: Transitions = {
         state: {action: [(1.0, game.num_states, 0.0, True)] for action in range(game.num_actions)}
         for state in range(game.num_states + 1)
     }
     for state in states_of(game, engine.task.seat).tolist():
-        for action, legal in enumerate(mask[state].tolist()):
-            transitions[state][action] = _move(engine, state, action, legal, replies)
+        for action in range(game.num_actions):
+            transitions[state][action] = _move(engine, table, state, action)
     return transitions
 
 
@@ -51,11 +50,12 @@ _Law: TypeAlias = dict[tuple[int, float], float]
 
 
 def _move(
-    engine: Engine, state: int, action: int, legal: bool, replies: dict[tuple[int, int], _Law]
+    engine: Engine, table: "_Table", state: int, action: int
 ) -> list[tuple[float, int, float, bool]]:
-    law = {(-1, engine.game.payoff_range[0]): 1.0}
-    if legal:
-        law = _after(engine, engine.task.seat, state, action, replies)
+    """List where one of the agent's moves leads; an illegal one ends at the worst payoff."""
+    law = table.after(engine.task.seat, state, action)
+    if not law:
+        law = {(-1, engine.game.payoff_range[0]): 1.0}
     following, payoffs = (np.array(column) for column in zip(*law, strict=True))
     over = following < 0
     after = np.where(over, state, following)
@@ -66,62 +66,93 @@ def _move(
     return list(rows)
 
 
-def _after(
-    engine: Engine, seat: int, state: int, action: int, replies: dict[tuple[int, int], _Law]
-) -> _Law:
-    """Follow one move of any player until the agent is to move or the game is over."""
-    law: _Law = defaultdict(float)
-    probabilities, move = transitions(engine.game, seat, state, action)
-    for index, probability in enumerate(probabilities.tolist()):
-        payoff = float(move.payoffs[index, engine.task.seat])
-        mover, following = int(move.seats[index]), int(move.states[index])
-        if move.over[index, engine.task.seat]:
-            law[-1, payoff] += probability
-        elif mover == engine.task.seat:
-            law[following, 0.0] += probability
-        else:
-            for end, chance in _reply(engine, mover, following, replies).items():
-                law[end] += probability * chance
-    return law
+class _Table:
+    """All moves of a game one by one, and what the other players answer."""
 
+    def __init__(self, engine: Engine) -> None:
+        self._game, self._agent = engine.game, engine.task.seat
+        self._ways: dict[tuple[int, int, int], list[tuple[float, int, int, bool, float]]]
+        self._ways = defaultdict(list)
+        self._chances: dict[tuple[int, int], list[float]] = {}  # of the others' actions
+        self._replies: dict[tuple[int, int], _Law] = {}
+        for seat in range(self._game.num_players):
+            states = states_of(self._game, seat)
+            for batch in batches(self._game, states):
+                self._list(seat, states[batch])
+            if seat != self._agent:
+                chances = engine.policies[seat].probabilities(states).tolist()
+                self._chances.update(
+                    zip(((seat, s) for s in states.tolist()), chances, strict=True)
+                )
+        if self._game.has_cycles:
+            self._replies = self._replies_in_cycles()
 
-def _reply(engine: Engine, seat: int, state: int, replies: dict[tuple[int, int], _Law]) -> _Law:
-    """Let another player move by its policy."""
-    if (seat, state) not in replies:
-        replies[seat, state] = {}  # no law is empty: who asks for this one goes in circles
-        replies[seat, state] = _answer(engine, seat, state, replies)
-    if not replies[seat, state]:
-        raise GameError(f"{engine.game!r} must end, but leads from state {state} back to it")
-    return replies[seat, state]
+    def _list(self, seat: int, states: IntArray) -> None:
+        """List the legal moves of one player."""
+        rows, actions, ways = list_moves(self._game, seat, states, FLOATS)
+        effect = ways.effect
+        columns = (
+            states[rows][ways.moves],
+            actions[ways.moves],
+            ways.chances,
+            effect.seats,
+            effect.states,
+            effect.over[:, self._agent],
+            effect.payoffs[:, self._agent],
+        )
+        for state, action, *way in zip(*(column.tolist() for column in columns), strict=True):
+            self._ways[seat, state, action].append(tuple(way))
 
+    def after(self, seat: int, state: int, action: int) -> _Law:
+        """Follow one move of any player until the agent is to move or the game is over.
 
-def _answer(engine: Engine, seat: int, state: int, replies: dict[tuple[int, int], _Law]) -> _Law:
-    law: _Law = defaultdict(float)
-    chances = engine.policies[seat].probabilities(np.array([state]))[0]
-    for action in np.flatnonzero(chances).tolist():
-        for end, chance in _after(engine, seat, state, action, replies).items():
-            law[end] += float(chances[action]) * chance
-    return law
+        Returns:
+            The law; empty if the move is illegal.
+        """
+        law: _Law = defaultdict(float)
+        for chance, mover, following, over, payoff in self._ways.get((seat, state, action), []):
+            if over:
+                law[-1, payoff] += chance
+            elif mover == self._agent:
+                law[following, 0.0] += chance
+            else:
+                for end, part in self._reply(mover, following).items():
+                    law[end] += chance * part
+        return law
 
+    def _reply(self, seat: int, state: int) -> _Law:
+        """Let another player move by its policy."""
+        replies, position = self._replies, (seat, state)
+        if position not in replies:
+            replies[position] = {}  # no law is empty: who asks for this one goes in circles
+            replies[position] = self._answer(*position)
+        if not replies[position]:
+            raise GameError(f"{self._game!r} must end, but leads from state {state} back to it")
+        return replies[position]
 
-def _replies_in_cycles(engine: Engine) -> dict[tuple[int, int], _Law]:
-    """Let the others move, who may come back to where they were, from each of their positions.
+    def _answer(self, seat: int, state: int) -> _Law:
+        law: _Law = defaultdict(float)
+        for action, chance in enumerate(self._chances[seat, state]):
+            if chance:
+                for end, part in self.after(seat, state, action).items():
+                    law[end] += chance * part
+        return law
 
-    Position number k stands for itself in the laws, as the end (-2 - k, 0.0), until what follows
-    from it is put in its place; the moves back to itself are left out, as they do not last.
-    """
-    others = [seat for seat in range(engine.game.num_players) if seat != engine.task.seat]
-    positions = [
-        (seat, state) for seat in others for state in states_of(engine.game, seat).tolist()
-    ]
-    itself = {position: {(-2 - k, 0.0): 1.0} for k, position in enumerate(positions)}
-    laws = [_answer(engine, *position, itself) for position in positions]
-    for k, law in enumerate(laws):
-        stays = law.pop((-2 - k, 0.0), 0.0)
-        for end in law:
-            law[end] /= 1 - stays
-        for other in laws:
-            if chance := other.pop((-2 - k, 0.0), 0.0):
-                for end, part in law.items():
-                    other[end] += chance * part
-    return dict(zip(positions, laws, strict=True))
+    def _replies_in_cycles(self) -> dict[tuple[int, int], _Law]:
+        """Let the others move, who may come back to a position, from each of their positions.
+
+        Position number k stands for itself in the laws, as the end (-2 - k, 0.0), until what
+        follows from it is put in its place; moves back to itself are left out, as they do not last.
+        """
+        positions = list(self._chances)
+        self._replies = {position: {(-2 - k, 0.0): 1.0} for k, position in enumerate(positions)}
+        laws = [self._answer(*position) for position in positions]
+        for k, law in enumerate(laws):
+            stays = law.pop((-2 - k, 0.0), 0.0)
+            for end in law:
+                law[end] /= 1 - stays
+            for other in laws:
+                if chance := other.pop((-2 - k, 0.0), 0.0):
+                    for end, part in law.items():
+                        other[end] += chance * part
+        return dict(zip(positions, laws, strict=True))

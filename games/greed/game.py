@@ -87,7 +87,6 @@ class Greed(Game):
         self._actions = np.arange(self.num_actions, dtype=small)
         self._allowed = self.dice_allowed.astype(small)
         # each die adds the sums of the dice before it, one a face, and divides them
-        self.law_roundings = self.num_actions * (self.sides + 1)
         self.laws = frozen(sum_laws(self.num_actions - 1, self.sides))
 
     @staticmethod

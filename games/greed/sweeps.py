@@ -80,7 +80,8 @@ class GreedSweeps(Sweeps):
         and of three differences from 1.
         """
         most = 2 * self.game.max_score + 2  # dice, or turns
-        move = 1 + self.game.law_roundings + int(self.game.laws.shape[1])
+        chance = self.game.num_actions * (self.game.sides + 1)  # the laws add up die by die
+        move = 1 + chance + int(self.game.laws.shape[1])
         return most * (self.game.sides + 1) + (most + 2) * (decision + 3) + move
 
     def settled(
