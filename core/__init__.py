@@ -1,6 +1,6 @@
 """What a game is, and how any game is swept; it names no game and needs numpy only."""
 
-from .arithmetic import EXACT, FLOATS, Arithmetic, Values, arithmetic
+from .arithmetic import EXACT, FLOATS, Arithmetic, arithmetic
 from .board import Die, Gauge, Note, Piece, Row, Tile, Tokens
 from .checks import at_least, one_of
 from .errors import GameError, InputError, KeywordError, SizeError
@@ -14,6 +14,7 @@ from .turn import Turn
 from .turn_game import TurnGame
 from .turn_sweeps import TurnSweeps
 from .types import Array, BoolArray, Decide, FloatArray, IntArray, Move, Stage, frozen
+from .values import Values
 
 __all__ = [
     "EXACT",

@@ -16,8 +16,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from .arithmetic import Values
 from .types import Array, Decide, IntArray, Stage
+from .values import Values
 
 
 class Block(ABC):

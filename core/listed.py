@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .arithmetic import Arithmetic, Values
+from .arithmetic import Arithmetic
 from .blocks import Block
 from .contract import order_of
 from .flat_moves import FlatMoves, list_block
@@ -20,6 +20,7 @@ from .graphs import connected, levels_of, split
 from .listing import law_roundings, move_roundings, possible_outcomes
 from .sizes import PIECE
 from .types import Array, Decide, IntArray, Order, Stage
+from .values import Values
 
 
 class ListedBlocks:

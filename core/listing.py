@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arithmetic import FLOATS, Arithmetic, Values
+from .arithmetic import FLOATS, Arithmetic
 from .checks import roundings_between
 from .contract import exact_laws_of, order_of
 from .effects import require_moves, require_rows
@@ -18,6 +18,7 @@ from .game import Game
 from .identity import once_a_game
 from .positions import legal_moves
 from .types import Array, FloatArray, IntArray, Move, frozen
+from .values import Values
 
 #: Ways that are listed at once, about: 25 MB.
 BATCH = 2**17

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .arithmetic import FLOATS, Arithmetic, Values
+from .arithmetic import FLOATS, Arithmetic
 from .blocks import Blocks
 from .effects import require_moves
 from .errors import SizeError
@@ -35,6 +35,7 @@ from .moves import Moves
 from .positions import states_of
 from .turn_game import TurnGame
 from .types import Array, Decide, IntArray, Move, Stage
+from .values import Values
 
 #: Outcomes of moves that are listed one by one: 256 MB.
 MOST = 2**25

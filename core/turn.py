@@ -22,10 +22,11 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from .arithmetic import EXACT, FLOATS, Arithmetic, Values
+from .arithmetic import EXACT, FLOATS, Arithmetic
 from .errors import GameError
 from .sizes import PIECE
 from .types import Array, BoolArray, IntArray, frozen
+from .values import Values
 
 
 class Piece(NamedTuple):

@@ -12,11 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from typing_extensions import override
 
-from .arithmetic import Arithmetic, Values
+from .arithmetic import Arithmetic
 from .blocks import Block
 from .turn import Piece
 from .turn_game import TurnGame
 from .types import Array, Decide, IntArray, Stage
+from .values import Values
 
 #: A leg of a block: its number, and which of its contexts belong to the block.
 _Part = tuple[int, IntArray]

@@ -23,6 +23,7 @@ from .checks import require_size
 from .errors import SizeError
 from .game import Game
 from .leg import Leg, require_legs
+from .lookup import Index, keys_of
 from .sizes import show
 from .types import Array, BoolArray, IntArray, Move, frozen
 
@@ -169,7 +170,7 @@ class TurnGame(Game):
         """Give the state of each observation, -1 if there is none."""
         wanted = np.asarray(observations, dtype=np.int64)
         of_turn, of_context = (
-            _keys(wanted[..., columns], sizes)
+            keys_of(wanted[..., columns], sizes)
             for columns, sizes in zip(self._columns, self._sizes, strict=True)
         )
         states = np.full(wanted.shape[:-1], -1)
@@ -186,7 +187,7 @@ class TurnGame(Game):
         return [[self.observation_sizes[i] for i in columns] for columns in self._columns]
 
     @cached_property
-    def _indices(self) -> "dict[int, tuple[_Index, _Index]]":
+    def _indices(self) -> "dict[int, tuple[Index, Index]]":
         """States of the turn and contexts by what is seen of them, of legs with different states.
 
         The keys are numbers of legs.
@@ -194,8 +195,8 @@ class TurnGame(Game):
         found = {}
         for number in np.unique(self._first_groups[:, 0]).tolist():
             leg, (of_turn, of_context) = self.legs[number], self._sizes
-            turn = _Index(_keys(leg.turn.observations, of_turn))
-            found[number] = turn, _Index(_keys(leg.contexts, of_context))
+            turn = Index(keys_of(leg.turn.observations, of_turn))
+            found[number] = turn, Index(keys_of(leg.contexts, of_context))
         return found
 
     def mask(self, states: IntArray) -> BoolArray:
@@ -306,24 +307,3 @@ class TurnGame(Game):
             targets = leg.following[result, context]
             cut[targets[blocks[targets] == blocks[first + context]]] = True
         return frozen(cut)
-
-
-def _keys(seen: IntArray, sizes: Sequence[int]) -> IntArray:
-    """Number observations, or parts of them, shape (..., component); -1 if one is out of range."""
-    keys = np.zeros(seen.shape[:-1], dtype=np.int64)
-    for column, size in zip(np.moveaxis(seen, -1, 0), sizes, strict=True):
-        keys = keys * size + column
-    return np.where(((seen >= 0) & (seen < np.array(sizes))).all(axis=-1), keys, -1)
-
-
-class _Index:
-    """Finds the places of numbers, shape (entry,), which are all different."""
-
-    def __init__(self, keys: IntArray) -> None:
-        self._order = np.argsort(keys)
-        self._sorted = keys[self._order]
-
-    def find(self, wanted: IntArray) -> IntArray:
-        """Give the place of each number, -1 if it is not there."""
-        place = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
-        return np.where(self._sorted[place] == wanted, self._order[place], -1)

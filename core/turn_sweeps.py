@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .arithmetic import FLOATS, Arithmetic, Values
+from .arithmetic import FLOATS, Arithmetic
 from .blocks import Blocks
 from .sweeps import Sweeps, sweeps_for
 from .turn_blocks import TurnBlock
 from .turn_game import TurnGame
 from .types import Array, Decide, IntArray
+from .values import Values
 
 
 @sweeps_for(TurnGame)

@@ -5,10 +5,11 @@ from collections.abc import Callable
 import numpy as np
 from typing_extensions import override
 
-from .arithmetic import Arithmetic, Values
+from .arithmetic import Arithmetic
 from .blocks import Block
 from .sweeps import Sweeps
 from .types import Array, Decide, Stage
+from .values import Values
 
 
 class WholeGame(Block):

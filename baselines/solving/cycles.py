@@ -35,33 +35,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core import (
-    EXACT,
-    FLOATS,
     Arithmetic,
     Array,
     Decide,
-    FloatArray,
     Game,
-    GameError,
     InputError,
     IntArray,
-    Stage,
     Values,
-    frozen,
 )
 from ...core.blocks import Block
-from ...core.positions import legal_in
 from ...core.sweeps import sweeps_of
-from ..cache import cached
-from .players import Players, one_hot
+from .linear import solve_linear
+from .players import Players
 from .rounding import gamma, largest_payoff, require_precision, upwards, values_error
-
-#: A longest stay is found if the t of the module docstring is no larger than this,
-MISSING = 2.0**-10
-#: and floats can tell it from an endless one if by no more than this.
-MOST_MISSING = 0.5
-#: Policy iteration takes a few rounds; one that takes so many goes in circles.
-MOST_ROUNDS = 1000
+from .stays import MOST_ROUNDS, longest_stays
 
 
 class Visits(NamedTuple):
@@ -174,7 +161,7 @@ def _respond(block: Block, players: Players, gains: Any, cut: Array) -> Array:
 def _improved(block: Block, players: Players, cut: Array, found: Array) -> Array:
     """Give the cut's values if all players repeat their last choices, from c and T(c)."""
     returns = block.returns(players.weigh)
-    return players.within(cut + _solve_linear(block, returns, found - cut, players.arithmetic))
+    return players.within(cut + solve_linear(block, returns, found - cut, players.arithmetic))
 
 
 def _were_known(chosen: IntArray, known: set[bytes]) -> bool:
@@ -188,128 +175,6 @@ def _were_known(chosen: IntArray, known: set[bytes]) -> bool:
         return True
     known.add(digest)
     return False
-
-
-def _solve_linear(block: Block, chances: Array, right: Array, arithmetic: Arithmetic) -> Array:
-    """Solve x = right + A x, for each group by itself.
-
-    By Gauss and Jordan, without pivoting, which these matrices do not need: off the diagonal of
-    I - A nothing is positive, and its rows or its columns sum to no less than nothing.
-
-    Args:
-        block: whose cut it is.
-        chances: A, shape (group, place, place).
-        right: shape (cut,).
-        arithmetic: of all numbers.
-
-    Raises:
-        GameError: if a point is never left for good.
-    """
-    at, width = (block.groups, block.places), chances.shape[1]
-    one = arithmetic.numbers(np.eye(width, dtype=np.int64))
-    matrices = np.concatenate([one - chances, np.zeros_like(chances[..., :1])], axis=2)
-    matrices[(*at, width)] = right
-    for column in range(width):
-        pivots = matrices[:, column, column]
-        if (pivots <= 0).any():
-            point = np.flatnonzero(block.groups == np.argmax(pivots <= 0))[column]
-            raise GameError(
-                "a game must end with positive probability whatever its players do, but they can "
-                f"come back for ever to {block.describe_cut(point)}"
-            )
-        matrices[:, column] = matrices[:, column] * (1 / pivots)[:, None]
-        factors = matrices[:, :, column].copy()
-        factors[:, column] = 0
-        matrices -= factors[:, :, None] * matrices[:, column, None]
-    solved: Array = matrices[(*at, width)]
-    return solved
-
-
-def longest_stays(game: Game, seat: int, arithmetic: Arithmetic = FLOATS) -> FloatArray:
-    """Bound the number of decisions in each block, shape (block,), from any of its positions.
-
-    It is the expected number if all players conspire to prolong the stay; infinite where floats
-    are not precise enough and the computation is exact, which needs no bound.
-
-    Raises:
-        GameError: if they can stay for ever.
-        InputError: if floats are not precise enough to exclude that.
-    """
-    stays = _stays_in_floats(game, seat)
-    endless = np.flatnonzero(np.isinf(stays)).tolist()
-    if endless:
-        blocks = sweeps_of(game).blocks(seat, EXACT)
-        for number in endless:
-            _stay(game, blocks[number], EXACT, _no_choices(game))  # raises if it is endless
-        if arithmetic.rounds:
-            raise InputError(
-                f"{game.title} may come back to {blocks[endless[0]].describe_cut(0)}, or near it, "
-                "more often than floats can tell: compute with exact=True"
-            )
-    return stays
-
-
-@cached
-def _stays_in_floats(game: Game, seat: int) -> FloatArray:
-    """Bound the decisions in each block; infinite where floats are not precise enough."""
-    stays, choices = [], _no_choices(game)
-    for block in sweeps_of(game).blocks(seat):
-        try:
-            stays.append(_stay(game, block, FLOATS, choices))
-        except GameError:  # though it may end: rounding takes a small chance of it for none
-            stays.append(np.inf)
-    return frozen(np.array(stays))
-
-
-def _no_choices(game: Game) -> IntArray:
-    """Make room for an action of each position, shape (player to move, state)."""
-    small = np.min_scalar_type(-game.num_actions)
-    choices: IntArray = np.full((game.num_players, game.num_states), -1, small)
-    return choices
-
-
-def _stay(game: Game, block: Block, arithmetic: Arithmetic, choices: IntArray) -> float:
-    """Bound the decisions in a block; infinite if floats are not precise enough.
-
-    Without rounding it only finds out whether the block is left.
-
-    Args:
-        game: the rules.
-        block: of the game.
-        arithmetic: of the bound.
-        choices: where to keep the actions that prolong the stay, shape (player to move, state).
-
-    Raises:
-        GameError: if the block need not be left.
-    """
-    if block.is_swept_whole:
-        return 0.0
-    longest, gains = [0.0], block.gains(None)
-
-    def prolong(stage: Stage, expected: Array) -> Array:
-        best, optimal = arithmetic.best(expected, legal_in(game, stage), 0.0)
-        choices[stage.positions] = optimal.argmax(axis=1)
-        if arithmetic.rounds:
-            longest.append(float(best.max()) + 1)
-        return best + stage.scale
-
-    def weigh(stage: Stage, mass: Array) -> Array:
-        weights: Array = mass[:, None] * one_hot(choices[stage.positions], game.num_actions)
-        return weights
-
-    visits = arithmetic.numbers(np.ones(len(block.groups), dtype=np.int64))
-    missing: Any = None
-    for _ in range(MOST_ROUNDS):
-        del longest[1:]
-        again = block.backward(prolong, gains, visits)
-        relative = gamma(block.roundings(1, len(longest))) if arithmetic.rounds else 0
-        last, missing = missing, (again * (1 + relative) - visits).max(initial=0)
-        if missing <= MISSING or missing == last:
-            break
-        visits = visits + _solve_linear(block, block.returns(weigh), again - visits, arithmetic)
-    if missing > MOST_MISSING:
-        return np.inf
-    return upwards(max(longest) * (1 + relative) / (1 - float(missing)))
 
 
 def visits(game: Game, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic) -> Visits:
@@ -332,7 +197,7 @@ def visits(game: Game, decide: Decide, start: Array, seat: int, arithmetic: Arit
         if len(block.groups):
             returned = np.swapaxes(block.returns(decide), 1, 2)
             came = block.arrive(decide, mass)
-            returning = _solve_linear(block, returned, came, arithmetic)
+            returning = solve_linear(block, returned, came, arithmetic)
             residual += _missed(block, returned, came, returning)
         block.forward(decide, mass, returning)
     return Visits(mass, residual)

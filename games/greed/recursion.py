@@ -40,8 +40,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.arithmetic import Arithmetic, Values
+from ...core.arithmetic import Arithmetic
 from ...core.types import Array, Decide, IntArray, Stage
+from ...core.values import Values
 from .game import Greed
 
 HALF = Fraction(1, 2)

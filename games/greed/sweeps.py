@@ -6,11 +6,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...core.arithmetic import FLOATS, Arithmetic, Values
+from ...core.arithmetic import FLOATS, Arithmetic
 from ...core.blocks import Blocks
 from ...core.moves import Moves
 from ...core.sweeps import Sweeps, sweeps_for
 from ...core.types import Array, Decide, IntArray, Stage, frozen
+from ...core.values import Values
 from ...core.whole_game import WholeGame
 from .game import TIES, Greed
 from .recursion import backward, forward

@@ -1,0 +1,120 @@
+"""How long a game can stay in a block, whatever its players do (see ``cycles`` for the proof)."""
+
+from typing import Any
+
+import numpy as np
+
+from ...core import (
+    EXACT,
+    FLOATS,
+    Arithmetic,
+    Array,
+    FloatArray,
+    Game,
+    GameError,
+    InputError,
+    IntArray,
+    Stage,
+    frozen,
+)
+from ...core.blocks import Block
+from ...core.positions import legal_in
+from ...core.sweeps import sweeps_of
+from ..cache import cached
+from .linear import solve_linear
+from .players import one_hot
+from .rounding import gamma, upwards
+
+#: A longest stay is found if the t of the docstring of ``cycles`` is no larger than this,
+MISSING = 2.0**-10
+#: and floats can tell it from an endless one if by no more than this.
+MOST_MISSING = 0.5
+#: Policy iteration takes a few rounds; one that takes so many goes in circles.
+MOST_ROUNDS = 1000
+
+
+def longest_stays(game: Game, seat: int, arithmetic: Arithmetic = FLOATS) -> FloatArray:
+    """Bound the number of decisions in each block, shape (block,), from any of its positions.
+
+    It is the expected number if all players conspire to prolong the stay; infinite where floats
+    are not precise enough and the computation is exact, which needs no bound.
+
+    Raises:
+        GameError: if they can stay for ever.
+        InputError: if floats are not precise enough to exclude that.
+    """
+    stays = _stays_in_floats(game, seat)
+    endless = np.flatnonzero(np.isinf(stays)).tolist()
+    if endless:
+        blocks = sweeps_of(game).blocks(seat, EXACT)
+        for number in endless:
+            _stay(game, blocks[number], EXACT, _no_choices(game))  # raises if it is endless
+        if arithmetic.rounds:
+            raise InputError(
+                f"{game.title} may come back to {blocks[endless[0]].describe_cut(0)}, or near it, "
+                "more often than floats can tell: compute with exact=True"
+            )
+    return stays
+
+
+@cached
+def _stays_in_floats(game: Game, seat: int) -> FloatArray:
+    """Bound the decisions in each block; infinite where floats are not precise enough."""
+    stays, choices = [], _no_choices(game)
+    for block in sweeps_of(game).blocks(seat):
+        try:
+            stays.append(_stay(game, block, FLOATS, choices))
+        except GameError:  # though it may end: rounding takes a small chance of it for none
+            stays.append(np.inf)
+    return frozen(np.array(stays))
+
+
+def _no_choices(game: Game) -> IntArray:
+    """Make room for an action of each position, shape (player to move, state)."""
+    small = np.min_scalar_type(-game.num_actions)
+    choices: IntArray = np.full((game.num_players, game.num_states), -1, small)
+    return choices
+
+
+def _stay(game: Game, block: Block, arithmetic: Arithmetic, choices: IntArray) -> float:
+    """Bound the decisions in a block; infinite if floats are not precise enough.
+
+    Without rounding it only finds out whether the block is left.
+
+    Args:
+        game: the rules.
+        block: of the game.
+        arithmetic: of the bound.
+        choices: where to keep the actions that prolong the stay, shape (player to move, state).
+
+    Raises:
+        GameError: if the block need not be left.
+    """
+    if block.is_swept_whole:
+        return 0.0
+    longest, gains = [0.0], block.gains(None)
+
+    def prolong(stage: Stage, expected: Array) -> Array:
+        best, optimal = arithmetic.best(expected, legal_in(game, stage), 0.0)
+        choices[stage.positions] = optimal.argmax(axis=1)
+        if arithmetic.rounds:
+            longest.append(float(best.max()) + 1)
+        return best + stage.scale
+
+    def weigh(stage: Stage, mass: Array) -> Array:
+        weights: Array = mass[:, None] * one_hot(choices[stage.positions], game.num_actions)
+        return weights
+
+    visits = arithmetic.numbers(np.ones(len(block.groups), dtype=np.int64))
+    missing: Any = None
+    for _ in range(MOST_ROUNDS):
+        del longest[1:]
+        again = block.backward(prolong, gains, visits)
+        relative = gamma(block.roundings(1, len(longest))) if arithmetic.rounds else 0
+        last, missing = missing, (again * (1 + relative) - visits).max(initial=0)
+        if missing <= MISSING or missing == last:
+            break
+        visits = visits + solve_linear(block, block.returns(weigh), again - visits, arithmetic)
+    if missing > MOST_MISSING:
+        return np.inf
+    return upwards(max(longest) * (1 + relative) / (1 - float(missing)))
