@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -53,14 +52,9 @@ class Leg:
     @cached_property
     def paid(self) -> dict[Arithmetic, Array]:
         """``payoffs`` in each arithmetic."""
-        whole = self.payoffs.dtype != object  # numpy makes floats, or objects, of few at a time
-        floats = self.payoffs if whole else frozen(self.payoffs.astype(np.float64))
-        return {FLOATS: floats, EXACT: self.payoffs}
-
-    def payoffs_of(self, contexts: Any, players: Any, arithmetic: Arithmetic) -> Array:
-        """Give payoffs to some players in some contexts, shape (result, context, player)."""
-        payoffs: Array = self.paid[arithmetic][:, contexts][..., players].astype(arithmetic.dtype)
-        return payoffs
+        if self.payoffs.dtype != object:  # whole numbers, in fewer bytes than floats
+            return {FLOATS: self.payoffs, EXACT: self.payoffs}
+        return {FLOATS: frozen(self.payoffs.astype(np.float64)), EXACT: self.payoffs}
 
     @property
     def width(self) -> int:

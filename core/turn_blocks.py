@@ -7,27 +7,17 @@ roll, forward the mass that enters.
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from typing_extensions import override
 
 from .arithmetic import Arithmetic
 from .blocks import Block
+from .leg_part import LegPart, parts_of
 from .turn import Piece
 from .turn_game import TurnGame
 from .types import Array, Decide, IntArray, Stage
 from .values import Values
-
-#: A leg of a block: its number, and which of its contexts belong to the block.
-_Part = tuple[int, IntArray]
-
-
-class _Ended(NamedTuple):
-    """What turns of a leg lead to."""
-
-    part: _Part
-    mass: Array  # (result, context)
 
 
 class TurnBlock(Block):
@@ -51,15 +41,8 @@ class TurnBlock(Block):
     ) -> None:
         self._game, self._seats, self._arithmetic = game, list(seats), arithmetic
         self._inside = blocks == number
-        self._parts: list[_Part] = []
-        later = [np.zeros(0, dtype=np.int64)]
-        for leg, (first, end) in enumerate(zip(*_bounds(game), strict=True)):
-            contexts = np.flatnonzero(self._inside[first:end])
-            if len(contexts):
-                self._parts.append((leg, contexts))
-                following = game.legs[leg].following[:, contexts]
-                later.append(following[~game.legs[leg].settled[:, contexts].all(axis=-1)])
-        reached = np.unique(np.concatenate(later))
+        self._parts = parts_of(game, self._inside)
+        reached = np.unique(np.concatenate([part.targets for part in self._parts]))
         self._later = reached[~self._inside[reached]]  # contexts of other blocks
         self.successors = np.unique(blocks[self._later]).tolist()
         self._cut = np.flatnonzero(self._inside & game.is_cut)
@@ -72,18 +55,9 @@ class TurnBlock(Block):
     @property
     @override
     def stages(self) -> list[Stage]:
-        everything = [
-            (leg, contexts, slice(0, self._game.legs[leg].turn.num_states))
-            for leg, contexts in self._parts
+        return [
+            part.stage(slice(0, part.leg.turn.num_states), self._arithmetic) for part in self._parts
         ]
-        return [self._stage((leg, contexts), states) for leg, contexts, states in everything]
-
-    def _stage(self, part: _Part, states: slice, scale: int = 1) -> Stage:
-        """Give some states of the turn of a leg in all contexts of the block."""
-        leg, contexts = part
-        own = self._game.states_in(leg, states, contexts)
-        scales = np.full(len(own), scale, dtype=self._arithmetic.dtype)
-        return Stage(self._game.legs[leg].seat, own, scales)
 
     def _entered(self, contexts: IntArray) -> tuple[IntArray, IntArray]:
         """Give the positions after the first roll, arrays of shape (context, roll)."""
@@ -153,27 +127,19 @@ class TurnBlock(Block):
         """
         found, in_cut = entries.copy(), self._game.is_cut
         for part in reversed(self._parts):
-            number, contexts = part
-            leg, rows = self._game.legs[number], len(entries)
 
-            def decide_states(piece: Piece, expected: Array, part: _Part = part) -> Array:
+            def decide_states(piece: Piece, expected: Array, part: LegPart = part) -> Array:
                 rows, count, actions, columns = expected.shape  # (seat, state, action, context)
-                stage = self._stage(part, piece.states, piece.scale)
+                stage = part.stage(piece.states, self._arithmetic, piece.scale)
                 by_state = expected.swapaxes(2, 3).reshape(rows, count * columns, actions)
                 return decide(stage, by_state).reshape(rows, count, columns)
 
-            settled = np.moveaxis(leg.settled[:, contexts][..., self._seats], -1, 0)
-            ends = self._arithmetic.zeros(rows, *settled.shape[1:])
-            if pays:
-                paid = leg.payoffs_of(contexts, self._seats, self._arithmetic)
-                ends = np.moveaxis(paid, -1, 0)
-            over = leg.ends[:, contexts]
-            later = entries[:, np.where(over, 0, leg.following[:, contexts])]
-            ends = np.where(settled, ends, later)
-            _, start = leg.turn.backward(decide_states, ends, self._arithmetic)
-            own = self._game.first_contexts[number] + contexts
-            found[:, own] = start
-            entries[:, own] = np.where(in_cut[own], entries[:, own], start)
+            settled, nothing = part.settled(self._seats), self._arithmetic.number(0)
+            paid = part.paid(self._seats, self._arithmetic) if pays else nothing
+            ends = np.where(settled, paid, entries[:, part.following])
+            _, start = part.leg.turn.backward(decide_states, ends, self._arithmetic)
+            found[:, part.own] = start
+            entries[:, part.own] = np.where(in_cut[part.own], entries[:, part.own], start)
         return found
 
     # ------------------------------------------------------------------ forward
@@ -186,8 +152,7 @@ class TurnBlock(Block):
         for points, origins in self._apart:
             entering = self._arithmetic.zeros(len(self._inside))
             entering[self._cut[points]] = self._arithmetic.number(1)
-            for ended in self._follow(decide, entering, None):
-                contexts, targets, mass = self._led_on(ended)
+            for contexts, targets, mass in self._follow(decide, entering, None):
                 back = self._game.is_cut[targets] & self._inside[targets]
                 places = np.searchsorted(self._cut, targets[back])
                 np.add.at(chances[0], (origins[contexts[back]], places), mass[back])
@@ -202,14 +167,10 @@ class TurnBlock(Block):
         """
         origins = np.zeros((len(self._cut), len(self._inside)), dtype=bool)
         origins[np.arange(len(self._cut)), self._cut] = True
-        for leg, contexts in self._parts:
-            own = self._game.first_contexts[leg] + contexts
-            ways = ~self._game.legs[leg].settled[:, contexts][..., self._seats[0]]
-            result, context = np.nonzero(ways)
-            targets = self._game.legs[leg].following[result, contexts[context]]
+        for part in self._parts:
+            _, contexts, targets = part.leads_on(self._seats[0])
             on = self._inside[targets] & ~self._game.is_cut[targets]
-            sources = own[context[on]]
-            np.logical_or.at(origins.T, targets[on], origins.T[sources])
+            np.logical_or.at(origins.T, targets[on], origins.T[part.own[contexts[on]]])
         parts: list[tuple[IntArray, IntArray]] = []
         left = np.arange(len(self._cut))
         while len(left):
@@ -222,14 +183,6 @@ class TurnBlock(Block):
             parts.append((points, points[origins[points].argmax(axis=0)]))
             left = np.setdiff1d(left, points)
         return parts
-
-    def _led_on(self, ended: _Ended) -> tuple[IntArray, IntArray, Array]:
-        """List where the game goes on: context, context that follows, mass, each (way,)."""
-        leg, contexts = ended.part
-        goes_on = ~self._game.legs[leg].settled[:, contexts][..., self._seats[0]]
-        following = self._game.legs[leg].following[:, contexts]
-        own = np.broadcast_to(self._game.first_contexts[leg] + contexts, following.shape)
-        return own[goes_on], following[goes_on], ended.mass[goes_on]
 
     @override
     def arrive(self, decide: Decide, mass: Array) -> Array:
@@ -251,13 +204,14 @@ class TurnBlock(Block):
         entering = self._arithmetic.zeros(len(self._inside))
         entering[self._cut] = returning
         came = np.zeros_like(entering)
-        for ended in self._follow(decide, entering, mass):
-            _, targets, led = self._led_on(ended)
+        for _, targets, led in self._follow(decide, entering, mass):
             stops = ~self._inside[targets] | self._game.is_cut[targets]
             np.add.at(came, targets[stops], led[stops])
         return came
 
-    def _follow(self, decide: Decide, entering: Array, mass: Array | None) -> "list[_Ended]":
+    def _follow(
+        self, decide: Decide, entering: Array, mass: Array | None
+    ) -> list[tuple[IntArray, IntArray, Array]]:
         """Play the turns of all legs, first to last.
 
         Args:
@@ -265,29 +219,32 @@ class TurnBlock(Block):
             entering: mass before the first roll of each context; what turns lead to in the block,
                 but not to its cut, is added.
             mass: of positions, which all mass of the block replaces; None for nothing.
+
+        Returns:
+            For each leg where the game goes on: context, context that follows, mass, each (way,).
         """
         followed = []
         for part in self._parts:
-            number, contexts = part
-            leg = self._game.legs[number]
-            own = self._game.first_contexts[number] + contexts
-            begun = self._arithmetic.zeros(leg.turn.num_states, len(contexts))
-            everything = (leg.seat, self._stage(part, slice(0, leg.turn.num_states)).states)
+            leg = part.leg
+            begun = self._arithmetic.zeros(leg.turn.num_states, len(part.own))
+            positions = leg.seat, part.states(slice(0, leg.turn.num_states))
             if mass is not None:
-                begun += mass[everything].reshape(begun.shape)
-            begun[leg.turn.rolled[0, self._rolls]] += self._first_law[:, None] * entering[own]
-            met, result = leg.turn.forward(self._divide(decide, part), begun, self._arithmetic)
+                begun += mass[positions].reshape(begun.shape)
+            first_states = leg.turn.rolled[0, self._rolls]
+            begun[first_states] += self._first_law[:, None] * entering[part.own]
+            met, ended = leg.turn.forward(self._divide(decide, part), begun, self._arithmetic)
             if mass is not None:
-                mass[everything] = met.array.ravel()
-            followed.append(ended := _Ended(part, result))
-            _, targets, led = self._led_on(ended)
+                mass[positions] = met.array.ravel()
+            results, contexts, targets = part.leads_on(self._seats[0])
+            led = ended[results, contexts]
+            followed.append((part.own[contexts], targets, led))
             on = self._inside[targets] & ~self._game.is_cut[targets]
             np.add.at(entering, targets[on], led[on])
         return followed
 
-    def _divide(self, decide: Decide, part: _Part) -> Callable[[Piece, Array], Array]:
+    def _divide(self, decide: Decide, part: LegPart) -> Callable[[Piece, Array], Array]:
         def divide(piece: Piece, met: Array) -> Array:
-            stage = self._stage(part, piece.states)
+            stage = part.stage(piece.states, self._arithmetic)
             weights = decide(stage, self._arithmetic.unscaled(met.ravel(), piece.scale))
             whole: Array = self._arithmetic.scaled(weights, piece.scale)  # (state, action)
             return whole.reshape(*met.shape, self._game.num_actions).swapaxes(1, 2)
@@ -302,31 +259,27 @@ class TurnBlock(Block):
         more = 2 + int(self._game.laws.shape[1])
         if self.is_swept_whole:
             return more + self._on_longest_way(
-                [self._game.legs[leg].turn.backward_roundings(decision) for leg, _ in self._parts]
+                [part.leg.turn.backward_roundings(decision) for part in self._parts]
             )
         return (stay + 1) * (1 + 2 * (len(self._first_law) + 1) + decision)
 
     @override
     def forward_roundings(self, decision: int) -> int:
         """Count the longest way; to begin a turn takes some more."""
-        entered = [self._led_on(_Ended(part, self._nothing(part)))[1] for part in self._parts]
+        entered = [part.leads_on(self._seats[0])[2] for part in self._parts]
         most = int(np.bincount(np.concatenate(entered)).max(initial=0)) + 3
         return self._on_longest_way(
-            [self._game.legs[leg].turn.forward_roundings(decision) + most for leg, _ in self._parts]
+            [part.leg.turn.forward_roundings(decision) + most for part in self._parts]
         )
-
-    def _nothing(self, part: _Part) -> Array:
-        return np.zeros((self._game.legs[part[0]].turn.num_results, len(part[1])))
 
     def _on_longest_way(self, roundings: Sequence[int]) -> int:
         """Add up roundings over legs that a game can go through before the cut: the largest sum."""
         longest = np.zeros(len(self._game.legs), dtype=np.int64)
-        for (leg, contexts), own in reversed(list(zip(self._parts, roundings, strict=True))):
-            over = self._game.legs[leg].ends[:, contexts]
-            targets = np.unique(self._game.legs[leg].following[:, contexts][~over])
+        for part, own in reversed(list(zip(self._parts, roundings, strict=True))):
+            targets = part.targets
             on = targets[self._inside[targets] & ~self._game.is_cut[targets]]
             legs = np.searchsorted(self._game.first_contexts, on, side="right") - 1
-            longest[leg] = own + longest[legs].max(initial=0)
+            longest[part.number] = own + longest[legs].max(initial=0)
         return int(longest.max())
 
     @override
@@ -335,12 +288,6 @@ class TurnBlock(Block):
         (seat,), (state,) = (column[:, 0] for column in self._entered(np.array([context])))
         seen = self._game.observe(np.array([state]), int(seat))[0]
         return f"player {seat} at the beginning of a turn: {self._game.describe(seen)}"
-
-
-def _bounds(game: TurnGame) -> tuple[list[int], list[int]]:
-    """Give the first context of each leg, counted over all legs, and the one after its last."""
-    firsts = game.first_contexts.tolist()
-    return firsts[:-1], firsts[1:]
 
 
 def _in_a_row(stage: Stage) -> tuple[int, IntArray | slice]:

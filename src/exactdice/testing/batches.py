@@ -1,13 +1,7 @@
-"""Compare results for batches of moves with results for single moves, and check random draws.
+"""Compare results for batches of moves with results for single moves.
 
 The result of a method for a state or a move must not depend on the batch around it. Samples of
 states and moves are passed alone, a few at a time in reverse order, and all at once.
-
-Draws are counted. An outcome of probability p comes k times in n draws with n KL(k/n, p) >= x with
-probability at most 2 exp(-x) (Chernoff) for all p and n, where KL is the divergence of two coins.
-The test covers the probability of each outcome and the cumulative probabilities. It chooses x such
-that with a random seed a game without faults would fail with a probability below ``FALSE_ALARM``.
-The seed is fixed, so that a game always passes or always fails.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,25 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from ..core import FloatArray, Game, GameError, IntArray, Move
+from ..core import Game, GameError, IntArray, Move
 from ..core.positions import states_of
-from ..core.sampling import draw
 from .rules import CLOSE, largest_payoff, words_of
 
 #: Sample sizes: states of each player, and moves of the game.
 STATES, MOVES = 60, 200
-#: Number of moves that are drawn many times in one batch, and draws of each; the same for draws one
-#: at a time.
-DRAWN, DRAWS, ALONE, SINGLE_DRAWS = 60, 10_000, 3, 2_000
-#: Probability that a game without faults fails, over random seeds.
-FALSE_ALARM = 1e-6
 
 
 def check_batches(game: Game) -> None:
-    """Check that results do not depend on the batch, and that draws follow the laws.
+    """Check that results do not depend on the batch.
 
     Raises:
-        GameError: naming the method, or the move with wrong draws.
+        GameError: naming the method.
     """
     rng = np.random.default_rng(5)
     for seat in range(game.num_players):
@@ -43,7 +31,6 @@ def check_batches(game: Game) -> None:
     seats, states, actions = _moves(game)
     some = rng.permutation(len(seats))[:MOVES]
     _check_moves(game, seats[some], states[some], actions[some], rng)
-    _check_draws(game, seats[some], states[some], actions[some], rng)
 
 
 def _moves(game: Game) -> tuple[IntArray, IntArray, IntArray]:
@@ -136,58 +123,3 @@ def _words(name: str, columns: tuple[IntArray, ...], row: int, size: int) -> str
         f"{name} must say the same of a move in every batch, got others of "
         f"{words_of(seat, state, action)} in a batch of {size}"
     )
-
-
-def _check_draws(
-    game: Game, seats: IntArray, states: IntArray, actions: IntArray, rng: np.random.Generator
-) -> None:
-    """Count the draws of some moves, mixed in one batch, and of a few moves one at a time.
-
-    Moves of laws with several outcomes come first.
-    """
-    rows = game.law(states, actions)
-    some = np.argsort(np.count_nonzero(game.laws[rows] > 0, axis=1) == 1, kind="stable")[:DRAWN]
-    tests = 2 * game.laws.shape[1] * (len(some) + ALONE)
-    limit = float(np.log(2 * tests / FALSE_ALARM))
-    mixed = np.repeat(some, DRAWS)
-    drawn = np.asarray(draw(game, states[mixed], actions[mixed], rng)).reshape(len(some), DRAWS)
-    for number, move in enumerate(some.tolist()):
-        words = words_of(int(seats[move]), int(states[move]), int(actions[move]))
-        _require_law(drawn[number], game.laws[rows[move]], limit, words)
-        if number < ALONE:
-            asked = states[move : move + 1], actions[move : move + 1]
-            alone = [draw(game, *asked, rng) for _ in range(SINGLE_DRAWS)]
-            _require_law(np.concatenate(alone), game.laws[rows[move]], limit, f"{words}, alone")
-
-
-def _require_law(drawn: IntArray, law: FloatArray, limit: float, words: str) -> None:
-    """Check the counts of outcomes, and their cumulative counts."""
-    possible = (drawn >= 0) & (drawn < len(law))
-    possible &= law[np.where(possible, drawn, 0)] > 0
-    if not possible.all():
-        raise GameError(
-            f"draw must give outcomes that the law allows, got {drawn[np.argmin(possible)]} of "
-            f"{words}"
-        )
-    counts = np.bincount(drawn, minlength=len(law))
-    for times, chances in ((counts, law), (np.cumsum(counts), np.minimum(np.cumsum(law), 1.0))):
-        far = len(drawn) * _divergence(times / len(drawn), chances) > limit
-        if far.any():
-            outcome = int(np.argmax(far))
-            raise GameError(
-                f"draw must follow the law, got outcome {outcome} {counts[outcome]} times in "
-                f"{len(drawn)}, whose chance is {law[outcome]:g}, of {words}"
-            )
-
-
-def _divergence(seen: FloatArray, chances: FloatArray) -> FloatArray:
-    """Return the Kullback-Leibler divergence of two coins, of observed and given frequencies."""
-    sides = [(seen, chances), (1 - seen, 1 - chances)]
-    parts = [
-        np.where(
-            times > 0, times * np.log(np.maximum(times, 1e-300) / np.maximum(chance, 1e-15)), 0
-        )
-        for times, chance in sides
-    ]
-    total: FloatArray = parts[0] + parts[1]
-    return total

@@ -121,7 +121,7 @@ def test_a_cell_that_fails_elsewhere_is_told(cell, monkeypatch):
 
 def test_what_was_sent_is_gone_on_with(cell, monkeypatch):
     """A run that is sent away at any moment ends with the same score as one that stays."""
-    monkeypatch.setattr(cells, "LOOK", 0.001)
+    monkeypatch.setattr(cells, "INTERVAL", 0.001)
     snapshots = []
     for files, _, failure in cells.run_elsewhere(cell, {}):
         assert failure is None
