@@ -39,7 +39,7 @@ class Policy(ABC):
 
     Attributes:
         shape: number of states and of actions.
-        is_table: whether laws are looked up or counted, without calling a user's function.
+        is_table: whether laws are read from a table or counted, without calling a user's function.
         is_deterministic: whether it always takes the same action in a state.
     """
 
@@ -173,12 +173,12 @@ class DeterministicPolicy(TablePolicy):
         return picked
 
     def likeliest(self, states: IntArray) -> IntArray:
-        """Look the action up."""
+        """Read the action from the table."""
         chosen: IntArray = self._rows[states]
         return chosen
 
     def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
-        """Look the action up; nothing is drawn."""
+        """Read the action from the table; nothing is drawn."""
         return self.likeliest(states)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from ...core import FLOATS, FloatArray, Game, IntArray, Stage
 from ..policies.kinds import Policy
 from ..solving.evaluation import Solution
-from ..solving.induction import look_ahead
+from ..solving.induction import visit_action_values
 from ..solving.players import with_illegal
 
 
@@ -98,7 +98,7 @@ def mistakes(agent: Policy, solution: Solution, met: FloatArray) -> Mistakes:
     equal = FLOATS.tie(game)
     found: dict[int, tuple[IntArray | FloatArray, ...]] = {}  # by the first state of a stage
 
-    def look(stage: Stage, expected: FloatArray) -> None:
+    def visit(stage: Stage, expected: FloatArray) -> None:
         states = stage.states
         if stage.seat == task.seat:
             best = solution.found.at(stage.seat, states)
@@ -109,7 +109,7 @@ def mistakes(agent: Policy, solution: Solution, met: FloatArray) -> Mistakes:
             entry = states[wrong[0]], wrong[1], values[wrong], law[wrong], weights[wrong]
             found[int(states[0])] = entry
 
-    look_ahead(game, look, solution.found, task.seat, FLOATS)
+    visit_action_values(game, visit, solution.found, task.seat, FLOATS)
     columns = zip(*found.values(), strict=True)
     return Mistakes(*(np.concatenate(column) for column in columns))
 

@@ -14,7 +14,7 @@ from ...core.sizes import check_array
 from ...core.sweeps import sweeps_of
 from ..policies.kinds import DeterministicPolicy, Policy
 from ..task import Task, first_law, start_mass
-from .induction import look_ahead
+from .induction import visit_action_values
 from .observations import Reader, integers_of
 from .rounding import gamma, largest_payoff, upwards
 
@@ -89,17 +89,17 @@ class Evaluation:
         check_array("a table of action values", game, game.num_states, game.num_actions)
         expected = np.full((game.num_states, game.num_actions), -np.inf, self.arithmetic.dtype)
 
-        def look(stage: Stage, numbers: Array) -> None:
+        def visit(stage: Stage, numbers: Array) -> None:
             if stage.seat == self.task.seat:
                 values = self.arithmetic.unscaled(numbers, stage.scale[:, None])
                 expected[stage.states] = np.where(game.mask(stage.states), values, -np.inf)
 
-        self._look_ahead(look)
+        self._visit_action_values(visit)
         return frozen(expected)
 
-    def _look_ahead(self, look: Callable[[Stage, Array], None]) -> None:
-        """Call ``look`` with the action values of each stage, as a sweep has them."""
-        look_ahead(self.task.game, look, self.found, self.task.seat, self.arithmetic)
+    def _visit_action_values(self, visit: Callable[[Stage, Array], None]) -> None:
+        """Call ``visit`` with the action values of each stage, as a sweep has them."""
+        visit_action_values(self.task.game, visit, self.found, self.task.seat, self.arithmetic)
 
     def action_values(self, observation: Any) -> Array:
         """Give the values of all actions at one observation, shape (action,); illegal are -inf.
@@ -171,11 +171,11 @@ class Solution(Evaluation):
         check_array("a table of optimal actions", game, game.num_states, game.num_actions)
         optimal = np.ones((game.num_states, game.num_actions), dtype=bool)
 
-        def look(stage: Stage, numbers: Array) -> None:
+        def visit(stage: Stage, numbers: Array) -> None:
             if stage.seat == self.task.seat:
                 optimal[stage.states] = self._best(numbers, stage.states)
 
-        self._look_ahead(look)
+        self._visit_action_values(visit)
         return frozen(optimal)
 
     def _best(self, expected: Array, states: IntArray) -> BoolArray:

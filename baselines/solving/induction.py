@@ -64,18 +64,18 @@ def sweep_back(players: Players) -> Sweep:
     return Sweep(values, choices, error_bound)
 
 
-def look_ahead(
+def visit_action_values(
     game: Game,
-    look: Callable[[Stage, Array], None],
+    visit: Callable[[Stage, Array], None],
     values: Values,
     seat: int,
     arithmetic: Arithmetic,
 ) -> None:
-    """Call ``look`` at every stage with the expected values of its actions.
+    """Call ``visit`` at every stage with the expected values of its actions.
 
     Args:
         game: the rules.
-        look: takes a stage and expected values, shape (state, action), multiplied by its scale
+        visit: takes a stage and expected values, shape (state, action), multiplied by its scale
             and meaningless for illegal actions.
         values: of all positions to ``seat``.
         seat: the seat whose values they are.
@@ -83,7 +83,7 @@ def look_ahead(
     """
 
     def decide(stage: Stage, expected: Array) -> Array:
-        look(stage, expected)
+        visit(stage, expected)
         return values.at_stage(stage)
 
     for block in reversed(sweeps_of(game).blocks(seat, arithmetic)):

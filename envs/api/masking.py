@@ -19,7 +19,7 @@ FORMS: dict[str, tuple[str, str, type[np.generic]]] = {
 class MaskInObservation(gym.ObservationWrapper[Any, SupportsIndex, Features]):
     """Shows a dictionary of the observation and the mask of legal actions.
 
-    Exact computation looks through it: a network is asked about the observation, and the mask is
+    Exact computation unwraps it: a network is asked about the observation, and the mask is
     kept by ``score`` itself.
 
     Args:

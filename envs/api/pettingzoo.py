@@ -237,7 +237,7 @@ def env(
     return OrderEnforcingWrapper(GameAEC(game, encoding, render_mode, **keywords))
 
 
-def look(env: Any) -> tuple[Task, Sight]:
+def inspect_env(env: Any) -> tuple[Task, Sight]:
     """Give the game of an environment of PettingZoo as a task, and what its agents are shown.
 
     As nobody plays the other seats, the task is that of the game's default environment: seat 0
@@ -270,5 +270,5 @@ def register_games() -> None:
             )
 
 
-register_environment("pettingzoo", look)
+register_environment("pettingzoo", inspect_env)
 register_games()

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from ...baselines import register_environment, register_policies
 from ...core import Game, GameError, InputError
 from ...games import GAMES
-from .wrappers import look
+from .wrappers import inspect_env
 
 #: Modules that a file's neighbours never replace.
 KEPT = {*sys.stdlib_module_names, __name__.partition(".")[0]}
@@ -30,7 +30,7 @@ KEPT = {*sys.stdlib_module_names, __name__.partition(".")[0]}
 
 def register_package() -> None:
     """Register the games of this package, and environments with exact computation."""
-    register_environment("gymnasium", look)
+    register_environment("gymnasium", inspect_env)
     for game in GAMES.values():
         register(game)
 
@@ -176,7 +176,7 @@ def _load_file(path: Path) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # before it runs, as pickling and dataclasses look there
+    sys.modules[name] = module  # before it runs, as pickling and dataclasses search there
     try:
         with _neighbours(path.parent):
             spec.loader.exec_module(module)

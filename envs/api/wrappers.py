@@ -1,4 +1,4 @@
-"""Looking through wrappers: what an agent faces and sees in a wrapped environment.
+"""Unwrapping: what an agent faces and sees in a wrapped environment.
 
 Some wrappers leave the game alone. A wrapper of observations is followed: every observation is
 pushed through it, with the environment put into that state, so that a network is asked exactly as
@@ -42,14 +42,14 @@ HARMLESS = {
 REWARDS = {"gymnasium.NormalizeReward", "gymnasium.TimeLimit"}
 
 
-def look(env: Any) -> tuple[Task, Sight]:
+def inspect_env(env: Any) -> tuple[Task, Sight]:
     """Give the task of an environment of Gymnasium, and what its agent is shown.
 
     Raises:
         TypeError: if it is no environment of this project.
         ValueError: if a wrapper changes the game, or shows what is no function of the state.
     """
-    return _look(env, _refuse_changes)
+    return _inspect(env, _refuse_changes)
 
 
 def sight_in_training(env: Any) -> Sight:
@@ -59,10 +59,10 @@ def sight_in_training(env: Any) -> Sight:
         TypeError: if it is no environment of this project.
         ValueError: if a wrapper may have changed observations or actions in other ways.
     """
-    return _look(env, _refuse_actions)[1]
+    return _inspect(env, _refuse_actions)[1]
 
 
-def _look(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]:
+def _inspect(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]:
     layers: list[Any] = []
     inner = env
     while isinstance(inner, gym.Wrapper | VectorWrapper):
@@ -166,7 +166,7 @@ class Opaque(metaclass=_Opaque):
     """Whatever is between an agent and a bare environment of this project and may change it.
 
     An environment in another process is asked by ``env_is_wrapped`` whether it has one, as all that
-    can be sent there is a class, whose instances are then looked for.
+    can be sent there is a class, whose instances are then searched for.
     """
 
 

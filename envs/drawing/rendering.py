@@ -41,7 +41,7 @@ class Renderer:
         self._window = Window(FRAMES) if mode == "human" else None
 
     def watch(self, played: Sequence[Played], seat: int, state: int, ended: str = "") -> None:
-        """Look at the game after some moves.
+        """Keep the scene after some moves; in a window, show them one by one.
 
         Args:
             played: the moves that are news.

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ...baselines import Sight, Task, solve
 from ...baselines.cache import cached
-from ...baselines.solving.induction import look_ahead
+from ...baselines.solving.induction import visit_action_values
 from ...baselines.solving.players import with_illegal
 from ...core import FLOATS, BoolArray, FloatArray, IntArray, Stage, at_least, frozen, one_of
 from ...core.positions import are_legal, states_of
@@ -250,13 +250,13 @@ def advantages(task: Task) -> tuple[IntArray, FloatArray]:
     rows[own] = np.arange(len(own))
     table = np.empty((len(own), game.num_actions))
 
-    def look(stage: Stage, expected: FloatArray) -> None:
+    def visit(stage: Stage, expected: FloatArray) -> None:
         if stage.seat == task.seat:
             best = found.at(stage.seat, stage.states)
             known = with_illegal(game, stage, expected, FLOATS)
             table[rows[stage.states]] = known - best[:, None]
 
-    look_ahead(game, look, found, task.seat, FLOATS)
+    visit_action_values(game, visit, found, task.seat, FLOATS)
     return frozen(rows), frozen(table)
 
 

@@ -45,7 +45,7 @@ class TableLanes(Lanes):
         return seen
 
     def masks(self) -> BoolArray:
-        """Look the legal actions up."""
+        """Read the legal actions from the table."""
         return self._legal.take(self._places, axis=0)
 
     def _ends(self, paid: IntArray) -> Ends:

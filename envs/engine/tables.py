@@ -68,7 +68,7 @@ def features_of(task: Task, encoding: EncodingName) -> tuple[Features, Features 
     turns, some = np.unique(blocks.places, return_index=True)
     contexts = blocks.contexts[some][np.searchsorted(turns, places, side="right") - 1]
     in_places, in_contexts = (
-        np.ascontiguousarray(coded.encode(game.observe(states, task.seat)))  # rows are looked up
+        np.ascontiguousarray(coded.encode(game.observe(states, task.seat)))
         for states in (blocks.states(places, contexts), first)
     )
     if process.num_contexts == 1:

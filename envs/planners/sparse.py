@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...baselines import Policy, Task, solve
-from ...baselines.solving.induction import look_ahead, sweep_back
+from ...baselines.solving.induction import sweep_back, visit_action_values
 from ...baselines.solving.players import Players, with_illegal
 from ...core import FLOATS, Array, BoolArray, FloatArray, Game, GameError, IntArray, Stage
 from ...core.contract import order_of
@@ -236,11 +236,11 @@ def _paid_until_agent(task: Task, own: IntArray) -> FloatArray:
     rows[own] = np.arange(len(own))
     paid = np.empty((len(own), game.num_actions))
 
-    def look(stage: Stage, expected: Array) -> None:
+    def visit(stage: Stage, expected: Array) -> None:
         if stage.seat == seat:
             paid[rows[stage.states]] = with_illegal(game, stage, expected, FLOATS)
 
-    look_ahead(game, look, sweep_back(idle).values, seat, FLOATS)
+    visit_action_values(game, visit, sweep_back(idle).values, seat, FLOATS)
     return paid
 
 
