@@ -67,7 +67,7 @@ def listed(process, found):
         if place is None:
             law[None, process.payoffs[context]] += chance
         else:
-            law[int(process.blocks.states(np.array([place]), np.array([context]))[0]), 0.0] += (
+            law[int(process.groups.states(np.array([place]), np.array([context]))[0]), 0.0] += (
                 chance
             )
     return law
@@ -79,8 +79,8 @@ def require_tables(task):
     ends = ends_of_events(process)
     transitions = tabulate_transitions(Engine(task, 1))
     states = states_of(game, task.seat)
-    places, contexts = process.blocks.locate(states)
-    assert (process.blocks.states(places, contexts) == states).all()
+    places, contexts = process.groups.locate(states)
+    assert (process.groups.states(places, contexts) == states).all()
     assert (process.legal[places] == game.mask(states)).all()
     for state, place, context in zip(states.tolist(), places, contexts, strict=True):
         for action in range(game.num_actions):

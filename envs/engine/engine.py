@@ -21,9 +21,8 @@ from ...core.sizes import check_memory
 from ...core.sweeps import sweeps_of
 from ..api.encoding import Encoding, EncodingName, Features
 from .lanes import Lanes, Played
-from .process import ILLEGAL
 from .rule_lanes import RuleLanes
-from .table_lanes import GOES_ON, ArrayLanes, PlainLanes
+from .table_lanes import ArrayLanes, PlainLanes
 from .tables import process_of
 
 #: Up to so many lanes Python's own numbers are faster than arrays.
@@ -162,42 +161,27 @@ class Engine:
 
     def reset_one(self, rng: np.random.Generator) -> None:
         """Start a new game in the only lane."""
-        if isinstance(self._lanes, PlainLanes):
-            self._lanes.start_one(rng)
-        else:
-            self.reset(np.array([0]), rng)
+        self._lanes.start_one(rng)
 
     def step_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, float, bool]:
         """Make a move in the only lane: reward, whether the game is over, payoff, illegal move."""
         lane = self._lanes
-        if not isinstance(lane, PlainLanes):
-            outcome = self.step(np.array([0]), np.array([action]), rng)
-            reward, payoff = float(outcome.rewards[0]), float(outcome.payoffs[0])
-            return reward, bool(outcome.over[0]), payoff, bool(outcome.illegal[0])
         if self.reward == "outcome":
-            number = lane.move_one(action, rng)
-            payoff = lane.payoffs[number]
-            return payoff, number != GOES_ON, payoff, number == ILLEGAL
+            payoff, over, illegal = lane.move_one(action, rng)
+            return payoff, over, payoff, illegal
         before = np.array([lane.state_of_one()])
-        number = lane.move_one(action, rng)
-        payoff, over = lane.payoffs[number], number != GOES_ON
-        moved = before, np.array([action]), np.array([payoff]), np.array([lane.state_of_one()])
-        reward = float(self.rewards(*moved, np.array([over]))[0])
-        return reward, over, payoff, number == ILLEGAL
+        payoff, over, illegal = lane.move_one(action, rng)
+        after, move = np.array([lane.state_of_one()]), np.array([action])
+        reward = self.rewards(before, move, np.array([payoff]), after, np.array([over]))
+        return float(reward[0]), over, payoff, illegal
 
     def observe_one(self) -> Features:
         """Give the encoded observation of the only lane, shape (feature,), in fresh memory."""
-        if isinstance(self._lanes, PlainLanes):
-            return self._lanes.observe_one()
-        seen: Features = self.observations()[0]
-        return seen
+        return self._lanes.observe_one()
 
     def mask_of_one(self) -> npt.NDArray[np.int8]:
         """Give the legal actions of the only lane, int8, shape (action,), in fresh memory."""
-        if isinstance(self._lanes, PlainLanes):
-            return self._lanes.mask_of_one()
-        legal: npt.NDArray[np.int8] = self.masks()[0].astype(np.int8)
-        return legal
+        return self._lanes.mask_of_one()
 
     def play(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Outcome:
         """Make one move in every lane, or start a new game where ``fresh`` says so.

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ...baselines import Task
 from ...core import BoolArray, FloatArray, IntArray
@@ -81,6 +82,31 @@ class Lanes(ABC):
     @abstractmethod
     def masks(self) -> BoolArray:
         """Say which actions are legal, shape (lane, action), in fresh memory."""
+
+    # The same for the only lane, which some lanes do without arrays.
+
+    def state_of_one(self) -> int:
+        """Give the state of the only lane."""
+        return int(self.states()[0])
+
+    def start_one(self, rng: np.random.Generator) -> None:
+        """Begin a new game in the only lane."""
+        self.start(np.array([0]), rng)
+
+    def move_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, bool]:
+        """Make a move in the only lane: payoff, whether the game is over, illegal move."""
+        payoffs, over, illegal = self.move(np.array([0]), np.array([action]), rng)
+        return float(payoffs[0]), bool(over[0]), bool(illegal[0])
+
+    def observe_one(self) -> Features:
+        """Give the encoded observation of the only lane, shape (feature,), in fresh memory."""
+        seen: Features = self.observations()[0]
+        return seen
+
+    def mask_of_one(self) -> npt.NDArray[np.int8]:
+        """Give the legal actions of the only lane, int8, shape (action,), in fresh memory."""
+        legal: npt.NDArray[np.int8] = self.masks()[0].astype(np.int8)
+        return legal
 
 
 def _lanes_at(

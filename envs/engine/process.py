@@ -25,18 +25,19 @@ from ...core import AliasLaws, FloatArray, IntArray, frozen
 ILLEGAL = 0
 
 
-class Blocks(NamedTuple):
-    """Which states of the game the agent's places are in its contexts.
+class ContextGroups(NamedTuple):
+    """Numbers the agent's states by place and context, and back.
 
-    In context c place p is the state ``bases[c] + strides[c] * p``. A block is consecutive states.
+    In context c, place p is the state ``bases[c] + strides[c] * p`` of the game. The states of a
+    turn in several contexts may be consecutive; such contexts form a group.
 
     Attributes:
         bases: shape (context,).
         strides: shape (context,).
-        starts: first state of each block, growing, shape (block,).
-        contexts: its first context.
-        widths: its number of contexts.
-        places: its first place.
+        starts: first state of each group, in increasing order, shape (group,).
+        contexts: first context of each group, shape (group,).
+        widths: number of contexts of each group, shape (group,).
+        places: first place of each group, shape (group,).
     """
 
     bases: IntArray
@@ -49,24 +50,24 @@ class Blocks(NamedTuple):
     @classmethod
     def of(
         cls, starts: IntArray, contexts: IntArray, widths: IntArray, places: IntArray
-    ) -> "Blocks":
-        """Make blocks, whose contexts are numbered in a row."""
+    ) -> "ContextGroups":
+        """Build the groups; the contexts of a group have consecutive numbers."""
         strides = np.repeat(widths, widths)
         bases = np.repeat(starts - places * widths - contexts, widths) + np.arange(len(strides))
         order = np.argsort(starts)
-        blocks = (array[order] for array in (starts, contexts, widths, places))
-        return cls(bases, strides, *blocks)
+        groups = (array[order] for array in (starts, contexts, widths, places))
+        return cls(bases, strides, *groups)
 
     def states(self, places: IntArray, contexts: IntArray) -> IntArray:
-        """Give the game's states."""
+        """Give the state of each place in a context."""
         found: IntArray = self.bases[contexts] + self.strides[contexts] * places
         return found
 
     def locate(self, states: IntArray) -> tuple[IntArray, IntArray]:
-        """Give places and contexts of states of the agent."""
-        block = np.searchsorted(self.starts, states, side="right") - 1
-        inside, context = np.divmod(states - self.starts[block], self.widths[block])
-        return self.places[block] + inside, self.contexts[block] + context
+        """Give place and context of each state of the agent."""
+        group = np.searchsorted(self.starts, states, side="right") - 1
+        inside, context = np.divmod(states - self.starts[group], self.widths[group])
+        return self.places[group] + inside, self.contexts[group] + context
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +90,7 @@ class Process:
             that of a game which goes on.
         start: event with which a game begins.
         legal: int8, shape (place, action).
-        blocks: which states the places are.
+        groups: the state of each place in each context.
         seen: components of an observation that tell the place; the others tell the context.
     """
 
@@ -104,11 +105,11 @@ class Process:
     payoffs: FloatArray
     start: int
     legal: npt.NDArray[np.int8]
-    blocks: Blocks
+    groups: ContextGroups
     seen: slice
 
     def __post_init__(self) -> None:
-        for table in (*vars(self).values(), *self.laws, *self.blocks):
+        for table in (*vars(self).values(), *self.laws, *self.groups):
             if isinstance(table, np.ndarray):
                 frozen(table)
 
@@ -120,18 +121,18 @@ class Process:
     @property
     def num_contexts(self) -> int:
         """Number of contexts."""
-        return len(self.blocks.bases)
+        return len(self.groups.bases)
 
     @cached_property
     def plain(self) -> "PlainTables":
         """The same tables, as views that give Python's numbers."""
         integers = [getattr(self, name) for name in PlainTables._fields[4:-2]]
-        views: Any = map(memoryview, [*self.laws, *integers, *self.blocks[:2]])
+        views: Any = map(memoryview, [*self.laws, *integers, *self.groups[:2]])
         return PlainTables(*views)
 
 
 class PlainTables(NamedTuple):
-    """Tables of ``AliasLaws``, ``Process`` and ``Blocks``, whose entries are ints and floats."""
+    """The tables of a ``Process`` as memory views, whose entries are Python ints and floats."""
 
     sizes: "memoryview[float]"
     firsts: "memoryview[int]"

@@ -35,7 +35,7 @@ class TableLanes(Lanes):
 
     def states(self) -> IntArray:
         """Give the state of each lane."""
-        return self._process.blocks.states(np.asarray(self._places), np.asarray(self._contexts))
+        return self._process.groups.states(np.asarray(self._places), np.asarray(self._contexts))
 
     def observations(self) -> Features:
         """Add up what place and context tell."""
@@ -65,7 +65,7 @@ class ArrayLanes(TableLanes):
 
     def go_to(self, states: IntArray) -> None:
         """Put the lanes into states."""
-        self._places[:], self._contexts[:] = self._process.blocks.locate(states)
+        self._places[:], self._contexts[:] = self._process.groups.locate(states)
 
     def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
         """Begin new games."""
@@ -132,11 +132,7 @@ class ArrayLanes(TableLanes):
 
 
 class PlainLanes(TableLanes):
-    """Lanes in lists, which read the tables entry by entry, in Python's own numbers.
-
-    Attributes:
-        payoffs: by number; that of a game which goes on, the last one, is 0.
-    """
+    """Lanes in lists, which read the tables entry by entry, in Python's own numbers."""
 
     _places: list[int]
     _contexts: list[int]
@@ -147,11 +143,11 @@ class PlainLanes(TableLanes):
         self._places, self._contexts = [0] * num_lanes, [0] * num_lanes
         self._num_actions, self._num_contexts = self._legal.shape[1], self._process.num_contexts
         self._first_node = self._process.first_node
-        self.payoffs: list[float] = self._process.payoffs.tolist()
+        self._payoffs: list[float] = self._process.payoffs.tolist()
 
     def go_to(self, states: IntArray) -> None:
         """Put the lanes into states."""
-        places, contexts = self._process.blocks.locate(states)
+        places, contexts = self._process.groups.locate(states)
         self._places[:], self._contexts[:] = places.tolist(), contexts.tolist()
 
     def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
@@ -206,12 +202,12 @@ class PlainLanes(TableLanes):
         while event >= self._first_node:
             event = self._go_on(0, event, rng.random())
 
-    def move_one(self, action: int, rng: np.random.Generator) -> int:
-        """Make a move in the only lane; give the number of the payoff, or ``GOES_ON``."""
+    def move_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, bool]:
+        """Make a move in the only lane."""
         event = self._move(0, action, rng.random())
         while event >= self._first_node:
             event = self._go_on(0, event, rng.random())
-        return event
+        return self._payoffs[event], event != GOES_ON, event == ILLEGAL
 
     def _move(self, lane: int, action: int, chance: float) -> int:
         """Make a move whose uniform number is drawn; give the event, or ``GOES_ON``."""

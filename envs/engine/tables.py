@@ -25,7 +25,7 @@ from ...core.positions import states_of
 from ...core.sweeps import sweeps_of
 from ...core.turn import Piece
 from ..api.encoding import Encoding, EncodingName, Features
-from .process import ILLEGAL, Blocks, Process
+from .process import ILLEGAL, ContextGroups, Process
 
 #: Bytes that the tables of a task may take; larger games are played by their rules.
 LIMIT = 2**28
@@ -60,16 +60,16 @@ def features_of(task: Task, encoding: EncodingName) -> tuple[Features, Features 
     """
     process = process_of(task)
     assert process is not None
-    game, blocks, coded = task.game, process.blocks, Encoding(task.game.observation_sizes, encoding)
-    in_order = np.argsort(blocks.contexts)
-    first_places = np.repeat(blocks.places[in_order], blocks.widths[in_order])  # of each context
-    first = blocks.bases + blocks.strides * first_places
+    game, groups, coded = task.game, process.groups, Encoding(task.game.observation_sizes, encoding)
+    in_order = np.argsort(groups.contexts)
+    first_places = np.repeat(groups.places[in_order], groups.widths[in_order])  # of each context
+    first = groups.bases + groups.strides * first_places
     places = np.arange(len(process.legal))
-    turns, some = np.unique(blocks.places, return_index=True)
-    contexts = blocks.contexts[some][np.searchsorted(turns, places, side="right") - 1]
+    turns, some = np.unique(groups.places, return_index=True)
+    contexts = groups.contexts[some][np.searchsorted(turns, places, side="right") - 1]
     in_places, in_contexts = (
         np.ascontiguousarray(coded.encode(game.observe(states, task.seat)))
-        for states in (blocks.states(places, contexts), first)
+        for states in (groups.states(places, contexts), first)
     )
     if process.num_contexts == 1:
         return frozen(in_places), None
@@ -118,13 +118,13 @@ class _Tables:
         payoffs: Sequence[float],
         start: int,
         legal: BoolArray,
-        blocks: Blocks,
+        groups: ContextGroups,
         seen: slice,
     ) -> Process:
         """Put everything together, in small types."""
         integers = (*moves, *nodes, np.concatenate(self.leads_to), events)
         tables: Any = (np.ascontiguousarray(table, dtype=np.int32).ravel() for table in integers)
-        rest: Any = np.array([*payoffs, 0.0]), start, legal.astype(np.int8, order="C"), blocks, seen
+        rest: Any = np.array([*payoffs, 0.0]), start, legal.astype(np.int8, order="C"), groups, seen
         return Process(AliasLaws.of(self.laws), *tables, *rest)
 
 
@@ -178,7 +178,7 @@ class _OfTurns:
         self._add_others()
         moves, first_places, rolls = self._add_moves()
         events = np.full((self._num_results + 1, self._num_contexts), ILLEGAL)  # the last one is
-        blocks: list[tuple[int, int, int, int]] = []
+        groups: list[tuple[int, int, int, int]] = []
         begun = 0
         for number in self._own:
             leg, nodes, known = self._legs[number], self._nodes[number], self._events[number]
@@ -189,9 +189,9 @@ class _OfTurns:
             self._contexts[nodes] = np.arange(contexts.start, contexts.stop)
             first, end = self._game.first_contexts[number : number + 2]
             for start in self._game.bases[first : end : leg.width].tolist():
-                blocks.append((start, begun, leg.width, first_places[played]))
+                groups.append((start, begun, leg.width, first_places[played]))
                 begun += leg.width
-        located = Blocks.of(*np.array(blocks).T)
+        located = ContextGroups.of(*np.array(groups).T)
         return self._tables.process(
             moves=moves,
             events=events,
@@ -199,18 +199,18 @@ class _OfTurns:
             nodes=(self._laws, self._firsts, self._contexts),
             payoffs=[self._task.game.payoff_range[0], *self._payoffs],
             legal=np.concatenate([turn.legal for turn in self._played]),
-            blocks=located,
+            groups=located,
             seen=self._game.seen_in_turn,
         )
 
-    def _start(self, blocks: Blocks) -> int:
+    def _start(self, groups: ContextGroups) -> int:
         """Give the event with which a game begins: the first turn, or the agent's first context."""
         if self._legs[0].seat == self._task.seat:
             return self._first_node
         initial = self._task.initial
         states = np.flatnonzero(initial)
         law = np.zeros(self._num_contexts)
-        np.add.at(law, blocks.locate(states)[1], initial[states])
+        np.add.at(law, groups.locate(states)[1], initial[states])
         nodes = np.concatenate([np.arange(*self._nodes[n].indices(2**62)) for n in self._own])
         met = np.flatnonzero(law)
         self._laws[-1] = self._tables.add_laws(law[None, met])
@@ -336,6 +336,6 @@ def _of_moves(task: Task) -> Process:
         payoffs=[game.payoff_range[0], *payoffs],
         start=first_node + len(node_laws) - 1,
         legal=game.mask(np.arange(size)),
-        blocks=Blocks.of(first, first, one, first),
+        groups=ContextGroups.of(first, first, one, first),
         seen=slice(None),
     )
