@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from exactdice.core.positions import states_of
 from exactdice.envs import Engine
+from exactdice.envs.engine.process import number_of
 from exactdice.envs.engine.tables import process_of
 from exactdice.envs.planners.transitions import tabulate_transitions
 
@@ -30,7 +31,7 @@ def ends_of_events(process):
     for node in nodes:
         for outcome, chance in law_of(process.laws, process.node_laws[node]).items():
             entry = int(process.leads_to[process.node_firsts[node] + outcome]) if chance else -1
-            event = -1 - entry
+            event = number_of(entry)
             if entry < 0 and event >= process.first_node:
                 back[node, event - process.first_node] += chance
                 continue
@@ -54,7 +55,7 @@ def after(process, ends, place, context, action):
         if entry >= 0:
             found[entry, context] += chance
             continue
-        event = process.events[(-1 - entry) * process.num_contexts + context]
+        event = process.events[number_of(entry) * process.num_contexts + context]
         for end, part in ends[event].items():
             found[end] += chance * part
     return found

@@ -13,11 +13,8 @@ from ...baselines import Task
 from ...core import BoolArray, IntArray
 from ..api.encoding import Encoding, Features
 from .lanes import Ends, Lanes
-from .process import ILLEGAL
+from .process import FIRST_PLACE, GOES_ON, ILLEGAL, number_of
 from .tables import features_of, process_of
-
-#: Stands for the payoff of a game that goes on.
-GOES_ON = -1
 
 
 class TableLanes(Lanes):
@@ -105,11 +102,11 @@ class ArrayLanes(TableLanes):
         outcomes = tables.laws.draw(tables.move_laws.take(moves), rng)
         outcomes += tables.move_firsts.take(moves)
         entries = tables.leads_to.take(outcomes)
-        goes_on = entries >= 0
+        goes_on = entries >= FIRST_PLACE
         self._places[lanes] = np.where(goes_on, entries, places)
         events = np.full(len(entries), GOES_ON)
         ended = np.flatnonzero(~goes_on)
-        results = -1 - entries[ended].astype(np.int64)
+        results = number_of(entries[ended].astype(np.int64))
         events[ended] = tables.events.take(results * tables.num_contexts + contexts[ended])
         return events
 
@@ -122,8 +119,9 @@ class ArrayLanes(TableLanes):
             nodes = paid[at] - first_node
             outcomes = tables.laws.draw(tables.node_laws.take(nodes), rng)
             entries = tables.leads_to.take(tables.node_firsts.take(nodes) + outcomes)
-            paid[at] = np.where(entries >= 0, GOES_ON, -1 - entries)
-            arrived = np.flatnonzero(entries >= 0)
+            arrives = entries >= FIRST_PLACE
+            paid[at] = np.where(arrives, GOES_ON, number_of(entries))
+            arrived = np.flatnonzero(arrives)
             whose = lanes[at[arrived]]
             self._places[whose] = entries[arrived]
             self._contexts[whose] = tables.node_contexts.take(nodes[arrived])
@@ -220,10 +218,10 @@ class PlainLanes(TableLanes):
         if spread - outcome >= tables.thresholds[slot]:
             outcome = tables.aliases[slot]
         entry = tables.leads_to[tables.move_firsts[move] + outcome]
-        if entry >= 0:
+        if entry >= FIRST_PLACE:
             self._places[lane] = entry
             return GOES_ON
-        event: int = tables.events[(-1 - entry) * self._num_contexts + self._contexts[lane]]
+        event: int = tables.events[number_of(entry) * self._num_contexts + self._contexts[lane]]
         return event
 
     def _go_on(self, lane: int, event: int, chance: float) -> int:
@@ -236,7 +234,7 @@ class PlainLanes(TableLanes):
         if spread - outcome >= tables.thresholds[slot]:
             outcome = tables.aliases[slot]
         entry = tables.leads_to[tables.node_firsts[node] + outcome]
-        if entry < 0:
-            return -1 - entry
+        if entry < FIRST_PLACE:
+            return number_of(entry)
         self._places[lane], self._contexts[lane] = entry, tables.node_contexts[node]
         return GOES_ON
