@@ -1,7 +1,7 @@
 """One engine plays any number of games at once; all environment classes drive it.
 
-A lane is one game of the agent against its opponents. The engine knows the rewards and plays the
-opponents; resetting lanes, and when, is up to the class that drives it. All draws of all lanes
+A lane is one game of the agent against its opponents. The engine computes the rewards and plays the
+opponents; the class that drives it decides when a lane is reset. All random numbers of all lanes
 come from one generator in a fixed order, so that the classes play the same games from a seed.
 """
 
@@ -25,19 +25,19 @@ from .rule_lanes import RuleLanes
 from .table_lanes import ArrayLanes, PlainLanes
 from .tables import process_of
 
-#: Up to so many lanes Python's own numbers are faster than arrays.
+#: Largest number of lanes at which Python's own numbers are faster than arrays.
 FEW = 24
-#: Bytes that a table of Q* - V* may take: ``reward="regret"`` is computed at each move above that.
+#: Bytes that a table of Q* - V* may take. Without it, ``reward="regret"`` is computed move by move.
 ADVANTAGES = 2**29
 RewardMode = Literal["outcome", "regret", "shaped"]
 
 
 class Outcome(NamedTuple):
-    """What a step did to the lanes that made it."""
+    """What a step led to, in the lanes that made it."""
 
     rewards: FloatArray  # (lane,)
     over: BoolArray  # (lane,)
-    payoffs: FloatArray  # (lane,) payoff of the game to the agent, zero until it is over
+    payoffs: FloatArray  # (lane,) payoff of the game to the agent, 0 until the game is over
     illegal: BoolArray  # (lane,) whether the action was illegal, which ends the game
 
 
@@ -48,15 +48,15 @@ class Engine:
         task: what the agent faces.
         num_lanes: number of games.
         reward: "outcome" pays the game's payoff at its end; "regret" pays Q*(s, a) - V*(s) for
-            each move, so that every policy has the same expected return as with "outcome", less
-            V* of the start, and luck pays nothing; "shaped" adds V*(s') - V*(s) to the outcome
-            (V* is 0 once the game is over), for the same expected return less V* of the start.
+            each move, so that a move is never rewarded for luck; "shaped" adds V*(s') - V*(s) to
+            the outcome (V* is 0 once the game is over). With either, the expected return of every
+            policy is that with "outcome", less V* of the start.
         encoding: how observations are written (see ``Encoding``).
-        tables: whether to play by tables, if they fit; to make them takes a while, which does not
-            pay if the others soon play otherwise.
+        tables: whether to play by tables, if they fit. They take time to make, which does not pay
+            if the policies of the opponents soon change.
 
     Attributes:
-        encoding: the same, as an object.
+        encoding: the ``Encoding`` of that name.
         policies: the other players' policies by seat.
 
     Raises:
@@ -97,7 +97,7 @@ class Engine:
         return float(100 + np.prod(space.shape) * space.dtype.itemsize + self.game.num_actions)
 
     def _regrets(self, states: IntArray, actions: IntArray) -> FloatArray:
-        """Give Q*(s, a) - V*(s) of moves, shape (move,): from the table or, without it, anew."""
+        """Give Q*(s, a) - V*(s) of moves, shape (move,), from the table if there is one."""
         if self._rows is not None and self._advantages is not None:
             return self._advantages[self._rows[states], actions]
         expected = np.full(len(states), self.game.payoff_range[0])
@@ -109,13 +109,13 @@ class Engine:
 
     @property
     def played(self) -> list[Played]:
-        """The moves in the only lane since it was last told to move, if it is played by rules."""
+        """All moves in the only lane, played by the rules, since the last reset or step."""
         assert isinstance(self._lanes, RuleLanes)
         return self._lanes.played
 
     @property
     def states(self) -> IntArray:
-        """State of each lane, shape (lane,), in fresh memory; at the end of a game the last one."""
+        """State in which the agent moves, or moved last, in each lane: shape (lane,), a copy."""
         return self._lanes.states()
 
     def go_to(self, states: IntArray) -> None:
@@ -132,7 +132,7 @@ class Engine:
 
     @property
     def sight(self) -> Sight:
-        """What the agent is shown."""
+        """How the agent is shown its states."""
         return self.encoding.sight
 
     def masks(self) -> BoolArray:
@@ -187,12 +187,12 @@ class Engine:
         """Make one move in every lane, or start a new game where ``fresh`` says so.
 
         Args:
-            actions: shape (lane,), of no meaning where a game starts.
+            actions: shape (lane,), ignored where a game starts.
             fresh: shape (lane,).
             rng: source of all chance.
 
         Returns:
-            Of every lane; nothing has happened where a game has started.
+            The outcome in every lane; all zeros and False where a game has started.
         """
         if self.reward == "outcome":
             payoffs, over, illegal = self._lanes.move_all(actions, fresh, rng)
@@ -206,7 +206,7 @@ class Engine:
         return Outcome(rewards, over, payoffs, illegal)
 
     def _seen(self, lanes: IntArray) -> IntArray:
-        """Give the states of some lanes, or anything where rewards do not depend on them."""
+        """Give the states of some lanes; if rewards do not depend on states, any array will do."""
         return lanes if self.reward == "outcome" else self.states[lanes]
 
     def rewards(
@@ -227,7 +227,11 @@ class Engine:
 
 @cached
 def advantages(task: Task) -> tuple[IntArray, FloatArray]:
-    """Give the row of each state, (state,), and Q*(s, a) - V*(s) of the agent's states by row."""
+    """Tabulate Q*(s, a) - V*(s) in the agent's states.
+
+    Returns:
+        The row of each of the agent's states, shape (state,), and the table, (row, action).
+    """
     game, found = task.game, solve(task).found
     own = states_of(game, task.seat)
     rows = np.zeros(game.num_states, dtype=np.int64)
@@ -245,7 +249,7 @@ def advantages(task: Task) -> tuple[IntArray, FloatArray]:
 
 
 def _make_lanes(task: Task, num_lanes: int, encoding: Encoding, tables: bool) -> Lanes:
-    """Make lanes, which are played by tables if they are wanted and fit."""
+    """Make lanes that are played by tables, if these are wanted and fit, or else by the rules."""
     if not tables or process_of(task) is None:
         return RuleLanes(task, num_lanes, encoding)
     kind = PlainLanes if num_lanes <= FEW else ArrayLanes

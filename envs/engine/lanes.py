@@ -1,8 +1,8 @@
 """Games of one task, played side by side.
 
-A *lane* is one game. All draws come from one generator, in rounds: one number for each lane that
-moves, in the order in which they are given; then one for each of those at a node of chance, in the
-same order, until none is there.
+A *lane* is one game. All random numbers come from one generator. Lanes that are played by tables
+draw them in rounds: first one number for each lane that moves, in the order of the lanes given;
+then one for each lane that has come to a node of chance, in the same order, until none is there.
 """
 
 from abc import ABC, abstractmethod
@@ -17,24 +17,24 @@ from ..api.encoding import Encoding, Features
 
 
 class Ends(NamedTuple):
-    """What moves have brought about, arrays of shape (move,)."""
+    """What a batch of moves led to, arrays of shape (move,)."""
 
-    payoffs: FloatArray  # of the game to the agent, zero until it is over
+    payoffs: FloatArray  # payoff of the game to the agent, 0 until the game is over
     over: BoolArray
     illegal: BoolArray  # whether the move was illegal, which ends the game
 
 
 class Played(NamedTuple):
-    """A move that was made, by whomever."""
+    """A move that a player has made."""
 
     seat: int
     state: int
     action: int
-    outcome: int  # of chance
+    outcome: int  # that chance has drawn
 
 
 class Lanes(ABC):
-    """A number of games; at the end of one its state stays what the agent saw last.
+    """A batch of games. When a game ends, its state remains the one in which the agent moved last.
 
     Args:
         task: what the agent faces.
@@ -46,9 +46,9 @@ class Lanes(ABC):
         self._task, self._num_lanes, self._encoding = task, num_lanes, encoding
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what lanes are made of, and where they are; tables are found again."""
-        made_of = type(self), self._task, self._num_lanes, self._encoding
-        return _lanes_at, (*made_of, self.states())
+        """Pickle the arguments and the states; loading takes the tables from the cache."""
+        arguments = self._task, self._num_lanes, self._encoding
+        return _lanes_at, (type(self), *arguments, self.states())
 
     @abstractmethod
     def states(self) -> IntArray:
@@ -83,7 +83,7 @@ class Lanes(ABC):
     def masks(self) -> BoolArray:
         """Say which actions are legal, shape (lane, action), in fresh memory."""
 
-    # The same for the only lane, which some lanes do without arrays.
+    # The same for a batch of one lane; ``PlainLanes`` does it without arrays.
 
     def state_of_one(self) -> int:
         """Give the state of the only lane."""

@@ -1,16 +1,23 @@
 """The tables of a game that is not made of turns: its moves are listed, one by one.
 
-Places are the states of the game. A node is a position in which another player is to move, or an
-action that this player has drawn there; the last node draws the state in which the agent begins.
+Places are the states of the game. Where another player is to move, a node draws its action, and a
+further node for each action draws the outcome; if the policy of the player is deterministic, the
+first node draws the outcome at once. The last node draws the state in which the agent begins.
 """
+
+from typing import TypeAlias
 
 import numpy as np
 
 from ...baselines import Task
+from ...core import IntArray
 from ...core.positions import states_of
 from ...core.sweeps import sweeps_of
 from .builder import TableBuilder
 from .process import FIRST_PAYOFF, ILLEGAL, SURE, ContextGroups, Process, ends_in
+
+#: Law and first entry of each move of a player, each of shape (state, action).
+_Moves: TypeAlias = tuple[IntArray, IntArray]
 
 
 def process_of_moves(task: Task) -> Process:
@@ -26,11 +33,11 @@ def process_of_moves(task: Task) -> Process:
     moves = {mover: sweeps_of(game).moves(mover, seat) for mover in range(game.num_players)}
     payoffs = np.unique(np.concatenate([every.payoffs for every in moves.values()]))
     first_node = FIRST_PAYOFF + len(payoffs)
-    begins = np.zeros(game.num_players, dtype=np.int64)  # first node of each of the others
+    begins = np.zeros(game.num_players, dtype=np.int64)  # node of state 0 of each other player
     begins[task.others] = np.arange(len(task.others)) * size
     tabulated = {}
     for mover, every in moves.items():
-        over = every.leads_to < 0
+        over = every.leads_to < 0  # then -1 - leads_to is the number of a payoff (see ``Moves``)
         movers, states = np.divmod(np.where(over, 0, every.leads_to), size)
         paid = FIRST_PAYOFF + np.searchsorted(payoffs, every.payoffs)
         paid = paid[np.where(over, -1 - every.leads_to, 0)]
@@ -39,26 +46,7 @@ def process_of_moves(task: Task) -> Process:
         legal = every.laws >= 0
         firsts = np.where(legal, entries + every.firsts, illegal)
         tabulated[mover] = np.where(legal, law + every.laws, SURE), firsts
-    nodes = [np.zeros((2, len(task.others) * size), dtype=np.int64)]
-    for mover in task.others:
-        own, policy = states_of(game, mover), task.policies[mover]
-        if policy.is_deterministic:
-            chosen = policy.likeliest(own)
-            nodes[0][:, begins[mover] + own] = np.stack(tabulated[mover])[:, own, chosen]
-            continue
-        # A node draws the action, and the next one its outcome.
-        pairs = np.stack(np.nonzero(game.mask(own)))
-        later = np.zeros((len(own), game.num_actions), dtype=np.int64)
-        later[tuple(pairs)] = sum(part.shape[1] for part in nodes) + np.arange(pairs.shape[1])
-        each = np.arange(len(own))
-        nodes[0][:, begins[mover] + own] = [
-            tables.add_laws(policy.probabilities(own)) + each,
-            tables.add_entries(ends_in(first_node + later)) + each * game.num_actions,
-        ]
-        nodes.append(np.stack(tabulated[mover])[:, own[pairs[0]], pairs[1]])
-    met = np.flatnonzero(task.initial)
-    start = [[tables.add_laws(task.initial[None, met])], [tables.add_entries(met)]]
-    node_laws, node_firsts = np.concatenate([*nodes, start], axis=1)
+    node_laws, node_firsts = _nodes(task, tables, tabulated, begins, first_node)
     first, one = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
     return tables.process(
         moves=tabulated[seat],
@@ -71,3 +59,39 @@ def process_of_moves(task: Task) -> Process:
         groups=ContextGroups.of(first, first, one, first),
         seen=slice(None),
     )
+
+
+def _nodes(
+    task: Task, tables: TableBuilder, moves: dict[int, _Moves], begins: IntArray, first_node: int
+) -> IntArray:
+    """Add the nodes of all other players, and the one with which a game begins.
+
+    Args:
+        task: what the agent faces.
+        tables: the laws and entries so far, to which more are added.
+        moves: the moves of each player.
+        begins: node of state 0 of each other player, shape (player,).
+        first_node: event that is node 0.
+
+    Returns:
+        Law and first entry of each node, shape (2, node).
+    """
+    game = task.game
+    nodes = [np.zeros((2, len(task.others) * game.num_states), dtype=np.int64)]
+    for mover in task.others:
+        own, policy, known = states_of(game, mover), task.policies[mover], np.stack(moves[mover])
+        if policy.is_deterministic:
+            nodes[0][:, begins[mover] + own] = known[:, own, policy.likeliest(own)]
+            continue
+        state, action = np.nonzero(game.mask(own))
+        later = np.zeros((len(own), game.num_actions), dtype=np.int64)  # node of each action
+        later[state, action] = sum(part.shape[1] for part in nodes) + np.arange(len(state))
+        each = np.arange(len(own))
+        nodes[0][:, begins[mover] + own] = [
+            tables.add_laws(policy.probabilities(own)) + each,
+            tables.add_entries(ends_in(first_node + later)) + each * game.num_actions,
+        ]
+        nodes.append(known[:, own[state], action])
+    met = np.flatnonzero(task.initial)
+    start = [[tables.add_laws(task.initial[None, met])], [tables.add_entries(met)]]
+    return np.concatenate([*nodes, start], axis=1)

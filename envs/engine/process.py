@@ -32,7 +32,7 @@ FIRST_PAYOFF = 2
 
 #: Entries of ``Process.leads_to`` from this one on are places; lower ones are made by ``ends_in``.
 FIRST_PLACE = 0
-#: The law with a single outcome.
+#: Number of the law that has a single outcome.
 SURE = 0
 
 Numbers = TypeVar("Numbers", int, IntArray)

@@ -1,7 +1,7 @@
 """Lanes that are played by flat tables, with arrays or with Python's own numbers.
 
-The second way is faster for a few lanes. Both draw the same numbers in the same order, and so play
-the same games.
+The second way is faster for a few lanes. Both draw the same random numbers in the same order, and
+so play the same games.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from .tables import features_of, process_of
 
 
 class TableLanes(Lanes):
-    """Lanes that are played by tables, which must fit."""
+    """Lanes that are played by tables; the task must have a ``Process``."""
 
     _places: IntArray | list[int]  # of each lane
     _contexts: IntArray | list[int]
@@ -35,7 +35,7 @@ class TableLanes(Lanes):
         return self._process.groups.states(np.asarray(self._places), np.asarray(self._contexts))
 
     def observations(self) -> Features:
-        """Add up what place and context tell."""
+        """Add the features of the context to those of the place."""
         seen: Features = self._by_place.take(self._places, axis=0)
         if self._by_context is not None:
             seen += self._by_context.take(self._contexts, axis=0)
@@ -45,9 +45,9 @@ class TableLanes(Lanes):
         """Read the legal actions from the table."""
         return self._legal.take(self._places, axis=0)
 
-    def _ends(self, paid: IntArray) -> Ends:
-        """Tell what numbers of payoffs say."""
-        return Ends(self._process.payoffs[paid], paid != GOES_ON, paid == ILLEGAL)
+    def _ends(self, events: IntArray) -> Ends:
+        """Read the ends of moves from their events, none of which is a node."""
+        return Ends(self._process.payoffs[events], events != GOES_ON, events == ILLEGAL)
 
 
 class ArrayLanes(TableLanes):
@@ -76,7 +76,7 @@ class ArrayLanes(TableLanes):
         return self._ends(paid)
 
     def move_all(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Ends:
-        """Make moves and begin games, whose draws at nodes of chance are made together."""
+        """Make moves and begin games; draws at nodes are made for all lanes together."""
         if np.count_nonzero(fresh):
             lanes, paid = np.flatnonzero(~fresh), np.full(len(fresh), self._process.start)
             places, contexts = self._places[lanes], self._contexts[lanes]
@@ -95,7 +95,7 @@ class ArrayLanes(TableLanes):
         actions: IntArray,
         rng: np.random.Generator,
     ) -> IntArray:
-        """Make moves; give events, or ``GOES_ON``."""
+        """Make moves; give the event of each, shape (move,)."""
         tables = self._process
         moves = places * tables.legal.shape[1]
         moves += actions
@@ -111,7 +111,7 @@ class ArrayLanes(TableLanes):
         return events
 
     def _follow(self, lanes: IntArray, events: IntArray, rng: np.random.Generator) -> IntArray:
-        """Go on from events to places or payoffs: numbers of payoffs, or ``GOES_ON``."""
+        """Draw at nodes until no lane is at one; give events that are no nodes, shape (lane,)."""
         tables, first_node = self._process, self._process.first_node
         paid = events.astype(np.int64)
         at = np.flatnonzero(paid >= first_node)
@@ -160,7 +160,7 @@ class PlainLanes(TableLanes):
         return self._ends(np.array(paid, dtype=np.int64))
 
     def move_all(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Ends:
-        """Make moves and begin games, whose draws at nodes of chance are made together."""
+        """Make moves and begin games; draws at nodes are made for all lanes together."""
         news, chosen, start = fresh.tolist(), actions.tolist(), self._process.start
         chances = iter(rng.random(news.count(False)).tolist())
         every = range(len(news))
@@ -171,7 +171,7 @@ class PlainLanes(TableLanes):
         return self._ends(np.array(paid))
 
     def _follow(self, lanes: Sequence[int], events: list[int], rng: np.random.Generator) -> None:
-        """Go on from the events of lanes until all are numbers of payoffs or ``GOES_ON``."""
+        """Draw at nodes until no lane is at one; ``events`` is changed in place."""
         while at := [i for i, event in enumerate(events) if event >= self._first_node]:
             for i, chance in zip(at, rng.random(len(at)).tolist(), strict=True):
                 events[i] = self._go_on(lanes[i], events[i], chance)
@@ -208,7 +208,7 @@ class PlainLanes(TableLanes):
         return self._payoffs[event], event != GOES_ON, event == ILLEGAL
 
     def _move(self, lane: int, action: int, chance: float) -> int:
-        """Make a move whose uniform number is drawn; give the event, or ``GOES_ON``."""
+        """Make a move by a uniform number between 0 and 1; give its event."""
         tables = self._tables
         move = self._places[lane] * self._num_actions + action
         law = tables.move_laws[move]
@@ -225,7 +225,7 @@ class PlainLanes(TableLanes):
         return event
 
     def _go_on(self, lane: int, event: int, chance: float) -> int:
-        """Leave a node, in the same way."""
+        """Draw at a node by a uniform number between 0 and 1; give the next event."""
         tables, node = self._tables, event - self._first_node
         law = tables.node_laws[node]
         spread = chance * tables.sizes[law]

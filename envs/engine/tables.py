@@ -15,15 +15,20 @@ from .turn_tables import process_of_turns
 
 @cached
 def process_of(task: Task) -> Process | None:
-    """Make the tables of a task, or give None if they would not fit ``LIMIT``.
+    """Make the tables of a task.
 
-    There are none either if another player is too large to be a table itself.
+    Returns:
+        The tables; None if they would take more than ``builder.LIMIT`` bytes, or if the policy of
+        another player is not a table.
+
+    Raises:
+        ValueError: if the agent never gets to move.
     """
     if not all(policy.is_table for policy in task.policies.values()):
         return None
     if sweeps_of(task.game).is_listed:
         _ = order_of(task.game)  # before the initial law is used
-    _ = task.initial  # raises if the agent never gets to move
+    _ = task.initial  # raises ValueError
     try:
         turns = sweeps_of(task.game).turn_game
         return process_of_moves(task) if turns is None else process_of_turns(task, turns)
@@ -33,16 +38,19 @@ def process_of(task: Task) -> Process | None:
 
 @cached
 def features_of(task: Task, encoding: EncodingName) -> tuple[Features, Features | None]:
-    """Give what observations say of places, (place, feature), and of contexts, (context, feature).
+    """Split encoded observations into features of the place and features of the context.
 
-    An observation is the sum of both; the second is None if there is one context. There must be
-    a ``Process``.
+    The task must have a ``Process``.
+
+    Returns:
+        Features of each place, shape (place, feature), and of each context, (context, feature);
+        their sum is the observation. The second is None if there is one context.
     """
     process = process_of(task)
     assert process is not None
     game, groups, coded = task.game, process.groups, Encoding(task.game.observation_sizes, encoding)
     in_order = np.argsort(groups.contexts)
-    first_places = np.repeat(groups.places[in_order], groups.widths[in_order])  # of each context
+    first_places = np.repeat(groups.places[in_order], groups.widths[in_order])  # (context,)
     first = groups.bases + groups.strides * first_places
     places = np.arange(len(process.legal))
     turns, some = np.unique(groups.places, return_index=True)

@@ -13,7 +13,7 @@ from ...core.turn import Piece
 from .builder import TableBuilder
 from .process import FIRST_PAYOFF, ILLEGAL, SURE, ContextGroups, Process, ends_in
 
-#: Number of payoffs from which on the rest of a game, once the agent is through, is not one draw.
+#: Once the agent has no more moves, the rest of the game is one draw if it has fewer payoffs.
 MOST_PAYOFFS = 64
 
 
@@ -27,14 +27,14 @@ def process_of_turns(task: Task, game: TurnGame) -> Process:
 
 
 class _TurnTables:
-    """Makes the tables (see above)."""
+    """Makes the tables of one task."""
 
     def __init__(self, task: Task, game: TurnGame) -> None:
         self._task, self._game, self._legs, self._tables = task, game, game.legs, TableBuilder()
         legs = game.legs
         self._own = [number for number, leg in enumerate(legs) if leg.seat == task.seat]
-        played = {id(legs[number].turn): legs[number].turn for number in self._own}
-        self._played = list(played.values())
+        turns = {id(legs[number].turn): legs[number].turn for number in self._own}
+        self._played = list(turns.values())  # legs that share a turn share its places
         counts = [len(leg.contexts) for leg in legs]
         self._nodes = [
             slice(end - count, end) for count, end in zip(counts, np.cumsum(counts), strict=True)
@@ -53,23 +53,24 @@ class _TurnTables:
         )
 
     def _check(self) -> None:
-        """Refuse tables that would not fit."""
+        """Check that the tables will fit."""
         places = sum(turn.num_states for turn in self._played)
         of_agent = places * self._task.game.num_actions + self._num_results * self._num_contexts
         others = [leg.following.size for leg in self._legs if leg.seat != self._task.seat]
         self._tables.check(of_agent + sum(others))
 
     def _events_of(self, leg: Leg) -> IntArray:
-        """Give the event of each result, shape (result, context)."""
+        """Give the event of each result in each context of a leg, shape (result, context)."""
         player = self._task.seat
         payoffs = FIRST_PAYOFF + np.searchsorted(self._payoffs, leg.paid[FLOATS][..., player])
         return np.where(leg.settled[..., player], payoffs, self._first_node + leg.following)
 
     def process(self) -> Process:
-        """Put everything together."""
+        """Make the tables of the agent's turns and of all nodes."""
         self._add_others()
         moves, first_places, rolls = self._add_moves()
-        events = np.full((self._num_results + 1, self._num_contexts), ILLEGAL)  # the last one is
+        events = np.full((self._num_results + 1, self._num_contexts), ILLEGAL)
+        # The last row remains: it is the result of an illegal move.
         groups: list[tuple[int, int, int, int]] = []
         begun = 0
         for number in self._own:
@@ -97,7 +98,10 @@ class _TurnTables:
         )
 
     def _start(self, groups: ContextGroups) -> int:
-        """Give the event with which a game begins: the first turn, or the agent's first context."""
+        """Give the event with which a game begins.
+
+        It is the first roll if the agent begins, else the node that draws its first context.
+        """
         if self._legs[0].seat == self._task.seat:
             return self._first_node
         initial = self._task.initial
@@ -114,11 +118,11 @@ class _TurnTables:
         """Add the moves of the agent's turns.
 
         Returns:
-            Law and first entry of each move; the first place of each turn, by identity; and law
-            and first entry of its first roll.
+            Law and first entry of each move; then, by ``id`` of each turn, its first place, and
+            law and first entry of its first roll.
         """
         laws, firsts, first_places, rolls, place = [], [], {}, {}, 0
-        illegal = self._num_results  # behind the results of the game
+        illegal = self._num_results  # one more result than the turns have
         ended = self._tables.add_entries(ends_in(np.arange(illegal + 1)))
         for turn in self._played:
             law = self._tables.add_laws(turn.probabilities[FLOATS])
@@ -133,14 +137,16 @@ class _TurnTables:
         return [np.concatenate(laws), np.concatenate(firsts)], first_places, rolls
 
     def _add_others(self) -> None:
-        """Make a node of each turn of the others, or of all that follows if the agent is through.
+        """Add a node for each turn of another player in each context.
 
-        Turns lead to later ones; not so in games with cycles, where the agent may always come back.
+        Once the agent has no more moves, the node stands for the rest of the game. Legs are
+        visited last to first, so that later nodes are known. In a game with cycles the agent may
+        always move again.
         """
         size, one_draw = self._nodes[-1].stop, len(self._payoffs) < MOST_PAYOFFS
-        settled = np.zeros((size, self._first_node))  # law of the payoffs from a node on
-        through = np.zeros(size, dtype=bool)  # whether the agent is
-        # Illegal moves have a column of zeros, without which a seed would give other games.
+        settled = np.zeros((size, self._first_node))  # (node, event): law of the payoffs
+        through = np.zeros(size, dtype=bool)  # (node,): whether the agent has no more moves
+        # ILLEGAL has chance 0. Without its column a seed would give other games than it used to.
         paid = self._tables.add_entries(ends_in(np.arange(ILLEGAL, self._first_node)))
         for number in reversed(range(len(self._legs))):
             if number in self._own:
@@ -159,15 +165,14 @@ class _TurnTables:
                 firsts = np.full(len(laws), paid)
             else:
                 laws = ends.T
-                firsts = self._tables.add_entries(ends_in(events.T)) + len(ends) * np.arange(
-                    len(laws)
-                )
+                entries = self._tables.add_entries(ends_in(events.T))
+                firsts = entries + len(ends) * np.arange(len(laws))
             self._laws[node] = self._tables.add_laws(laws) + np.arange(len(laws))
             self._firsts[node] = firsts
 
 
 def _result_laws(task: Task, game: TurnGame, number: int) -> FloatArray:
-    """Compute the law of another player's results, (result, context), in all contexts of a leg."""
+    """Compute the law of another player's results in a leg, shape (result, context)."""
     leg = game.legs[number]
     policy, played = task.policies[leg.seat], leg.turn
 
