@@ -76,7 +76,7 @@ class Task:
         """The task in words: "Greed, max_score 50, seat 0, against optimal"."""
         if not self.opponents:
             return self.game.words
-        seats: dict[str, list[str]] = {}  # by what is played there
+        seats: dict[str, list[str]] = {}  # by name of policy
         for other, name in self.labels.items():
             seats.setdefault(name, []).append(str(other))
         against = list(seats)
@@ -104,10 +104,10 @@ class Task:
 
     @property
     def opponent_keywords(self) -> dict[str, Any]:
-        """The keyword of environments that gives these opponents, in JSON's types.
+        """The keyword argument that gives an environment these opponents, in JSON's types.
 
         Raises:
-            ValueError: if one of them is not known by name.
+            ValueError: if an opponent is not known by name.
         """
         unnamed = [label(policy) for policy in self.opponents if not isinstance(policy, str)]
         if unnamed:
@@ -151,8 +151,8 @@ class FirstLaw(NamedTuple):
 def first_law(task: Task, arithmetic: Arithmetic) -> FirstLaw:
     """Compute the law of the agent's first state.
 
-    The law is conditional on the agent's getting to move: games that the other players end before
-    are left out, because environments begin such a game again.
+    The law is conditional on the agent's getting to move: it leaves out games that end before the
+    agent's first move, because environments replay them.
 
     Raises:
         ValueError: if the agent never gets to move.
@@ -199,8 +199,8 @@ def make_task(game: str, /, seat: int = 0, **keywords: Any) -> Task:
     Args:
         game: name of the game.
         seat: the agent's seat.
-        keywords: those of the game, and its ``opponent_keyword``: a policy, a list of policies,
-            or, as text, several names with commas between them.
+        keywords: the game's own, and its ``opponent_keyword``: a policy, a list of policies, or a
+            text of several names with commas between them.
 
     Raises:
         KeywordError: if a keyword is not one of the game's.
@@ -226,7 +226,7 @@ def make_game(game: str, others: Sequence[str] = (), /, **keywords: Any) -> Game
     Args:
         game: name of the game.
         others: further keywords of its environment, which the message lists.
-        keywords: those of the game.
+        keywords: the game's own.
 
     Raises:
         KeywordError: if a keyword is not one of the game's.

@@ -148,7 +148,7 @@ class DeterministicPolicy(TablePolicy):
 
     @property
     def roundings(self) -> int:
-        """None: a number is picked."""
+        """0: a number is picked, without rounding."""
         return 0
 
     @property
@@ -195,7 +195,7 @@ class StochasticPolicy(TablePolicy):
 
     @cached_property
     def roundings(self) -> int:
-        """Of as many actions as any state has."""
+        """Most roundings of a mean, for the row with most actions."""
         return 2 * int(np.count_nonzero(self._rows, axis=1).max())
 
     def probabilities(self, states: IntArray) -> Array:
@@ -222,7 +222,7 @@ class UniformPolicy(Policy):
 
     @property
     def name(self) -> str:
-        """Its name, in every game."""
+        """Name for people."""
         return "random"
 
     def probabilities(self, states: IntArray) -> Array:
@@ -237,7 +237,7 @@ class UniformPolicy(Policy):
 
     @property
     def roundings(self) -> int:
-        """Of each addition and the division."""
+        """One for each addition, and one for the division."""
         return self.shape[1]
 
     def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:

@@ -17,14 +17,14 @@ class Blunder:
     """A decision that lowers the expected payoff.
 
     Attributes:
-        observation: of the agent.
-        action: the agent's.
+        observation: the agent's observation.
+        action: the action that the agent took.
         best_action: the smallest optimal action.
         value: expected payoff after ``action`` if play is optimal from then on.
-        best_value: the same after ``best_action``.
+        best_value: expected payoff after ``best_action`` if play is optimal from then on.
         occupancy: probability that a game visits this observation and the agent takes ``action``;
             with cycles, the expected number of times.
-        cost: expected payoff lost a game, ``occupancy * (best_value - value)``.
+        cost: expected payoff lost per game, ``occupancy * (best_value - value)``.
         words: the decision, its value and its cost in a sentence.
     """
 

@@ -3,10 +3,10 @@
 Let T(c) be the values of a block's cut after one pass backward with the values c put in at the cut
 (``core.blocks``). The true values solve c = T(c).
 
-*Fixed policies* make T affine, T(c) = b + A c, where A holds the probabilities to come from one
-point of the cut next to another. So from any guess c the step d to the solution solves the small
+*Fixed policies* make T affine, T(c) = b + A c, where A(i, j) is the probability that the next point
+of the cut after point i is point j. So from any guess c the step d to the solution solves the small
 linear system (I - A) d = T(c) - c. Forward, the expected visits x of the cut solve the transposed
-one, x = r + A' x, where r is what comes to the cut of the mass that begins in the block.
+system x = r + A' x, where r is the mass on its first arrival at the cut.
 
 *Free players* choose by policy iteration (Howard 1960): the choices of the pass for T(c) become
 fixed policies, whose solution is the next c, until the choices repeat. Where two players are free,
@@ -14,18 +14,18 @@ both choose at once, which is Newton's method and need not come to an end (Polla
 Avi-Itzhak 1969). If choices repeat before c = T(c), the opponent first finds its best response to
 the other player's choices, by the same iteration, which always ends (Hoffman and Karp 1966).
 
-*How right it is.* Let r bound |T(c) - c|, as computed by the last pass. In a position of the cut
+*Error bound.* Let r bound |T(c) - c|, as computed by the last pass. In a position of the cut
 the values that are used, c, miss their equation by r more than other values do. So the proof in
 ``rounding`` bounds their error by (eta + r) N, where N is the expected number of decisions until
 the block is left, if all players conspire to prolong the stay. N is finite if and only if the block
 is left with positive probability under every policy, as every game must. It is found by the same
 iteration, for a game that pays one for each decision. Floats find h in place of its values at the
 cut, for which a pass gives T'(h) <= h + t. If t < 1, then 1 / (1 - t) times the values of that
-pass, and times h at the cut, are large enough for the proof. What values of later blocks miss comes
-back once, as the block is left once. Without rounding, c = T(c) holds to the last digit.
+pass, and times h at the cut, are large enough for the proof. The error of later blocks is added
+once, as the block is left once. Without rounding, c = T(c) holds to the last digit.
 
-*Forward*, visits x of the cut that miss r + A' x by some mass have missed no more where mass comes
-to an end, as that mass ends once.
+*Forward*, if visits x of the cut miss r + A' x by some mass, the mass that arrives at the ends of
+the game is wrong by no more than that, as the missing mass ends once.
 """
 
 from contextlib import suppress
@@ -56,11 +56,11 @@ from ..cache import cached
 from .players import Players, one_hot
 from .rounding import gamma, largest_payoff, require_precision, upwards, values_error
 
-#: A longest stay is found if the t of the module docstring is no larger than this,
+#: The iteration for a longest stay stops once the t of the module docstring is at most this.
 MISSING = 2.0**-10
-#: and floats can tell it from an endless one if by no more than this.
+#: If it ends with a larger t than this, floats cannot tell the stay from an endless one.
 MOST_MISSING = 0.5
-#: Policy iteration takes a few rounds; one that takes so many goes in circles.
+#: Policy iteration takes a few rounds; after this many it must be going in circles.
 MOST_ROUNDS = 1000
 
 
@@ -116,7 +116,7 @@ def pass_error(game: Game, seat: int, arithmetic: Arithmetic) -> float:
 
 
 def _guess(players: Players) -> Values:
-    """Give values with which policy iteration begins: the middle payoff, or if exact the floats.
+    """Give the values with which policy iteration begins: middle payoffs, or if exact, floats.
 
     Nearly all choices are right at the floats' values, so exact iteration is short.
     """
@@ -133,8 +133,8 @@ def _solve(block: Block, players: Players, values: Values, cut: Array) -> Any:
 
     Args:
         block: the block.
-        players: of the game.
-        values: of later blocks; the values of this block are added.
+        players: the players of the game.
+        values: the values of later blocks, to which those of this block are added.
         cut: a guess of the cut's values, shape (cut,).
     """
     gains = block.gains(values)
@@ -193,11 +193,11 @@ def _were_known(chosen: IntArray, known: set[bytes]) -> bool:
 def _solve_linear(block: Block, chances: Array, right: Array, arithmetic: Arithmetic) -> Array:
     """Solve x = right + A x, for each group by itself.
 
-    By Gauss and Jordan, without pivoting, which these matrices do not need: off the diagonal of
-    I - A nothing is positive, and its rows or its columns sum to no less than nothing.
+    Gauss-Jordan elimination without pivoting. I - A needs none: it has no positive entry off the
+    diagonal, and either no row or no column with a negative sum.
 
     Args:
-        block: whose cut it is.
+        block: the block of the cut.
         chances: A, shape (group, place, place).
         right: shape (cut,).
         arithmetic: of all numbers.
@@ -256,13 +256,13 @@ def _stays_in_floats(game: Game, seat: int) -> FloatArray:
     for block in sweeps_of(game).blocks(seat):
         try:
             stays.append(_stay(game, block, FLOATS, choices))
-        except GameError:  # though it may end: rounding takes a small chance of it for none
+        except GameError:  # it may end after all: floats may round a small chance to 0
             stays.append(np.inf)
     return frozen(np.array(stays))
 
 
 def _no_choices(game: Game) -> IntArray:
-    """Make room for an action of each position, shape (player to move, state)."""
+    """Make an array of actions that are not chosen yet, shape (player to move, state)."""
     return np.full((game.num_players, game.num_states), -1)
 
 
@@ -273,12 +273,12 @@ def _stay(game: Game, block: Block, arithmetic: Arithmetic, choices: IntArray) -
 
     Args:
         game: the rules.
-        block: of the game.
-        arithmetic: of the bound.
-        choices: where to keep the actions that prolong the stay, shape (player to move, state).
+        block: a block of the game.
+        arithmetic: arithmetic of the bound.
+        choices: array for the actions that prolong the stay, shape (player to move, state).
 
     Raises:
-        GameError: if the block need not be left.
+        GameError: if players can stay in the block for ever.
     """
     if block.is_swept_whole:
         return 0.0

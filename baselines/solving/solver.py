@@ -67,9 +67,9 @@ def evaluate(
         env: an environment of this project, or a ``Task``.
         exact: compute with fractions; probabilities are taken as the exact numbers their floats
             are.
-        deterministic: as for ``as_policy``, like the others.
-        masked: the same; an illegal action ends the game with the worst payoff.
-        observations: the same.
+        deterministic: see ``as_policy``.
+        masked: see ``as_policy``. If False, an illegal action ends the game with the worst payoff.
+        observations: see ``as_policy``.
 
     Raises:
         ValueError: if the policy does not fit the game or cannot be scored exactly.
@@ -188,7 +188,7 @@ def outcome_distribution(
         exact: compute with fractions.
 
     Returns:
-        Probabilities by payoff, in growing order; they sum to one.
+        Probabilities by payoff, in increasing order; they sum to one.
     """
     task, sight = task_and_sight(env)
     arithmetic = arithmetic_of(task.game, exact)
