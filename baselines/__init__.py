@@ -21,7 +21,9 @@ from .solving.solver import (
     outcome_distribution,
     solve,
 )
-from .task import Task, as_task, look_at, make_game, make_task, register_environment
+from .task import Task, as_task, make_game, make_task, register_environment, task_and_sight
+
+look_at = task_and_sight  # the former name
 
 __all__ = [
     "LOGGED",
@@ -63,5 +65,6 @@ __all__ = [
     "register_policies",
     "score",
     "solve",
+    "task_and_sight",
     "verify",
 ]

@@ -24,7 +24,7 @@ from ..core.contract import order_of, require_attributes
 from ..core.sweeps import sweeps_of
 from ..core.words import listed, plural
 from .cache import cached
-from .policies.door import Sight, label, look_up, packages_of, read_policy
+from .policies.door import Sight, label, packages_of, read_policy, resolve
 from .policies.kinds import Policy, PolicyLike
 from .policies.names import EQUILIBRIUM
 from .solving.cycles import Visits, visits
@@ -76,7 +76,7 @@ class Task:
         """The task in words: "Greed, max_score 50, seat 0, against optimal"."""
         if not self.opponents:
             return self.game.words
-        seats: dict[str, list[str]] = {}  # by what is played there
+        seats: dict[str, list[str]] = {}  # by name of policy
         for other, name in self.labels.items():
             seats.setdefault(name, []).append(str(other))
         against = list(seats)
@@ -104,10 +104,10 @@ class Task:
 
     @property
     def opponent_keywords(self) -> dict[str, Any]:
-        """The keyword of environments that gives these opponents, in JSON's types.
+        """The keyword argument that gives an environment these opponents, in JSON's types.
 
         Raises:
-            ValueError: if one of them is not known by name.
+            ValueError: if an opponent is not known by name.
         """
         unnamed = [label(policy) for policy in self.opponents if not isinstance(policy, str)]
         if unnamed:
@@ -130,7 +130,7 @@ def policies_against(task: Task, arithmetic: Arithmetic) -> Mapping[int, Policy]
     """Give the other players' policies by seat."""
     pairs = zip(task.others, task.opponents, strict=True)
     return MappingProxyType(
-        {other: look_up(policy, task.game, other, not arithmetic.rounds) for other, policy in pairs}
+        {other: resolve(policy, task.game, other, not arithmetic.rounds) for other, policy in pairs}
     )
 
 
@@ -151,8 +151,8 @@ class FirstLaw(NamedTuple):
 def first_law(task: Task, arithmetic: Arithmetic) -> FirstLaw:
     """Compute the law of the agent's first state.
 
-    The law is conditional on the agent's getting to move: games that the other players end before
-    are left out, because environments begin such a game again.
+    The law is conditional on the agent's getting to move: it leaves out games that end before the
+    agent's first move, because environments replay them.
 
     Raises:
         ValueError: if the agent never gets to move.
@@ -199,8 +199,8 @@ def make_task(game: str, /, seat: int = 0, **keywords: Any) -> Task:
     Args:
         game: name of the game.
         seat: the agent's seat.
-        keywords: those of the game, and its ``opponent_keyword``: a policy, a list of policies,
-            or, as text, several names with commas between them.
+        keywords: the game's own, and its ``opponent_keyword``: a policy, a list of policies, or a
+            text of several names with commas between them.
 
     Raises:
         KeywordError: if a keyword is not one of the game's.
@@ -226,7 +226,7 @@ def make_game(game: str, others: Sequence[str] = (), /, **keywords: Any) -> Game
     Args:
         game: name of the game.
         others: further keywords of its environment, which the message lists.
-        keywords: those of the game.
+        keywords: the game's own.
 
     Raises:
         KeywordError: if a keyword is not one of the game's.
@@ -290,18 +290,18 @@ def start_mass(game: Game, arithmetic: Arithmetic = FLOATS) -> Array:
     return mass
 
 
-#: Gives the task of an environment and how it shows states to its agent.
-Look: TypeAlias = Callable[[Any], tuple[Task, Sight]]
+#: A function that gives the task of an environment, and how it shows states to its agent.
+Inspect: TypeAlias = Callable[[Any], tuple[Task, Sight]]
 
-_LOOKS: dict[str, Look] = {}
+_INSPECTORS: dict[str, Inspect] = {}
 
 
-def register_environment(package: str, look: Look) -> None:
+def register_environment(package: str, inspect: Inspect) -> None:
     """Register the function that gives task and sight of environments from a package."""
-    _LOOKS[package] = look
+    _INSPECTORS[package] = inspect
 
 
-def look_at(env: Any) -> tuple[Task, Sight | None]:
+def task_and_sight(env: Any) -> tuple[Task, Sight | None]:
     """Give the task of an environment and how it shows states; a ``Task`` is given back as it is.
 
     Raises:
@@ -310,10 +310,10 @@ def look_at(env: Any) -> tuple[Task, Sight | None]:
     """
     if isinstance(env, Task):
         return env, None
-    look = next((_LOOKS[name] for name in packages_of(env) if name in _LOOKS), None)
-    if look is None:
+    known = [_INSPECTORS[name] for name in packages_of(env) if name in _INSPECTORS]
+    if not known:
         raise TypeError(f"env must be an exactdice environment, got {env!r}")
-    return look(env)
+    return known[0](env)
 
 
 def as_task(env: Any) -> Task:
@@ -323,4 +323,4 @@ def as_task(env: Any) -> Task:
         TypeError: if there is none.
         ValueError: if a wrapper of the environment changes the game.
     """
-    return look_at(env)[0]
+    return task_and_sight(env)[0]

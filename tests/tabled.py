@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from exactdice.core.positions import states_of
 from exactdice.envs import Engine
+from exactdice.envs.engine.process import number_of
 from exactdice.envs.engine.tables import process_of
 from exactdice.envs.planners.transitions import tabulate_transitions
 
@@ -30,7 +31,7 @@ def ends_of_events(process):
     for node in nodes:
         for outcome, chance in law_of(process.laws, process.node_laws[node]).items():
             entry = int(process.leads_to[process.node_firsts[node] + outcome]) if chance else -1
-            event = -1 - entry
+            event = number_of(entry)
             if entry < 0 and event >= process.first_node:
                 back[node, event - process.first_node] += chance
                 continue
@@ -54,7 +55,7 @@ def after(process, ends, place, context, action):
         if entry >= 0:
             found[entry, context] += chance
             continue
-        event = process.events[(-1 - entry) * process.num_contexts + context]
+        event = process.events[number_of(entry) * process.num_contexts + context]
         for end, part in ends[event].items():
             found[end] += chance * part
     return found
@@ -67,7 +68,7 @@ def listed(process, found):
         if place is None:
             law[None, process.payoffs[context]] += chance
         else:
-            law[int(process.blocks.states(np.array([place]), np.array([context]))[0]), 0.0] += (
+            law[int(process.groups.states(np.array([place]), np.array([context]))[0]), 0.0] += (
                 chance
             )
     return law
@@ -79,8 +80,8 @@ def require_tables(task):
     ends = ends_of_events(process)
     transitions = tabulate_transitions(Engine(task, 1))
     states = states_of(game, task.seat)
-    places, contexts = process.blocks.locate(states)
-    assert (process.blocks.states(places, contexts) == states).all()
+    places, contexts = process.groups.locate(states)
+    assert (process.groups.states(places, contexts) == states).all()
     assert (process.legal[places] == game.mask(states)).all()
     for state, place, context in zip(states.tolist(), places, contexts, strict=True):
         for action in range(game.num_actions):

@@ -24,7 +24,7 @@ class PolicyCheck:
     Attributes:
         game: the game that is played.
         seat: the seat that the policy plays.
-        name: of the policy.
+        name: name of the policy.
         masked: whether the policy must keep to the legal actions.
         worthless: says in which states no action is worth more than the worst payoff. There the
             tables of planners may choose an illegal action, which pays the same; the first legal

@@ -1,7 +1,7 @@
 """The one door for policies: turn whatever a user gives as a policy into a checked ``Policy``.
 
 Three functions do it: ``convert`` is ``read_policy``, which gives a known name or a ``Policy``,
-followed by ``look_up``, which gives the ``Policy`` that a name stands for. (``as_policy`` of
+followed by ``resolve``, which gives the ``Policy`` that a name stands for. (``as_policy`` of
 ``solver`` calls ``convert`` for the agent of an environment.)
 
 Names, tables and callables are read here. Another library registers a converter for its package;
@@ -119,7 +119,7 @@ def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = No
     )
 
 
-def look_up(
+def resolve(
     known: str | Policy, game: Game, seat: int, exact: bool = False, masked: bool = True
 ) -> Policy:
     """Give the ``Policy`` that a name stands for; "optimal" is the equilibrium.
@@ -154,7 +154,7 @@ def look_up(
 def convert(
     policy: Any, game: Game, seat: int, exact: bool = False, reading: Reading | None = None
 ) -> Policy:
-    """Turn what a user gives into the ``Policy`` of one seat: ``read_policy``, then ``look_up``.
+    """Turn what a user gives into the ``Policy`` of one seat: ``read_policy``, then ``resolve``.
 
     Args:
         policy: what ``read_policy`` takes.
@@ -164,11 +164,11 @@ def convert(
         reading: how the policy is to be understood.
 
     Raises:
-        ValueError: as ``read_policy`` and ``look_up`` do.
+        ValueError: as ``read_policy`` and ``resolve`` do.
     """
     reading = reading or Reading()
     known = read_policy(policy, game, seat, reading)
-    return look_up(known, game, seat, exact, reading.masked)
+    return resolve(known, game, seat, exact, reading.masked)
 
 
 def _known_name(name: str, game: Game, seat: int, masked: bool) -> str:
@@ -179,7 +179,7 @@ def _known_name(name: str, game: Game, seat: int, masked: bool) -> str:
             "of an environment can play: its opponents are known"
         )
     if name not in COMMON:
-        look_up(name, game, seat, masked=masked)
+        resolve(name, game, seat, masked=masked)
     return name
 
 

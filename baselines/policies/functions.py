@@ -88,7 +88,7 @@ class FunctionPolicy(Policy):
     Args:
         call: calls the function with states.
         check: what every result must obey.
-        marks: of the first results, with which later results are compared.
+        marks: marks of the first results, with which later results are compared.
     """
 
     def __init__(self, call: _Call, check: PolicyCheck, marks: Marks) -> None:
@@ -102,7 +102,7 @@ class FunctionPolicy(Policy):
 
     @property
     def roundings(self) -> int:
-        """Of as many actions as any law of the function has."""
+        """Most roundings of a mean, for the law of the function with most actions."""
         return 2 * self._marks.most_actions
 
     def probabilities(self, states: IntArray) -> Array:

@@ -39,7 +39,7 @@ class Policy(ABC):
 
     Attributes:
         shape: number of states and of actions.
-        is_table: whether laws are looked up or counted, without calling a user's function.
+        is_table: whether laws are read from a table or counted, without calling a user's function.
         is_deterministic: whether it always takes the same action in a state.
     """
 
@@ -155,7 +155,7 @@ class DeterministicPolicy(TablePolicy):
 
     @property
     def roundings(self) -> int:
-        """None: a number is picked."""
+        """0: a number is picked, without rounding."""
         return 0
 
     @property
@@ -179,12 +179,12 @@ class DeterministicPolicy(TablePolicy):
         return picked
 
     def likeliest(self, states: IntArray) -> IntArray:
-        """Give the action of each state."""
+        """Read the action from the table."""
         chosen: IntArray = self._rows[states].astype(np.int64)
         return chosen
 
     def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
-        """Look the action up; nothing is drawn."""
+        """Read the action from the table; nothing is drawn."""
         return self.likeliest(states)
 
 
@@ -201,7 +201,7 @@ class StochasticPolicy(TablePolicy):
 
     @cached_property
     def roundings(self) -> int:
-        """Of as many actions as any state has."""
+        """Most roundings of a mean, for the row with most actions."""
         return 2 * int(np.count_nonzero(self._rows, axis=1).max())
 
     def probabilities(self, states: IntArray) -> Array:
@@ -228,7 +228,7 @@ class UniformPolicy(Policy):
 
     @property
     def name(self) -> str:
-        """Its name, in every game."""
+        """Name for people."""
         return "random"
 
     def probabilities(self, states: IntArray) -> Array:
@@ -243,7 +243,7 @@ class UniformPolicy(Policy):
 
     @property
     def roundings(self) -> int:
-        """Of each addition and the division."""
+        """One for each addition, and one for the division."""
         return self.shape[1]
 
     def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:

@@ -59,7 +59,7 @@ def source_policy(game: Game, name: str, seat: int, masked: bool = True) -> Poli
 
     Args:
         game: the game that is played.
-        name: of the policy, with its argument if it takes one.
+        name: name of the policy, with its argument if it takes one.
         seat: the seat that the policy plays.
         masked: whether it must keep to the legal actions.
 

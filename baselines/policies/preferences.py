@@ -116,7 +116,7 @@ def choose(
 
     Args:
         preferences: logits or action values, shape (state, action).
-        observations: of the same states, for the message.
+        observations: observations of the same states, for messages.
         legal: which actions may be chosen, shape (state, action).
         deterministic: whether the likeliest action is taken.
 

@@ -132,7 +132,7 @@ def as_numbers(given: Any, name: str) -> npt.NDArray[Any]:
         raise InputError(f"{name} must be numbers, got nothing (None)")
     try:
         array = np.asarray(_of_tensor(given))
-    except Exception as error:  # each library has its own for what is no array
+    except Exception as error:  # each library raises its own
         said = " ".join(str(error).split())[:120]
         raise InputError(
             f"{name} must be numbers in rows of one length, got a {type(given).__name__}: {said}"

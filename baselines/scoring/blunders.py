@@ -8,7 +8,7 @@ import numpy as np
 from ...core import FLOATS, FloatArray, Game, IntArray, Stage
 from ..policies.kinds import Policy
 from ..solving.evaluation import Solution
-from ..solving.induction import look_ahead
+from ..solving.induction import visit_action_values
 from ..solving.players import with_illegal
 
 
@@ -17,14 +17,14 @@ class Blunder:
     """A decision that lowers the expected payoff.
 
     Attributes:
-        observation: of the agent.
-        action: the agent's.
+        observation: the agent's observation.
+        action: the action that the agent took.
         best_action: the smallest optimal action.
         value: expected payoff after ``action`` if play is optimal from then on.
-        best_value: the same after ``best_action``.
+        best_value: expected payoff after ``best_action`` if play is optimal from then on.
         occupancy: probability that a game visits this observation and the agent takes ``action``;
             with cycles, the expected number of times.
-        cost: expected payoff lost a game, ``occupancy * (best_value - value)``.
+        cost: expected payoff lost per game, ``occupancy * (best_value - value)``.
         words: the decision, its value and its cost in a sentence.
     """
 
@@ -98,7 +98,7 @@ def mistakes(agent: Policy, solution: Solution, met: FloatArray) -> Mistakes:
     equal = FLOATS.tie(game)
     found: dict[int, tuple[IntArray | FloatArray, ...]] = {}  # by the first state of a stage
 
-    def look(stage: Stage, expected: FloatArray) -> None:
+    def visit(stage: Stage, expected: FloatArray) -> None:
         states = stage.states
         if stage.seat == task.seat:
             best = solution.found.at(stage.seat, states)
@@ -109,7 +109,7 @@ def mistakes(agent: Policy, solution: Solution, met: FloatArray) -> Mistakes:
             entry = states[wrong[0]], wrong[1], values[wrong], law[wrong], weights[wrong]
             found[int(states[0])] = entry
 
-    look_ahead(game, look, solution.found, task.seat, FLOATS)
+    visit_action_values(game, visit, solution.found, task.seat, FLOATS)
     columns = zip(*found.values(), strict=True)
     return Mistakes(*(np.concatenate(column) for column in columns))
 

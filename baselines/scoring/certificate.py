@@ -3,10 +3,10 @@
 A certificate is a compressed NumPy file (.npz) without pickled objects that holds
 
     policy    actions, integers of shape (state,), or probabilities, shape (state, action), in the
-              states of the agent's seat in growing order
+              states of the agent's seat in increasing order
     claims    JSON: the game with its keyword arguments, seat and opponents, the policy's name, and
               value, optimum, random, regret and normalized
-    sha256    of both, against damage
+    sha256    hash of both, which shows damage
 
 ``verify`` trusts no claim: it computes all of them anew from the policy. It is safe with a file of
 unknown origin: it reads at most half a gigabyte, runs nothing in the file, accepts as opponents
@@ -39,7 +39,7 @@ from .score import Score, score
 FORMAT = "exactdice policy certificate 1"
 MEMBERS = ("policy", "claims", "sha256")
 CLAIMS = ("value", "optimum", "random", "regret", "normalized")
-TOLERANCE = 1e-9  # of the largest payoff: normalising again changes last digits
+TOLERANCE = 1e-9  # share of the largest payoff: normalising again changes last digits
 LARGEST = 2**29  # bytes of a file, and of the policy in memory
 LONGEST = 2**24  # characters of the claims
 DEEPEST = 6  # lists in lists in the claims; a utility's table is at 4
@@ -53,10 +53,10 @@ def certificate(result: Score) -> bytes:
     """Write the certificate of a score.
 
     Args:
-        result: of a policy held to the legal actions, against opponents known by name.
+        result: score of a policy held to the legal actions, against opponents known by name.
 
     Raises:
-        ValueError: if it is of another kind or too large to be verified.
+        ValueError: if the policy or an opponent is another one, or the policy too large to verify.
     """
     task = result.task
     if not result.masked:
@@ -125,7 +125,7 @@ def read_policy(path: Path, game: Game) -> PolicyFunction:
 
 
 def _player(path: Path, policy: npt.NDArray[Any], task: Task) -> PolicyFunction:
-    """Make a function of a policy's rows, one for each state of the seat in growing order."""
+    """Make a function of a policy's rows, one for each state of the seat in increasing order."""
     states = states_of(task.game, task.seat)
     if len(policy) != len(states):
         raise InputError(f"must hold a policy for {len(states)} states, got {len(policy)}")

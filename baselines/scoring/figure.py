@@ -10,7 +10,7 @@ class Figure(NamedTuple):
         name: the attribute of ``Score``, and the key in JSON.
         label: its name for people; empty if it stands in JSON only.
         meaning: a phrase that explains it.
-        format: of the number.
+        format: format of the number, as for ``format``.
         sentence: for the terminal, with the number at ``{}``; empty for a column of the table.
         logged: whether a training loop logs it.
     """

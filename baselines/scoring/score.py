@@ -77,8 +77,8 @@ class Score:
             with the worst payoff.
         task: game, seat and opponents.
         value: expected payoff of the policy.
-        optimum: that of the best response to the same opponents.
-        random: that of the uniform policy over legal actions.
+        optimum: expected payoff of the best response to the same opponents.
+        random: expected payoff of the uniform policy over legal actions.
         agent: the policy itself.
         error_bound: largest distance of ``value`` from the exact one by rounding; the bound of
             the optimum is in its ``Solution``.
@@ -115,13 +115,13 @@ class Score:
 
     @property
     def normalized(self) -> float:
-        """(value - random) / (optimum - random); 1 if these two agree, as nothing can be lost."""
+        """(value - random) / (optimum - random); 1 if optimum and random agree."""
         span = self.optimum - self.random
         return (self.value - self.random) / span if span > FLOATS.tie(self.task.game) else 1.0
 
     @cached_property
     def outcomes(self) -> Mapping[float, float]:
-        """Probability of every payoff, by payoff in growing order."""
+        """Probability of every payoff, by payoff in increasing order."""
         law = outcomes(self.agent, self.task, FLOATS, self._met)
         return MappingProxyType({float(payoff): float(law[payoff]) for payoff in law})
 
@@ -144,7 +144,9 @@ class Score:
         wrong = self._mistakes
         order = np.argsort(wrong.costs(solve(self.task)), kind="stable")
         actions = np.full(self.task.game.num_states, -1)
-        actions[wrong.states[order]] = wrong.actions[order]  # of several the last one stays
+        actions[wrong.states[order]] = wrong.actions[
+            order
+        ]  # the costliest one of a state is written last
         return frozen(actions)
 
     @cached_property
@@ -241,7 +243,7 @@ def score(
         masked: whether the policy is held to the legal actions; if not, an illegal action ends
             the game with the worst payoff.
         observations: changes observations before a model gets them (see ``as_policy``).
-        name: of the policy, for people.
+        name: name of the policy, for people.
 
     Raises:
         ValueError: if the policy does not fit the game or cannot be scored exactly.
@@ -280,9 +282,9 @@ def exact_evaluation(
         policy: whatever ``score`` takes, such as a model of stable-baselines3, or a torch module
             that gives a preference (a logit or an action value) for each action.
         env: as for ``score``. It is not played, so that training may go on in it.
-        deterministic: as for ``score``, like the others.
-        masked: the same. An agent that is trained without masks plays with ``masked=False``.
-        observations: the same.
+        deterministic: see ``score``.
+        masked: see ``score``. An agent that is trained without masks plays with ``masked=False``.
+        observations: see ``score``.
 
     Returns:
         "value", "regret" and "normalized" (see ``Score``).

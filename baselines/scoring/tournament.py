@@ -11,7 +11,7 @@ from ...core import Array, InputError
 from ..policies.door import Reading, convert
 from ..solving.induction import arithmetic_of
 from ..solving.solver import evaluate
-from ..task import Task, look_at
+from ..task import Task, task_and_sight
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def payoff_matrix(policies: Mapping[str, Any], env: Any, exact: bool = False) ->
     Raises:
         ValueError: if the game has one player, or there are fewer than two policies.
     """
-    task, sight = look_at(env)
+    task, sight = task_and_sight(env)
     game = task.game
     seats = range(game.num_players)
     if len(seats) < 2:

@@ -3,10 +3,10 @@
 Let T(c) be the values of a block's cut after one pass backward with the values c put in at the cut
 (``core.blocks``). The true values solve c = T(c).
 
-*Fixed policies* make T affine, T(c) = b + A c, where A holds the probabilities to come from one
-point of the cut next to another. So from any guess c the step d to the solution solves the small
+*Fixed policies* make T affine, T(c) = b + A c, where A(i, j) is the probability that the next point
+of the cut after point i is point j. So from any guess c the step d to the solution solves the small
 linear system (I - A) d = T(c) - c. Forward, the expected visits x of the cut solve the transposed
-one, x = r + A' x, where r is what comes to the cut of the mass that begins in the block.
+system x = r + A' x, where r is the mass on its first arrival at the cut.
 
 *Free players* choose by policy iteration (Howard 1960): the choices of the pass for T(c) become
 fixed policies, whose solution is the next c, until the choices repeat. Where two players are free,
@@ -14,18 +14,18 @@ both choose at once, which is Newton's method and need not come to an end (Polla
 Avi-Itzhak 1969). If choices repeat before c = T(c), the opponent first finds its best response to
 the other player's choices, by the same iteration, which always ends (Hoffman and Karp 1966).
 
-*How right it is.* Let r bound |T(c) - c|, as computed by the last pass. In a position of the cut
+*Error bound.* Let r bound |T(c) - c|, as computed by the last pass. In a position of the cut
 the values that are used, c, miss their equation by r more than other values do. So the proof in
 ``rounding`` bounds their error by (eta + r) N, where N is the expected number of decisions until
 the block is left, if all players conspire to prolong the stay. N is finite if and only if the block
 is left with positive probability under every policy, as every game must. It is found by the same
 iteration, for a game that pays one for each decision. Floats find h in place of its values at the
 cut, for which a pass gives T'(h) <= h + t. If t < 1, then 1 / (1 - t) times the values of that
-pass, and times h at the cut, are large enough for the proof. What values of later blocks miss comes
-back once, as the block is left once. Without rounding, c = T(c) holds to the last digit.
+pass, and times h at the cut, are large enough for the proof. The error of later blocks is added
+once, as the block is left once. Without rounding, c = T(c) holds to the last digit.
 
-*Forward*, visits x of the cut that miss r + A' x by some mass have missed no more where mass comes
-to an end, as that mass ends once.
+*Forward*, if visits x of the cut miss r + A' x by some mass, the mass that arrives at the ends of
+the game is wrong by no more than that, as the missing mass ends once.
 """
 
 from contextlib import suppress
@@ -103,7 +103,7 @@ def pass_error(game: Game, seat: int, arithmetic: Arithmetic) -> float:
 
 
 def _guess(players: Players) -> Values:
-    """Give values with which policy iteration begins: the middle payoff, or if exact the floats.
+    """Give the values with which policy iteration begins: middle payoffs, or if exact, floats.
 
     Nearly all choices are right at the floats' values, so exact iteration is short.
     """
@@ -120,8 +120,8 @@ def _solve(block: Block, players: Players, values: Values, cut: Array) -> Any:
 
     Args:
         block: the block.
-        players: of the game.
-        values: of later blocks; the values of this block are added.
+        players: the players of the game.
+        values: the values of later blocks, to which those of this block are added.
         cut: a guess of the cut's values, shape (cut,).
     """
     gains = block.gains(values)

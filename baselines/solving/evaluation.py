@@ -14,7 +14,7 @@ from ...core.sizes import check_array
 from ...core.sweeps import sweeps_of
 from ..policies.kinds import DeterministicPolicy, Policy
 from ..task import Task, first_law, start_mass
-from .induction import look_ahead
+from .induction import visit_action_values
 from .observations import Reader, integers_of
 from .rounding import gamma, largest_payoff, upwards
 
@@ -57,7 +57,7 @@ class Evaluation:
     def values(self) -> Array:
         """Value to the agent, floats or fractions, shape (player to move, state).
 
-        Fractions of a whole game take time: ``found.at`` gives those of some positions.
+        Fractions for a whole game take time to make; ``found.at`` makes those of some positions.
         """
         return self.found.array
 
@@ -82,24 +82,23 @@ class Evaluation:
     def table(self) -> Array:
         """Value of each action of the agent if the policy is followed afterwards.
 
-        Shape (state, action); illegal actions are -inf. For small
-        games: the table of a large game is refused.
+        Shape (state, action); illegal actions are -inf. The table of a large game is refused.
         """
         game = self.task.game
         check_array("a table of action values", game, game.num_states, game.num_actions)
         expected = np.full((game.num_states, game.num_actions), -np.inf, self.arithmetic.dtype)
 
-        def look(stage: Stage, numbers: Array) -> None:
+        def visit(stage: Stage, numbers: Array) -> None:
             if stage.seat == self.task.seat:
                 values = self.arithmetic.unscaled(numbers, stage.scale[:, None])
                 expected[stage.states] = np.where(game.mask(stage.states), values, -np.inf)
 
-        self._look_ahead(look)
+        self._visit_action_values(visit)
         return frozen(expected)
 
-    def _look_ahead(self, look: Callable[[Stage, Array], None]) -> None:
-        """Call ``look`` with the action values of each stage, as a sweep has them."""
-        look_ahead(self.task.game, look, self.found, self.task.seat, self.arithmetic)
+    def _visit_action_values(self, visit: Callable[[Stage, Array], None]) -> None:
+        """Call ``visit`` with the action values of each stage (see ``induction``)."""
+        visit_action_values(self.task.game, visit, self.found, self.task.seat, self.arithmetic)
 
     def action_values(self, observation: Any) -> Array:
         """Give the values of all actions at one observation, shape (action,); illegal are -inf.
@@ -142,7 +141,7 @@ class Evaluation:
 
     @cached_property
     def _own_states(self) -> IntArray:
-        """The states in which the agent may be to move, in growing order."""
+        """The states in which the agent may be to move, in increasing order."""
         return frozen(states_of(self.task.game, self.task.seat))
 
 
@@ -153,7 +152,7 @@ class Solution(Evaluation):
     policy: DeterministicPolicy
 
     def optimal_actions(self, observation: Any) -> IntArray:
-        """Give all optimal actions at one observation, in growing order.
+        """Give all optimal actions at one observation, in increasing order.
 
         Args:
             observation: as for ``action_values``.
@@ -166,16 +165,16 @@ class Solution(Evaluation):
 
     @cached_property
     def optimal(self) -> BoolArray:
-        """Say which actions are optimal, shape (state, action); where others move all are."""
+        """Whether an action is optimal, shape (state, action); True where others are to move."""
         game = self.task.game
         check_array("a table of optimal actions", game, game.num_states, game.num_actions)
         optimal = np.ones((game.num_states, game.num_actions), dtype=bool)
 
-        def look(stage: Stage, numbers: Array) -> None:
+        def visit(stage: Stage, numbers: Array) -> None:
             if stage.seat == self.task.seat:
                 optimal[stage.states] = self._best(numbers, stage.states)
 
-        self._look_ahead(look)
+        self._visit_action_values(visit)
         return frozen(optimal)
 
     def _best(self, expected: Array, states: IntArray) -> BoolArray:

@@ -1,4 +1,4 @@
-"""Backward and forward induction over all positions of a game, one policy a seat.
+"""Backward and forward induction over all positions of a game, with one policy for each seat.
 
 With V(i, s) the value to one chosen seat when player i is to move in state s, and Q(i, s, a) the
 expected value of an action, which ``Sweeps.backward`` computes from later values:
@@ -9,8 +9,8 @@ expected value of an action, which ``Sweeps.backward`` computes from later value
 
 Without a free opponent this is the Bellman equation of a decision process. If all players are free
 and each takes its own best action, the result is an equilibrium: of a zero-sum game the minimax
-solution, of any other game the one in which ties are broken towards the smallest action, which then
-may matter to the others.
+solution. In any other game, ties are broken towards the smallest action, and another choice among
+tied actions may change the payoffs of the other players.
 """
 
 from collections.abc import Callable
@@ -64,26 +64,26 @@ def sweep_back(players: Players) -> Sweep:
     return Sweep(values, choices, error_bound)
 
 
-def look_ahead(
+def visit_action_values(
     game: Game,
-    look: Callable[[Stage, Array], None],
+    visit: Callable[[Stage, Array], None],
     values: Values,
     seat: int,
     arithmetic: Arithmetic,
 ) -> None:
-    """Call ``look`` at every stage with the expected values of its actions.
+    """Call ``visit`` at every stage with the expected values of its actions.
 
     Args:
         game: the rules.
-        look: takes a stage and expected values, shape (state, action), multiplied by its scale
+        visit: takes a stage and expected values, shape (state, action), multiplied by its scale
             and meaningless for illegal actions.
-        values: of all positions to ``seat``.
-        seat: the seat whose values they are.
-        arithmetic: of the values.
+        values: values of all positions to ``seat``.
+        seat: the seat.
+        arithmetic: arithmetic of the values.
     """
 
     def decide(stage: Stage, expected: Array) -> Array:
-        look(stage, expected)
+        visit(stage, expected)
         return values.at_stage(stage)
 
     for block in reversed(sweeps_of(game).blocks(seat, arithmetic)):

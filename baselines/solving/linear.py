@@ -9,11 +9,11 @@ from ...core.blocks import Block
 def solve_linear(block: Block, chances: Array, right: Array, arithmetic: Arithmetic) -> Array:
     """Solve x = right + A x, for each group by itself.
 
-    By Gauss and Jordan, without pivoting, which these matrices do not need: off the diagonal of
-    I - A nothing is positive, and its rows or its columns sum to no less than nothing.
+    Gauss-Jordan elimination without pivoting. I - A needs none: it has no positive entry off the
+    diagonal, and either no row or no column with a negative sum.
 
     Args:
-        block: whose cut it is.
+        block: the block of the cut.
         chances: A, shape (group, place, place).
         right: shape (cut,).
         arithmetic: of all numbers.

@@ -22,8 +22,8 @@ def as_numbers(
 
     Args:
         observation: an array, a list, or a tensor of any library.
-        shape: that it must have.
-        wanted: what it must be, for the message.
+        shape: shape that it must have.
+        wanted: the form that it must have, in words, for messages.
         kinds: accepted kinds of dtype; a list of numbers of two kinds has the wider one.
 
     Raises:
@@ -31,7 +31,7 @@ def as_numbers(
     """
     try:
         given = np.asarray(observation)
-    except Exception:  # of ragged lists, or tensors on other devices: each library has its own
+    except Exception:  # ragged lists, tensors on devices: each library raises its own
         raise InputError(f"observation must be {wanted}, got {told(observation)}") from None
     if given.shape != shape or given.dtype.kind not in kinds:
         raise InputError(f"observation must be {wanted}, got {told(observation)}")
@@ -44,10 +44,10 @@ def whole_numbers(observation: Any, sizes: tuple[int, ...], names: tuple[str, ..
     Args:
         observation: one number for each component.
         sizes: number of values of each component.
-        names: of the components.
+        names: names of the components.
 
     Raises:
-        InputError: if it is something else, or a number is out of range.
+        InputError: if it has another form, or a number is out of range.
     """
     wanted = f"({', '.join(names)}) below {sizes} in whole numbers"
     given = as_numbers(observation, (len(sizes),), wanted)
@@ -76,9 +76,9 @@ class InDictionary:
     """Reads observations from a dictionary that also holds a mask, or given without it.
 
     Attributes:
-        key: of the observation.
-        game: of the observations.
-        read: turns the entry into integers; None if it is the integers.
+        key: key of the observation.
+        game: the game that is observed.
+        read: turns the entry into integers; None if the entry is the integers.
     """
 
     key: str
@@ -102,7 +102,7 @@ class Changed:
     """Refuses the observations of an environment whose wrappers change them.
 
     Attributes:
-        wrappers: their names.
+        wrappers: names of the wrappers.
     """
 
     wrappers: tuple[str, ...]
@@ -111,8 +111,8 @@ class Changed:
         """Refuse, and say which observations can be read."""
         raise InputError(
             "observation must be one that can be read, and the wrappers of env change it "
-            f"({', '.join(self.wrappers)}): ask a solution of env.unwrapped about what that shows, "
-            f"got {told(observation)}"
+            f"({', '.join(self.wrappers)}): give an observation of env.unwrapped to a solution of "
+            f"env.unwrapped, got {told(observation)}"
         )
 
 

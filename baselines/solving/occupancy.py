@@ -17,11 +17,12 @@ def play(policy: Policy, task: Task, arithmetic: Arithmetic, follow: Decide | No
     """Compute the probability that a game visits each state, by a sweep forward.
 
     Args:
-        policy: the agent's.
+        policy: the agent's policy.
         task: game, seat and opponents.
-        arithmetic: of the probabilities.
+        arithmetic: arithmetic of the probabilities.
         follow: takes a stage and the weights of its moves, shape (state, action), and gives the
-            weights with which the game goes on; linear, and called several times. None: all.
+            weights with which the game goes on. It must be linear, and is called several times.
+            None keeps all weights.
 
     Returns:
         Probabilities, or in a game with cycles expected visits, shape (player to move, state).
@@ -44,12 +45,12 @@ def play(policy: Policy, task: Task, arithmetic: Arithmetic, follow: Decide | No
 
 
 def outcomes(policy: Policy, task: Task, arithmetic: Arithmetic, met: Array) -> dict[Any, Any]:
-    """Compute the probability of every payoff to the agent, in growing order of payoffs.
+    """Compute the probability of every payoff to the agent, in increasing order of payoffs.
 
     Args:
-        policy: the agent's.
+        policy: the agent's policy.
         task: game, seat and opponents.
-        arithmetic: of the probabilities.
+        arithmetic: arithmetic of the probabilities.
         met: occupancy of each position, as ``play`` gives it.
     """
     game, policies = task.game, {**policies_against(task, arithmetic), task.seat: policy}

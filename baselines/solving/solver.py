@@ -18,7 +18,7 @@ from ..policies.door import Reading, convert, label
 from ..policies.kinds import DeterministicPolicy, Policy, PolicyFunction, PolicyLike
 from ..policies.names import BEST
 from ..policies.preferences import FunctionNetwork
-from ..task import LineUp, Task, by_seat, look_at, policies_against
+from ..task import LineUp, Task, by_seat, policies_against, task_and_sight
 from .evaluation import Evaluation, Solution
 from .induction import arithmetic_of, equilibrium, sweep_back
 from .occupancy import outcomes, play
@@ -32,7 +32,7 @@ def solve(env: Any, exact: bool = False) -> Solution:
         env: an environment of this project, or a ``Task``.
         exact: compute with integers; values are fractions.
     """
-    task, sight = look_at(env)
+    task, sight = task_and_sight(env)
     solution = _solve(task, arithmetic_of(task.game, exact))
     if sight is None or sight.read is None:
         return solution
@@ -67,14 +67,14 @@ def evaluate(
         env: an environment of this project, or a ``Task``.
         exact: compute with fractions; probabilities are taken as the exact numbers their floats
             are.
-        deterministic: as for ``as_policy``, like the others.
-        masked: the same; an illegal action ends the game with the worst payoff.
-        observations: the same.
+        deterministic: see ``as_policy``.
+        masked: see ``as_policy``. If False, an illegal action ends the game with the worst payoff.
+        observations: see ``as_policy``.
 
     Raises:
         ValueError: if the policy does not fit the game or cannot be scored exactly.
     """
-    task, sight = look_at(env)
+    task, sight = task_and_sight(env)
     arithmetic = arithmetic_of(task.game, exact)
     reading = Reading(deterministic, masked, sight, observations)
     agent = _agent(policy, task, arithmetic, reading)
@@ -117,7 +117,7 @@ def as_policy(
     Raises:
         ValueError: if the policy does not fit the game or cannot be scored exactly.
     """
-    task, sight = look_at(env)
+    task, sight = task_and_sight(env)
     reading = Reading(deterministic, masked, sight, observations)
     return _agent(policy, task, arithmetic_of(task.game, exact), reading)
 
@@ -158,7 +158,7 @@ def from_network(
     Returns:
         A callable on (observations, masks), which every function here takes for a policy.
     """
-    _, sight = look_at(env)
+    _, sight = task_and_sight(env)
     show = (lambda observations: observations) if sight is None else sight.show
     return FunctionNetwork(function, show, label(function), deterministic, masked)
 
@@ -170,7 +170,7 @@ def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
         Probabilities, shape (state,); in a game with cycles, which may visit a state again,
         expected visits.
     """
-    task, sight = look_at(env)
+    task, sight = task_and_sight(env)
     arithmetic = arithmetic_of(task.game, exact)
     chosen = _agent(policy, task, arithmetic, Reading(sight=sight))
     met: Array = play(chosen, task, arithmetic)[task.seat]
@@ -188,9 +188,9 @@ def outcome_distribution(
         exact: compute with fractions.
 
     Returns:
-        Probabilities by payoff, in growing order; they sum to one.
+        Probabilities by payoff, in increasing order; they sum to one.
     """
-    task, sight = look_at(env)
+    task, sight = task_and_sight(env)
     arithmetic = arithmetic_of(task.game, exact)
     chosen = _agent(policy, task, arithmetic, Reading(sight=sight))
     return outcomes(chosen, task, arithmetic, play(chosen, task, arithmetic))
@@ -205,7 +205,7 @@ def expected_payoffs(policies: LineUp, env: Any, exact: bool = False) -> list[fl
         env: an environment of this project or a ``Task``, for its game.
         exact: compute with fractions.
     """
-    task, sight = look_at(env)
+    task, sight = task_and_sight(env)
     game, reading = task.game, Reading(sight=sight)
     line_up = {
         seat: convert(policy, game, seat, exact, reading)
@@ -227,7 +227,7 @@ def best_response(policy: PolicyLike, env: Any, exact: bool = False) -> Solution
     ``policy`` plays the seat of ``env``; the opponents of ``env`` are ignored. Here "optimal" is
     the equilibrium.
     """
-    task, sight = look_at(env)
+    task, sight = task_and_sight(env)
     _require_two_players(task.game)
     chosen = convert(policy, task.game, task.seat, exact, Reading(sight=sight))
     return solve(Task(task.game, 1 - task.seat, {task.seat: chosen}), exact)
@@ -239,7 +239,7 @@ def exploitability(policy: PolicyLike, env: Any, exact: bool = False) -> float |
     It is the mean over both seats of the best response's value minus the value of the game to its
     seat (half of NashConv): zero for an equilibrium, positive for any other policy.
     """
-    task, sight = look_at(env)
+    task, sight = task_and_sight(env)
     game = task.game
     _require_two_players(game)
     gains = []

@@ -25,11 +25,11 @@ from .linear import solve_linear
 from .players import one_hot
 from .rounding import gamma, upwards
 
-#: A longest stay is found if the t of the docstring of ``cycles`` is no larger than this,
+#: The iteration for a longest stay stops once the t of the docstring of ``cycles`` is at most this.
 MISSING = 2.0**-10
-#: and floats can tell it from an endless one if by no more than this.
+#: If it ends with a larger t than this, floats cannot tell the stay from an endless one.
 MOST_MISSING = 0.5
-#: Policy iteration takes a few rounds; one that takes so many goes in circles.
+#: Policy iteration takes a few rounds; after this many it must be going in circles.
 MOST_ROUNDS = 1000
 
 
@@ -64,13 +64,13 @@ def _stays_in_floats(game: Game, seat: int) -> FloatArray:
     for block in sweeps_of(game).blocks(seat):
         try:
             stays.append(_stay(game, block, FLOATS, choices))
-        except GameError:  # though it may end: rounding takes a small chance of it for none
+        except GameError:  # it may end after all: floats may round a small chance to 0
             stays.append(np.inf)
     return frozen(np.array(stays))
 
 
 def _no_choices(game: Game) -> IntArray:
-    """Make room for an action of each position, shape (player to move, state)."""
+    """Make an array of actions that are not chosen yet, shape (player to move, state)."""
     small = np.min_scalar_type(-game.num_actions)
     choices: IntArray = np.full((game.num_players, game.num_states), -1, small)
     return choices
@@ -83,12 +83,12 @@ def _stay(game: Game, block: Block, arithmetic: Arithmetic, choices: IntArray) -
 
     Args:
         game: the rules.
-        block: of the game.
-        arithmetic: of the bound.
-        choices: where to keep the actions that prolong the stay, shape (player to move, state).
+        block: a block of the game.
+        arithmetic: arithmetic of the bound.
+        choices: array for the actions that prolong the stay, shape (player to move, state).
 
     Raises:
-        GameError: if the block need not be left.
+        GameError: if players can stay in the block for ever.
     """
     if block.is_swept_whole:
         return 0.0

@@ -21,19 +21,23 @@ class Encoding:
 
     Args:
         sizes: number of values of each component.
-        name: "integer" leaves the numbers alone, for the space ``MultiDiscrete``, which
-            stable-baselines3 one-hot encodes by itself; "one_hot" has one bit for each value of
-            each component, "thermometer" one for each but 0, which says whether the component is
-            at least as large, both ``MultiBinary``; "one_hot_float" has the bits of "one_hot" in
-            single precision, a ``Box`` from 0 to 1, which every library takes; "scaled" divides
-            each component by its largest value, such a ``Box`` too.
+        name: one of these.
+
+            - "integer" leaves the numbers as they are. The space is ``MultiDiscrete``, which
+              stable-baselines3 one-hot encodes by itself.
+            - "one_hot" has one bit for each value of each component, in ``MultiBinary``.
+            - "thermometer" has one bit for each value of each component but 0, which says whether
+              the component is at least that value, in ``MultiBinary``.
+            - "one_hot_float" has the bits of "one_hot" in single precision, in a ``Box`` from 0 to
+              1, a space that every library takes.
+            - "scaled" divides each component by its largest value, in a ``Box`` from 0 to 1.
 
     Attributes:
         space: the observation space.
 
     Raises:
-        ValueError: if the name is unknown, or the game has a single observation, of which
-            "thermometer" and "scaled" have nothing to say.
+        ValueError: if the name is unknown, or is "thermometer" or "scaled" for a game with a
+            single observation, which these encodings cannot show.
     """
 
     def __init__(self, sizes: tuple[int, ...], name: EncodingName = "integer") -> None:
@@ -51,7 +55,7 @@ class Encoding:
 
     @cached_property
     def _bits(self) -> tuple[IntArray, IntArray]:
-        """Component and value that each bit is about."""
+        """Component and value to which each bit belongs."""
         first = 1 if self.name == "thermometer" else 0
         components = np.repeat(np.arange(len(self._sizes)), self._sizes - first)
         values = np.concatenate([np.arange(first, size) for size in self._sizes.tolist()])
@@ -59,7 +63,7 @@ class Encoding:
 
     @property
     def components(self) -> IntArray:
-        """Component of an observation that each feature is about, shape (feature,)."""
+        """Component of an observation to which each feature belongs, shape (feature,)."""
         whole = self.name in ("integer", "scaled")
         return np.arange(len(self._sizes)) if whole else self._bits[0]
 
@@ -76,14 +80,14 @@ class Encoding:
         return on.astype(self.space.dtype)
 
     def read(self, observation: Any) -> IntArray:
-        """Give the integers of one observation, shape (component,); of integers there is no need.
+        """Decode one observation, by any encoding but "integer": integers of shape (component,).
 
         Args:
             observation: shape (feature,), from 0 to 1 as ``encode`` gives them, of any dtype that
                 holds them.
 
         Raises:
-            InputError: if ``encode`` gives no such thing.
+            InputError: if ``encode`` never gives this observation.
         """
         shape, dtype = self.space.shape, self.space.dtype
         assert shape is not None
@@ -91,7 +95,7 @@ class Encoding:
         wanted = f"one that env shows, {shape[0]} numbers by the encoding {self.name}"
         bits = isinstance(self.space, gym.spaces.MultiBinary)
         given = as_numbers(observation, shape, wanted, kinds="iufb" if bits else "iuf")
-        if isinstance(self.space, gym.spaces.Box):  # doubles of what is shown in single precision
+        if isinstance(self.space, gym.spaces.Box):  # doubles of numbers shown in single precision
             given = given.astype(dtype)
         if np.all((given >= 0) & (given <= 1)):
             integers: IntArray = self.decode(given[None])[0]
@@ -101,7 +105,7 @@ class Encoding:
 
     @property
     def sight(self) -> Sight:
-        """What an agent is shown in this encoding."""
+        """How an agent is shown its states in this encoding."""
         read = None if self.name == "integer" else self.read
         return Sight(self.space, self.encode, wrapped=False, read=read)
 
@@ -113,7 +117,7 @@ class Encoding:
         return integers if self.name in ("integer", "scaled") else self._decode_bits(integers)
 
     def _decode_bits(self, bits: IntArray) -> IntArray:
-        """Add up what the bits of each component stand for."""
+        """Sum the values that the bits of each component stand for."""
         components, values = self._bits
         adds = bits if self.name == "thermometer" else bits * values
         sums = np.cumsum(adds, axis=-1)
@@ -130,7 +134,7 @@ class Encoding:
 
 
 def _names(sizes: tuple[int, ...]) -> tuple[EncodingName, ...]:
-    """List the encodings that tell the observations of a game apart, each by a space of its own."""
+    """List the encodings of a game's observations; two cannot show a single observation."""
     several = max(sizes) > 1
     return tuple(
         name for name in get_args(EncodingName) if several or name not in ("thermometer", "scaled")

@@ -27,21 +27,22 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
     ``observation_names``) unless ``encoding`` says otherwise, actions ``Discrete``.
     ``info["action_mask"]``, int8 of shape (action,), says which actions are legal after every
     reset and step. An illegal action ends the episode with the worst outcome and
-    ``info["illegal_action"] = True``. When the game is over, ``info["outcome"]`` holds its payoff
-    and the observation stays the one before.
+    ``info["illegal_action"] = True``. When the game is over, ``info["outcome"]`` holds its payoff,
+    and the observation remains that of the agent's last move.
 
     Args:
         game: name of the game.
         seat: the agent's seat; seat 0 moves first. Opponents who move before the agent are played
-            by ``reset``, and games that they end are replayed.
+            by ``reset``, which replays games that end before the agent's first move.
         reward: "outcome", "regret" or "shaped" (see ``Engine``).
         encoding: how observations are written, "integer" or another one (see ``Encoding``).
         render_mode: None, "ansi" (a text), "rgb_array" (pixels, uint8 of shape (400, 600, 3)) or
-            "human" (a window); the last two need pygame. Whoever watches sees every move of the
-            others, which are then played one by one and not by tables: a seed gives other games.
-        keywords: those of the game, such as ``max_score``; and ``opponent`` (in the lowest-score
-            game ``opponents``): a policy's name, a table (state, action), actions (state,), or a
-            callable on (observations, masks).
+            "human" (a window); the last two need pygame. With a render mode every move of the
+            opponents is shown, so that games are played by the rules and not by tables; a seed
+            then gives other games than without.
+        keywords: the game's own, such as ``max_score``; and ``opponent`` (``opponents`` in some
+            games): a policy's name, a table (state, action), actions (state,), or a callable on
+            (observations, masks).
 
     Attributes:
         task: what the agent faces; exact computation starts from it.
@@ -110,7 +111,7 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
         return self._engine.observe_one(), reward, over, False, info
 
     def action_masks(self) -> BoolArray:
-        """Say which actions are legal, bool of shape (action,), as MaskablePPO asks for it."""
+        """Say which actions are legal, bool of shape (action,); MaskablePPO calls this method."""
         legal: BoolArray = self._engine.masks()[0]
         return legal
 
@@ -121,12 +122,12 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
 
     @property
     def sight(self) -> Sight:
-        """What the agent is shown of a state."""
+        """How the agent is shown its states."""
         return self._engine.sight
 
     @contextmanager
     def elsewhere(self) -> Iterator[None]:
-        """Let the game be put into other states by ``go_to``, and go on where it was."""
+        """Let a ``with`` block change the state by ``go_to``, and restore the state at its end."""
         before = self._engine.states, self._over
         try:
             yield
@@ -166,7 +167,7 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
 
     @property
     def sparse_P(self) -> SparseLaw:  # noqa: N802  as P
-        """The same as sparse matrices, for default sizes too (see ``SparseLaw``).
+        """The agent's transition law as sparse matrices, for default sizes too (see ``SparseLaw``).
 
         Raises:
             ModuleNotFoundError: if SciPy is not installed.
@@ -176,11 +177,11 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
 
     @property
     def initial_state_distrib(self) -> FloatArray:
-        """Law of the agent's first state as ``P`` numbers them, the end last: shape (state,)."""
+        """Law of the agent's first state, numbered as in ``P``, shape (state,)."""
         return np.append(self.task.initial, 0.0)
 
     def _watch(self, ended: str = "") -> None:
-        """Let the renderer see the last moves, and how the game has ended."""
+        """Give the renderer the last moves, and the words for how the game has ended."""
         if self._renderer is not None:
             state = int(self._engine.states[0])
             self._renderer.watch(self._engine.played, self.task.seat, state, ended)
@@ -190,7 +191,7 @@ def check_action(action: Any, num_actions: int) -> int:
     """Return an action as an integer: an int, or an integer scalar or 0-d array of any library.
 
     Raises:
-        ValueError: if it is none, or outside the action space.
+        ValueError: if it is not an integer, or outside the action space.
     """
     try:
         chosen = None if isinstance(action, bool) else operator.index(action)

@@ -8,7 +8,7 @@ import numpy as np
 from ...core import one_of
 from .encoding import Features
 
-#: By library: what it calls observation and mask, and what it wants masks to be made of.
+#: The keys of observation and mask, and the type of masks, that each library expects.
 FORMS: dict[str, tuple[str, str, type[np.generic]]] = {
     "rllib": ("observations", "action_mask", np.float32),
     "tianshou": ("obs", "mask", np.bool_),
@@ -19,14 +19,15 @@ FORMS: dict[str, tuple[str, str, type[np.generic]]] = {
 class MaskInObservation(gym.ObservationWrapper[Any, SupportsIndex, Features]):
     """Shows a dictionary of the observation and the mask of legal actions.
 
-    Exact computation looks through it: a network is asked about the observation, and the mask is
-    kept by ``score`` itself.
+    Exact computation unwraps it: a network is given the observation, and ``score`` itself applies
+    the mask.
 
     Args:
         env: an environment of one game; the encoding "one_hot_float" suits all these libraries.
-        library: whose names and types are used. "rllib" has "observations" and "action_mask",
-            float32; "tianshou" has "obs" and "mask", bool; "torchrl" has "observation" and
-            "action_mask", bool. Masks have shape (action,), one where an action is legal.
+        library: the library whose keys and types are used. "rllib" has "observations" and
+            "action_mask", float32; "tianshou" has "obs" and "mask", bool; "torchrl" has
+            "observation" and "action_mask", bool. Masks have shape (action,), one where an action
+            is legal.
 
     Raises:
         ValueError: if the library is unknown.
@@ -43,7 +44,7 @@ class MaskInObservation(gym.ObservationWrapper[Any, SupportsIndex, Features]):
 
     @property
     def key(self) -> str:
-        """What the observation is called in the dictionary."""
+        """Key of the observation in the dictionary."""
         return self._names[0]
 
     def observation(self, observation: Features) -> dict[str, Features]:

@@ -1,7 +1,7 @@
-"""The games as environments of PettingZoo: each seat is an agent, and nobody's policy is fixed.
+"""The games as environments of PettingZoo: each seat is an agent, and no policy is fixed.
 
-Nothing of a game is written again here: positions, masks and chance are those of its rules, so that
-what any line-up wins on average is what ``exactdice.expected_payoffs`` computes.
+Positions, masks and chance come from the rules of the game, so that the mean payoffs of policies
+that play here converge to the result of ``exactdice.expected_payoffs``.
 """
 
 from dataclasses import replace
@@ -50,16 +50,16 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
     last move, zeros before its first one, and a mask of zeros.
 
     An agent is rewarded once, with its payoff, as soon as that is settled; ``infos`` holds it as
-    "outcome". All agents stay until all payoffs are settled, and terminate together: who is beaten
-    in a round of four waits for its end. An illegal action ends the game with
-    ``infos[agent]["illegal_action"] = True``: who makes it gets the worst payoff of the game, and
-    all whose payoff is not settled get the best.
+    "outcome". All agents stay until all payoffs are settled, and terminate together: a player who
+    is beaten in a round of four waits for its end. An illegal action ends the game with
+    ``infos[agent]["illegal_action"] = True``: the agent that takes it gets the worst payoff of the
+    game, and all other agents whose payoff is not settled get the best.
 
     Args:
         game: name of a game of two players or more, or the place of one (see ``find_game``).
         encoding: how observations are written, "integer" or another one (see ``Encoding``).
-        render_mode: None, "ansi" (a text) or "human" (the text is printed).
-        keywords: those of the game, such as ``max_score``.
+        render_mode: None, "ansi" (a text), "rgb_array" (pixels) or "human" (a window).
+        keywords: the game's own, such as ``max_score``.
 
     Attributes:
         game: the rules.
@@ -106,7 +106,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         self._rng: np.random.Generator | None = None
 
     def _space(self) -> gym.spaces.Dict:
-        """Make an observation space, which each agent has of its own, to be seeded."""
+        """Make an observation space; each agent needs its own, because spaces are seeded."""
         mask = gym.spaces.Box(0, 1, (self.game.num_actions,), np.int8)
         shown = Encoding(self.game.observation_sizes, self.encoding.name).space
         return gym.spaces.Dict({"observation": shown, "action_mask": mask})
@@ -136,7 +136,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         self._watch([])
 
     def observe(self, agent: str) -> dict[str, Features]:
-        """Give what an agent sees, in fresh memory."""
+        """Give the observation and the mask of an agent, in fresh memory."""
         to_move = agent == self.agent_selection and not self.terminations.get(agent, True)
         mask = self._mask.copy() if to_move else np.zeros_like(self._mask)
         return {"observation": self._seen[agent].copy(), "action_mask": mask}
@@ -175,7 +175,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
             self._renderer.close()
 
     def _go_to(self, seat: int, state: int) -> None:
-        """Have a player move in a state."""
+        """Let a player be to move in a state."""
         self._seat, self._state = seat, state
         self.agent_selection = self.possible_agents[seat]
         states = np.array([state])
@@ -196,7 +196,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         return played
 
     def _forfeit(self, agent: str) -> None:
-        """End the game by an illegal move."""
+        """End the game by an illegal action of an agent."""
         worst, best = self.game.payoff_range
         payoffs = np.full(len(self.possible_agents), best, dtype=np.float64)
         payoffs[self._seat] = worst
@@ -214,7 +214,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
             self.agent_selection = self.agents[0]
 
     def _watch(self, played: list[Played]) -> None:
-        """Let the renderer see the last move, and how the game has ended."""
+        """Give the renderer the last move, and the words for how the game has ended."""
         if self._renderer is not None:
             ended = ""
             if self._settled.all():
@@ -223,7 +223,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
             self._renderer.watch(played, self._seat, self._state, ended)
 
 
-#: What the environments of PettingZoo itself call one without wrappers.
+#: PettingZoo's own name for an environment without wrappers.
 raw_env = GameAEC
 
 
@@ -233,15 +233,15 @@ def env(
     render_mode: str | None = None,
     **keywords: Any,
 ) -> Any:
-    """Make a ``GameAEC`` that says so when it is used in the wrong order, as PettingZoo's do."""
+    """Make a ``GameAEC`` in the wrapper of PettingZoo that reports calls in the wrong order."""
     return OrderEnforcingWrapper(GameAEC(game, encoding, render_mode, **keywords))
 
 
-def look(env: Any) -> tuple[Task, Sight]:
-    """Give the game of an environment of PettingZoo as a task, and what its agents are shown.
+def inspect_env(env: Any) -> tuple[Task, Sight]:
+    """Give the task of an environment of PettingZoo, and how its agents are shown their states.
 
-    As nobody plays the other seats, the task is that of the game's default environment: seat 0
-    against the default opponents.
+    The environment has no opponents, so that the task is that of the game's default environment of
+    Gymnasium: seat 0 against the default opponents.
 
     Raises:
         TypeError: if it is no environment of this project.
@@ -262,7 +262,7 @@ def look(env: Any) -> tuple[Task, Sight]:
 
 
 def register_games() -> None:
-    """Have ``pettingzoo.make("aec", "exactdice/Greed-v0")`` make the games that are known now."""
+    """Register all games that are known now, for ``pettingzoo.make("aec", "exactdice/...")``."""
     for name in GAMES:
         if f"exactdice/{name}-v0" not in pettingzoo.aec_registry:
             pettingzoo.register(
@@ -270,5 +270,5 @@ def register_games() -> None:
             )
 
 
-register_environment("pettingzoo", look)
+register_environment("pettingzoo", inspect_env)
 register_games()

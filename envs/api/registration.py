@@ -1,8 +1,7 @@
-"""Registration: the games by name, the package's own and anybody's.
+"""Registration of games by name: those of this package, and those that users write.
 
-A game of one's own is a class, registered by ``register``, or the *place* of one, as the command
-line gives it: ``path/to/file.py:Pig`` or ``package.module:Pig``. To load a place is to run what is
-there.
+A user gives a game as a class, to ``register``, or by the *place* of a class, on the command line:
+``path/to/file.py:Pig`` or ``package.module:Pig``. To load a place is to run the code there.
 """
 
 import importlib
@@ -22,15 +21,15 @@ import numpy.typing as npt
 from ...baselines import register_environment, register_policies
 from ...core import Game, GameError, InputError
 from ...games import GAMES
-from .wrappers import look
+from .wrappers import inspect_env
 
-#: Modules that a file's neighbours never replace.
+#: Names of modules that the modules beside a loaded file never replace.
 KEPT = {*sys.stdlib_module_names, __name__.partition(".")[0]}
 
 
 def register_package() -> None:
-    """Register the games of this package, and environments with exact computation."""
-    register_environment("gymnasium", look)
+    """Register the games of this package, and ``inspect_env`` for their environments."""
+    register_environment("gymnasium", inspect_env)
     for game in GAMES.values():
         register(game)
 
@@ -43,20 +42,21 @@ def register(
     ``exactdice/<game.name>-OneHot-v0`` is the same environment with the encoding "one_hot_float",
     for programs that make environments by an id alone and want floats.
 
-    To register a class again, as when its module is reloaded, puts it in the place of the first.
-    There is no reward threshold: the optimum depends on the keywords, and Gymnasium has one
-    threshold for all of them.
+    A class that is registered again, for example because its module is reloaded, replaces the
+    first one. There is no reward threshold: the optimum depends on the keywords, and Gymnasium has
+    one threshold for all of them.
 
     Args:
         game: the class; its arguments have defaults, which make the default environment.
         policies: functions from the game to actions, integers of shape (state,), or to
-            probabilities, shape (state, action), by name. One whose name ends in a colon and a
-            word, such as "hold:<points>", is given what a user puts there as a second argument, a
-            text.
+            probabilities, shape (state, action), by name. If a name ends in a colon and a word,
+            such as "hold:<points>", users write a text after the colon, which the function gets
+            as its second argument.
 
     Raises:
-        InputError: if it is no game, or its name or that of a policy is taken or of another form.
-        GameError: if the class lacks something.
+        InputError: if ``game`` is not a game, or if its name, or the name of a policy, is taken or
+            malformed.
+        GameError: if the class is incomplete.
     """
     _check_class(game)
     known = GAMES.get(game.name, game)
@@ -78,7 +78,7 @@ def register(
 
 
 def _check_class(game: Any) -> None:
-    """See that a class can be played by its name alone; what its rules obey is checked later."""
+    """Check that games can be made by the name of a class; the rules are checked in play."""
     if not (isinstance(game, type) and issubclass(game, Game)):
         shown = getattr(game, "__name__", game)
         raise InputError(f"game must be a subclass of exactdice.games.Game, got {shown}")
@@ -102,8 +102,8 @@ def _check_class(game: Any) -> None:
 
 
 def _environment_keywords() -> set[str]:
-    """List the keywords that never come to a game, as those who make environments take them."""
-    from .env import GameEnv  # here, as they are needed for games only
+    """List the keywords that environments, or ``gym.make``, take themselves."""
+    from .env import GameEnv  # here, as only this function needs them
     from .vector import GameVectorEnv
 
     makers: tuple[Callable[..., Any], ...] = (GameEnv, GameVectorEnv, gym.make, gym.make_vec)
@@ -112,7 +112,7 @@ def _environment_keywords() -> set[str]:
 
 
 def _place(game: type[Game]) -> str:
-    """Say where a class is; the same if its module is reloaded, or imported by another name."""
+    """Give file and name of a class, which survive a reload or an import by another name."""
     where = getattr(sys.modules.get(game.__module__), "__file__", None) or game.__module__
     return f"{where}:{game.__qualname__}"
 
@@ -121,7 +121,7 @@ def find_game(game: Any) -> type[Game]:
     """Give the game of a name, or load the game at a place and register it.
 
     Raises:
-        InputError: if there is none of that name, or nothing to load at that place.
+        InputError: if no game has this name, or if the class at this place cannot be loaded.
     """
     if isinstance(game, str) and game in GAMES:
         return GAMES[game]
@@ -146,12 +146,12 @@ def full_place(game: str) -> str:
 
 
 def _load(where: str) -> ModuleType:
-    """Import a file or a module, once in a process; whatever goes wrong is a user's mistake."""
+    """Import a file or a module once; any exception in its code becomes an ``InputError``."""
     try:
         if where.endswith(".py"):
             return _load_file(Path(where))
         if str(Path.cwd()) not in sys.path:
-            sys.path.append(str(Path.cwd()))  # last, so that it hides no library
+            sys.path.append(str(Path.cwd()))  # last, so that no file there hides a library
         return importlib.import_module(where)
     except InputError:
         raise
@@ -165,18 +165,18 @@ def _load(where: str) -> ModuleType:
 
 def _load_file(path: Path) -> ModuleType:
     path = path.resolve()
-    for module in tuple(sys.modules.values()):  # it may have been imported by its own name
+    for module in tuple(sys.modules.values()):  # the file may be imported already
         file = getattr(module, "__file__", None)
         if file and file.endswith(path.name) and Path(file).resolve() == path:
             return module
     if not path.is_file():
         raise InputError(f"game must be in a file that exists, got {path}")
-    name = re.sub(r"\W", "_", str(path))  # of its own, so that no other module is hidden
+    name = re.sub(r"\W", "_", str(path))  # so that no other module is hidden
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # before it runs, as pickling and dataclasses look there
+    sys.modules[name] = module  # before it runs, as pickling and dataclasses search there
     try:
         with _neighbours(path.parent):
             spec.loader.exec_module(module)
@@ -190,8 +190,8 @@ def _load_file(path: Path) -> ModuleType:
 def _neighbours(folder: Path) -> Iterator[None]:
     """Let a file import the modules beside it while it is loaded, as ``python FILE.py`` does.
 
-    What another folder has loaded by the same names is put away meanwhile, so that the file of one
-    game never gets the modules of another one, and put back afterwards.
+    Modules of other folders that have the same names are taken out of ``sys.modules`` meanwhile,
+    so that the file of one game never imports the modules of another.
     """
     files = [*folder.glob("*.py"), *(found.parent for found in folder.glob("*/__init__.py"))]
     beside = {file.stem for file in files} - KEPT

@@ -11,28 +11,29 @@ from ...core import BoolArray, FloatArray, InputError, IntArray
 from ..engine.engine import Engine, Outcome, RewardMode
 from .encoding import EncodingName, Features
 
-#: What an attribute of one game is called here.
+#: Attributes of a single game whose names differ in a vector.
 OF_A_GAME = {"action_space": "single_action_space", "observation_space": "single_observation_space"}
 
 
 class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
-    """As ``GameEnv``, with a leading axis of games that are played in lockstep.
+    """A batch of games, played in lockstep; all arrays have a leading axis of games.
 
-    Every key k of the infos has a mask _k. ``action_mask``, int8 of shape (num_envs, action), is
-    right for every game after a reset of some too; ``_action_mask`` says of which it is news. In
-    the mode SAME_STEP the end of an episode shows up as ``final_obs`` and ``final_info``; in
-    DISABLED, ended games have to be reset by ``options={"reset_mask": ...}`` before the next step.
+    Each game is as in ``GameEnv``. Every key k of the infos has a mask _k. ``action_mask``, int8 of
+    shape (num_envs, action), holds for every game, also when only some have been reset;
+    ``_action_mask`` marks the games of the last call. In the mode SAME_STEP the last observation
+    and info of an episode are ``final_obs`` and ``final_info``; in DISABLED, games that are over
+    must be reset by ``options={"reset_mask": ...}`` before the next step.
 
     Args:
         game: name of the game.
         num_envs: number of games, at least 1.
-        autoreset_mode: when an ended game starts anew, a ``gymnasium.vector.AutoresetMode`` or
-            its value ("NextStep", "SameStep", "Disabled").
-        seat: see ``GameEnv``, as for the arguments below.
+        autoreset_mode: when a game that is over starts again, a ``gymnasium.vector.AutoresetMode``
+            or its value ("NextStep", "SameStep", "Disabled").
+        seat: the agent's seat (see ``GameEnv``).
         reward: the reward mode.
         encoding: how observations are written.
         render_mode: must be None.
-        keywords: those of the game and its opponents.
+        keywords: the game's own, and its opponents (see ``GameEnv``).
     """
 
     def __init__(
@@ -61,22 +62,21 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
         self.action_space = gym.vector.utils.batch_space(self.single_action_space, num_envs)
         self._num_actions = self.task.game.num_actions
         self._nobody = np.zeros(num_envs, dtype=bool)
-        self._over, self._waiting = ~self._nobody, True  # whether any is to start anew
+        self._over, self._waiting = ~self._nobody, True  # whether a game must start again
         self._attributes: dict[str, tuple[Any, ...]] = {}
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Features, dict[str, Any]]:
-        """Start new games, in all lanes or where ``options["reset_mask"]`` says.
+        """Start all games again, or those that ``options["reset_mask"]`` marks.
 
         Args:
-            seed: an integer for the generator that serves all lanes, or a list with one for each
-                lane, all of which together seed it. In a list None stands for a number that the
-                generator draws.
+            seed: an integer, or a list of one for each game, all of which together seed the
+                only generator. In a list, None stands for a number that the generator draws.
             options: may hold ``reset_mask``, bool of shape (num_envs,).
 
         Raises:
-            ValueError: if ``seed`` or ``reset_mask`` is nothing of the kind.
+            ValueError: if ``seed`` or ``reset_mask`` has another form.
         """
         self._seed(seed)
         wanted = np.ones(self.num_envs, dtype=bool)
@@ -99,7 +99,7 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
 
         Raises:
             ValueError: if an action is outside the action space.
-            RuntimeError: if a game is over that has to be reset by hand.
+            RuntimeError: if a game is over and must be reset first (mode DISABLED).
         """
         actions = check_actions(actions, self.num_envs, self._num_actions)
         if self._waiting and self.autoreset_mode is AutoresetMode.DISABLED:
@@ -136,10 +136,10 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
             self.np_random = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seeds)))
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Call a method of every game, which is ``action_masks``, or give an attribute of each.
+        """Call ``action_masks`` of every game, or give an attribute of each.
 
         Raises:
-            AttributeError: if a game has no such thing.
+            AttributeError: if games have no such attribute, or the method is another one.
         """
         if name == "action_masks":
             return tuple(self.action_masks(*args, **kwargs))
@@ -155,14 +155,14 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
         return self.call(name)
 
     def set_attr(self, name: str, values: Any) -> None:
-        """Give every game an attribute that it has not, such as a label for ``get_attr``.
+        """Give every game a new attribute, such as a label for ``get_attr``.
 
         Args:
-            name: of the attribute.
-            values: a list or tuple with one for each game, or one for all.
+            name: name of the attribute.
+            values: a list or tuple of one value for each game, or a single value for all.
 
         Raises:
-            AttributeError: if the games have it, as they share one engine.
+            AttributeError: if the games have an attribute of this name; they share one engine.
             ValueError: if there are more or fewer values than games.
         """
         if hasattr(self, OF_A_GAME.get(name, name)):
@@ -174,7 +174,7 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
 
     @property
     def sight(self) -> Sight:
-        """What the agent of a game is shown of a state."""
+        """How the agent of a game is shown its states."""
         return self._engine.sight
 
     def action_masks(self) -> BoolArray:
@@ -182,12 +182,12 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
         return self._engine.masks()
 
     def _infos(self, news: BoolArray) -> dict[str, Any]:
-        """Say which actions are legal in all lanes, and for which that is news."""
+        """The infos about legal actions; ``news`` marks the games of the last call."""
         masks = self.action_masks().view(np.int8)
         return {"action_mask": masks, "_action_mask": news}
 
     def _ends(self, outcome: Outcome) -> dict[str, Any]:
-        """Collect what the infos say of games that have just ended."""
+        """The infos about games that have just ended."""
         infos: dict[str, Any] = {"outcome": outcome.payoffs.copy(), "_outcome": outcome.over.copy()}
         if np.count_nonzero(outcome.illegal):
             infos |= {"illegal_action": outcome.illegal, "_illegal_action": outcome.illegal.copy()}
@@ -214,7 +214,7 @@ def check_actions(actions: Any, num_envs: int, num_actions: int) -> IntArray:
             f"got an array of {checked.dtype} and shape {checked.shape}"
         )
     chosen: IntArray = checked.astype(np.int64)
-    outside = chosen.view(np.uint64) >= num_actions  # as are negative ones, seen so
+    outside = chosen.view(np.uint64) >= num_actions  # unsigned, negative ones are large
     if np.count_nonzero(outside):
         first = checked[outside][0]
         raise InputError(f"actions must be from 0 to {num_actions - 1}, got {first}")

@@ -1,8 +1,8 @@
-"""Looking through wrappers: what an agent faces and sees in a wrapped environment.
+"""Unwrapping: the task of a wrapped environment, and how its agent is shown states.
 
 Some wrappers leave the game alone. A wrapper of observations is followed: every observation is
-pushed through it, with the environment put into that state, so that a network is asked exactly as
-it would be in play. What changes actions, rewards or the length of games is refused.
+pushed through it, with the environment put into that state, so that a network is given exactly what
+it is given in play. Wrappers that change actions, rewards or the length of games are refused.
 """
 
 from collections.abc import Callable
@@ -38,31 +38,31 @@ HARMLESS = {
 }
 
 
-#: And those that change rewards only, which a trained model does not see.
+#: Wrappers that change only rewards or the length of games, which a trained model does not see.
 REWARDS = {"gymnasium.NormalizeReward", "gymnasium.TimeLimit"}
 
 
-def look(env: Any) -> tuple[Task, Sight]:
-    """Give the task of an environment of Gymnasium, and what its agent is shown.
+def inspect_env(env: Any) -> tuple[Task, Sight]:
+    """Give the task of an environment of Gymnasium, and how its agent is shown states.
 
     Raises:
         TypeError: if it is no environment of this project.
-        ValueError: if a wrapper changes the game, or shows what is no function of the state.
+        ValueError: if a wrapper changes the game, or observations are not a function of the state.
     """
-    return _look(env, _refuse_changes)
+    return _inspect(env, _refuse_changes)
 
 
 def sight_in_training(env: Any) -> Sight:
-    """Give what a model is shown in the environment that it was trained in.
+    """Give how a model is shown states in the environment in which it was trained.
 
     Raises:
         TypeError: if it is no environment of this project.
         ValueError: if a wrapper may have changed observations or actions in other ways.
     """
-    return _look(env, _refuse_actions)[1]
+    return _inspect(env, _refuse_actions)[1]
 
 
-def _look(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]:
+def _inspect(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]:
     layers: list[Any] = []
     inner = env
     while isinstance(inner, gym.Wrapper | VectorWrapper):
@@ -77,7 +77,7 @@ def _look(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]:
     for layer in layers:
         if layer not in shown and _name(layer) not in HARMLESS:
             check(layer, inner.task)
-    if shown and isinstance(shown[-1], MaskInObservation):  # the mask is ours to keep
+    if shown and isinstance(shown[-1], MaskInObservation):  # exact computation applies the mask
         masked = shown.pop()
         sight = _sight(inner, shown, masked.env.observation_space)
         read = InDictionary(masked.key, inner.task.game, sight.read)
@@ -86,7 +86,7 @@ def _look(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]:
 
 
 def _sight(inner: GameEnv | GameVectorEnv, shown: list[Any], space: gym.Space[Any]) -> Sight:
-    """Say what wrappers of observations make of what an environment shows."""
+    """Give how an agent is shown states through wrappers of observations."""
     if not shown:
         return inner.sight
     assert isinstance(inner, GameEnv)
@@ -111,7 +111,7 @@ def _shows(layer: Any) -> bool:
 
 
 def _refuse_changes(layer: Any, task: Task) -> None:
-    """Refuse a wrapper that changes the game, or that may."""
+    """Refuse a wrapper that changes the game, or may do so."""
     if _name(layer) != "gymnasium.TimeLimit":
         raise InputError(
             f"env must be scored as it is played, and the wrapper {type(layer).__name__} may "
@@ -130,13 +130,13 @@ def _refuse_changes(layer: Any, task: Task) -> None:
 
 
 def _refuse_actions(layer: Any, _task: Task) -> None:
-    """Refuse a wrapper that changes what a model sees or does, or that may."""
+    """Refuse a wrapper that changes observations or actions, or may do so."""
     if not _changes_rewards(layer):
         raise not_followed(f"the wrapper {type(layer).__name__}")
 
 
 def _changes_rewards(layer: Any) -> bool:
-    """Say whether a wrapper changes rewards, and nothing that a model sees or does."""
+    """Say whether a wrapper leaves alone all that a model sees or does."""
     kind = type(layer)
     return _name(layer) in REWARDS or (
         isinstance(layer, gym.RewardWrapper)
@@ -146,7 +146,7 @@ def _changes_rewards(layer: Any) -> bool:
 
 
 def not_followed(what: str) -> InputError:
-    """Refuse a model that was trained under something that may change what it sees or does."""
+    """Make the error for a model trained under a wrapper that cannot be followed."""
     return InputError(
         "model must be shown states and make moves as in the game, one at a time, and it was "
         f"trained under {what}, which cannot be followed: pass exactdice.from_network of a "
@@ -163,10 +163,10 @@ class _Opaque(type):
 
 
 class Opaque(metaclass=_Opaque):
-    """Whatever is between an agent and a bare environment of this project and may change it.
+    """Any wrapper that may change what an agent sees or does.
 
-    An environment in another process is asked by ``env_is_wrapped`` whether it has one, as all that
-    can be sent there is a class, whose instances are then looked for.
+    The method ``env_is_wrapped`` of stable-baselines3 takes this class: it is sent to environments
+    in other processes, which say whether one of their wrappers is an instance of it.
     """
 
 
@@ -183,10 +183,10 @@ class _Pushing:
         self._layers = layers
 
     def __call__(self, observations: IntArray) -> Features:
-        """Give what is shown, a batch of the outermost observation space.
+        """Give a batch of the outermost observation space.
 
         Raises:
-            ValueError: if the same state is not shown alike twice.
+            ValueError: if the wrappers show the same state in two ways.
         """
         for layer in self._layers:
             if getattr(layer, "update_running_mean", False):

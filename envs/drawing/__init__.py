@@ -1,1 +1,1 @@
-"""Boards as pictures: what lies on the table, its layout, and how it is painted."""
+"""Boards as pictures: scenes of a game, their layout, and painters."""

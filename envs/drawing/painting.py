@@ -13,9 +13,9 @@ from .picture import WIDE, Disc, Picture, Shape, Text
 if TYPE_CHECKING:
     import pygame
 
-#: Pixels are painted so many times as large and made small again, which rounds edges off.
+#: Pictures are painted so many times as large and then scaled down, which makes edges smooth.
 FINE = 3
-#: pygame measures letters from top to bottom, SVG by the line.
+#: Size of letters in pygame, from top to bottom, over that in SVG, from line to line.
 LETTERS = 1.3
 FONTS = "'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
 
@@ -24,8 +24,8 @@ def to_svg(picture: Picture, label: str) -> str:
     """Write a picture as SVG.
 
     Args:
-        picture: what is to be seen.
-        label: the same for those who cannot see it.
+        picture: the picture.
+        label: a description of it, for screen readers.
     """
     shapes = "\n".join(map(_element, picture.shapes))
     width, height = picture.page.width, picture.page.height
@@ -58,7 +58,7 @@ def _element(shape: Shape) -> str:
 
 
 def to_pixels(picture: Picture) -> npt.NDArray[np.uint8]:
-    """Paint a picture, uint8 of shape (height, width, 3), which is (400, 600, 3) by default.
+    """Paint a picture, uint8 of shape (height, width, 3), (400, 600, 3) for the page ``WIDE``.
 
     Raises:
         ModuleNotFoundError: if pygame is not installed.
@@ -81,7 +81,7 @@ class Window:
         self._window: pygame.Surface | None = None
 
     def show(self, picture: Picture) -> None:
-        """Show a picture for as long as one lasts."""
+        """Show a picture for the time of a frame."""
         import pygame
 
         if self._window is None:
@@ -95,7 +95,7 @@ class Window:
         self._clock.tick(self._frames)
 
     def close(self) -> None:
-        """Close it if it is open."""
+        """Close the window if it is open."""
         import pygame
 
         if self._window is not None:

@@ -1,6 +1,6 @@
 """A scene as a picture: plain shapes on a page, which any painter can paint.
 
-Colours are those of Okabe and Ito, which the colour-blind tell apart too; nothing is said by
+Colours are those of Okabe and Ito, which colour-blind people can tell apart; nothing is shown by
 colour alone.
 """
 
@@ -13,15 +13,19 @@ from typing import Literal, TypeAlias
 from ...core import Die, Gauge, Note, Row, Tile, Tokens
 from .scene import Event, Scene
 
-TOP, MARGIN = 52, 16  # height of the head, and what is left free at the sides
-LOWEST, HIGHEST, LINE = 36, 64, 22  # heights of a row of words, and of a line of the foot
+TOP, MARGIN = 52, 16  # height of the head, and width of the margins
+LOWEST, HIGHEST, LINE = (
+    36,
+    64,
+    22,
+)  # least and largest height of a row, height of a line of the foot
 PAPER, INK, FAINT, PALE = "#faf8f3", "#1b1f24", "#6b7280", "#e3e0d8"
 PLAYERS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 WOOD, LIT, SPECIAL = "#e8c07d", "#f0e442", "#0072b2"
 LETTER = 8.3  # width of a letter in the foot
-EASY, LARGEST = 44, 46  # room that a die or a tile should have, and the side of the largest
+EASY, LARGEST = 44, 46  # width that a die or a tile should have, and its largest side
 SMALL = 17  # side of a die in the foot
-FEW_DICE, MOST_DICE = 8, 30  # beside the words of a move, and in a line of their own
+FEW_DICE, MOST_DICE = 8, 30  # most dice beside the words of a move, and in a line of their own
 #: Where pips lie on a die, in thirds of its half side.
 PIPS = {
     1: [(0, 0)],
@@ -35,13 +39,13 @@ PIPS = {
 
 @dataclass(frozen=True)
 class Page:
-    """What there is room for.
+    """The size of a picture and of its parts, in pixels.
 
     Attributes:
-        width: of the page.
-        height: of the page.
-        left: where pieces begin, to the right of what they are.
-        lines: how many lines of words the foot has room for at least.
+        width: width of the page.
+        height: height of the page.
+        left: left edge of the pieces, which stand to the right of the labels.
+        lines: least number of lines of words in the foot.
     """
 
     width: int
@@ -51,12 +55,12 @@ class Page:
 
     @property
     def room(self) -> int:
-        """Width of the room for pieces."""
+        """Width that is left for pieces."""
         return self.width - MARGIN - self.left
 
     @property
     def letters(self) -> int:
-        """How many letters a line of the foot has room for."""
+        """Number of letters that fit into a line of the foot."""
         return int((self.width - 2 * MARGIN) / LETTER)
 
 
@@ -66,7 +70,7 @@ NARROW = Page(360, 440, 116, 6)  # for phones
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle with round corners; ``part`` is the number of the piece that it belongs to."""
+    """A rectangle with round corners; ``part`` is the number of the piece to which it belongs."""
 
     x: float
     y: float
@@ -93,7 +97,7 @@ class Disc:
 
 @dataclass(frozen=True)
 class Text:
-    """Words, of which (x, y) is the middle of the beginning, the middle or the end."""
+    """A line of words; (x, y) is half-way up its beginning, its middle or its end (``anchor``)."""
 
     x: float
     y: float
@@ -118,7 +122,7 @@ class Picture:
 def picture_of(scene: Scene, page: Page = WIDE) -> Picture:
     """Lay out a scene."""
     lines = _foot_lines(scene, page)
-    foot = LINE * max(len(lines), page.lines) + 8  # so that rows stay where they are as moves come
+    foot = LINE * max(len(lines), page.lines) + 8  # at least, so that moves do not shift the rows
     parts = [_part(row, page) for row in scene.rows]
     height = min(HIGHEST, (page.height - TOP - foot) / max(sum(parts), 1))
     top = TOP + (page.height - TOP - foot - sum(parts) * height) / 2
@@ -151,9 +155,11 @@ def colour(seat: int) -> str:
 
 
 def _part(row: Row, page: Page) -> float:
-    """Say how much higher a row is to be than one of words: lines of dice or tiles need room."""
+    """Give the height of a row over that of a row of words: dice and tiles may need more lines."""
     pieces = sum(isinstance(piece, Die | Tile) for piece in row.pieces)
-    pieces = pieces if row.pieces else 1  # it will have some: rows are to stay where they are
+    pieces = (
+        pieces if row.pieces else 1
+    )  # an empty row gets pieces later, without shifting the others
     return 1 + 0.5 * -(-pieces * EASY // page.room)
 
 
@@ -185,7 +191,7 @@ def _row(row: Row, scene: Scene, page: Page, top: float, height: float) -> Itera
 
 
 def _side(count: int, room: float, height: float) -> float:
-    """Find how large so many square pieces may be."""
+    """Find the largest side of ``count`` square pieces that fit into a room."""
     for lines in range(1, count + 1):
         columns = -(-count // lines)
         side = min(LARGEST, height / (1.15 * lines), room / (1.2 * columns))
@@ -206,7 +212,7 @@ def _die(die: Die, x: float, y: float, side: float, taken: bool) -> Iterator[Sha
     for right, down in PIPS[die.face]:
         place = middle[0] + right * side / 4, middle[1] + down * side / 4
         yield Disc(*place, side / 10, pip, part=die.part)
-    if die.special and side > 20:  # its worth, for those who do not see the colour
+    if die.special and side > 20:  # its worth, as nothing is shown by colour alone
         yield Box(x + side - 13, y - 5, 18, 16, SPECIAL, radius=8)
         yield Text(x + side - 4, y + 3, "0", 12, "#ffffff", "middle")
 
@@ -241,15 +247,15 @@ def _tokens(tokens: Tokens, row: Row, x: float, middle: float, room: float) -> I
     yield Text(x + step * tokens.limit + 8, middle, str(tokens.count), 16)
 
 
-#: A line of the foot: words, and dice with whether they were taken.
+#: A line of the foot: words, and dice, each with whether it was taken.
 Line: TypeAlias = tuple[str, list[tuple[Die, bool]]]
 
 
 def _foot_lines(scene: Scene, page: Page) -> list[Line]:
-    """Tell the moves in as many lines as the rows leave room for, the latest if that is few."""
+    """Tell the moves in as many lines as fit below the rows; if too few fit, the latest moves."""
     room = max(page.lines, int((page.height - TOP - 8 - LOWEST * len(scene.rows)) // LINE))
     lines = [line for event in scene.events for line in _lines(event, page)]
-    if len(lines) > room:  # what somebody does in a row shares a line
+    if len(lines) > room:  # consecutive moves of a player share a line
         turns = groupby(scene.events, key=lambda event: event.who)
         told = [f"{who} {', '.join(event.words for event in turn)}" for who, turn in turns]
         lines = [(words, []) for turn in told for words in textwrap.wrap(turn, page.letters)]
@@ -257,9 +263,9 @@ def _foot_lines(scene: Scene, page: Page) -> list[Line]:
 
 
 def _lines(event: Event, page: Page) -> Iterator[Line]:
-    """Break what is said of a move into lines; some dice stand beside the first one."""
+    """Tell a move in lines; a few dice stand beside the first line, more in a line of their own."""
     taken = [die.part is not None and die.part in event.taken for die in event.dice]
-    past = [replace(die, part=None) for die in event.dice]  # no longer for a move to take
+    past = [replace(die, part=None) for die in event.dice]  # dice of the past cannot be chosen
     dice = list(zip(past, taken, strict=True))
     beside = dice if len(dice) <= FEW_DICE else []
     width = int(page.letters - len(beside) * SMALL * 1.2 / LETTER)

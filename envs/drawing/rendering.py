@@ -1,4 +1,4 @@
-"""What ``render`` gives: a text, pixels, or a window."""
+"""The render modes of environments: a text, pixels, or a window."""
 
 from collections.abc import Sequence
 
@@ -20,14 +20,14 @@ class Renderer:
     """Shows a game.
 
     Args:
-        game: what is played.
-        mode: "ansi" (a text), "rgb_array" (pixels) or "human" (a window, in which moves are shown
-            one after the other).
-        names: of the players, by seat.
+        game: the game to show.
+        mode: "ansi" (a text), "rgb_array" (pixels) or "human" (a window, which shows moves one
+            after the other).
+        names: names of the players, by seat.
 
     Raises:
         TypeError: if the mode is unknown.
-        DependencyNotInstalled: if the mode needs pygame, which is not there.
+        DependencyNotInstalled: if the mode needs pygame and it is not installed.
     """
 
     def __init__(self, game: Game, mode: str, names: Sequence[str]) -> None:
@@ -41,12 +41,12 @@ class Renderer:
         self._window = Window(FRAMES) if mode == "human" else None
 
     def watch(self, played: Sequence[Played], seat: int, state: int, ended: str = "") -> None:
-        """Look at the game after some moves.
+        """Keep the scene after some moves; in a window, show them one by one.
 
         Args:
-            played: the moves that are news.
-            seat: who is to move, or was last to.
-            state: in which that is.
+            played: the moves since the last call.
+            seat: player to move or, if the game is over, the last player to move.
+            state: state in which this player is or was to move.
             ended: how the game has ended, empty while it goes on.
         """
         scenes = film(self._game, played, seat, state, self._names, ended)
@@ -57,7 +57,7 @@ class Renderer:
 
     @property
     def scene(self) -> Scene:
-        """What is to be seen now.
+        """The present scene.
 
         Raises:
             RuntimeError: if no game has begun.

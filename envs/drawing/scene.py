@@ -1,4 +1,4 @@
-"""What is to be seen of a game at one moment, in words and pieces; drawings show it."""
+"""Scenes: a moment of a game, in words and pieces, for pictures and texts."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from ...core import Die, Game, IntArray, Row
 from ...core.words import to_you
 from ..engine.lanes import Played
 
-YOU = "you"  # what a person is called who looks at its own game
+YOU = "you"  # name of a person in its own game
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,9 @@ class Event:
     Attributes:
         who: the player's name.
         position: what the player saw, in words.
-        dice: those that the player saw, or rolled if no later position shows them.
+        dice: the dice that the player saw, or rolled if no later position shows them.
         taken: numbers of the dice that the move took (``Die.part``).
-        words: what was done.
+        words: the move in words.
     """
 
     who: str
@@ -37,12 +37,12 @@ class Scene:
     """A moment of a game.
 
     Attributes:
-        title: the game's.
-        rows: what lies on the table.
+        title: title of the game.
+        rows: the board.
         mover: name of the player to move.
         seat: the player's seat.
         taken: numbers of the pieces that a move is about to take.
-        events: moves since the agent's last one, that one included, oldest first.
+        events: moves from the agent's last move on, oldest first.
         ended: how the game has ended, empty while it goes on.
         position: what the mover sees, in words.
     """
@@ -90,16 +90,16 @@ def scene_at(
 def film(
     game: Game, played: Sequence[Played], seat: int, state: int, names: Sequence[str], ended: str
 ) -> list[Scene]:
-    """Give the scenes of some moves, and last what is to be seen after them.
+    """Give the scene of each of some moves, and last the scene after them.
 
     Args:
-        game: what is played.
+        game: the game to show.
         played: the moves, in their order.
-        seat: who is to move now, or was last to.
-        state: in which that is.
-        names: of the players, by seat.
-        ended: how the game has ended, empty while it goes on. Then the last scene is that of the
-            last move, as no position follows it.
+        seat: player to move now or, if the game is over, the last player to move.
+        state: state in which this player is or was to move.
+        names: names of the players, by seat.
+        ended: how the game has ended, empty while it goes on. After the end the last scene is that
+            of the last move, as no position follows it.
     """
     events = [event_of(game, move, names) for move in played]
     scenes = [

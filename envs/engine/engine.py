@@ -1,7 +1,7 @@
 """One engine plays any number of games at once; all environment classes drive it.
 
-A lane is one game of the agent against its opponents. The engine knows the rewards and plays the
-opponents; resetting lanes, and when, is up to the class that drives it. All draws of all lanes
+A lane is one game of the agent against its opponents. The engine computes the rewards and plays the
+opponents; the class that drives it decides when a lane is reset. All random numbers of all lanes
 come from one generator in a fixed order, so that the classes play the same games from a seed.
 """
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ...baselines import Sight, Task, solve
 from ...baselines.cache import cached
-from ...baselines.solving.induction import look_ahead
+from ...baselines.solving.induction import visit_action_values
 from ...baselines.solving.players import with_illegal
 from ...core import FLOATS, BoolArray, FloatArray, IntArray, Stage, at_least, frozen, one_of
 from ...core.positions import are_legal, states_of
@@ -21,24 +21,23 @@ from ...core.sizes import check_memory
 from ...core.sweeps import sweeps_of
 from ..api.encoding import Encoding, EncodingName, Features
 from .lanes import Lanes, Played
-from .process import ILLEGAL
 from .rule_lanes import RuleLanes
-from .table_lanes import GOES_ON, ArrayLanes, PlainLanes
+from .table_lanes import ArrayLanes, PlainLanes
 from .tables import process_of
 
-#: Up to so many lanes Python's own numbers are faster than arrays.
+#: Largest number of lanes at which Python's own numbers are faster than arrays.
 FEW = 24
-#: Bytes that a table of Q* - V* may take: ``reward="regret"`` is computed at each move above that.
+#: Bytes that a table of Q* - V* may take. Without it, ``reward="regret"`` is computed move by move.
 ADVANTAGES = 2**29
 RewardMode = Literal["outcome", "regret", "shaped"]
 
 
 class Outcome(NamedTuple):
-    """What a step did to the lanes that made it."""
+    """What a step led to, in the lanes that made it."""
 
     rewards: FloatArray  # (lane,)
     over: BoolArray  # (lane,)
-    payoffs: FloatArray  # (lane,) payoff of the game to the agent, zero until it is over
+    payoffs: FloatArray  # (lane,) payoff of the game to the agent, 0 until the game is over
     illegal: BoolArray  # (lane,) whether the action was illegal, which ends the game
 
 
@@ -49,15 +48,15 @@ class Engine:
         task: what the agent faces.
         num_lanes: number of games.
         reward: "outcome" pays the game's payoff at its end; "regret" pays Q*(s, a) - V*(s) for
-            each move, so that every policy has the same expected return as with "outcome", less
-            V* of the start, and luck pays nothing; "shaped" adds V*(s') - V*(s) to the outcome
-            (V* is 0 once the game is over), for the same expected return less V* of the start.
+            each move, so that a move is never rewarded for luck; "shaped" adds V*(s') - V*(s) to
+            the outcome (V* is 0 once the game is over). With either, the expected return of every
+            policy is that with "outcome", less V* of the start.
         encoding: how observations are written (see ``Encoding``).
-        tables: whether to play by tables, if they fit; to make them takes a while, which does not
-            pay if the others soon play otherwise.
+        tables: whether to play by tables, if they fit. They take time to make, which does not pay
+            if the policies of the opponents soon change.
 
     Attributes:
-        encoding: the same, as an object.
+        encoding: the ``Encoding`` of that name.
         policies: the other players' policies by seat.
 
     Raises:
@@ -98,7 +97,7 @@ class Engine:
         return float(100 + np.prod(space.shape) * space.dtype.itemsize + self.game.num_actions)
 
     def _regrets(self, states: IntArray, actions: IntArray) -> FloatArray:
-        """Give Q*(s, a) - V*(s) of moves, shape (move,): from the table or, without it, anew."""
+        """Give Q*(s, a) - V*(s) of moves, shape (move,), from the table if there is one."""
         if self._rows is not None and self._advantages is not None:
             return self._advantages[self._rows[states], actions]
         expected = np.full(len(states), self.game.payoff_range[0])
@@ -110,13 +109,13 @@ class Engine:
 
     @property
     def played(self) -> list[Played]:
-        """The moves in the only lane since it was last told to move, if it is played by rules."""
+        """All moves in the only lane, played by the rules, since the last reset or step."""
         assert isinstance(self._lanes, RuleLanes)
         return self._lanes.played
 
     @property
     def states(self) -> IntArray:
-        """State of each lane, shape (lane,), in fresh memory; at the end of a game the last one."""
+        """State in which the agent moves, or moved last, in each lane: shape (lane,), a copy."""
         return self._lanes.states()
 
     def go_to(self, states: IntArray) -> None:
@@ -133,7 +132,7 @@ class Engine:
 
     @property
     def sight(self) -> Sight:
-        """What the agent is shown."""
+        """How the agent is shown its states."""
         return self.encoding.sight
 
     def masks(self) -> BoolArray:
@@ -162,53 +161,38 @@ class Engine:
 
     def reset_one(self, rng: np.random.Generator) -> None:
         """Start a new game in the only lane."""
-        if isinstance(self._lanes, PlainLanes):
-            self._lanes.start_one(rng)
-        else:
-            self.reset(np.array([0]), rng)
+        self._lanes.start_one(rng)
 
     def step_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, float, bool]:
         """Make a move in the only lane: reward, whether the game is over, payoff, illegal move."""
         lane = self._lanes
-        if not isinstance(lane, PlainLanes):
-            outcome = self.step(np.array([0]), np.array([action]), rng)
-            reward, payoff = float(outcome.rewards[0]), float(outcome.payoffs[0])
-            return reward, bool(outcome.over[0]), payoff, bool(outcome.illegal[0])
         if self.reward == "outcome":
-            number = lane.move_one(action, rng)
-            payoff = lane.payoffs[number]
-            return payoff, number != GOES_ON, payoff, number == ILLEGAL
+            payoff, over, illegal = lane.move_one(action, rng)
+            return payoff, over, payoff, illegal
         before = np.array([lane.state_of_one()])
-        number = lane.move_one(action, rng)
-        payoff, over = lane.payoffs[number], number != GOES_ON
-        moved = before, np.array([action]), np.array([payoff]), np.array([lane.state_of_one()])
-        reward = float(self.rewards(*moved, np.array([over]))[0])
-        return reward, over, payoff, number == ILLEGAL
+        payoff, over, illegal = lane.move_one(action, rng)
+        after, move = np.array([lane.state_of_one()]), np.array([action])
+        reward = self.rewards(before, move, np.array([payoff]), after, np.array([over]))
+        return float(reward[0]), over, payoff, illegal
 
     def observe_one(self) -> Features:
         """Give the encoded observation of the only lane, shape (feature,), in fresh memory."""
-        if isinstance(self._lanes, PlainLanes):
-            return self._lanes.observe_one()
-        seen: Features = self.observations()[0]
-        return seen
+        return self._lanes.observe_one()
 
     def mask_of_one(self) -> npt.NDArray[np.int8]:
         """Give the legal actions of the only lane, int8, shape (action,), in fresh memory."""
-        if isinstance(self._lanes, PlainLanes):
-            return self._lanes.mask_of_one()
-        legal: npt.NDArray[np.int8] = self.masks()[0].astype(np.int8)
-        return legal
+        return self._lanes.mask_of_one()
 
     def play(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Outcome:
         """Make one move in every lane, or start a new game where ``fresh`` says so.
 
         Args:
-            actions: shape (lane,), of no meaning where a game starts.
+            actions: shape (lane,), ignored where a game starts.
             fresh: shape (lane,).
             rng: source of all chance.
 
         Returns:
-            Of every lane; nothing has happened where a game has started.
+            The outcome in every lane; all zeros and False where a game has started.
         """
         if self.reward == "outcome":
             payoffs, over, illegal = self._lanes.move_all(actions, fresh, rng)
@@ -222,7 +206,7 @@ class Engine:
         return Outcome(rewards, over, payoffs, illegal)
 
     def _seen(self, lanes: IntArray) -> IntArray:
-        """Give the states of some lanes, or anything where rewards do not depend on them."""
+        """Give the states of some lanes; if rewards do not depend on states, any array will do."""
         return lanes if self.reward == "outcome" else self.states[lanes]
 
     def rewards(
@@ -243,25 +227,29 @@ class Engine:
 
 @cached
 def advantages(task: Task) -> tuple[IntArray, FloatArray]:
-    """Give the row of each state, (state,), and Q*(s, a) - V*(s) of the agent's states by row."""
+    """Tabulate Q*(s, a) - V*(s) in the agent's states.
+
+    Returns:
+        The row of each of the agent's states, shape (state,), and the table, (row, action).
+    """
     game, found = task.game, solve(task).found
     own = states_of(game, task.seat)
     rows = np.zeros(game.num_states, dtype=np.int64)
     rows[own] = np.arange(len(own))
     table = np.empty((len(own), game.num_actions))
 
-    def look(stage: Stage, expected: FloatArray) -> None:
+    def visit(stage: Stage, expected: FloatArray) -> None:
         if stage.seat == task.seat:
             best = found.at(stage.seat, stage.states)
             known = with_illegal(game, stage, expected, FLOATS)
             table[rows[stage.states]] = known - best[:, None]
 
-    look_ahead(game, look, found, task.seat, FLOATS)
+    visit_action_values(game, visit, found, task.seat, FLOATS)
     return frozen(rows), frozen(table)
 
 
 def _make_lanes(task: Task, num_lanes: int, encoding: Encoding, tables: bool) -> Lanes:
-    """Make lanes, which are played by tables if they are wanted and fit."""
+    """Make lanes that are played by tables, if these are wanted and fit, or else by the rules."""
     if not tables or process_of(task) is None:
         return RuleLanes(task, num_lanes, encoding)
     kind = PlainLanes if num_lanes <= FEW else ArrayLanes

@@ -1,14 +1,15 @@
 """Games of one task, played side by side.
 
-A *lane* is one game. All draws come from one generator, in rounds: one number for each lane that
-moves, in the order in which they are given; then one for each of those at a node of chance, in the
-same order, until none is there.
+A *lane* is one game. All random numbers come from one generator. Lanes that are played by tables
+draw them in rounds: first one number for each lane that moves, in the order of the lanes given;
+then one for each lane that has come to a node of chance, in the same order, until none is there.
 """
 
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ...baselines import Task
 from ...core import BoolArray, FloatArray, IntArray
@@ -16,24 +17,24 @@ from ..api.encoding import Encoding, Features
 
 
 class Ends(NamedTuple):
-    """What moves have brought about, arrays of shape (move,)."""
+    """What a batch of moves led to, arrays of shape (move,)."""
 
-    payoffs: FloatArray  # of the game to the agent, zero until it is over
+    payoffs: FloatArray  # payoff of the game to the agent, 0 until the game is over
     over: BoolArray
     illegal: BoolArray  # whether the move was illegal, which ends the game
 
 
 class Played(NamedTuple):
-    """A move that was made, by whomever."""
+    """A move that a player has made."""
 
     seat: int
     state: int
     action: int
-    outcome: int  # of chance
+    outcome: int  # that chance has drawn
 
 
 class Lanes(ABC):
-    """A number of games; at the end of one its state stays what the agent saw last.
+    """A batch of games. When a game ends, its state remains the one in which the agent moved last.
 
     Args:
         task: what the agent faces.
@@ -45,9 +46,9 @@ class Lanes(ABC):
         self._task, self._num_lanes, self._encoding = task, num_lanes, encoding
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what lanes are made of, and where they are; tables are found again."""
-        made_of = type(self), self._task, self._num_lanes, self._encoding
-        return _lanes_at, (*made_of, self.states())
+        """Pickle the arguments and the states; loading takes the tables from the cache."""
+        arguments = self._task, self._num_lanes, self._encoding
+        return _lanes_at, (type(self), *arguments, self.states())
 
     @abstractmethod
     def states(self) -> IntArray:
@@ -81,6 +82,31 @@ class Lanes(ABC):
     @abstractmethod
     def masks(self) -> BoolArray:
         """Say which actions are legal, shape (lane, action), in fresh memory."""
+
+    # The same for a batch of one lane; ``PlainLanes`` does it without arrays.
+
+    def state_of_one(self) -> int:
+        """Give the state of the only lane."""
+        return int(self.states()[0])
+
+    def start_one(self, rng: np.random.Generator) -> None:
+        """Begin a new game in the only lane."""
+        self.start(np.array([0]), rng)
+
+    def move_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, bool]:
+        """Make a move in the only lane: payoff, whether the game is over, illegal move."""
+        payoffs, over, illegal = self.move(np.array([0]), np.array([action]), rng)
+        return float(payoffs[0]), bool(over[0]), bool(illegal[0])
+
+    def observe_one(self) -> Features:
+        """Give the encoded observation of the only lane, shape (feature,), in fresh memory."""
+        seen: Features = self.observations()[0]
+        return seen
+
+    def mask_of_one(self) -> npt.NDArray[np.int8]:
+        """Give the legal actions of the only lane, int8, shape (action,), in fresh memory."""
+        legal: npt.NDArray[np.int8] = self.masks()[0].astype(np.int8)
+        return legal
 
 
 def _lanes_at(

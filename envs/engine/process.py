@@ -1,42 +1,70 @@
-"""What an agent faces as flat tables, which all environments of a task in this process share.
+"""The decision process of an agent as flat tables, which all environments of a task share.
 
 The agent is at a *place*, in a *context*: the state of its turn, and what it knows from the turns
-before. A move draws an outcome from a law, which leads to another place or ends the agent's turn
-with a *result*. Result and context make an *event*: a payoff, or a node of chance, where another
-draw leads to a place in a context or to the next event. The others are chance as well, as their
-policies are fixed: in a game of turns a node is a whole turn of theirs or, where the agent does not
-move again, all that they still do; in other games it is a move of theirs.
+before. A move draws an outcome from a law. The outcome leads to another place, or ends the agent's
+turn with a *result*. A result in a context is an *event*, which is a payoff or a *node*: a draw by
+chance, whose outcomes lead to a place in a context or to the next event. As the policies of the
+other players are fixed, their moves are chance too. In a game of turns a node is a whole turn of
+another player or, where the agent does not move again, the rest of the game; in any other game a
+node is one move of another player, or its choice of that move.
 
-In games that are not made of turns places are states, and there is one context.
+In games that are not made of turns, a place is a state of the game, and there is one context.
 
-The tables are made by the game's own rules (``tables``).
+Events are numbers: GOES_ON, ILLEGAL, the payoffs in increasing order from FIRST_PAYOFF on, and then
+the nodes. ``turn_tables`` and ``move_tables`` make the tables, by the rules of the game.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ...core import AliasLaws, FloatArray, IntArray, frozen
 
-#: The event that an illegal move is: payoff number 0, the worst one.
-ILLEGAL = 0
+#: Event of a move after which the agent moves on; as a payoff it is 0.
+GOES_ON = 0
+#: Event of an illegal move, which ends the game with the worst payoff.
+ILLEGAL = 1
+#: Event that is the lowest payoff of a game which ends by the rules.
+FIRST_PAYOFF = 2
+
+#: Entries of ``Process.leads_to`` from this one on are places; lower ones are made by ``ends_in``.
+FIRST_PLACE = 0
+#: Number of the law that has a single outcome.
+SURE = 0
+
+Numbers = TypeVar("Numbers", int, IntArray)
 
 
-class Blocks(NamedTuple):
-    """Which states of the game the agent's places are in its contexts.
+def ends_in(numbers: Numbers) -> Numbers:
+    """Give the entries of outcomes that end a turn with a result, or lead from a node to an event.
 
-    In context c place p is the state ``bases[c] + strides[c] * p``. A block is consecutive states.
+    Args:
+        numbers: of results or of events.
+    """
+    return -1 - numbers
+
+
+def number_of(entries: Numbers) -> Numbers:
+    """Invert ``ends_in``: the result of a move, or the event after a node."""
+    return -1 - entries
+
+
+class ContextGroups(NamedTuple):
+    """Numbers the agent's states by place and context, and back.
+
+    In context c, place p is the state ``bases[c] + strides[c] * p`` of the game. The states of a
+    turn in several contexts may be consecutive; such contexts form a group.
 
     Attributes:
         bases: shape (context,).
         strides: shape (context,).
-        starts: first state of each block, growing, shape (block,).
-        contexts: its first context.
-        widths: its number of contexts.
-        places: its first place.
+        starts: first state of each group, in increasing order, shape (group,).
+        contexts: first context of each group, shape (group,).
+        widths: number of contexts of each group, shape (group,).
+        places: first place of each group, shape (group,).
     """
 
     bases: IntArray
@@ -49,47 +77,44 @@ class Blocks(NamedTuple):
     @classmethod
     def of(
         cls, starts: IntArray, contexts: IntArray, widths: IntArray, places: IntArray
-    ) -> "Blocks":
-        """Make blocks, whose contexts are numbered in a row."""
+    ) -> "ContextGroups":
+        """Build the groups; the contexts of a group have consecutive numbers."""
         strides = np.repeat(widths, widths)
         bases = np.repeat(starts - places * widths - contexts, widths) + np.arange(len(strides))
         order = np.argsort(starts)
-        blocks = (array[order] for array in (starts, contexts, widths, places))
-        return cls(bases, strides, *blocks)
+        groups = (array[order] for array in (starts, contexts, widths, places))
+        return cls(bases, strides, *groups)
 
     def states(self, places: IntArray, contexts: IntArray) -> IntArray:
-        """Give the game's states."""
+        """Give the state of each place in a context."""
         found: IntArray = self.bases[contexts] + self.strides[contexts] * places
         return found
 
     def locate(self, states: IntArray) -> tuple[IntArray, IntArray]:
-        """Give places and contexts of states of the agent."""
-        block = np.searchsorted(self.starts, states, side="right") - 1
-        inside, context = np.divmod(states - self.starts[block], self.widths[block])
-        return self.places[block] + inside, self.contexts[block] + context
+        """Give place and context of each state of the agent."""
+        group = np.searchsorted(self.starts, states, side="right") - 1
+        inside, context = np.divmod(states - self.starts[group], self.widths[group])
+        return self.places[group] + inside, self.contexts[group] + context
 
 
 @dataclass(frozen=True, eq=False)
 class Process:
     """The tables.
 
-    Events 0, ..., P - 1 are payoffs, and event P + n is node n.
-
     Attributes:
         laws: of moves and of nodes.
-        move_laws: law of each move, shape (place * action,); that of nothing if it is illegal.
+        move_laws: law of each move, shape (place * action,); SURE if the move is illegal.
         move_firsts: entry of ``leads_to`` for outcome 0 of each move, shape (place * action,).
-        node_laws: the same of nodes, shape (node,).
-        node_firsts: shape (node,).
+        node_laws: law of each node, shape (node,).
+        node_firsts: entry of ``leads_to`` for outcome 0 of each node, shape (node,).
         node_contexts: context of the places to which a node leads, shape (node,).
-        leads_to: a place; or -1 - r for a move that ends with result r, or -1 - e for a node that
-            leads to event e. Shape (entry,).
+        leads_to: the place to which an outcome leads, or ``ends_in`` of a result (outcomes of
+            moves) or of an event (outcomes of nodes), shape (entry,).
         events: event of each result in each context, shape (result * context,).
-        payoffs: by number; number 0 is that of illegal moves, and the last one, number -1, is 0,
-            that of a game which goes on.
+        payoffs: by event, shape (event that is no node,).
         start: event with which a game begins.
         legal: int8, shape (place, action).
-        blocks: which states the places are.
+        groups: the state of each place in each context.
         seen: components of an observation that tell the place; the others tell the context.
     """
 
@@ -104,34 +129,34 @@ class Process:
     payoffs: FloatArray
     start: int
     legal: npt.NDArray[np.int8]
-    blocks: Blocks
+    groups: ContextGroups
     seen: slice
 
     def __post_init__(self) -> None:
-        for table in (*vars(self).values(), *self.laws, *self.blocks):
+        for table in (*vars(self).values(), *self.laws, *self.groups):
             if isinstance(table, np.ndarray):
                 frozen(table)
 
     @property
     def first_node(self) -> int:
-        """Number of events that are payoffs."""
-        return len(self.payoffs) - 1
+        """Event that is node 0."""
+        return len(self.payoffs)
 
     @property
     def num_contexts(self) -> int:
         """Number of contexts."""
-        return len(self.blocks.bases)
+        return len(self.groups.bases)
 
     @cached_property
     def plain(self) -> "PlainTables":
-        """The same tables, as views that give Python's numbers."""
-        integers = [getattr(self, name) for name in PlainTables._fields[4:-2]]
-        views: Any = map(memoryview, [*self.laws, *integers, *self.blocks[:2]])
-        return PlainTables(*views)
+        """The same tables as memory views, whose entries are Python ints and floats."""
+        tables = vars(self) | self.laws._asdict() | self.groups._asdict()
+        views: Any = {name: memoryview(tables[name]) for name in PlainTables._fields}
+        return PlainTables(**views)
 
 
 class PlainTables(NamedTuple):
-    """Tables of ``AliasLaws``, ``Process`` and ``Blocks``, whose entries are ints and floats."""
+    """The tables of a ``Process`` as memory views, whose entries are Python ints and floats."""
 
     sizes: "memoryview[float]"
     firsts: "memoryview[int]"

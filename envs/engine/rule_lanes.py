@@ -13,15 +13,17 @@ from ...core.sweeps import checked_advance
 from ..api.encoding import Encoding, Features
 from .lanes import Ends, Lanes, Played
 
-#: Replays of games that end before the agent's first move, after which it is asked whether any is.
+#: Number of replays of games that end before the agent's first move, until it is checked whether
+#: the agent ever gets to move.
 PATIENCE = 100
 
 
 class RuleLanes(Lanes):
-    """Lanes that are played by the rules, move by move, whoever makes it.
+    """Lanes that are played by the rules, which make every move of every player.
 
     Attributes:
-        played: if there is one lane only, the moves in it since it was last told to move or start.
+        played: if there is a single lane, all moves in it since the last call of ``start`` or
+            ``move``.
     """
 
     def __init__(self, task: Task, num_lanes: int, encoding: Encoding) -> None:
@@ -46,11 +48,11 @@ class RuleLanes(Lanes):
         self._states[:] = states
 
     def observations(self) -> Features:
-        """Observe and encode."""
+        """Encode the observations of the states."""
         return self._encoding.encode(self._game.observe(self._states, self._task.seat))
 
     def masks(self) -> BoolArray:
-        """Ask the rules."""
+        """Read the legal actions from the rules."""
         return self._game.mask(self._states)
 
     def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
@@ -84,7 +86,7 @@ class RuleLanes(Lanes):
     def _play_others(
         self, lanes: IntArray, seats: IntArray, states: IntArray, rng: np.random.Generator
     ) -> tuple[FloatArray, BoolArray]:
-        """Play lanes on until the agent is to move or the game is over: (payoffs, over)."""
+        """Play until the agent is to move, or the game is over, in all lanes: (payoffs, over)."""
         seats, states = seats.copy(), states.copy()
         payoffs = np.zeros(len(lanes))
         over = np.zeros(len(lanes), dtype=bool)
@@ -105,7 +107,7 @@ class RuleLanes(Lanes):
     def _sample(
         self, seats: IntArray, states: IntArray, actions: IntArray, rng: np.random.Generator
     ) -> Move:
-        """Make moves, and remember them if all are of one lane."""
+        """Make moves; if there is a single lane, add them to ``played``."""
         outcomes = draw(self._game, states, actions, rng)
         if self._num_lanes == 1:
             columns = (column.tolist() for column in (seats, states, actions, outcomes))
@@ -113,6 +115,6 @@ class RuleLanes(Lanes):
         return checked_advance(self._game, seats, states, actions, outcomes)
 
     def _others_in_turn(self, seats: IntArray, over: BoolArray) -> Iterator[int]:
-        """Yield a seat that is to move in some lane, until the agent is to move in all."""
+        """Yield a seat to move in some lane, until the agent is to move or the game over in all."""
         while (waiting := (seats != self._task.seat) & ~over).any():
             yield int(seats[np.argmax(waiting)])

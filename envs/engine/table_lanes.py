@@ -1,7 +1,7 @@
 """Lanes that are played by flat tables, with arrays or with Python's own numbers.
 
-The second way is faster for a few lanes. Both draw the same numbers in the same order, and so play
-the same games.
+The second way is faster for a few lanes. Both draw the same random numbers in the same order, and
+so play the same games.
 """
 
 from collections.abc import Sequence
@@ -13,15 +13,12 @@ from ...baselines import Task
 from ...core import BoolArray, IntArray
 from ..api.encoding import Encoding, Features
 from .lanes import Ends, Lanes
-from .process import ILLEGAL
+from .process import FIRST_PLACE, GOES_ON, ILLEGAL, number_of
 from .tables import features_of, process_of
-
-#: Stands for the payoff of a game that goes on.
-GOES_ON = -1
 
 
 class TableLanes(Lanes):
-    """Lanes that are played by tables, which must fit."""
+    """Lanes that are played by tables; the task must have a ``Process``."""
 
     _places: IntArray | list[int]  # of each lane
     _contexts: IntArray | list[int]
@@ -35,22 +32,22 @@ class TableLanes(Lanes):
 
     def states(self) -> IntArray:
         """Give the state of each lane."""
-        return self._process.blocks.states(np.asarray(self._places), np.asarray(self._contexts))
+        return self._process.groups.states(np.asarray(self._places), np.asarray(self._contexts))
 
     def observations(self) -> Features:
-        """Add up what place and context tell."""
+        """Add the features of the context to those of the place."""
         seen: Features = self._by_place.take(self._places, axis=0)
         if self._by_context is not None:
             seen += self._by_context.take(self._contexts, axis=0)
         return seen
 
     def masks(self) -> BoolArray:
-        """Look the legal actions up."""
+        """Read the legal actions from the table."""
         return self._legal.take(self._places, axis=0)
 
-    def _ends(self, paid: IntArray) -> Ends:
-        """Tell what numbers of payoffs say."""
-        return Ends(self._process.payoffs[paid], paid != GOES_ON, paid == ILLEGAL)
+    def _ends(self, events: IntArray) -> Ends:
+        """Read the ends of moves from their events, none of which is a node."""
+        return Ends(self._process.payoffs[events], events != GOES_ON, events == ILLEGAL)
 
 
 class ArrayLanes(TableLanes):
@@ -65,7 +62,7 @@ class ArrayLanes(TableLanes):
 
     def go_to(self, states: IntArray) -> None:
         """Put the lanes into states."""
-        self._places[:], self._contexts[:] = self._process.blocks.locate(states)
+        self._places[:], self._contexts[:] = self._process.groups.locate(states)
 
     def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
         """Begin new games."""
@@ -79,7 +76,7 @@ class ArrayLanes(TableLanes):
         return self._ends(paid)
 
     def move_all(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Ends:
-        """Make moves and begin games, whose draws at nodes of chance are made together."""
+        """Make moves and begin games; draws at nodes are made for all lanes together."""
         if np.count_nonzero(fresh):
             lanes, paid = np.flatnonzero(~fresh), np.full(len(fresh), self._process.start)
             places, contexts = self._places[lanes], self._contexts[lanes]
@@ -98,23 +95,23 @@ class ArrayLanes(TableLanes):
         actions: IntArray,
         rng: np.random.Generator,
     ) -> IntArray:
-        """Make moves; give events, or ``GOES_ON``."""
+        """Make moves; give the event of each, shape (move,)."""
         tables = self._process
         moves = places * tables.legal.shape[1]
         moves += actions
         outcomes = tables.laws.draw(tables.move_laws.take(moves), rng)
         outcomes += tables.move_firsts.take(moves)
         entries = tables.leads_to.take(outcomes)
-        goes_on = entries >= 0
+        goes_on = entries >= FIRST_PLACE
         self._places[lanes] = np.where(goes_on, entries, places)
         events = np.full(len(entries), GOES_ON)
         ended = np.flatnonzero(~goes_on)
-        results = -1 - entries[ended].astype(np.int64)
+        results = number_of(entries[ended].astype(np.int64))
         events[ended] = tables.events.take(results * tables.num_contexts + contexts[ended])
         return events
 
     def _follow(self, lanes: IntArray, events: IntArray, rng: np.random.Generator) -> IntArray:
-        """Go on from events to places or payoffs: numbers of payoffs, or ``GOES_ON``."""
+        """Draw at nodes until no lane is at one; give events that are no nodes, shape (lane,)."""
         tables, first_node = self._process, self._process.first_node
         paid = events.astype(np.int64)
         at = np.flatnonzero(paid >= first_node)
@@ -122,8 +119,9 @@ class ArrayLanes(TableLanes):
             nodes = paid[at] - first_node
             outcomes = tables.laws.draw(tables.node_laws.take(nodes), rng)
             entries = tables.leads_to.take(tables.node_firsts.take(nodes) + outcomes)
-            paid[at] = np.where(entries >= 0, GOES_ON, -1 - entries)
-            arrived = np.flatnonzero(entries >= 0)
+            arrives = entries >= FIRST_PLACE
+            paid[at] = np.where(arrives, GOES_ON, number_of(entries))
+            arrived = np.flatnonzero(arrives)
             whose = lanes[at[arrived]]
             self._places[whose] = entries[arrived]
             self._contexts[whose] = tables.node_contexts.take(nodes[arrived])
@@ -132,11 +130,7 @@ class ArrayLanes(TableLanes):
 
 
 class PlainLanes(TableLanes):
-    """Lanes in lists, which read the tables entry by entry, in Python's own numbers.
-
-    Attributes:
-        payoffs: by number; that of a game which goes on, the last one, is 0.
-    """
+    """Lanes in lists, which read the tables entry by entry, in Python's own numbers."""
 
     _places: list[int]
     _contexts: list[int]
@@ -147,11 +141,11 @@ class PlainLanes(TableLanes):
         self._places, self._contexts = [0] * num_lanes, [0] * num_lanes
         self._num_actions, self._num_contexts = self._legal.shape[1], self._process.num_contexts
         self._first_node = self._process.first_node
-        self.payoffs: list[float] = self._process.payoffs.tolist()
+        self._payoffs: list[float] = self._process.payoffs.tolist()
 
     def go_to(self, states: IntArray) -> None:
         """Put the lanes into states."""
-        places, contexts = self._process.blocks.locate(states)
+        places, contexts = self._process.groups.locate(states)
         self._places[:], self._contexts[:] = places.tolist(), contexts.tolist()
 
     def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
@@ -166,7 +160,7 @@ class PlainLanes(TableLanes):
         return self._ends(np.array(paid, dtype=np.int64))
 
     def move_all(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Ends:
-        """Make moves and begin games, whose draws at nodes of chance are made together."""
+        """Make moves and begin games; draws at nodes are made for all lanes together."""
         news, chosen, start = fresh.tolist(), actions.tolist(), self._process.start
         chances = iter(rng.random(news.count(False)).tolist())
         every = range(len(news))
@@ -177,7 +171,7 @@ class PlainLanes(TableLanes):
         return self._ends(np.array(paid))
 
     def _follow(self, lanes: Sequence[int], events: list[int], rng: np.random.Generator) -> None:
-        """Go on from the events of lanes until all are numbers of payoffs or ``GOES_ON``."""
+        """Draw at nodes until no lane is at one; ``events`` is changed in place."""
         while at := [i for i, event in enumerate(events) if event >= self._first_node]:
             for i, chance in zip(at, rng.random(len(at)).tolist(), strict=True):
                 events[i] = self._go_on(lanes[i], events[i], chance)
@@ -206,15 +200,15 @@ class PlainLanes(TableLanes):
         while event >= self._first_node:
             event = self._go_on(0, event, rng.random())
 
-    def move_one(self, action: int, rng: np.random.Generator) -> int:
-        """Make a move in the only lane; give the number of the payoff, or ``GOES_ON``."""
+    def move_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, bool]:
+        """Make a move in the only lane."""
         event = self._move(0, action, rng.random())
         while event >= self._first_node:
             event = self._go_on(0, event, rng.random())
-        return event
+        return self._payoffs[event], event != GOES_ON, event == ILLEGAL
 
     def _move(self, lane: int, action: int, chance: float) -> int:
-        """Make a move whose uniform number is drawn; give the event, or ``GOES_ON``."""
+        """Make a move by a uniform number between 0 and 1; give its event."""
         tables = self._tables
         move = self._places[lane] * self._num_actions + action
         law = tables.move_laws[move]
@@ -224,14 +218,14 @@ class PlainLanes(TableLanes):
         if spread - outcome >= tables.thresholds[slot]:
             outcome = tables.aliases[slot]
         entry = tables.leads_to[tables.move_firsts[move] + outcome]
-        if entry >= 0:
+        if entry >= FIRST_PLACE:
             self._places[lane] = entry
             return GOES_ON
-        event: int = tables.events[(-1 - entry) * self._num_contexts + self._contexts[lane]]
+        event: int = tables.events[number_of(entry) * self._num_contexts + self._contexts[lane]]
         return event
 
     def _go_on(self, lane: int, event: int, chance: float) -> int:
-        """Leave a node, in the same way."""
+        """Draw at a node by a uniform number between 0 and 1; give the next event."""
         tables, node = self._tables, event - self._first_node
         law = tables.node_laws[node]
         spread = chance * tables.sizes[law]
@@ -240,7 +234,7 @@ class PlainLanes(TableLanes):
         if spread - outcome >= tables.thresholds[slot]:
             outcome = tables.aliases[slot]
         entry = tables.leads_to[tables.node_firsts[node] + outcome]
-        if entry < 0:
-            return -1 - entry
+        if entry < FIRST_PLACE:
+            return number_of(entry)
         self._places[lane], self._contexts[lane] = entry, tables.node_contexts[node]
         return GOES_ON

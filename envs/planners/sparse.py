@@ -1,15 +1,17 @@
 """The agent's transition law as a sparse matrix, the form that planners of larger problems read.
 
-The agent's states are numbered in a row, and what follows its last move is one more state, the end,
-which absorbs. From a position in which another player is to move, others move on until the agent
-does. Let A hold the chances of one such move to lead to another such position, and B those to lead
-to a state of the agent or to the end. Then the chances of where the agent finds itself are
+The states in which the agent is to move have consecutive numbers. One further state, the end,
+comes after the agent's last move and is absorbing. In all other positions another player is to
+move. Let A(i, j) be the probability that the move in such a position i leads to such a position j,
+and B(i, s) the probability that it leads to state s of the agent or to the end. Then the
+probability X(i, s) that s is the agent's next state, or the end, is
 
     X = B + A X = B + A B + A^2 B + ... = ... (1 + A^4) (1 + A^2) (1 + A) B
 
-in which the powers of A vanish, as the game ends: after a few factors to the last digit, with
-cycles and without. The law of an action is then T_agent + T_others X, where T is that of the move
-itself. What the agent is paid until it moves again takes a single sweep.
+As the game ends, the powers of A vanish: a few factors give every digit, with cycles and without.
+The law of an action is T_agent + T_others X, where T is the law of the move itself, split into its
+columns for states of the agent and for positions of others. Expected payoffs until the agent moves
+again take a single sweep.
 """
 
 import importlib
@@ -20,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...baselines import Policy, Task, solve
-from ...baselines.solving.induction import look_ahead, sweep_back
+from ...baselines.solving.induction import sweep_back, visit_action_values
 from ...baselines.solving.players import Players, with_illegal
 from ...core import FLOATS, Array, BoolArray, FloatArray, Game, GameError, IntArray, Stage
 from ...core.contract import order_of
@@ -30,19 +32,19 @@ from ...core.sizes import check_memory
 from ..engine.engine import RewardMode
 from .transitions import Transitions
 
-#: Bytes of an entry in a matrix, and in the largest while it is listed.
+#: Bytes of an entry of a matrix, and of an entry while the largest matrix is listed.
 ENTRY, LISTED = 12, 24
-#: Bytes of an entry in a dictionary.
+#: Bytes of an entry of a dictionary.
 ROW = 150
-#: Doublings after which others have moved more often than any game lasts that ends.
+#: Number of factors 1 + A^(2^k) after which every game that ends has ended.
 DOUBLINGS = 64
 
 
 class SparseLaw(NamedTuple):
     """The decision process of an agent: the opponents' replies are part of its transitions.
 
-    States are numbered from 0, the last is the end: it absorbs, whatever is done, and pays
-    nothing. Illegal actions lead to it at the worst payoff.
+    The last state is the end: it is absorbing under every action and pays nothing. Illegal actions
+    lead to it at the worst payoff.
 
     Attributes:
         transitions: a ``scipy.sparse.csr_array`` of probabilities, shape
@@ -50,7 +52,7 @@ class SparseLaw(NamedTuple):
         rewards: expected reward of an action, shape (state, action), in the reward mode.
         legal: whether an action is legal, shape (state, action).
         initial: law of the agent's first state, shape (state,).
-        states: the game's number of each state but the end, shape (state - 1,).
+        states: number in the game of each state but the end, shape (state - 1,).
     """
 
     transitions: Any
@@ -60,12 +62,12 @@ class SparseLaw(NamedTuple):
     states: IntArray
 
     def per_action(self) -> list[Any]:
-        """Give the transitions of each action by itself, matrices of shape (state, next state)."""
+        """Give the transitions of each action, matrices of shape (state, next state)."""
         num_actions = self.rewards.shape[1]
         return [self.transitions[action::num_actions] for action in range(num_actions)]
 
     def as_dict(self) -> Transitions:
-        """Give the same as a dictionary, as ``P``, in which each reward is the expected one.
+        """Give the law as a dictionary in the form of ``P``, with expected rewards.
 
         Raises:
             SizeError: if it would take more memory than the limit.
@@ -112,8 +114,8 @@ def sparse_law(task: Task, reward: RewardMode = "outcome") -> SparseLaw:
 class _Listing:
     """Moves as matrices, whose columns are where they lead.
 
-    Columns are the agent's states, the end, and those positions of others after which the agent
-    may move again; all their other positions count as the end.
+    Columns are the agent's states, the end, and the positions of other players after which the
+    agent may move again; the remaining positions of other players count as the end.
     """
 
     def __init__(self, task: Task, own: IntArray) -> None:
@@ -134,7 +136,7 @@ class _Listing:
         check_memory("entries of sparse_P", most * outcomes_each, LISTED)
 
     def _between(self) -> Iterator[tuple[int, IntArray]]:
-        """Give the states of the others that come after one of the agent's and before another."""
+        """Give the states of each other player between the agent's first and last stage."""
         stages = order_of(self._game).stages
         first, last = 0, stages.max()
         if not self._game.has_cycles:
@@ -144,20 +146,20 @@ class _Listing:
             yield other, np.flatnonzero((stages[other] >= first) & (stages[other] <= last))
 
     def _choices(self, other: int, states: IntArray) -> int:
-        """Bound the number of moves that another player may make in some states."""
+        """Bound the number of moves that the policy of another player makes in some states."""
         if self._task.policies[other].is_deterministic:
             return len(states)
         return int(self._game.mask(states).sum())
 
     def of_agent(self) -> Any:
-        """List the agent's moves, those from the end last: shape (state * action, column)."""
+        """List the agent's actions, those in the end last: shape (state * action, column)."""
         actions = np.arange(self._game.num_actions)
         end = np.full_like(actions, self._end)
         stays = self._matrix(actions, end, np.ones(len(actions)), len(actions))
         return self._sparse.vstack([*self._pieces(self._task.seat, self._own), stays], "csr")
 
     def until_agent(self) -> Any:
-        """Give the chances of where the agent finds itself, shape (column, state) (see above)."""
+        """Give the law of the agent's next state from each column, shape (column, state)."""
         arrived = self._sparse.eye_array(self._end + 1, format="csr")
         if not self._others:
             return arrived
@@ -169,7 +171,7 @@ class _Listing:
                 return self._sparse.vstack([arrived, found], "csr")
             found = found + _product(power, found)
             power = _product(power, power)
-            power.eliminate_zeros()  # what is too small for a float
+            power.eliminate_zeros()  # products that have become 0
         raise GameError(f"{self._game!r} must end, but others move in circles")
 
     def _pieces(self, mover: int, states: IntArray) -> Iterator[Any]:
@@ -177,7 +179,7 @@ class _Listing:
             yield self._piece(mover, states[batch])
 
     def _piece(self, mover: int, states: IntArray) -> Any:
-        """List moves from some states: the agent's one by one, others' as their policies say."""
+        """List moves: a row for each action of the agent, or for each state of another player."""
         game, seat = self._game, self._task.seat
         if mover == seat:
             weights = game.mask(states).astype(np.float64)
@@ -199,26 +201,26 @@ class _Listing:
         return self._matrix(froms, tos, chances, count)
 
     def _matrix(self, rows: IntArray, columns: IntArray, chances: FloatArray, count: int) -> Any:
-        where = rows.astype(np.int32), columns.astype(np.int32)  # as int64 they would stay
+        where = rows.astype(np.int32), columns.astype(np.int32)  # SciPy would keep int64
         law = self._sparse.coo_array((chances, where), (count, self._width)).tocsr()
         law.data /= np.repeat(law.sum(axis=1), np.diff(law.indptr))  # some clients allow 10 ulp
         return law
 
 
 def _product(left: Any, right: Any) -> Any:
-    """Multiply two matrices if there is room for the result."""
+    """Multiply two sparse matrices, if the product stays within the limit of memory."""
     most = int(np.diff(right.indptr)[left.indices].sum())
     check_memory("entries of sparse_P", most, ENTRY)
     return _times(left, right)
 
 
 def _times(left: Any, right: Any) -> Any:
-    """Multiply a sparse matrix with another or a vector, in loops of SciPy's own, without BLAS."""
+    """Multiply a sparse matrix by a matrix or a vector, in SciPy's own loops, without BLAS."""
     return left.__matmul__(right)
 
 
 class _Idle(Policy):
-    """Makes no move: what comes after it is worth nothing."""
+    """Gives every action probability 0, so that whatever comes after it is worth 0."""
 
     def __init__(self, game: Game) -> None:
         self.shape = (game.num_states, game.num_actions)
@@ -229,18 +231,18 @@ class _Idle(Policy):
 
 
 def _paid_until_agent(task: Task, own: IntArray) -> FloatArray:
-    """Give what each action is paid on average until the agent moves again, (state, action)."""
+    """Compute the expected payoff of each action before the agent moves again, (state, action)."""
     game, seat = task.game, task.seat
     idle = Players(game, seat, {**task.policies, seat: _Idle(game)}, partial=True)
     rows = np.zeros(game.num_states, dtype=np.int64)
     rows[own] = np.arange(len(own))
     paid = np.empty((len(own), game.num_actions))
 
-    def look(stage: Stage, expected: Array) -> None:
+    def visit(stage: Stage, expected: Array) -> None:
         if stage.seat == seat:
             paid[rows[stage.states]] = with_illegal(game, stage, expected, FLOATS)
 
-    look_ahead(game, look, sweep_back(idle).values, seat, FLOATS)
+    visit_action_values(game, visit, sweep_back(idle).values, seat, FLOATS)
     return paid
 
 

@@ -19,10 +19,10 @@ def tabulate_transitions(engine: Engine) -> Transitions:
     """List where each of the agent's moves leads once the opponents have replied.
 
     Returns:
-        ``P[state][action] = [(probability, next state, reward, terminated), ...]``. The last
-        state is one more than the game has, the end: games that are over lead to it, it leads to
-        itself and pays nothing, so that a planner may ignore ``terminated``. States in which only
-        others move lead to it too, as nobody gets there.
+        ``P[state][action] = [(probability, next state, reward, terminated), ...]``. The states
+        are those of the game and one more, the end: games that are over lead to it, and it leads
+        to itself and pays nothing, so that a planner may ignore ``terminated``. States in which
+        the agent is never to move, and which are never next states, lead to the end too.
 
     Raises:
         ValueError: if the game has more than ``LIMIT`` pairs of state and action.
@@ -45,7 +45,7 @@ def tabulate_transitions(engine: Engine) -> Transitions:
     return transitions
 
 
-#: Law of what follows until the agent moves again: (agent's next state or -1, payoff) -> chance.
+#: Law until the agent moves again: (its next state, or -1 if the game is over; payoff) -> chance.
 _Law: TypeAlias = dict[tuple[int, float], float]
 
 
@@ -121,10 +121,10 @@ class _Table:
         return law
 
     def _reply(self, seat: int, state: int) -> _Law:
-        """Let another player move by its policy."""
+        """Give the law from a position of another player on, and keep it."""
         replies, position = self._replies, (seat, state)
         if position not in replies:
-            replies[position] = {}  # no law is empty: who asks for this one goes in circles
+            replies[position] = {}  # only a circle of moves reads this empty law
             replies[position] = self._answer(*position)
         if not replies[position]:
             raise GameError(f"{self._game!r} must end, but leads from state {state} back to it")
@@ -139,10 +139,11 @@ class _Table:
         return law
 
     def _replies_in_cycles(self) -> dict[tuple[int, int], _Law]:
-        """Let the others move, who may come back to a position, from each of their positions.
+        """Give the law from each position of the other players, if their moves may lead back.
 
-        Position number k stands for itself in the laws, as the end (-2 - k, 0.0), until what
-        follows from it is put in its place; moves back to itself are left out, as they do not last.
+        Gaussian elimination: at first the laws hold positions of other players, number k as the
+        key (-2 - k, 0.0). Then each position in turn is replaced by its own law in all laws. A law
+        that leads back to its own position is divided by the probability that it does not.
         """
         positions = list(self._chances)
         self._replies = {position: {(-2 - k, 0.0): 1.0} for k, position in enumerate(positions)}

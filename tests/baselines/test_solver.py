@@ -161,7 +161,7 @@ def test_duality(game, seed):
     paid, uniform = 0.0, task.policies[1]
     immediate = np.zeros((2, game.num_states, game.num_actions))
 
-    def look(stage, expected):
+    def visit(stage, expected):
         immediate[stage.positions] = expected * game.mask(stage.states)
         return np.zeros(len(expected))
 
@@ -172,7 +172,7 @@ def test_duality(game, seed):
         paid += (weights * immediate[stage.positions]).sum()
         return weights
 
-    sweeps_of(game).backward(look, 0)
+    sweeps_of(game).backward(visit, 0)
     mass = sweeps_of(game).forward(follow, start, 0)
     assert paid == pytest.approx(exactdice.evaluate(table, task).value, abs=1e-12)
     np.testing.assert_allclose(met, mass[0], atol=1e-14)

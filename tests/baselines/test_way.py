@@ -29,7 +29,7 @@ def way_of(policy):
     """
     path, done = [], False
 
-    def look(frame, event, result):
+    def trace(frame, event, result):
         nonlocal done
         code = frame.f_code
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
@@ -44,7 +44,7 @@ def way_of(policy):
             path.append(module)
         done = event == "return" and isinstance(result, Evaluation) and module == "score"
 
-    sys.setprofile(look)
+    sys.setprofile(trace)
     try:
         exactdice.score(policy, TASK)
     finally:

@@ -379,12 +379,12 @@ def expected_values(game, seat, values, kind=FLOATS):
     """Expected values of actions, stage by stage, for given values of later positions."""
     found = {}
 
-    def look(stage, expected):
+    def visit(stage, expected):
         known = kind.unscaled(expected, stage.scale[:, None])
         found[stage.seat, stage.states[0]] = known.copy()  # the next stage may overwrite it
         return values[stage.positions] * stage.scale
 
-    sweeps_of(game).backward(look, seat, kind)
+    sweeps_of(game).backward(visit, seat, kind)
     return found
 
 

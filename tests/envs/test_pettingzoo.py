@@ -350,7 +350,7 @@ def test_without_pettingzoo_one_line_says_what_to_install():
 # ---------------------------------------------------------------------- exact computation
 
 
-def test_exact_functions_look_at_the_game_through_harmless_wrappers():
+def test_exact_functions_unwrap_harmless_wrappers():
     env = make("Greed", max_score=10, sides=3)
     game = exactdice.as_task(env).game
     assert exactdice.as_task(env.unwrapped) == exactdice.Task(game)

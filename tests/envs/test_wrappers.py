@@ -199,7 +199,7 @@ def test_the_mask_is_put_into_the_observation_as_a_library_wants_it(library, nam
         MaskInObservation(make(), "cleanrl")
 
 
-def test_exact_computation_looks_through_a_mask_in_the_observation():
+def test_exact_computation_unwraps_a_mask_in_the_observation():
     bare = make(encoding="scaled")
     for env in (
         MaskInObservation(bare, "rllib"),

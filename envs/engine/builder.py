@@ -1,0 +1,82 @@
+"""Collects the tables of a ``Process`` while they are made."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core import AliasLaws, BoolArray, FloatArray, IntArray, SizeError
+from .process import ContextGroups, Process
+
+#: Bytes that the tables of a task may take; larger games are played by their rules.
+LIMIT = 2**28
+
+
+class TableBuilder:
+    """Laws and entries of ``leads_to`` that have been added so far; law SURE is there at first."""
+
+    def __init__(self) -> None:
+        self.laws: list[FloatArray] = [np.ones((1, 1))]
+        self.leads_to: list[IntArray] = []
+        self.num_laws, self.num_entries = 1, 0
+
+    def add_laws(self, table: FloatArray) -> int:
+        """Add laws, shape (law, outcome), and give the number of the first of them."""
+        self.laws.append(table)
+        self.num_laws += len(table)
+        return self.num_laws - len(table)
+
+    def add_entries(self, leads_to: IntArray) -> int:
+        """Add entries to ``leads_to``, of any shape, and give the number of the first of them."""
+        self.leads_to.append(leads_to.ravel())
+        self.num_entries += leads_to.size
+        return self.num_entries - leads_to.size
+
+    def check(self, numbers: float) -> None:
+        """Check that the tables stay within ``LIMIT``.
+
+        Args:
+            numbers: how many numbers of eight bytes are still to be added.
+
+        Raises:
+            SizeError: if they do not.
+        """
+        if 8 * (self.num_entries + numbers) > LIMIT:
+            raise SizeError(f"tables must take at most {LIMIT} bytes")
+
+    def process(
+        self,
+        *,
+        moves: Sequence[IntArray],
+        nodes: Sequence[IntArray],
+        events: IntArray,
+        worst: float,
+        payoffs: FloatArray,
+        start: int,
+        legal: BoolArray,
+        groups: ContextGroups,
+        seen: slice,
+    ) -> Process:
+        """Build the process (see ``Process``), with integers of 32 bits.
+
+        Args:
+            moves: ``move_laws`` and ``move_firsts``, each of shape (place, action).
+            nodes: ``node_laws``, ``node_firsts`` and ``node_contexts``.
+            events: shape (result, context).
+            worst: payoff of illegal moves.
+            payoffs: all other payoffs, in increasing order.
+            start: event with which a game begins.
+            legal: shape (place, action).
+            groups: the state of each place in each context.
+            seen: components of an observation that tell the place.
+        """
+        integers = (*moves, *nodes, np.concatenate(self.leads_to), events)
+        tables: Any = (np.ascontiguousarray(table, dtype=np.int32).ravel() for table in integers)
+        rest: Any = (
+            np.array([0.0, worst, *payoffs]),
+            start,
+            legal.astype(np.int8, order="C"),
+            groups,
+            seen,
+        )
+        return Process(AliasLaws.of(self.laws), *tables, *rest)

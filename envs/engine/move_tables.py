@@ -1,0 +1,97 @@
+"""The tables of a game that is not made of turns: its moves are listed, one by one.
+
+Places are the states of the game. Where another player is to move, a node draws its action, and a
+further node for each action draws the outcome; if the policy of the player is deterministic, the
+first node draws the outcome at once. The last node draws the state in which the agent begins.
+"""
+
+from typing import TypeAlias
+
+import numpy as np
+
+from ...baselines import Task
+from ...core import IntArray
+from ...core.positions import states_of
+from ...core.sweeps import sweeps_of
+from .builder import TableBuilder
+from .process import FIRST_PAYOFF, ILLEGAL, SURE, ContextGroups, Process, ends_in
+
+#: Law and first entry of each move of a player, each of shape (state, action).
+_Moves: TypeAlias = tuple[IntArray, IntArray]
+
+
+def process_of_moves(task: Task) -> Process:
+    """Make the tables of a task from the listed moves of its game.
+
+    Raises:
+        SizeError: if they would not fit.
+    """
+    game, seat, tables = task.game, task.seat, TableBuilder()
+    size = game.num_states
+    tables.check(game.num_players * size * game.num_actions + game.laws.size)
+    illegal, law = tables.add_entries(np.array([ends_in(ILLEGAL)])), tables.add_laws(game.laws)
+    moves = {mover: sweeps_of(game).moves(mover, seat) for mover in range(game.num_players)}
+    payoffs = np.unique(np.concatenate([every.payoffs for every in moves.values()]))
+    first_node = FIRST_PAYOFF + len(payoffs)
+    begins = np.zeros(game.num_players, dtype=np.int64)  # node of state 0 of each other player
+    begins[task.others] = np.arange(len(task.others)) * size
+    tabulated = {}
+    for mover, every in moves.items():
+        over = every.leads_to < 0  # then -1 - leads_to is the number of a payoff (see ``Moves``)
+        movers, states = np.divmod(np.where(over, 0, every.leads_to), size)
+        paid = FIRST_PAYOFF + np.searchsorted(payoffs, every.payoffs)
+        paid = paid[np.where(over, -1 - every.leads_to, 0)]
+        events = np.where(over, paid, first_node + begins[movers] + states)
+        entries = tables.add_entries(np.where(~over & (movers == seat), states, ends_in(events)))
+        legal = every.laws >= 0
+        firsts = np.where(legal, entries + every.firsts, illegal)
+        tabulated[mover] = np.where(legal, law + every.laws, SURE), firsts
+    node_laws, node_firsts = _nodes(task, tables, tabulated, begins, first_node)
+    first, one = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
+    return tables.process(
+        moves=tabulated[seat],
+        nodes=(node_laws, node_firsts, np.zeros_like(node_laws)),
+        events=np.arange(first_node + len(node_laws)),
+        worst=game.payoff_range[0],
+        payoffs=payoffs,
+        start=first_node + len(node_laws) - 1,
+        legal=game.mask(np.arange(size)),
+        groups=ContextGroups.of(first, first, one, first),
+        seen=slice(None),
+    )
+
+
+def _nodes(
+    task: Task, tables: TableBuilder, moves: dict[int, _Moves], begins: IntArray, first_node: int
+) -> IntArray:
+    """Add the nodes of all other players, and the one with which a game begins.
+
+    Args:
+        task: what the agent faces.
+        tables: the laws and entries so far, to which more are added.
+        moves: the moves of each player.
+        begins: node of state 0 of each other player, shape (player,).
+        first_node: event that is node 0.
+
+    Returns:
+        Law and first entry of each node, shape (2, node).
+    """
+    game = task.game
+    nodes = [np.zeros((2, len(task.others) * game.num_states), dtype=np.int64)]
+    for mover in task.others:
+        own, policy, known = states_of(game, mover), task.policies[mover], np.stack(moves[mover])
+        if policy.is_deterministic:
+            nodes[0][:, begins[mover] + own] = known[:, own, policy.likeliest(own)]
+            continue
+        state, action = np.nonzero(game.mask(own))
+        later = np.zeros((len(own), game.num_actions), dtype=np.int64)  # node of each action
+        later[state, action] = sum(part.shape[1] for part in nodes) + np.arange(len(state))
+        each = np.arange(len(own))
+        nodes[0][:, begins[mover] + own] = [
+            tables.add_laws(policy.probabilities(own)) + each,
+            tables.add_entries(ends_in(first_node + later)) + each * game.num_actions,
+        ]
+        nodes.append(known[:, own[state], action])
+    met = np.flatnonzero(task.initial)
+    start = [[tables.add_laws(task.initial[None, met])], [tables.add_entries(met)]]
+    return np.concatenate([*nodes, start], axis=1)

@@ -1,0 +1,187 @@
+"""The tables of a game of turns: its legs are tables already, which are joined here.
+
+Each turn in each context begins with a node, which draws the first roll: node n belongs to context
+n, counted over all legs. One further node, the last, draws the context in which the agent begins.
+"""
+
+import numpy as np
+
+from ...baselines import Task
+from ...baselines.solving.players import spread
+from ...core import FLOATS, Array, FloatArray, IntArray, Leg, TurnGame
+from ...core.turn import Piece
+from .builder import TableBuilder
+from .process import FIRST_PAYOFF, ILLEGAL, SURE, ContextGroups, Process, ends_in
+
+#: Once the agent has no more moves, the rest of the game is one draw if it has fewer payoffs.
+MOST_PAYOFFS = 64
+
+
+def process_of_turns(task: Task, game: TurnGame) -> Process:
+    """Make the tables of a task whose game is made of turns.
+
+    Raises:
+        SizeError: if they would not fit.
+    """
+    return _TurnTables(task, game).process()
+
+
+class _TurnTables:
+    """Makes the tables of one task."""
+
+    def __init__(self, task: Task, game: TurnGame) -> None:
+        self._task, self._game, self._legs, self._tables = task, game, game.legs, TableBuilder()
+        legs = game.legs
+        self._own = [number for number, leg in enumerate(legs) if leg.seat == task.seat]
+        turns = {id(legs[number].turn): legs[number].turn for number in self._own}
+        self._played = list(turns.values())  # legs that share a turn share its places
+        counts = [len(leg.contexts) for leg in legs]
+        self._nodes = [
+            slice(end - count, end) for count, end in zip(counts, np.cumsum(counts), strict=True)
+        ]
+        self._num_results = max(turn.num_results for turn in self._played)
+        self._num_contexts = sum(counts[number] for number in self._own)
+        self._check()
+        ended = [leg.settled[..., task.seat] for leg in legs]
+        paid = [leg.paid[FLOATS][..., task.seat] for leg in legs]
+        settled = [each[over] for each, over in zip(paid, ended, strict=True)]
+        self._payoffs = np.unique(np.concatenate(settled))
+        self._first_node = FIRST_PAYOFF + len(self._payoffs)
+        self._events = list(map(self._events_of, legs))
+        self._laws, self._firsts, self._contexts = np.zeros(
+            (3, self._nodes[-1].stop + 1), dtype=np.int64
+        )
+
+    def _check(self) -> None:
+        """Check that the tables will fit."""
+        places = sum(turn.num_states for turn in self._played)
+        of_agent = places * self._task.game.num_actions + self._num_results * self._num_contexts
+        others = [leg.following.size for leg in self._legs if leg.seat != self._task.seat]
+        self._tables.check(of_agent + sum(others))
+
+    def _events_of(self, leg: Leg) -> IntArray:
+        """Give the event of each result in each context of a leg, shape (result, context)."""
+        player = self._task.seat
+        payoffs = FIRST_PAYOFF + np.searchsorted(self._payoffs, leg.paid[FLOATS][..., player])
+        return np.where(leg.settled[..., player], payoffs, self._first_node + leg.following)
+
+    def process(self) -> Process:
+        """Make the tables of the agent's turns and of all nodes."""
+        self._add_others()
+        moves, first_places, rolls = self._add_moves()
+        events = np.full((self._num_results + 1, self._num_contexts), ILLEGAL)
+        # The last row remains: it is the result of an illegal move.
+        groups: list[tuple[int, int, int, int]] = []
+        begun = 0
+        for number in self._own:
+            leg, nodes, known = self._legs[number], self._nodes[number], self._events[number]
+            played = id(leg.turn)
+            contexts = slice(begun, begun + known.shape[1])
+            events[: len(known), contexts] = known
+            self._laws[nodes], self._firsts[nodes] = rolls[played]
+            self._contexts[nodes] = np.arange(contexts.start, contexts.stop)
+            first, end = self._game.first_contexts[number : number + 2]
+            for start in self._game.bases[first : end : leg.width].tolist():
+                groups.append((start, begun, leg.width, first_places[played]))
+                begun += leg.width
+        located = ContextGroups.of(*np.array(groups).T)
+        return self._tables.process(
+            moves=moves,
+            events=events,
+            start=self._start(located),
+            nodes=(self._laws, self._firsts, self._contexts),
+            worst=self._task.game.payoff_range[0],
+            payoffs=self._payoffs,
+            legal=np.concatenate([turn.legal for turn in self._played]),
+            groups=located,
+            seen=self._game.seen_in_turn,
+        )
+
+    def _start(self, groups: ContextGroups) -> int:
+        """Give the event with which a game begins.
+
+        It is the first roll if the agent begins, else the node that draws its first context.
+        """
+        if self._legs[0].seat == self._task.seat:
+            return self._first_node
+        initial = self._task.initial
+        states = np.flatnonzero(initial)
+        law = np.zeros(self._num_contexts)
+        np.add.at(law, groups.locate(states)[1], initial[states])
+        nodes = np.concatenate([np.arange(*self._nodes[n].indices(2**62)) for n in self._own])
+        met = np.flatnonzero(law)
+        self._laws[-1] = self._tables.add_laws(law[None, met])
+        self._firsts[-1] = self._tables.add_entries(ends_in(self._first_node + nodes[met]))
+        return self._first_node + len(self._laws) - 1
+
+    def _add_moves(self) -> tuple[list[IntArray], dict[int, int], dict[int, tuple[int, int]]]:
+        """Add the moves of the agent's turns.
+
+        Returns:
+            Law and first entry of each move; then, by ``id`` of each turn, its first place, and
+            law and first entry of its first roll.
+        """
+        laws, firsts, first_places, rolls, place = [], [], {}, {}, 0
+        illegal = self._num_results  # one more result than the turns have
+        ended = self._tables.add_entries(ends_in(np.arange(illegal + 1)))
+        for turn in self._played:
+            law = self._tables.add_laws(turn.probabilities[FLOATS])
+            rolled = self._tables.add_entries(place + turn.rolled)  # (afterstate, outcome)
+            after = rolled + turn.leads_to * turn.rolls.shape[1]
+            drawn = np.where(turn.ends, SURE, law + turn.law[np.where(turn.ends, 0, turn.leads_to)])
+            leads = np.where(turn.ends, ended + turn.leads_to, after)
+            laws.append(np.where(turn.legal, drawn, SURE))
+            firsts.append(np.where(turn.legal, leads, ended + illegal))
+            first_places[id(turn)], rolls[id(turn)] = place, (law + int(turn.law[0]), rolled)
+            place += turn.num_states
+        return [np.concatenate(laws), np.concatenate(firsts)], first_places, rolls
+
+    def _add_others(self) -> None:
+        """Add a node for each turn of another player in each context.
+
+        Once the agent has no more moves, the node stands for the rest of the game. Legs are
+        visited last to first, so that later nodes are known. In a game with cycles the agent may
+        always move again.
+        """
+        size, one_draw = self._nodes[-1].stop, len(self._payoffs) < MOST_PAYOFFS
+        settled = np.zeros((size, self._first_node))  # (node, event): law of the payoffs
+        through = np.zeros(size, dtype=bool)  # (node,): whether the agent has no more moves
+        # ILLEGAL has chance 0. Without its column a seed would give other games than it used to.
+        paid = self._tables.add_entries(ends_in(np.arange(ILLEGAL, self._first_node)))
+        for number in reversed(range(len(self._legs))):
+            if number in self._own:
+                continue
+            node, events = self._nodes[number], self._events[number]
+            ends = _result_laws(self._task, self._game, number)  # (result, context)
+            pays = events < self._first_node
+            later = np.where(pays, 0, events - self._first_node)
+            if one_draw and not self._task.game.has_cycles and (pays | through[later]).all():
+                for result, chance in enumerate(ends):
+                    known = np.eye(self._first_node)[np.where(pays[result], events[result], 0)]
+                    after = np.where(pays[result][:, None], known, settled[later[result]])
+                    settled[node] += chance[:, None] * after
+                through[node] = True
+                laws = settled[node, ILLEGAL:]
+                firsts = np.full(len(laws), paid)
+            else:
+                laws = ends.T
+                entries = self._tables.add_entries(ends_in(events.T))
+                firsts = entries + len(ends) * np.arange(len(laws))
+            self._laws[node] = self._tables.add_laws(laws) + np.arange(len(laws))
+            self._firsts[node] = firsts
+
+
+def _result_laws(task: Task, game: TurnGame, number: int) -> FloatArray:
+    """Compute the law of another player's results in a leg, shape (result, context)."""
+    leg = game.legs[number]
+    policy, played = task.policies[leg.seat], leg.turn
+
+    def decide(piece: Piece, mass: Array) -> Array:
+        weights = spread(policy, game.states_in(number, piece.states), mass.ravel(), FLOATS)
+        return weights.reshape(*mass.shape, -1).swapaxes(1, 2)
+
+    start = np.zeros((played.num_states, len(leg.contexts)))
+    first = played.slices[0][1]
+    start[first] = played.probabilities[FLOATS][played.law[0]][played.possible[0]][:, None]
+    laws: FloatArray = played.forward(decide, start)[1]
+    return laws
