@@ -74,7 +74,7 @@ class LowestScore(LowestScoreWords):
         if self.zero_face > self.faces:
             raise InputError(f"zero_face must be at most faces = {faces}, got {zero_face}")
         self.players = at_least("players", players, 1)
-        self.objective = one_of("objective", objective, get_args(Objective))
+        self.objective: Objective = one_of("objective", objective, get_args(Objective))
         check_sizes(self)
         self.worth = worths(self.faces, self.zero_face)
         self.max_score = self.dice * max(self.worth)

@@ -81,8 +81,8 @@ class LowestScoreMatch(LowestScoreMatchWords):
     ) -> None:
         self.players = at_least("players", players, 2)
         self.wins = at_least("wins", wins, 1)
-        self.starter = one_of("starter", starter, get_args(Starter))
-        self.tie = one_of("tie", tie, get_args(Tie))
+        self.starter: Starter = one_of("starter", starter, get_args(Starter))
+        self.tie: Tie = one_of("tie", tie, get_args(Tie))
         self.dice, self.faces = at_least("dice", dice, 1), at_least("faces", faces, 2)
         self.zero_face = at_least("zero_face", zero_face, 1)
         check_sizes(self)
