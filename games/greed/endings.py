@@ -11,6 +11,16 @@ class Ending(NamedTuple):
     words: str  # as a sentence of the rules says it
 
 
+class Endings(NamedTuple):
+    """The ends of a game by the mover's score; the order is that of ``Greed.final_halves``."""
+
+    bust: Ending
+    lower: Ending
+    equal: Ending
+    higher: Ending
+
+
+#: The sweeps rely on it that a bust pays the mover nothing.
 BUST = Ending(0, 2, "lose")
 LOWER = Ending(0, 2, "the higher score wins")
 HIGHER = Ending(2, 0, "the higher score wins")

@@ -23,7 +23,7 @@ from ...core.checks import at_least, one_of
 from ...core.dice import sum_counts, sum_laws
 from ...core.sizes import Cost, check_sizes
 from ...core.types import Array, BoolArray, IntArray, Move, frozen
-from .endings import BUST, HIGHER, LOWER, TIES
+from .endings import BUST, HIGHER, LOWER, TIES, Endings
 from .words import GreedWords
 
 
@@ -44,7 +44,7 @@ class Greed(GreedWords):
             turn.
 
     Attributes:
-        endings: the ends of a game: a bust, a lower, an equal and a higher score of the mover.
+        endings: the ends of a game, and what each pays.
         num_scores: number of scores from 0 to the limit.
         dice_allowed: the largest number of dice that the mover may roll, shape (own score,).
 
@@ -68,7 +68,7 @@ class Greed(GreedWords):
         self.sides = at_least("sides", sides, 1)
         self.max_dice = max_dice if max_dice is None else at_least("max_dice", max_dice, 0)
         self.tie = one_of("tie", tie, list(TIES))
-        self.endings = BUST, LOWER, TIES[self.tie], HIGHER
+        self.endings = Endings(BUST, LOWER, TIES[self.tie], HIGHER)
         self.zero_sum = all(end.mover + end.other == 2 for end in self.endings)
         halves = [(end.mover, end.other) for end in self.endings]
         self._halves = frozen(np.array(halves).T)  # (mover or other, ending)

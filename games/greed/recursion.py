@@ -4,7 +4,7 @@ With W_n(p, o) the rating of a mover who still has n dice in the air,
 
     W_0(p, o) = 1 - V(o, p)      W_n(p, o) = 1/s * sum over f = 1..s of W_{n-1}(p + f, o)
 
-and W = 0 above M, as a bust pays the mover 0 and the other player 1 (``endings.BUST``). In the last
+and W = 0 above M, as a bust pays the mover 0 (``endings.BUST``). In the last
 turn W_0 is the final comparison instead. W_n with n >= 1 is the value of the action n, and
 W_{n-1}(p + f, o) is an action value of a state swept before, as p + o falls from 2M. So each action
 of a state costs O(s) and the game O(M^3); sums over the law of the total (equation 4) cost O(M^4).
@@ -25,9 +25,10 @@ The other player's score o, which no roll changes, is the index along an anti-di
 Last turns are swept by rows p = M, ..., 0 in the same way. ``forward`` sweeps in the opposite order
 and keeps the s anti-diagonals before the present one.
 
-The rating of dice in the air is the value to ``seat`` if ``seat`` moves, and 1 minus the value to
-``seat`` if the other player moves. So a bust has rating 0 in both cases. In a zero-sum game the
-rating is the value to the mover. ``decide`` takes and gives values to ``seat``.
+The rating of dice in the air is the value to ``seat`` if ``seat`` moves; if the other player moves,
+it is the payoff of a bust to ``seat`` minus the value to ``seat``. So a bust has rating 0 in both
+cases. In a zero-sum game the rating is the value to the mover. ``decide`` takes and gives values to
+``seat``.
 
 Every W_n(p, o) is an integer divided by 2 s^(2M-p-o), in the last turn by 2 s^(M-p). These
 denominators are the scales of exact values.
@@ -98,7 +99,8 @@ class _Backward:
             air.copy(own, window.start)
             ratings = air.land(window, 1)  # (seat to move or other, state in window, dice)
             mine, others = game.final_halves(np.full_like(other, own), other)
-            compared = np.array([mine, 2 - others])[:rows] * self.arithmetic.scaled(HALF, one)
+            halves = np.array([mine, game.endings.bust.other - others])[:rows]
+            compared = halves * self.arithmetic.scaled(HALF, one)
             ratings[..., 0] = compared[:, window]
             air.store(own, window, ratings)
             ratings = ratings[:, np.maximum(other - window.start, 0)]  # of all states
@@ -142,8 +144,9 @@ class _Backward:
             ratings: ratings of its actions, an array of shape (state, dice) for each seat.
             one: scale of the states.
         """
+        bust = self._bust(one)[:, None]
         expected = [
-            numbers if mover == seat else one[:, None] - numbers
+            numbers if mover == seat else bust - numbers
             for seat, numbers in zip(self.seats, ratings, strict=True)
         ]
         together = np.stack(expected) if len(expected) > 1 else expected[0][None]
@@ -155,12 +158,16 @@ class _Backward:
     def _passed(self, states: IntArray, one: Array) -> Array:
         """Rate the ends of turns after which the other is in ``states``: (seat, mover, state)."""
         others = [self.values.at_stage(Stage(1 - mover, states, one)) for mover in self.movers]
-        for mover, rating in zip(self.movers, others, strict=True):
+        bust = self._bust(one)
+        for mover, values in zip(self.movers, others, strict=True):
             for row, seat in enumerate(self.seats):
-                if mover == seat:
-                    rating[row] = one - rating[row]
-        ratings: Array = one - np.stack(others, axis=1)
-        return ratings
+                values[row] = one - (one - values[row]) if mover == seat else bust - values[row]
+        return np.stack(others, axis=1)
+
+    def _bust(self, one: Array) -> Array:
+        """Give the payoff of a bust to the player who does not move."""
+        payoff: Array = self.arithmetic.scaled(Fraction(self.game.endings.bust.other, 2), one)
+        return payoff
 
 
 def forward(game: Greed, decide: Decide, mass: Array, arithmetic: Arithmetic) -> None:
