@@ -1,123 +1,188 @@
-"""The rules of 421 in words: of a turn, of a set and of the whole match."""
+"""Rules, states and moves of a turn or a set of 421 in words, and its table."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from ...core.words import dice_words, either, plural, times, up_to
+import numpy as np
+from typing_extensions import override
 
-#: Who begins the next round of a match.
-STARTERS = {
-    "loser": "the loser of a round begins the next one",
-    "winner": "the winner of a round begins the next one",
-    "alternate": "the players take turns to begin a round",
-    "same": "the same player begins every round",
-}
-#: What equal combinations are worth in a set.
+from ...core.board import Row, dice_of
+from ...core.layout import Layout
+from ...core.positions import states_of
+from ...core.ranking import Combination
+from ...core.turn_game import TurnGame
+from ...core.types import IntArray
+from ...core.words import dice_words, either, listed, ordinal, plural, spelled, times, up_to
+from .layout import layout
+
+#: The result of equal combinations in a set, by the value of the keyword ``tie``.
 TIES = {
     "half": "equal ones are half a win for both",
     "lost": "of equal ones the first player's wins",
 }
 
 
-def _turn(dice: int, faces: int, casts: int) -> Iterator[str]:
-    """Say how one turn is played."""
+class FourTwoOneWords(TurnGame):
+    """What people read and see of a turn or a set; ``FourTwoOne`` adds the rules."""
+
+    dice: int
+    faces: int
+    casts: int
+    duration: int | None
+    tie: str
+    subsets: list[tuple[int, ...]]
+    combinations: list[Combination]
+    ranks: IntArray | None
+    _utility: str | None  # its name; None for a table or a function
+
+    @property
+    @override
+    def title(self) -> str:
+        return "421"
+
+    # ------------------------------------------------------------------ the rules
+
+    @override
+    def describe_rules(self) -> Iterator[str]:
+        if self.duration is None:
+            yield from turn_rules(self.dice, self.faces, self.casts)
+        else:
+            yield f"Cast {dice_words(self.dice, self.faces)} exactly {times(self.duration)}."
+            if self.duration > 1:
+                yield (
+                    "After each cast put aside, for good, any of the dice just cast, but not the "
+                    "last one before the last cast; the others are cast again."
+                )
+        yield from self._payoff_rules()
+
+    def _payoff_rules(self) -> Iterator[str]:
+        """Say what the players are paid for, a sentence at a time."""
+        kind, _, goals = (self._utility or "").partition(":")
+        if kind == "set":
+            if self.casts > 1:
+                yield "The first player may stop earlier; the second has to cast exactly as often."
+            yield f"The higher combination wins; {TIES[self.tie]}."
+            yield ranking_rule(self.faces)
+        elif kind == "transfer":
+            yield f"You are paid what the dice are worth: {worth_rule(self.faces, 10)}"
+        elif kind == "sum":
+            yield "You are paid the sum of the faces."
+        elif goals:
+            each = " each" if len(goals.split(",")) > 1 else ""
+            yield f"You are paid 1 for {either(goals.split(','))}{each}, else nothing."
+        else:
+            yield "What you are paid depends on the faces and on how often you have cast."
+
+    # ------------------------------------------------------------------ states
+
+    @override
+    def describe(self, observation: IntArray) -> str:
+        aside, cast = self._faces(observation)
+        made, *known = (int(number) for number in observation[2 * self.dice - 1 :])
+        imposed = known[0] if known and known[0] else self.duration
+        which = f"{ordinal(made)} cast of {'at most ' if imposed is None else ''}"
+        which += spelled(imposed or self.casts)
+        if made == (imposed or self.casts):
+            which = f"{ordinal(made)} and last cast" if made > 1 else "only cast"
+        to_beat = f", {self.describe_rank(known[1])} to beat" if known and known[0] else ""
+        return f"{in_words(aside)} put aside, rolled {in_words(cast)} on the {which}{to_beat}"
+
+    def describe_rank(self, rank: int) -> str:
+        """Write the combination of a rank (54)."""
+        return in_words(self._combination(rank))
+
+    def _combination(self, rank: int) -> Combination:
+        """Give the combination of a rank (54)."""
+        assert self.ranks is not None
+        return self.combinations[int(np.flatnonzero(self.ranks == rank)[0])]
+
+    def _faces(self, observation: IntArray) -> tuple[list[int], list[int]]:
+        """Give the faces put aside and the faces just cast."""
+        split, end = self.dice - 1, 2 * self.dice - 1
+        aside, cast = observation[:split], observation[split:end]
+        return [int(face) for face in aside if face], [int(face) for face in cast if face]
+
+    # ------------------------------------------------------------------ moves
+
+    @override
+    def describe_action(self, action: int) -> str:
+        dice = [f"{ordinal(die + 1)} lowest" if die else "lowest" for die in self.subsets[action]]
+        if not dice:
+            return "puts aside nothing"
+        return f"puts aside the {listed(dice)} {plural(len(dice), 'die', 'dice')}"
+
+    @override
+    def describe_move(self, observation: IntArray, action: int) -> str:
+        return f"puts aside {in_words(self._taken(observation, action))}"
+
+    @override
+    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
+        move = self.describe_move(observation, action)
+        result = [*self._faces(observation)[0], *self._taken(observation, action)]
+        if len(result) < self.dice:
+            return move
+        made = int(observation[2 * self.dice - 1])
+        return f"{move}: {in_words(result)} in {spelled(made)} {plural(made, 'cast')}"
+
+    def _taken(self, observation: IntArray, action: int) -> list[int]:
+        """Give the faces that an action takes; an illegal action may name dice not cast."""
+        cast = self._faces(observation)[1]
+        return [cast[die] for die in self.subsets[action] if die < len(cast)]
+
+    # ------------------------------------------------------------------ the table and the maps
+
+    @override
+    def layout(self, observations: IntArray) -> Layout:
+        of_first = self.observe(states_of(self, 0), 0)
+        return layout(observations, of_first, self.dice, self.faces, self.casts)
+
+    @override
+    def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
+        aside, cast = self._faces(observation)
+        made, *known = observation[2 * self.dice - 1 :].tolist()
+        casts = self.duration or (known[0] if known else 0) or self.casts
+        rows = [
+            Row(f"cast {made} of {casts}", dice_of(cast, part=0), seat),
+            Row("put aside", dice_of(aside[::-1]), seat),
+        ]
+        if known and known[0]:
+            rows.append(Row("to beat", dice_of(self._combination(known[1])[::-1])))
+        return tuple(rows)
+
+    @override
+    def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
+        return self.subsets[action]
+
+
+def in_words(faces: Sequence[int]) -> str:
+    """Write faces as players name them, in falling order: "4 2 1"."""
+    return " ".join(map(str, sorted(faces, reverse=True))) or "nothing"
+
+
+def turn_rules(dice: int, faces: int, casts: int) -> Iterator[str]:
+    """Say how a turn of at most some casts is played, a sentence at a time."""
     yield f"Cast {dice_words(dice, faces)} {up_to(casts)}."
     if casts > 1:
         others = "the others are cast again" if dice > 1 else "what you leave is cast again"
         yield f"After each cast put aside, for good, any of the dice just cast; {others}."
 
 
-def _ranking(faces: int) -> str:
-    """Say which of two combinations is the higher one."""
+def ranking_rule(faces: int) -> str:
+    """Say which of two combinations of three dice is the higher one."""
     order = ["421"] * (faces >= 4) + ["111"]
     order += ["two ones with another face or three equal faces, by that face, the ones first"]
     order += ["sequences"] * (faces >= 3) + ["all others"]
     return f"From high to low: {', then '.join(order)}, by their highest faces."
 
 
-def _worth(faces: int, four_two_one: int) -> str:
-    """Say how many tokens combinations are worth."""
+def worth_rule(faces: int, four_two_one: int) -> str:
+    """Say how many tokens combinations of three dice are worth.
+
+    Args:
+        faces: faces of a die.
+        four_two_one: tokens that 421 is worth.
+    """
     tokens = plural(four_two_one, "token")
     parts = [f"421 is worth {four_two_one} {tokens}"] * (faces >= 4)
     parts += ["111 is worth 7", "two ones with another face, or three equal faces, that face"]
     parts += ["a sequence 2"] * (faces >= 3)
     return f"{', '.join(parts)}, and all else 1."
-
-
-def rules(
-    dice: int, faces: int, casts: int, utility: str | None, duration: int | None, tie: str
-) -> Iterator[str]:
-    """Say how a turn or a set with these arguments is played, a sentence at a time.
-
-    Args:
-        dice: number of dice.
-        faces: faces of a die.
-        casts: the most casts.
-        utility: its name; None for a table or a function.
-        duration: casts that a next player has to make; None for a first player and in a set.
-        tie: what equal combinations pay in a set.
-    """
-    if duration is None:
-        yield from _turn(dice, faces, casts)
-    else:
-        yield f"Cast {dice_words(dice, faces)} exactly {times(duration)}."
-        if duration > 1:
-            yield (
-                "After each cast put aside, for good, any of the dice just cast, but not the last "
-                "one before the last cast; the others are cast again."
-            )
-    kind, _, goals = (utility or "").partition(":")
-    if kind == "set":
-        if casts > 1:
-            yield "The first player may stop earlier; the second has to cast exactly as often."
-        yield f"The higher combination wins; {TIES[tie]}."
-        yield _ranking(faces)
-    elif kind == "transfer":
-        yield f"You are paid what the dice are worth: {_worth(faces, 10)}"
-    elif kind == "sum":
-        yield "You are paid the sum of the faces."
-    elif goals:
-        each = " each" if len(goals.split(",")) > 1 else ""
-        yield f"You are paid 1 for {either(goals.split(','))}{each}, else nothing."
-    else:
-        yield "What you are paid depends on the faces and on how often you have cast."
-
-
-def match_rules(
-    *,
-    tokens: int,
-    starter: str,
-    tie: str,
-    charge_casts: int,
-    discharge_casts: int,
-    short_pot: str,
-    four_two_one: int,
-    faces: int,
-) -> Iterator[str]:
-    """Say how a match with these arguments is played, a sentence at a time."""
-    has_discharge = tokens > 1
-    casts = max(charge_casts, discharge_casts * has_discharge)
-    yield from _turn(3, faces, casts)
-    if has_discharge and charge_casts != discharge_casts:
-        yield (
-            f"That is {up_to(charge_casts)} while the pot has tokens, {up_to(discharge_casts)} "
-            "afterwards."
-        )
-    if casts > 1:
-        yield "Who begins a round may stop earlier; the other player has to cast exactly as often."
-    yield (
-        "The lower combination loses the round, and its player takes as many tokens as the higher "
-        f"one is worth: from the pot, which has {tokens} at first, and once that is empty "
-        "from the other player, as far as there are any."
-    )
-    if short_pot == "spill":
-        yield "If the pot has too few, the rest comes from the other player."
-    else:
-        yield "If the pot has too few, it gives what it has and nobody the rest."
-    if tie == "replay":
-        yield "Of equal combinations nobody takes tokens, and the same player begins again."
-    else:
-        yield "Of equal combinations the one that was cast last loses."
-    yield f"{STARTERS[starter]}."
-    yield "The player who has no token once the pot is empty wins the match."
-    yield _worth(faces, four_two_one)
-    yield _ranking(faces)

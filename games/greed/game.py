@@ -6,34 +6,28 @@ The mover has score p, the other player o, the limit is M and the dice have s si
 rolls n >= 0 dice and adds their sum; above M the mover is bust and has lost. Rolling no dice
 gives the other player one last turn, after which the higher score wins and equal scores tie. A
 win pays 1, a tie 1/2, a loss 0 (section 1.1), so that V(p, o) and 1 - V(o, p) are the two
-players' ratings of one position (section 6).
+players' ratings of one position (section 6). ``endings`` has these payoffs and other rules for
+ties.
 
-The expected values of all actions take O(M^3) together, a die at a time (``greed_recursion``).
+The expected values of all actions take O(M^3) together, a die at a time (``recursion``).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from math import log2
 from typing import ClassVar
 
 import numpy as np
 
-from ...core.board import Die, Gauge, Note, Row
 from ...core.checks import at_least, one_of
-from ...core.dice import dice_with_sum, sum_counts, sum_laws
-from ...core.game import Game
-from ...core.layout import Layout
+from ...core.dice import sum_counts, sum_laws
 from ...core.sizes import Cost, check_sizes
 from ...core.types import Array, BoolArray, IntArray, Move, frozen
-from ...core.words import plural
-from . import words
-
-SHOWN = 30  # dice that people are shown at most
-#: Half points for a tie by rule: of who takes the last turn, and of who stopped before.
-TIES = {"half": (1, 1), "lost": (0, 0), "stopper": (0, 2), "chaser": (2, 0)}
+from .endings import BUST, HIGHER, LOWER, TIES, Endings
+from .words import GreedWords
 
 
-class Greed(Game):
+class Greed(GreedWords):
     """The rules of Greed for two players.
 
     A state is (mover's score, other's score, last turn?), an action the number of dice to roll.
@@ -41,13 +35,18 @@ class Greed(Game):
     Args:
         max_score: the limit M, at least 1 point.
         sides: faces of each die, at least 1.
-        max_dice: the most dice a player may roll. None allows, in each state, the numbers up to
-            floor(2 (M - p) / (s + 1)) + 1, among which there is always an optimal one
+        max_dice: the largest number of dice that a player may roll. None allows, in each state, the
+            numbers up to floor(2 (M - p) / (s + 1)) + 1, among which there is always an optimal one
             (section 7; sound because n + 1 dice are no likelier than n to show any sum up to
             n (s + 1) / 2, and no rating is negative).
-        tie: what equal scores at the end are worth: "half" a win to both, or nothing, as they
-            are "lost" by both; or they are won by the "stopper", who rolled no dice, or by the
-            "chaser", who took the last turn.
+        tie: equal scores at the end are worth "half" a win to both players, or are "lost" by both,
+            or are won by the "stopper", who rolled no dice, or by the "chaser", who had the last
+            turn.
+
+    Attributes:
+        endings: the ends of a game, and what each pays.
+        num_scores: number of scores from 0 to the limit.
+        dice_allowed: the largest number of dice that the mover may roll, shape (own score,).
 
     Raises:
         ValueError: if a number is not an integer in its range, or ``tie`` is unknown.
@@ -57,7 +56,6 @@ class Greed(Game):
     num_players = 2
     observation_names = ("own score", "other score", "last turn?")
     payoff_range = (0.0, 1.0)
-    zero_sum = True
 
     def __init__(
         self,
@@ -70,8 +68,10 @@ class Greed(Game):
         self.sides = at_least("sides", sides, 1)
         self.max_dice = max_dice if max_dice is None else at_least("max_dice", max_dice, 0)
         self.tie = one_of("tie", tie, list(TIES))
-        if sum(TIES[self.tie]) < 2:
-            self.zero_sum = False
+        self.endings = Endings(BUST, LOWER, TIES[self.tie], HIGHER)
+        self.zero_sum = all(end.mover + end.other == 2 for end in self.endings)
+        halves = [(end.mover, end.other) for end in self.endings]
+        self._halves = frozen(np.array(halves).T)  # (mover or other, ending)
         check_sizes(self)
         self.num_scores = self.max_score + 1
         self.num_states = 2 * self.num_scores**2
@@ -86,7 +86,6 @@ class Greed(Game):
         small = np.min_scalar_type(self.num_actions)  # masks are compared faster in few bytes
         self._actions = np.arange(self.num_actions, dtype=small)
         self._allowed = self.dice_allowed.astype(small)
-        # each die adds the sums of the dice before it, one a face, and divides them
         self.laws = frozen(sum_laws(self.num_actions - 1, self.sides))
 
     @staticmethod
@@ -105,7 +104,7 @@ class Greed(Game):
     # ------------------------------------------------------------------ rules
 
     def observe(self, states: IntArray, seat: int) -> IntArray:
-        """Give (own score, other score, last turn?) of each state; the seats see alike."""
+        """Give (own score, other score, last turn?) of each state, the same for both seats."""
         return np.stack(self.scores(states), axis=-1)
 
     def encode(self, observations: IntArray) -> IntArray:
@@ -138,15 +137,23 @@ class Greed(Game):
         return laws
 
     def law(self, states: IntArray, actions: IntArray) -> IntArray:
-        """Draw the sum of as many dice as the action says."""
+        """Give the row of each move: row n is the law of the sum of n dice."""
         return actions
 
+    def is_bust(self, own: IntArray) -> BoolArray:
+        """Say which scores are above the limit."""
+        return own > self.max_score
+
     def final_halves(self, own: IntArray, other: IntArray) -> tuple[IntArray, IntArray]:
-        """Count the half points of who rolled last and has ``own``, and of the other: 0 to 2."""
-        wins = np.where(own > self.max_score, 0, 1 + np.sign(own - other))
-        chaser, stopper = TIES[self.tie]
-        tied = own == other  # never above the limit, as nobody is left there
-        return np.where(tied, chaser, wins), np.where(tied, stopper, 2 - wins)
+        """Give what an end pays the player who rolled last and the other player, in half points.
+
+        Args:
+            own: scores of the player who rolled last.
+            other: scores of the other player, none above the limit.
+        """
+        endings = np.where(self.is_bust(own), 0, 2 + np.sign(own - other))  # as in ``endings``
+        mover, opponent = self._halves[:, endings]
+        return mover, opponent
 
     def advance(
         self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
@@ -154,7 +161,7 @@ class Greed(Game):
         """Add the dice to the mover's score and pass the turn, or end the game."""
         own, other, last = self.scores(states)
         own = own + outcomes
-        over = (own > self.max_score) | (last == 1)
+        over = self.is_bust(own) | (last == 1)
         halves = np.where(over, self.final_halves(own, other), 0)  # (mover or other, move)
         payoffs = np.empty((len(states), 2))
         index = np.arange(len(states))
@@ -170,60 +177,7 @@ class Greed(Game):
         return [(seat, states) for states in [*diagonals, *rows] for seat in (0, 1)]
 
     def diagonal(self, total: int) -> tuple[slice, IntArray]:
-        """Give the opponent's scores on the anti-diagonal p + o = total, and its states."""
+        """Give the other player's scores on the anti-diagonal p + o = total, and its states."""
         window = slice(max(0, total - self.max_score), min(total, self.max_score) + 1)
         other = np.arange(window.start, window.stop)
         return window, (total - other) * self.num_scores + other
-
-    def describe(self, observation: IntArray) -> str:
-        """Say the score, and that the turn is the last one if it is."""
-        own, other, last = (int(number) for number in observation)
-        turn = ", the last turn as the other has stopped" if last else ""
-        return f"{own} {plural(own, 'point')} to {other}{turn}"
-
-    def describe_action(self, action: int) -> str:
-        """Say how many dice are rolled."""
-        return f"rolls {action} {plural(action, 'die', 'dice')}" if action else "stops"
-
-    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
-        """Say what the dice show together, too, and whether that is too much."""
-        if action == 0:
-            return self.describe_action(action)
-        total = int(observation[0]) + outcome
-        bust = f", bust with {total}" if total > self.max_score else ""
-        return f"{self.describe_action(action)}: {outcome}{bust}"
-
-    # -------------------------------------------------------------- the table
-
-    def describe_rules(self) -> Iterable[str]:
-        """Say how the game is played, a sentence at a time."""
-        return words.rules(self.max_score, self.sides, self.max_dice, self.tie)
-
-    def layout(self, observations: IntArray) -> Layout:
-        """Lay states out by both scores, a panel for each kind of turn."""
-        column, row, panel = observations.T
-        return Layout(
-            x_label="own score",
-            y_label="other's score",
-            column=column,
-            row=row,
-            panel=panel,
-            panels=("Normal turns", "Last turns"),
-        )
-
-    def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
-        """Show both scores on the way to the limit."""
-        own, other, last = (int(number) for number in observation)
-        points = (own, other) if seat == 0 else (other, own)
-        scores = [
-            Row(names[player], (Gauge(points[player], self.max_score),), player)
-            for player in range(2)
-        ]
-        stopped = [Row("last turn", (Note(f"{names[1 - seat]} has stopped"),))] if last else []
-        return (*scores, *stopped)
-
-    def shown(self, observation: IntArray, action: int, outcome: int) -> tuple[Die, ...]:
-        """Show the dice that were rolled, unless they are too many to look at."""
-        if action > SHOWN:
-            return ()
-        return dice_with_sum(outcome, action, self.sides, *observation.tolist())

@@ -4,33 +4,34 @@ With W_n(p, o) the rating of a mover who still has n dice in the air,
 
     W_0(p, o) = 1 - V(o, p)      W_n(p, o) = 1/s * sum over f = 1..s of W_{n-1}(p + f, o)
 
-and W = 0 above M. In the last turn W_0 is the final comparison instead. W_n with n >= 1 is the
-value of the action n, and W_{n-1}(p + f, o) is an action value of a state met before on the way
-down from p + o = 2M, so that all actions of a state cost O(s) each and the game O(M^3), where
-sums over the pmf of the total (``greed``, equation 4) cost O(M^4).
+and W = 0 above M, as a bust pays the mover 0 (``endings.BUST``). In the last
+turn W_0 is the final comparison instead. W_n with n >= 1 is the value of the action n, and
+W_{n-1}(p + f, o) is an action value of a state swept before, as p + o falls from 2M. So each action
+of a state costs O(s) and the game O(M^3); sums over the law of the total (equation 4) cost O(M^4).
 
-A stage is an anti-diagonal p + o = k. A die that shows f leads to the one f further on, and only
-the s of them ahead, here s = 3, are kept:
+A stage is an anti-diagonal p + o = k. A die that shows f leads to the anti-diagonal k + f, so that
+only the next s anti-diagonals are kept, here s = 3:
 
-    p = M | 1 2 3 - - -      x        the stage in hand, p + o = k
-          | x 1 2 3 - -      1, 2, 3  p + o = k + 1, ..., k + s: where a die leads, up a column
-          | . x 1 2 3 -      -        done and forgotten
-          | . . x 1 2 3      .        to come
+    p = M | 1 2 3 - - -      x        the present stage, p + o = k
+          | x 1 2 3 - -      1, 2, 3  p + o = k + 1, ..., k + s: a die leads there, up a column
+          | . x 1 2 3 -      -        swept and dropped
+          | . . x 1 2 3      .        not swept yet
           | . . . x 1 2
     p = 0 | . . . . x 1
           +------------
       o = 0         o = M
 
-The opponent's score o, which no roll changes, is the index along a diagonal; the player's own is
-implied by it. Last turns are swept by rows p = M, ..., 0 in the same way. ``forward`` runs the
-other way and keeps the s anti-diagonals behind.
+The other player's score o, which no roll changes, is the index along an anti-diagonal; p = k - o.
+Last turns are swept by rows p = M, ..., 0 in the same way. ``forward`` sweeps in the opposite order
+and keeps the s anti-diagonals before the present one.
 
-Ratings in the air are those of ``seat`` where it moves, and 1 minus them where the other does, so
-that a bust is 0 in both; in a zero-sum game this is the mover's own rating. They are turned into
-values to ``seat`` on the way out to ``decide`` and back on the way in.
+The rating of dice in the air is the value to ``seat`` if ``seat`` moves; if the other player moves,
+it is the payoff of a bust to ``seat`` minus the value to ``seat``. So a bust has rating 0 in both
+cases. In a zero-sum game the rating is the value to the mover. ``decide`` takes and gives values to
+``seat``.
 
-Every W_n(p, o) is an integer over 2 s^(2M-p-o), or in the last turn over 2 s^(M-p), which are the
-scales of exact values.
+Every W_n(p, o) is an integer divided by 2 s^(2M-p-o), in the last turn by 2 s^(M-p). These
+denominators are the scales of exact values.
 """
 
 from collections.abc import Sequence
@@ -59,10 +60,11 @@ def backward(
 
     Args:
         game: the rules.
-        decide: as there.
-        seats: as there.
+        decide: as for ``Sweeps.backward_together``.
+        seats: the players whose values are computed.
         arithmetic: of the values.
-        movers: whose stages are visited; player 1 mirrors player 0 if they are player 0's alone.
+        movers: the players whose stages are visited; with player 0 alone, the values of player 1's
+            stages are 1 minus the values of player 0's.
     """
     values = arithmetic.values(len(seats), 2, game.num_states)
     scales = arithmetic.scales(2, game.sides, 2 * game.max_score + 1)
@@ -85,20 +87,21 @@ class _Backward:
     values: Values
 
     def last_turns(self) -> None:
-        """Value last turns, in which nothing depends on other decisions."""
+        """Compute the values of last turns."""
         game = self.game
-        rows = 1 if game.zero_sum else 2  # what is the mover's own rating is the same to both
+        rows = 1 if game.zero_sum else 2  # the rating is the same for both seats if zero-sum
         air = self._dice_in_the_air(rows)
         other = np.arange(game.num_scores)
         for own in range(game.max_score, -1, -1):
             states = (game.num_scores + own) * game.num_scores + other
             one = self._one(game.max_score - own, states)
-            # Who leads wins unless bust, so that one score below the mover's stands for all.
+            # All scores below the mover's have the same ratings: the mover wins unless it is bust.
             window = slice(max(own - 1, 0), game.num_scores)
             air.copy(own, window.start)
             ratings = air.land(window, 1)  # (seat to move or other, state in window, dice)
             mine, others = game.final_halves(np.full_like(other, own), other)
-            compared = np.array([mine, 2 - others])[:rows] * self.arithmetic.scaled(HALF, one)
+            halves = np.array([mine, game.endings.bust.other - others])[:rows]
+            compared = halves * self.arithmetic.scaled(HALF, one)
             ratings[..., 0] = compared[:, window]
             air.store(own, window, ratings)
             ratings = ratings[:, np.maximum(other - window.start, 0)]  # of all states
@@ -107,7 +110,7 @@ class _Backward:
                 self._decide(mover, states, rated, one)
 
     def normal_turns(self) -> None:
-        """Value all other positions, by falling sums of scores."""
+        """Compute the values of all other positions, by falling sums of scores."""
         game, last_turn = self.game, self.game.num_scores**2
         air = self._dice_in_the_air(len(self.seats), len(self.movers))
         for total in range(2 * game.max_score, -1, -1):
@@ -122,21 +125,29 @@ class _Backward:
             air.store(total, window, ratings)
 
     def _dice_in_the_air(self, *rows: int) -> "_DiceInTheAir":
-        """Give ratings in the air; the scale changes by ``ratio`` with each step."""
+        """Make the store of ratings; their scale is multiplied by ``ratio`` with each step."""
         ratio = self.arithmetic.scales(1, self.game.sides, 2)[1]
         weight = self.arithmetic.scaled(Fraction(1, self.game.sides), ratio)
         return _DiceInTheAir(self.game, self.arithmetic, rows, weight, ratio)
 
     def _one(self, points: int, states: IntArray) -> Array:
-        """Give the scale of states after which so many points can be scored."""
+        """Give the scale of states after which ``points`` more points can be scored."""
         return np.full(len(states), self.scales[points], dtype=self.arithmetic.dtype)
 
     def _decide(
         self, mover: int, states: IntArray, ratings: Array | list[Array], one: Array
     ) -> None:
-        """Have a stage decided on its ratings, one array (state, dice) for each of the seats."""
+        """Decide a stage and store its values.
+
+        Args:
+            mover: the player to move.
+            states: the states of the stage.
+            ratings: ratings of its actions, an array of shape (state, dice) for each seat.
+            one: scale of the states.
+        """
+        bust = self._bust(one)[:, None]
         expected = [
-            numbers if mover == seat else one[:, None] - numbers
+            numbers if mover == seat else bust - numbers
             for seat, numbers in zip(self.seats, ratings, strict=True)
         ]
         together = np.stack(expected) if len(expected) > 1 else expected[0][None]
@@ -146,14 +157,18 @@ class _Backward:
             self.values.put((..., 1 - mover, states), one - decided, one)
 
     def _passed(self, states: IntArray, one: Array) -> Array:
-        """Rate positions in which the other is to move in ``states``: (seat, mover, state)."""
+        """Rate the ends of turns after which the other is in ``states``: (seat, mover, state)."""
         others = [self.values.at_stage(Stage(1 - mover, states, one)) for mover in self.movers]
-        for mover, rating in zip(self.movers, others, strict=True):
+        bust = self._bust(one)
+        for mover, values in zip(self.movers, others, strict=True):
             for row, seat in enumerate(self.seats):
-                if mover == seat:
-                    rating[row] = one - rating[row]
-        ratings: Array = one - np.stack(others, axis=1)
-        return ratings
+                values[row] = one - (one - values[row]) if mover == seat else bust - values[row]
+        return np.stack(others, axis=1)
+
+    def _bust(self, one: Array) -> Array:
+        """Give the payoff of a bust to the player who does not move."""
+        payoff: Array = self.arithmetic.scaled(Fraction(self.game.endings.bust.other, 2), one)
+        return payoff
 
 
 def forward(game: Greed, decide: Decide, mass: Array, arithmetic: Arithmetic) -> None:
@@ -162,7 +177,8 @@ def forward(game: Greed, decide: Decide, mass: Array, arithmetic: Arithmetic) ->
     Args:
         game: the rules.
         decide: as for ``Sweeps.forward``.
-        mass: shape (player to move, state); all that comes from it is added.
+        mass: mass that begins in each position, shape (player to move, state); the mass that
+            moves bring is added in place.
         arithmetic: of the mass.
     """
     last_turn = game.num_scores**2
@@ -188,7 +204,7 @@ def forward(game: Greed, decide: Decide, mass: Array, arithmetic: Arithmetic) ->
 
 
 class _DiceInTheAir:
-    """Numbers by (opponent's score, dice in the air) at the last s steps of a sweep.
+    """Numbers by (other player's score, dice in the air) at the last s steps of a sweep.
 
     A step is a sum of scores or, in the last turn, the mover's score. Backward the numbers are
     ratings, and a die in the air moves a rating from step k + f to step k; forward they are
@@ -197,9 +213,9 @@ class _DiceInTheAir:
     Args:
         game: the rules.
         arithmetic: of the numbers.
-        rows: sizes of axes that precede those two, for players.
-        weight: what a number is multiplied by when a die moves it by one step.
-        ratio: by how much more for each further step.
+        rows: sizes of the axes before these two, for players.
+        weight: factor of a number that a die moves by one step.
+        ratio: further factor for each further step.
     """
 
     def __init__(
@@ -209,8 +225,8 @@ class _DiceInTheAir:
         self._steps = arithmetic.zeros(game.sides, *shape)  # multiplied by ``weight``
         self._landed = arithmetic.zeros(*rows, game.num_scores * game.num_actions + 1)
         self._weight, self._ratio = weight, ratio
-        # The sum over the faces changes by two of its terms from step to step. Floats are added
-        # anew, as differences of theirs lose digits.
+        # From step to step the sum over the faces gains one term and loses one. Floats are summed
+        # again at each step, as differences of floats lose digits.
         self._sum = None if arithmetic.rounds else arithmetic.zeros(*shape)
 
     def land(self, window: slice, dice: int) -> Array:
@@ -218,8 +234,8 @@ class _DiceInTheAir:
 
         Args:
             window: scores.
-            dice: 0 or 1. The entries of n dice in the air are counted as those of n + ``dice``;
-                with 1, those of none are meaningless.
+            dice: 0 or 1. The average over n dice in the air becomes the entry of n + ``dice``; with
+                1, the entry of no dice is meaningless.
 
         Returns:
             Shape (..., score in window, dice), overwritten by the next call.
@@ -235,9 +251,9 @@ class _DiceInTheAir:
         return self._landed[..., :size].reshape(shape)
 
     def store(self, step: int, window: slice, numbers: Array) -> None:
-        """Remember a step's numbers in place of those s steps ago.
+        """Store the numbers of a step in place of the numbers s steps ago.
 
-        Outside the window are zeros, or what no later window includes.
+        Outside the window numbers are zero, or no later window includes them.
         """
         slot = self._steps[step % len(self._steps)][..., window, :]
         if self._sum is None:
@@ -250,6 +266,6 @@ class _DiceInTheAir:
         total += slot
 
     def copy(self, score: int, target: int) -> None:
-        """Have the numbers of one score stand for another too."""
+        """Copy the numbers of one score to another score."""
         for numbers in (self._steps,) if self._sum is None else (self._steps, self._sum):
             numbers[..., target, :] = numbers[..., score, :]

@@ -1,30 +1,88 @@
-"""The rules of Greed in words."""
+"""Rules, states and moves of Greed in words, and its table."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from typing_extensions import override
+
+from ...core.board import Die, Gauge, Note, Row
+from ...core.dice import dice_with_sum
+from ...core.game import Game
+from ...core.layout import Layout
+from ...core.types import IntArray
 from ...core.words import plural, spelled
+from .endings import BUST, HIGHER, TIES
+from .layout import layout
 
-#: What equal scores are worth, by the rule for ties.
-TIES = {
-    "half": "equal scores are half a win for both",
-    "lost": "with equal scores both lose",
-    "stopper": "equal scores are won by the player who stopped",
-    "chaser": "equal scores are won by the player who had the last turn",
-}
+SHOWN = 30  # the largest number of dice that people are shown
 
 
-def rules(max_score: int, sides: int, max_dice: int | None, tie: str) -> Iterator[str]:
-    """Say how Greed with these arguments is played, a sentence at a time."""
-    many = "as many dice as you like"
-    if max_dice is not None:
-        limit = "up to " * (max_dice > 1) + spelled(max_dice)
-        many = f"{limit} {plural(max_dice, 'die', 'dice')}"
-    yield (
-        f"Roll {many}, in one go, and add the sum to your score; each has {sides} "
-        f"{plural(sides, 'face')}."
-    )
-    yield f"Above {max_score} you are bust and lose."
-    yield (
-        "Roll none, and the other player has one last turn; then the higher score wins, and "
-        f"{TIES[tie]}."
-    )
+class GreedWords(Game):
+    """What people read and see of Greed; ``Greed`` adds the rules."""
+
+    max_score: int
+    sides: int
+    max_dice: int | None
+    tie: str
+
+    # ------------------------------------------------------------------ the rules
+
+    @override
+    def describe_rules(self) -> Iterator[str]:
+        many = "as many dice as you like"
+        if self.max_dice is not None:
+            limit = "up to " * (self.max_dice > 1) + spelled(self.max_dice)
+            many = f"{limit} {plural(self.max_dice, 'die', 'dice')}"
+        yield (
+            f"Roll {many}, in one go, and add the sum to your score; each has {self.sides} "
+            f"{plural(self.sides, 'face')}."
+        )
+        yield f"Above {self.max_score} you are bust and {BUST.words}."
+        yield (
+            f"Roll none, and the other player has one last turn; then {HIGHER.words}, and "
+            f"{TIES[self.tie].words}."
+        )
+
+    # ------------------------------------------------------------------ states
+
+    @override
+    def describe(self, observation: IntArray) -> str:
+        own, other, last = (int(number) for number in observation)
+        turn = ", the last turn as the other has stopped" if last else ""
+        return f"{own} {plural(own, 'point')} to {other}{turn}"
+
+    # ------------------------------------------------------------------ moves
+
+    @override
+    def describe_action(self, action: int) -> str:
+        return f"rolls {action} {plural(action, 'die', 'dice')}" if action else "stops"
+
+    @override
+    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
+        if action == 0:
+            return self.describe_action(action)
+        total = int(observation[0]) + outcome
+        bust = f", bust with {total}" if total > self.max_score else ""
+        return f"{self.describe_action(action)}: {outcome}{bust}"
+
+    # ------------------------------------------------------------------ the table and the maps
+
+    @override
+    def layout(self, observations: IntArray) -> Layout:
+        return layout(observations)
+
+    @override
+    def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
+        own, other, last = (int(number) for number in observation)
+        points = (own, other) if seat == 0 else (other, own)
+        scores = [
+            Row(names[player], (Gauge(points[player], self.max_score),), player)
+            for player in range(2)
+        ]
+        stopped = [Row("last turn", (Note(f"{names[1 - seat]} has stopped"),))] if last else []
+        return (*scores, *stopped)
+
+    @override
+    def shown(self, observation: IntArray, action: int, outcome: int) -> tuple[Die, ...]:
+        if action > SHOWN:
+            return ()
+        return dice_with_sum(outcome, action, self.sides, *observation.tolist())

@@ -1,15 +1,15 @@
-"""How the states of the lowest-score game lie on a map."""
+"""The cells of maps of the lowest-score game."""
 
 from ...core.layout import Layout
 from ...core.types import IntArray
 
 
 def layout(observations: IntArray, dice: int) -> Layout:
-    """Put the total kept so far into columns, and the number of dice just rolled into rows.
+    """Lay states out by the total kept so far (columns) and the number of dice just rolled (rows).
 
     Args:
-        observations: shape (state, component): the total, the dice, and what is known besides.
-        dice: number of dice.
+        observations: shape (state, component): the total, the dice, and the context.
+        dice: number of dice of a player.
     """
     return Layout(
         x_label="total kept so far",

@@ -1,13 +1,13 @@
-"""A match of the lowest-score game: every round has one winner, and who wins enough has won.
+"""A match of the lowest-score game: the first player who wins enough rounds wins the match.
 
 Source: the notebook *Dice Game*, whose summary says that the winner of a round is to begin the
-next one, "to keep it even". There all who tie win; here one of them does, so that one begins.
+next one, "to keep it even". In the notebook all players who tie win a round. Here one of them wins
+it, so that one player begins the next round.
 
-Turns are those of ``lowest_score``. Every round brings the match forward, so that it has no cycles:
-it is a game of turns whose contexts hold the rounds won so far, too.
+The turns are the turns of ``LowestScore``. Every round has a winner, so that the match has no
+cycles; a context holds the rounds won so far and what is known of the round.
 """
 
-from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import groupby, islice
 from math import exp, log, sqrt
@@ -15,39 +15,35 @@ from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from ...core.board import Note, Row, Tokens
 from ...core.checks import at_least, one_of
-from ...core.layout import Layout
 from ...core.leg import Leg
 from ...core.sizes import Cost, check_sizes
-from ...core.turn_game import TurnGame
-from ...core.types import IntArray
-from ...core.words import listed, plural
-from . import words
-from .game import LowestScore, cost_of_turns, to_come
-from .layout import layout
+from .game import LowestScore
+from .match_words import LowestScoreMatchWords
+from .turn import cost_of_turns
 
 Starter = Literal["winner", "next", "same"]
 Tie = Literal["first", "last"]
-MANY = 200.0  # the logarithm of more tallies than any limit allows
+MANY = 200.0  # logarithm of a number of tallies; every limit on sizes is lower
 
 
 class Standing(NamedTuple):
     """What a player knows before its turn."""
 
     wins: tuple[int, ...]  # rounds won by each seat
-    turns: int  # played in this round
-    seat: int  # whose turn it is
-    best: int  # lowest total of this round, one above the largest if there is none
-    holder: int  # seat that has it, one's own if there is none
+    turns: int  # number of turns played in this round
+    seat: int  # the player to move
+    best: int  # lowest total of this round, one above the largest total if there is none
+    holder: int  # seat that has it, ``seat`` if there is none
 
 
-class LowestScoreMatch(TurnGame):
+class LowestScoreMatch(LowestScoreMatchWords):
     """The rules of a match.
 
-    A state is (total kept, dice rolled, rounds won by oneself and by each player after, best total
-    so far, who has it, players after in this round, own seat). Other players are counted in seats
-    after one's own; 0 has the best total if nobody has. Actions are those of ``LowestScore``.
+    A state is (total kept, dice rolled, rounds won by the player to move and by each player after
+    it, best total so far, holder of the best total, players after in this round, own seat). Other
+    players are numbered by their distance in seats from the player to move; the holder is 0 if
+    there is no total yet. Actions are those of ``LowestScore``.
 
     Args:
         dice: dice of each player, at least 1.
@@ -55,14 +51,15 @@ class LowestScoreMatch(TurnGame):
         zero_face: the face worth zero, from 1 to ``faces``.
         players: number of players, at least 2; seat 0 begins the first round.
         wins: rounds that win the match, at least 1.
-        starter: who begins the next round: the "winner" of this one, the player "next" to who
-            began this one, or always the "same". The others follow in the order of their seats.
-        tie: of those with the lowest total the "first" or the "last" to play wins the round.
+        starter: the player who begins the next round: the "winner" of this round, the player
+            "next" to the player who began this round, or always the "same" player. The others
+            follow in the order of their seats.
+        tie: of the players with the lowest total the "first" or the "last" to play wins the round.
 
     Attributes:
-        round: one player's round of ``LowestScore``, whose turn all play.
-        nothing: stands for the best total where there is none yet.
-        standings: what is known in each context, over all legs.
+        round: ``LowestScore`` for one player, whose turn all players play.
+        nothing: the number that stands for the best total while there is none.
+        standings: what a player knows in each context, counted over all legs.
 
     Raises:
         ValueError: if an argument is not in its range.
@@ -118,25 +115,25 @@ class LowestScoreMatch(TurnGame):
     ) -> Cost:
         """Estimate what solving takes (see ``sizes``)."""
         tallies = exp(min(players * log(wins), MANY))
-        before_rounds = tallies  # tallies, and who begins
+        before_rounds = tallies  # tallies, and players who may begin
         if starter == "winner":
             before_rounds = 1 + players * (wins - 1) * tallies / wins
         results = dice * (faces - (zero_face == faces)) + 1
-        known = before_rounds * results  # before later turns, times who may have the best total
+        known = before_rounds * results  # before later turns, for each holder of the best total
         every = before_rounds + known * players * (players - 1) / 2
-        deviation = sqrt(players * (wins**2 - 1) / 12)  # of the rounds won in all
+        deviation = sqrt(players * (wins**2 - 1) / 12)  # standard deviation of the sum of a tally
         legs = max(1, 2.5 * deviation) * (players if starter == "winner" else 1)
         contexts = known * (players - 1) / legs, every
         rounds = players * (wins - 1) + 1
         turns = (exact, dice, faces, zero_face, players)
         cost = cost_of_turns(*turns, contexts, players + 5, rounds)
-        others = players - 2 if exact else 0.0  # whose values are kept as well, 40 bytes each
+        others = players - 2 if exact else 0.0  # their values are kept as well, 40 bytes each
         return cost._replace(memory=cost.memory + 40 * others * cost.states)
 
     # ------------------------------------------------------------------ the match
 
     def after(self, known: Standing, result: int) -> Standing | int:
-        """Give what the next player knows after a turn, or the seat that has won the match."""
+        """Give the standing after a turn, or the seat that has won the match."""
         wins, turns, seat, best, holder = known
         if result < best or (result == best and self.tie == "last"):
             best, holder = result, seat
@@ -151,6 +148,7 @@ class LowestScoreMatch(TurnGame):
         return Standing(wins, 0, begins, self.nothing, begins)
 
     def _list_standings(self) -> list[Standing]:
+        """List the standings that a match may come to, in the order of the legs."""
         start = Standing((0,) * self.players, 0, 0, self.nothing, 0)
         found, new = {start}, [start]
         results = range(self.nothing)
@@ -161,6 +159,12 @@ class LowestScoreMatch(TurnGame):
         return sorted(found, key=lambda known: (_order(known), known))
 
     def _leg(self, known: list[Standing], numbers: dict[Standing, int]) -> Leg:
+        """Give the turn of one player in the standings of a leg.
+
+        Args:
+            known: the standings.
+            numbers: context of every standing, counted over all legs.
+        """
         turn, seat = self.round.legs[0].turn, known[0].seat
         shape = (turn.num_results, len(known))
         following = np.zeros(shape, dtype=np.int64)
@@ -177,80 +181,12 @@ class LowestScoreMatch(TurnGame):
         return Leg(seat, turn, contexts, following, payoffs, settled)
 
     def _seen(self, known: Standing) -> list[int]:
+        """Give the components of an observation that tell a standing."""
         wins = [known.wins[(known.seat + i) % self.players] for i in range(self.players)]
         holder = (known.holder - known.seat) % self.players
         return [*wins, known.best, holder, self.players - 1 - known.turns, known.seat]
 
-    # ------------------------------------------------------------------ words
-
-    def describe(self, observation: IntArray) -> str:
-        """Say how the match stands, what is kept, what was rolled and what is to beat."""
-        known = [int(number) for number in observation[1 + self.dice :]]
-        (own, *others), (best, holder, after, seat) = known[: self.players], known[self.players :]
-        named = [f" of seat {(seat + i) % self.players}" for i in range(self.players)]
-        if self.players == 2:  # there is one other player
-            named = ["", ""]
-        theirs = listed(f"{won}{whose}" for won, whose in zip(others, named[1:], strict=True))
-        to_beat = "nothing to beat yet"
-        if best != self.nothing:
-            beats = "equal or beat" if self.tie == "last" else "beat"
-            to_beat = f"{best}{named[holder]} to {beats}"
-        turn = self.round.describe_turn(observation)
-        return f"{own} {plural(own, 'round')} won to {theirs}, {turn}, {to_beat}, {to_come(after)}"
-
-    def describe_action(self, action: int) -> str:
-        """Say how many dice are kept."""
-        return self.round.describe_action(action)
-
-    def describe_move(self, observation: IntArray, action: int) -> str:
-        """Say which dice are kept."""
-        return self.round.describe_move(observation, action)
-
-    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
-        """Say the total, too, if no die is left."""
-        return self.round.tell(observation, action, outcome)
-
-    # -------------------------------------------------------------- the table
-
-    def describe_rules(self) -> Iterable[str]:
-        """Say how the game is played, a sentence at a time."""
-        return words.match_rules(
-            self.dice,
-            self.faces,
-            self.zero_face,
-            self.players,
-            self.wins,
-            self.starter,
-            self.tie,
-        )
-
-    def layout(self, observations: IntArray) -> Layout:
-        """Lay states out by the total kept and the number of dice rolled in the round."""
-        return layout(observations, self.dice)
-
-    @property
-    def title(self) -> str:
-        """What people call the game."""
-        return f"The lowest score, first to {self.wins} rounds"
-
-    def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
-        """Show the rounds won, the dice, the total so far, what is to beat and who is to come."""
-        *_, best, holder, players_after, _ = (int(number) for number in observation)
-        wins = [int(won) for won in observation[1 + self.dice : 1 + self.dice + self.players]]
-        won = [
-            Row(name, (Tokens(wins[(player - seat) % self.players], self.wins),), player)
-            for player, name in enumerate(names)
-        ]
-        whose = names[(seat + holder) % self.players]
-        to_beat = "nothing yet" if best == self.nothing else f"{best} of {whose}"
-        known = Row("to beat", (Note(to_beat),)), Row("still to come", (Note(str(players_after)),))
-        return (*won, *self.round.dice_on_table(seat, observation), *known)
-
-    def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
-        """Take the lowest dice."""
-        return self.round.parts(observation, action)
-
 
 def _order(known: Standing) -> tuple[int, int, int]:
-    """Order turns as they are played: rounds so far, turns of this one, and by seat."""
+    """Order standings as they are played: by rounds so far, turns of this round, and seat."""
     return sum(known.wins), known.turns, known.seat

@@ -1,55 +1,139 @@
-"""The rules of the lowest-score game in words: of a round and of a match."""
+"""Rules, states and moves of a round of the lowest-score game in words, and its table."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from typing_extensions import override
+
+from ...core.board import Note, Row, dice_of
+from ...core.layout import Layout
+from ...core.turn_game import TurnGame
+from ...core.types import IntArray
 from ...core.words import dice_words, plural, spelled
-
-#: Who begins the next round of a match.
-STARTERS = {
-    "winner": "the winner of a round begins the next one",
-    "next": "the next player begins the next round",
-    "same": "the same player begins every round",
-}
+from .layout import layout
 
 
-def _turn(dice: int, faces: int, zero_face: int) -> Iterator[str]:
-    """Say how one turn is played."""
-    if dice == 1:
-        yield f"Roll {dice_words(1, faces)} and keep it."
-    else:
-        yield (
-            f"Roll {dice_words(dice, faces)}, keep one or more, always the lowest; roll the "
-            "others again, until all are kept."
-        )
-    yield f"A die counts its face, but a {zero_face} counts 0."
+class LowestScoreWords(TurnGame):
+    """What people read and see of a round; ``LowestScore`` adds the rules."""
+
+    dice: int
+    faces: int
+    zero_face: int
+    players: int
+    objective: str
+    worth: list[int]
+    max_score: int
+
+    @property
+    @override
+    def title(self) -> str:
+        return "The lowest score"
+
+    # ------------------------------------------------------------------ the rules
+
+    @override
+    def describe_rules(self) -> Iterator[str]:
+        yield from self.turn_rules()
+        alone = self.players == 1
+        if not alone:
+            yield f"{spelled(self.players)} players have one turn each."
+        if self.objective == "score":
+            yield "You are paid minus your total."
+        elif alone:
+            yield "You play alone, so that every total wins."
+        elif self.objective == "win":
+            yield "The lowest total wins; everyone tied for lowest wins."
+        else:
+            yield "The lowest total wins; everyone tied for lowest shares the win."
+
+    def turn_rules(self) -> Iterator[str]:
+        """Say how one turn is played, a sentence at a time."""
+        if self.dice == 1:
+            yield f"Roll {dice_words(1, self.faces)} and keep it."
+        else:
+            yield (
+                f"Roll {dice_words(self.dice, self.faces)}, keep one or more, always the lowest; "
+                "roll the others again, until all are kept."
+            )
+        yield f"A die counts its face, but a {self.zero_face} counts 0."
+
+    # ------------------------------------------------------------------ states
+
+    @override
+    def describe(self, observation: IntArray) -> str:
+        turn = self.describe_turn(observation)
+        if self.players == 1:
+            return turn
+        best, *tied, after = (int(number) for number in observation[1 + self.dice :])
+        to_beat = "nothing to beat yet" if best > self.max_score else f"{best} to equal or beat"
+        if self.objective == "score":  # no total beats another one
+            to_beat = "no total yet" if best > self.max_score else f"{best} the lowest total so far"
+        if tied and tied[0]:
+            to_beat += f", which {spelled(tied[0])} {plural(tied[0], 'player has', 'players have')}"
+        return f"{turn}, {to_beat}, {to_come(after)}"
+
+    def describe_turn(self, observation: IntArray) -> str:
+        """Say the total kept and the dice rolled: "3 so far, rolled 3 1 (a 3 counts 0)"."""
+        rolled = self._dice_of(observation)
+        worth = f" (a {self.zero_face} counts 0)" if self.zero_face in rolled else ""
+        return f"{observation[0]} so far, rolled {_faces(rolled)}{worth}"
+
+    def _dice_of(self, observation: IntArray) -> list[int]:
+        """Give the faces rolled, in order of worth."""
+        return [int(face) for face in observation[1 : 1 + self.dice] if face]
+
+    # ------------------------------------------------------------------ moves
+
+    @override
+    def describe_action(self, action: int) -> str:
+        return f"keeps the {f'{spelled(action + 1)} lowest dice' if action else 'lowest die'}"
+
+    @override
+    def describe_move(self, observation: IntArray, action: int) -> str:
+        rolled = self._dice_of(observation)
+        if action >= len(rolled):  # an illegal action
+            return self.describe_action(action)
+        return f"keeps {_faces(rolled[: action + 1])}"
+
+    @override
+    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
+        move, rolled = self.describe_move(observation, action), self._dice_of(observation)
+        if action + 1 < len(rolled):
+            return move
+        total = int(observation[0]) + sum(self.worth[face - 1] for face in rolled)
+        return f"{move}: {total} in all"
+
+    # ------------------------------------------------------------------ the table and the maps
+
+    @override
+    def layout(self, observations: IntArray) -> Layout:
+        return layout(observations, self.dice)
+
+    @override
+    def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
+        best, players_after = (int(observation[i]) for i in (1 + self.dice, -1))
+        known = []
+        if self.objective != "score" and self.players > 1:
+            nothing = best > self.max_score
+            known = [Row("to beat", (Note("nothing yet" if nothing else str(best)),))]
+            known.append(Row("still to come", (Note(str(players_after)),)))
+        return (*self.turn_board(seat, observation), *known)
+
+    def turn_board(self, seat: int, observation: IntArray) -> tuple[Row, Row]:
+        """Show the dice rolled, and the total of the dice kept before."""
+        dice = dice_of(observation[1 : 1 + self.dice].tolist(), part=0, special=self.zero_face)
+        return Row("rolled", dice, seat), Row("kept so far", (Note(f"{observation[0]}"),), seat)
+
+    @override
+    def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
+        return tuple(range(action + 1))
 
 
-def round_rules(
-    dice: int, faces: int, zero_face: int, players: int, objective: str
-) -> Iterator[str]:
-    """Say how a round with these arguments is played, a sentence at a time."""
-    yield from _turn(dice, faces, zero_face)
-    alone = players == 1
-    if not alone:
-        yield f"{spelled(players)} players have one turn each."
-    if objective == "score":
-        yield "You are paid minus your total."
-    elif alone:
-        yield "You play alone, so that every total wins."
-    elif objective == "win":
-        yield "The lowest total wins; everyone tied for lowest wins."
-    else:
-        yield "The lowest total wins; everyone tied for lowest shares the win."
+def to_come(players_after: int) -> str:
+    """Say how many players are still to come: "two players to come"."""
+    if not players_after:
+        return "nobody to come"
+    return f"{spelled(players_after)} {plural(players_after, 'player')} to come"
 
 
-def match_rules(
-    dice: int, faces: int, zero_face: int, players: int, wins: int, starter: str, tie: str
-) -> Iterator[str]:
-    """Say how a match with these arguments is played, a sentence at a time."""
-    yield from _turn(dice, faces, zero_face)
-    yield f"{spelled(players)} players have one turn each in a round."
-    yield (
-        f"The lowest total wins it; of equal totals the {tie} to be rolled wins, and "
-        f"{STARTERS[starter]}."
-    )
-    yield (f"The first player who has won {spelled(wins)} {plural(wins, 'round')} wins the match.")
+def _faces(faces: Sequence[int]) -> str:
+    return " ".join(map(str, faces))

@@ -21,7 +21,7 @@ from ...baselines.solving.occupancy import play
 from ...baselines.task import Task
 from ...core import FLOATS, FloatArray, IntArray, Values
 from ...games import FourTwoOneMatch
-from ...games.four_two_one.match import Phase
+from ...games.four_two_one.phases import Phase
 
 #: Probabilities that differ by at most this count as equal; all others here differ by 1e-3 or more.
 SAME = 1e-10

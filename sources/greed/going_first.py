@@ -11,7 +11,7 @@ from ...baselines.task import Task
 from ...core import EXACT, Array, IntArray, Stage
 from ...core.sweeps import sweeps_of
 from ...games import Greed
-from ...games.greed.game import TIES
+from ...games.greed.endings import TIES
 from ..claim import At, Claim
 from .last_turns import last_turns
 from .normal_turns import starts, totals, value_of

@@ -1,0 +1,135 @@
+"""Rules, states and moves of a match of 421 in words, and its table."""
+
+from collections.abc import Iterator, Sequence
+
+from typing_extensions import override
+
+from ...core.board import Row, Tokens
+from ...core.layout import Layout
+from ...core.turn_game import TurnGame
+from ...core.types import IntArray
+from ...core.words import ordinal, plural, spelled, up_to
+from .phases import Phase
+from .words import in_words, ranking_rule, turn_rules, worth_rule
+
+#: The player who begins the next round, by the value of the keyword ``starter``.
+STARTERS = {
+    "loser": "the loser of a round begins the next one",
+    "winner": "the winner of a round begins the next one",
+    "alternate": "the players take turns to begin a round",
+    "same": "the same player begins every round",
+}
+
+
+class FourTwoOneMatchWords(TurnGame):
+    """What people read and see of a match; ``FourTwoOneMatch`` adds the rules."""
+
+    tokens: int
+    starter: str
+    tie: str
+    charge_casts: int
+    discharge_casts: int
+    short_pot: str
+    four_two_one: int
+    faces: int
+    phases: list[Phase]
+
+    @property
+    @override
+    def title(self) -> str:
+        return "A match of 421"
+
+    # ------------------------------------------------------------------ the rules
+
+    @override
+    def describe_rules(self) -> Iterator[str]:
+        has_discharge = self.tokens > 1
+        casts = max(self.charge_casts, self.discharge_casts * has_discharge)
+        yield from turn_rules(3, self.faces, casts)
+        if has_discharge and self.charge_casts != self.discharge_casts:
+            yield (
+                f"That is {up_to(self.charge_casts)} while the pot has tokens, "
+                f"{up_to(self.discharge_casts)} afterwards."
+            )
+        if casts > 1:
+            yield (
+                "Who begins a round may stop earlier; the other player has to cast exactly as "
+                "often."
+            )
+        yield from self._token_rules()
+        yield f"{STARTERS[self.starter]}."
+        yield "The player who has no token once the pot is empty wins the match."
+        yield worth_rule(self.faces, self.four_two_one)
+        yield ranking_rule(self.faces)
+
+    def _token_rules(self) -> Iterator[str]:
+        """Say which tokens change hands after a round, a sentence at a time."""
+        yield (
+            "The lower combination loses the round, and its player takes as many tokens as the "
+            f"higher one is worth: from the pot, which has {self.tokens} at first, and once that "
+            "is empty from the other player, as far as there are any."
+        )
+        if self.short_pot == "spill":
+            yield "If the pot has too few, the rest comes from the other player."
+        else:
+            yield "If the pot has too few, it gives what it has and nobody the rest."
+        if self.tie == "replay":
+            yield "Of equal combinations nobody takes tokens, and the same player begins again."
+        else:
+            yield "Of equal combinations the one that was cast last loses."
+
+    # ------------------------------------------------------------------ states
+
+    @override
+    def describe(self, observation: IntArray) -> str:
+        pot, own, other, *seen = (int(number) for number in observation)
+        aside, cast = [face for face in seen[:2] if face], [face for face in seen[2:5] if face]
+        made, imposed, rank = seen[5:]
+        phase = f"charge, {pot} in the pot" if pot else "discharge"
+        cast_now = f"{ordinal(made)} cast: {in_words(cast)} beside {in_words(aside)}"
+        to_beat = ""
+        if imposed:
+            casts = f"{spelled(imposed)} {plural(imposed, 'cast')}"
+            to_beat = f", {self.phases[0].round.describe_rank(rank)} in {casts} to beat"
+        return f"{phase}, {own} {plural(own, 'token')} to {other}, {cast_now}{to_beat}"
+
+    # ------------------------------------------------------------------ moves
+
+    @override
+    def describe_action(self, action: int) -> str:
+        return self.phases[0].round.describe_action(action)
+
+    @override
+    def describe_move(self, observation: IntArray, action: int) -> str:
+        return self.phases[0].round.describe_move(observation[3:], action)
+
+    @override
+    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
+        return self.phases[0].round.tell(observation[3:], action, outcome)
+
+    # ------------------------------------------------------------------ the table and the maps
+
+    @override
+    def layout(self, observations: IntArray) -> Layout:
+        return Layout(
+            x_label="own tokens",
+            y_label="tokens of the other player",
+            column=observations[:, 1],
+            row=observations[:, 2],
+        )
+
+    @override
+    def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
+        pot, own, other = (int(tokens) for tokens in observation[:3])
+        held = (own, other) if seat == 0 else (other, own)
+        tokens = [Row("pot", (Tokens(pot, self.tokens),))]
+        tokens += [
+            Row(name, (Tokens(held[player], self.tokens),), player)
+            for player, name in enumerate(names)
+        ]
+        phase = self.phases[0 if pot else 1]
+        return (*tokens, *phase.round.board(seat, observation[3:], names))
+
+    @override
+    def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
+        return self.phases[0].round.parts(observation[3:], action)

@@ -1,0 +1,96 @@
+"""Rules, states and moves of a match of the lowest-score game in words, and its table."""
+
+from collections.abc import Iterator, Sequence
+
+from typing_extensions import override
+
+from ...core.board import Note, Row, Tokens
+from ...core.layout import Layout
+from ...core.turn_game import TurnGame
+from ...core.types import IntArray
+from ...core.words import listed, plural, spelled
+from .game import LowestScore
+from .words import to_come
+
+#: The player who begins the next round, by the value of the keyword ``starter``.
+STARTERS = {
+    "winner": "the winner of a round begins the next one",
+    "next": "the next player begins the next round",
+    "same": "the same player begins every round",
+}
+
+
+class LowestScoreMatchWords(TurnGame):
+    """What people read and see of a match; ``LowestScoreMatch`` adds the rules."""
+
+    dice: int
+    players: int
+    wins: int
+    starter: str
+    tie: str
+    round: LowestScore
+    nothing: int
+
+    @property
+    @override
+    def title(self) -> str:
+        return f"The lowest score, first to {self.wins} rounds"
+
+    @override
+    def describe_rules(self) -> Iterator[str]:
+        yield from self.round.turn_rules()
+        yield f"{spelled(self.players)} players have one turn each in a round."
+        yield (
+            f"The lowest total wins it; of equal totals the {self.tie} to be rolled wins, and "
+            f"{STARTERS[self.starter]}."
+        )
+        rounds = f"{spelled(self.wins)} {plural(self.wins, 'round')}"
+        yield f"The first player who has won {rounds} wins the match."
+
+    @override
+    def describe(self, observation: IntArray) -> str:
+        known = [int(number) for number in observation[1 + self.dice :]]
+        (own, *others), (best, holder, after, seat) = known[: self.players], known[self.players :]
+        named = [f" of seat {(seat + i) % self.players}" for i in range(self.players)]
+        if self.players == 2:  # there is one other player
+            named = ["", ""]
+        theirs = listed(f"{won}{whose}" for won, whose in zip(others, named[1:], strict=True))
+        to_beat = "nothing to beat yet"
+        if best != self.nothing:
+            beats = "equal or beat" if self.tie == "last" else "beat"
+            to_beat = f"{best}{named[holder]} to {beats}"
+        turn = self.round.describe_turn(observation)
+        return f"{own} {plural(own, 'round')} won to {theirs}, {turn}, {to_beat}, {to_come(after)}"
+
+    @override
+    def describe_action(self, action: int) -> str:
+        return self.round.describe_action(action)
+
+    @override
+    def describe_move(self, observation: IntArray, action: int) -> str:
+        return self.round.describe_move(observation, action)
+
+    @override
+    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
+        return self.round.tell(observation, action, outcome)
+
+    @override
+    def layout(self, observations: IntArray) -> Layout:
+        return self.round.layout(observations)
+
+    @override
+    def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
+        *_, best, holder, players_after, _ = (int(number) for number in observation)
+        wins = [int(won) for won in observation[1 + self.dice : 1 + self.dice + self.players]]
+        won = [
+            Row(name, (Tokens(wins[(player - seat) % self.players], self.wins),), player)
+            for player, name in enumerate(names)
+        ]
+        whose = names[(seat + holder) % self.players]
+        to_beat = "nothing yet" if best == self.nothing else f"{best} of {whose}"
+        known = Row("to beat", (Note(to_beat),)), Row("still to come", (Note(str(players_after)),))
+        return (*won, *self.round.turn_board(seat, observation), *known)
+
+    @override
+    def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
+        return self.round.parts(observation, action)
