@@ -1,12 +1,13 @@
 """The flat tables of a task: equal to the rules in every state and action of small sizes."""
 
 import pickle
+from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pytest
 from exactdice.baselines import Task, cache, make_task
 from exactdice.core import sweeps
-from exactdice.core.sweeps import Sweeps
+from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.envs import Engine
 from exactdice.envs.api.encoding import Encoding
 from exactdice.envs.engine import builder
@@ -99,3 +100,30 @@ def test_too_many_moves_are_not_listed(monkeypatch):
     cache.clear_cache()
     assert process_of(Task(game, 1, "random")) is None
     cache.clear_cache()
+
+
+def num_bytes(table):
+    """Add up the arrays of a structure."""
+    if isinstance(table, np.ndarray):
+        return table.nbytes
+    if is_dataclass(table):
+        table = [getattr(table, field.name) for field in fields(table)]
+    return sum(map(num_bytes, table)) if isinstance(table, tuple | list) else 0
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("Greed", 8e6),
+        ("LowestScore", 3e5),
+        ("LowestScoreMatch", 5e5),
+        ("ShutTheBox", 4e6),
+        ("FourTwoOne", 1e5),
+        pytest.param("FourTwoOneMatch", 3e7, marks=pytest.mark.slow),
+    ],
+)
+def test_the_tables_of_the_default_games_are_small(name, most):
+    """In bytes: a table of every way of every move would take a hundred times as much."""
+    game = GAMES[name]()
+    assert not sweeps_of(game).is_listed
+    assert num_bytes(process_of(Task(game))) < most
