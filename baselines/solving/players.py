@@ -85,7 +85,7 @@ class Players:
         return self._decide(stage, expected, self.free)
 
     def respond(self, stage: Stage, expected: Array) -> Array:
-        """Value states when the other player does what it chose last, and its opponent chooses."""
+        """Value states when one player repeats its last choices, and its opponent chooses."""
         return self._decide(stage, expected, [1 - self.seat])
 
     def weigh(self, stage: Stage, mass: Array) -> Array:

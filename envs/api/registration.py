@@ -1,4 +1,4 @@
-"""Registration of games by name: those of this package, and those that users write.
+"""Registration of games by name: games of this package, and games that users write.
 
 A user gives a game as a class, to ``register``, or by the *place* of a class, on the command line:
 ``path/to/file.py:Pig`` or ``package.module:Pig``. To load a place is to run the code there.
