@@ -2,10 +2,11 @@
 
 Two players take turns. In a turn a player rolls a die, at least once and then as often as it
 likes, and adds up the faces; then it holds, and the sum is banked. A one ends the turn and loses
-its sum. Who has banked ``target`` points first has won; a sum that reaches it wins at once, as
-holding then would. With the banked points unchanged after two ones in a row, the game comes back to
-where it was, so that no order of its positions leads on for ever; but every such cycle passes the
-beginning of a turn, and points once banked stay.
+its sum. The first player to bank ``target`` points wins. A sum that is enough for this wins at
+once, without holding.
+
+The game has cycles: two ones in a row leave the banked points as they were, so that the game comes
+back to the same position. Every cycle passes the beginning of a turn, and banked points never fall.
 
 Source: Neller and Presser, *Optimal Play of the Dice Game Pig* (UMAP Journal 25, 2004).
 
@@ -26,7 +27,7 @@ HOLD, ROLL = 0, 1
 
 
 class Pig(Game):
-    """The rules. A state is what the mover has banked, what the other has, and the turn's sum."""
+    """The rules. A state is (mover's banked points, other's banked points, sum of the turn)."""
 
     name = "Pig"
     has_cycles = True
@@ -46,7 +47,7 @@ class Pig(Game):
         return np.array([[Fraction(1), *[Fraction(0)] * (self.sides - 1)], die])
 
     def law(self, states: IntArray, actions: IntArray) -> IntArray:
-        """Say which row of the laws a move follows: here that of its action."""
+        """Give the row of ``laws`` for each move: the row of its action."""
         return actions
 
     def initial_law(self) -> tuple[IntArray, Array]:
@@ -54,7 +55,7 @@ class Pig(Game):
         return np.array([0]), np.array([Fraction(1)])
 
     def mask(self, states: IntArray) -> BoolArray:
-        """Allow to hold once something is rolled."""
+        """Allow holding after the first roll of a turn, and rolling always."""
         return np.stack([states % self.target > 0, np.ones(len(states), dtype=bool)], axis=1)
 
     def advance(
@@ -81,16 +82,16 @@ class Pig(Game):
         return [(seat, states) for states in sums if len(states) for seat in (0, 1)]
 
     def block(self, seat: int, states: IntArray) -> tuple[IntArray, BoolArray]:
-        """Give all points banked, which never fall; every cycle passes beginnings of turns."""
+        """Give the points banked by both, which never fall; the cut is the beginnings of turns."""
         own, other, total = self.observe(states, seat).T
         return own + other, total == 0
 
     def observe(self, states: IntArray, seat: int) -> IntArray:
-        """Show a state as (own points, other's points, sum of the turn)."""
+        """Give (own points, other's points, sum of the turn) of each state."""
         return np.stack(np.unravel_index(states, self.observation_sizes), axis=-1)
 
     def encode(self, observations: IntArray) -> IntArray:
-        """Read a state from what is shown."""
+        """Give the state of each observation, -1 if there is none."""
         own, other, total = np.moveaxis(np.asarray(observations), -1, 0)
         states = (own * self.target + other) * self.target + total
         return np.where((own + total < self.target) & (total != 1), states, -1)
@@ -100,16 +101,16 @@ class Pig(Game):
         return "banked {} to {}, {} in this turn".format(*observation)
 
     def describe_action(self, action: int) -> str:
-        """Put an action into words, as a player's name may stand before them."""
+        """Put an action into words that may follow the name of a player."""
         return ("holds", "rolls")[action]
 
     def tell(self, observation: IntArray, action: int, outcome: int) -> str:
-        """Say the face, too: after a one no position shows it."""
+        """Say the face, too, as no position shows a one."""
         return f"rolls: {outcome + 1}" if action == ROLL else "holds"
 
 
 def hold_at(game: Pig, points: str) -> IntArray:
-    """Roll until the turn's sum is so many points: one action a state."""
+    """Roll until the sum of the turn is ``points``; gives one action for each state."""
     if not points.isdecimal():
         raise InputError(f"points must be a whole number, got {points!r}")
     total = np.arange(game.num_states) % game.target

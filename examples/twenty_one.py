@@ -1,8 +1,8 @@
 """Twenty-one with a die, a game of your own in one file.
 
-Two players, one after the other, roll a die as often as they like and add up the faces. Who comes
-above the limit is bust and has lost. The first player's total is known to the second. The higher
-total wins; equal totals share the win. At the limit 21 it is what blackjack is with cards.
+Two players, one after the other, roll a die as often as they like and add up the faces. A player
+above the limit is bust and has lost. The second player knows the first player's total. The higher
+total wins; equal totals share the win. With the limit 21 this is blackjack with a die.
 
     exactdice solve --game examples/twenty_one.py:TwentyOne
     exactdice score hold:17 --game examples/twenty_one.py:TwentyOne
@@ -40,7 +40,7 @@ class TwentyOne(Game):
         return np.array([[Fraction(1), *[Fraction(0)] * (self.sides - 1)], die])
 
     def law(self, states: IntArray, actions: IntArray) -> IntArray:
-        """Say which row of the laws a move follows: here that of its action."""
+        """Give the row of ``laws`` for each move: the row of its action."""
         return actions
 
     def initial_law(self) -> tuple[IntArray, Array]:
@@ -72,11 +72,11 @@ class TwentyOne(Game):
         return [*first, *((1, total + targets) for total in totals)]
 
     def observe(self, states: IntArray, seat: int) -> IntArray:
-        """Show a state as (own total, total to beat)."""
+        """Give (own total, total to beat) of each state."""
         return np.stack(np.divmod(states, self.limit + 2), axis=1)
 
     def encode(self, observations: IntArray) -> IntArray:
-        """Read a state from what is shown."""
+        """Give the state of each observation."""
         return np.asarray(observations)[..., 0] * (self.limit + 2) + observations[..., 1]
 
     def describe(self, observation: IntArray) -> str:
@@ -85,16 +85,16 @@ class TwentyOne(Game):
         return f"{own} so far, {to_beat if to_beat <= self.limit else 'nothing'} to beat"
 
     def describe_action(self, action: int) -> str:
-        """Put an action into words, as a player's name may stand before them."""
+        """Put an action into words that may follow the name of a player."""
         return ("holds", "rolls")[action]
 
     def tell(self, observation: IntArray, action: int, outcome: int) -> str:
-        """Say the face, too: after a bust no position shows it."""
+        """Say the face, too, as no position shows it after a bust."""
         return f"rolls: {outcome + 1}" if action == ROLL else "holds"
 
 
 def hold_at(game: TwentyOne, points: str) -> IntArray:
-    """Roll below so many points, whatever there is to beat: one action a state."""
+    """Roll while the own total is below ``points``; gives one action for each state."""
     if not points.isdecimal():
         raise InputError(f"points must be a whole number, got {points!r}")
     own, _ = np.divmod(np.arange(game.num_states), game.limit + 2)

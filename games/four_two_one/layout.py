@@ -18,12 +18,13 @@ def layout(observations: IntArray, of_first: IntArray, dice: int, faces: int, ca
     """
     aside = np.unique(of_first[:, : dice - 1], axis=0)  # (column, die)
     aside = aside[np.argsort((aside > 0).sum(axis=1), kind="stable")]
-    column = np.full((faces + 1,) * (dice - 1), -1)
-    column[tuple(aside.T)] = np.arange(len(aside))
+    places = (faces + 1) ** np.arange(dice - 1)  # faces as digits of a number
+    column = np.full((faces + 1) ** (dice - 1), -1)
+    column[(aside * places).sum(axis=1)] = np.arange(len(aside))
     return Layout(
         x_label="faces put aside",
         y_label="casts made",
-        column=column[tuple(observations[:, : dice - 1].T)],
+        column=column[(observations[:, : dice - 1] * places).sum(axis=1)],
         row=observations[:, 2 * dice - 1] - 1,
         columns=["".join(str(face) for face in put if face) or "none" for put in aside.tolist()],
         rows=[str(number + 1) for number in range(casts)],

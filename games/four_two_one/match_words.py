@@ -53,27 +53,37 @@ class FourTwoOneMatchWords(TurnGame):
             )
         if casts > 1:
             yield (
-                "Who begins a round may stop earlier; the other player has to cast exactly as "
-                "often."
+                "The player who begins a round may stop earlier; the other player has to cast "
+                "exactly as often."
             )
-        yield from self._token_rules()
-        yield f"{STARTERS[self.starter]}."
-        yield "The player who has no token once the pot is empty wins the match."
-        yield worth_rule(self.faces, self.four_two_one)
+        if has_discharge:
+            yield from self._token_rules()
+        else:
+            yield "The lower combination loses the match."
+        yield from self._tie_rules()
+        if has_discharge:
+            yield f"{STARTERS[self.starter]}."
+            yield "The player who has no token once the pot is empty wins the match."
+            yield worth_rule(self.faces, self.four_two_one)
         yield ranking_rule(self.faces)
 
     def _token_rules(self) -> Iterator[str]:
         """Say which tokens change hands after a round, a sentence at a time."""
         yield (
             "The lower combination loses the round, and its player takes as many tokens as the "
-            f"higher one is worth: from the pot, which has {self.tokens} at first, and once that "
-            "is empty from the other player, as far as there are any."
+            f"higher one is worth: from the pot, which has {self.tokens} at first, and once the "
+            "pot is empty from the other player, who gives no more than all."
         )
         if self.short_pot == "spill":
             yield "If the pot has too few, the rest comes from the other player."
         else:
-            yield "If the pot has too few, it gives what it has and nobody the rest."
-        if self.tie == "replay":
+            yield "If the pot has too few, it gives what it has, and nobody gives the rest."
+
+    def _tie_rules(self) -> Iterator[str]:
+        """Say what equal combinations do."""
+        if self.tie == "replay" and self.tokens == 1:
+            yield "Of equal combinations none loses, and the same player begins again."
+        elif self.tie == "replay":
             yield "Of equal combinations nobody takes tokens, and the same player begins again."
         else:
             yield "Of equal combinations the one that was cast last loses."

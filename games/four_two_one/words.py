@@ -1,5 +1,6 @@
 """Rules, states and moves of a turn or a set of 421 in words, and its table."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -47,10 +48,12 @@ class FourTwoOneWords(TurnGame):
             yield from turn_rules(self.dice, self.faces, self.casts)
         else:
             yield f"Cast {dice_words(self.dice, self.faces)} exactly {times(self.duration)}."
-            if self.duration > 1:
+            if self.duration > 1 and self.dice == 1:
+                yield "Only the last cast counts."
+            elif self.duration > 1:
                 yield (
-                    "After each cast put aside, for good, any of the dice just cast, but not the "
-                    "last one before the last cast; the others are cast again."
+                    "After each cast put aside, for good, any of the dice just cast, but leave at "
+                    "least one die for the next cast; the others are cast again."
                 )
         yield from self._payoff_rules()
 
@@ -65,12 +68,13 @@ class FourTwoOneWords(TurnGame):
         elif kind == "transfer":
             yield f"You are paid what the dice are worth: {worth_rule(self.faces, 10)}"
         elif kind == "sum":
-            yield "You are paid the sum of the faces."
+            yield f"You are paid the {'sum of the faces' if self.dice > 1 else 'face'}."
         elif goals:
-            each = " each" if len(goals.split(",")) > 1 else ""
-            yield f"You are paid 1 for {either(goals.split(','))}{each}, else nothing."
-        else:
+            yield f"You are paid {_goal_rule(goals.split(','))}, else nothing."
+        elif self.duration is None and self.casts > 1:
             yield "What you are paid depends on the faces and on how often you have cast."
+        else:
+            yield f"What you are paid depends on the {plural(self.dice, 'face')}."
 
     # ------------------------------------------------------------------ states
 
@@ -161,17 +165,32 @@ def in_words(faces: Sequence[int]) -> str:
 def turn_rules(dice: int, faces: int, casts: int) -> Iterator[str]:
     """Say how a turn of at most some casts is played, a sentence at a time."""
     yield f"Cast {dice_words(dice, faces)} {up_to(casts)}."
-    if casts > 1:
-        others = "the others are cast again" if dice > 1 else "what you leave is cast again"
-        yield f"After each cast put aside, for good, any of the dice just cast; {others}."
+    if casts > 1 and dice == 1:
+        yield "After each cast put the die aside, for good, or cast it again."
+    elif casts > 1:
+        yield (
+            "After each cast put aside, for good, any of the dice just cast; the others are cast "
+            "again."
+        )
+
+
+def _goal_rule(goals: Sequence[str]) -> str:
+    """Say what each goal pays; a goal that is listed twice pays 2."""
+    counts = Counter("".join(sorted(goal, reverse=True)) for goal in goals)
+    payoffs = sorted(set(counts.values()))
+    return listed(
+        f"{payoff} for {either(goal for goal in counts if counts[goal] == payoff)}"
+        for payoff in payoffs
+    )
 
 
 def ranking_rule(faces: int) -> str:
     """Say which of two combinations of three dice is the higher one."""
     order = ["421"] * (faces >= 4) + ["111"]
     order += ["two ones with another face or three equal faces, by that face, the ones first"]
-    order += ["sequences"] * (faces >= 3) + ["all others"]
-    return f"From high to low: {', then '.join(order)}, by their highest faces."
+    order += ["sequences by their highest faces"] * (faces >= 3)
+    order += ["all others by their highest faces"]
+    return f"From high to low: {', then '.join(order)}."
 
 
 def worth_rule(faces: int, four_two_one: int) -> str:
@@ -181,8 +200,8 @@ def worth_rule(faces: int, four_two_one: int) -> str:
         faces: faces of a die.
         four_two_one: tokens that 421 is worth.
     """
-    tokens = plural(four_two_one, "token")
-    parts = [f"421 is worth {four_two_one} {tokens}"] * (faces >= 4)
-    parts += ["111 is worth 7", "two ones with another face, or three equal faces, that face"]
-    parts += ["a sequence 2"] * (faces >= 3)
-    return f"{', '.join(parts)}, and all else 1."
+    parts = [f"421 is worth {four_two_one} {plural(four_two_one, 'token')}"] * (faces >= 4)
+    parts += ["111 is worth 7 tokens"]
+    parts += ["two ones with another face, or three equal faces, are worth that face"]
+    parts += ["a sequence is worth 2"] * (faces >= 3)
+    return f"{'; '.join(parts)}; all else is worth 1."

@@ -9,7 +9,7 @@ from ...core.dice import dice_with_sum
 from ...core.game import Game
 from ...core.layout import Layout
 from ...core.types import IntArray
-from ...core.words import plural, spelled
+from ...core.words import dice_words, plural
 from .endings import BUST, HIGHER, TIES
 from .layout import layout
 
@@ -28,19 +28,25 @@ class GreedWords(Game):
 
     @override
     def describe_rules(self) -> Iterator[str]:
-        many = "as many dice as you like"
-        if self.max_dice is not None:
-            limit = "up to " * (self.max_dice > 1) + spelled(self.max_dice)
-            many = f"{limit} {plural(self.max_dice, 'die', 'dice')}"
-        yield (
-            f"Roll {many}, in one go, and add the sum to your score; each has {self.sides} "
-            f"{plural(self.sides, 'face')}."
-        )
-        yield f"Above {self.max_score} you are bust and {BUST.words}."
+        if self.max_dice == 0:
+            yield "No dice may be rolled."
+        else:
+            yield self._roll_rule()
+            yield f"Above {self.max_score} you are bust and {BUST.words}."
         yield (
             f"Roll none, and the other player has one last turn; then {HIGHER.words}, and "
             f"{TIES[self.tie].words}."
         )
+
+    def _roll_rule(self) -> str:
+        """Say how many dice may be rolled, and what they add."""
+        if self.max_dice == 1:
+            return f"Roll {dice_words(1, self.sides)}, and add its number to your score."
+        faces = f"with {self.sides} {plural(self.sides, 'face')}"
+        many = f"as many dice {faces} as you like"
+        if self.max_dice is not None:
+            many = f"up to {dice_words(self.max_dice, self.sides)}"
+        return f"Roll {many}, all at once, and add the sum to your score."
 
     # ------------------------------------------------------------------ states
 

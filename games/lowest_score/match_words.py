@@ -15,7 +15,7 @@ from .words import to_come
 #: The player who begins the next round, by the value of the keyword ``starter``.
 STARTERS = {
     "winner": "the winner of a round begins the next one",
-    "next": "the next player begins the next round",
+    "next": "the player after the one who began a round begins the next one",
     "same": "the same player begins every round",
 }
 
@@ -34,7 +34,7 @@ class LowestScoreMatchWords(TurnGame):
     @property
     @override
     def title(self) -> str:
-        return f"The lowest score, first to {self.wins} rounds"
+        return f"The lowest score, first to {self.wins} {plural(self.wins, 'round')}"
 
     @override
     def describe_rules(self) -> Iterator[str]:

@@ -54,7 +54,7 @@ class LowestScoreWords(TurnGame):
                 f"Roll {dice_words(self.dice, self.faces)}, keep one or more, always the lowest; "
                 "roll the others again, until all are kept."
             )
-        yield f"A die counts its face, but a {self.zero_face} counts 0."
+        yield f"A die counts its face, but {_with_article(self.zero_face)} counts 0."
 
     # ------------------------------------------------------------------ states
 
@@ -74,7 +74,7 @@ class LowestScoreWords(TurnGame):
     def describe_turn(self, observation: IntArray) -> str:
         """Say the total kept and the dice rolled: "3 so far, rolled 3 1 (a 3 counts 0)"."""
         rolled = self._dice_of(observation)
-        worth = f" (a {self.zero_face} counts 0)" if self.zero_face in rolled else ""
+        worth = f" ({_with_article(self.zero_face)} counts 0)" if self.zero_face in rolled else ""
         return f"{observation[0]} so far, rolled {_faces(rolled)}{worth}"
 
     def _dice_of(self, observation: IntArray) -> list[int]:
@@ -133,6 +133,11 @@ def to_come(players_after: int) -> str:
     if not players_after:
         return "nobody to come"
     return f"{spelled(players_after)} {plural(players_after, 'player')} to come"
+
+
+def _with_article(face: int) -> str:
+    """Write a face with its article: "a 3", "an 8", "an 11"."""
+    return f"{'an' if str(face)[0] == '8' or face in (11, 18) else 'a'} {face}"
 
 
 def _faces(faces: Sequence[int]) -> str:

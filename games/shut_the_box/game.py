@@ -1,4 +1,4 @@
-"""Shut the Box: close tiles that add up to the roll; who leaves the lowest sum open wins.
+"""Shut the Box: close tiles that add up to the roll; the lowest sum left open wins.
 
 Source: the notes *V(initial)*, one page on the two-player game as a pair of decision problems. A
 player begins with all tiles open. It rolls and closes a set of open tiles whose sum is the roll;
@@ -6,13 +6,13 @@ this is compulsory if there is such a set, else its turn ends and its score is t
 tiles. A player with no tile left open has shut the box and ends its turn with 0. The second player
 plays against the first one's score: lower wins 1, equal pays 1/2.
 
-The notes have two rules for a first player who shuts the box: by their recursion for V_1 it has
-won at once (``shut_wins``); by their first line, the second player may still draw by doing the
-same. In the recursion the dice are two unless the open sum is at most 6.
+The notes have two rules for a first player who shuts the box. By their recursion for V_1 the first
+player has won at once (``shut_wins``); by their first line, the second player may still draw by
+shutting the box, too. In the recursion one die is rolled if the open sum is at most 6, else two.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
 from math import comb, log2
@@ -21,28 +21,24 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from ...core.board import Note, Row, Tile
 from ...core.checks import at_least, one_of
-from ...core.dice import dice_with_sum, sum_counts
+from ...core.dice import sum_counts
 from ...core.errors import InputError
-from ...core.layout import Layout
 from ...core.leg import Leg
 from ...core.sizes import Cost, check_sizes, turn_cost
 from ...core.turn import Turn
-from ...core.turn_game import TurnGame
 from ...core.types import IntArray
-from . import words
+from .words import ShutTheBoxWords
 
 Objective = Literal["win", "sum", "shut"]
 MAX_TILES = 12
 
 
-class ShutTheBox(TurnGame):
+class ShutTheBox(ShutTheBoxWords):
     """The rules of Shut the Box.
 
-    A state is (open tiles, roll, score to beat or none), an action a set of tiles to close:
-    ``sets[action]``, where the empty set is for rolls that no open tiles add up to and ends the
-    turn.
+    A state is (open tiles, roll, score to beat or none). An action is a set of tiles to close,
+    ``sets[action]``. The empty set is legal if no open tiles add up to the roll, and ends the turn.
 
     Args:
         tiles: tiles 1, ..., ``tiles``, at least 1 and at most 12.
@@ -50,8 +46,9 @@ class ShutTheBox(TurnGame):
         sides: sides of each die, at least 2.
         one_die: "sum<=6" (or any other number): roll one die while the open sum is at most that;
             "never": always roll all dice.
-        shut_wins: whether a first player who shuts the box has won, or the second may still draw.
-        objective: "win" (two players); for a player alone, "sum" pays minus the sum left open and
+        shut_wins: whether a first player who shuts the box has won; otherwise the second player
+            may still draw.
+        objective: "win" (two players); for one player, "sum" pays minus the sum left open and
             "shut" pays 1 for shutting the box.
 
     Attributes:
@@ -136,10 +133,6 @@ class ShutTheBox(TurnGame):
         )  # fmt: skip
         return [(), *sorted(sets, key=lambda chosen: (sum(chosen), chosen))]
 
-    def num_dice(self, open_sum: int) -> int:
-        """Give the number of dice to roll when the open tiles have a sum."""
-        return 1 if open_sum <= self._one_die_sum else self.dice
-
     def _turn(self) -> Turn:
         """Lay out the turn: afterstates are sets of open tiles, results are sums left open."""
         tiles = np.arange(self.tiles)
@@ -170,6 +163,7 @@ class ShutTheBox(TurnGame):
     # ------------------------------------------------------------------ the round
 
     def _legs(self, turn: Turn) -> Iterator[Leg]:
+        """Give the turn of each player; the second player's contexts are the scores to beat."""
         scores = np.arange(self.max_score + 1)
         none = np.array([[self.max_score + 1]])
         ended = np.zeros((len(scores), 1), dtype=np.int64)
@@ -190,68 +184,6 @@ class ShutTheBox(TurnGame):
         payoffs = np.stack([1 - second, second], axis=-1)
         everyone = np.ones(payoffs.shape, dtype=bool)
         yield Leg(1, turn, scores[:, None], np.zeros_like(halves), payoffs, everyone)
-
-    # ------------------------------------------------------------------ words
-
-    def describe(self, observation: IntArray) -> str:
-        """Say what is open, what was rolled and what is to beat."""
-        *tiles, roll, target = (int(number) for number in observation)
-        is_open = " ".join(str(i + 1) for i, flag in enumerate(tiles) if flag)
-        to_beat = "" if target > self.max_score else f", the other left {target} open"
-        return f"open {is_open}, rolled {roll}{to_beat}"
-
-    def describe_action(self, action: int) -> str:
-        """Say which tiles are closed."""
-        if not self.sets[action]:
-            return "closes nothing and ends the turn"
-        return f"closes {' '.join(map(str, self.sets[action]))}"
-
-    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
-        """Say what is left, too, if the turn ends."""
-        is_open = 1 + np.flatnonzero(observation[: self.tiles])
-        left = int(is_open.sum()) - sum(self.sets[action])
-        if self.sets[action] and left:
-            return self.describe_action(action)
-        result = f"a sum of {left} is left open" if left else "the box is shut"
-        return f"{self.describe_action(action)}: {result}"
-
-    # -------------------------------------------------------------- the table
-
-    def describe_rules(self) -> Iterable[str]:
-        """Say how the game is played, a sentence at a time."""
-        return words.rules(
-            self.tiles, self.dice, self.sides, self.one_die, self.shut_wins, self.objective
-        )
-
-    def layout(self, observations: IntArray) -> Layout:
-        """Lay states out by the roll and the sum of the open tiles."""
-        tiles = np.arange(1, self.tiles + 1)
-        return Layout(
-            x_label="sum of the open tiles",
-            y_label="roll",
-            column=(observations[:, : self.tiles] * tiles).sum(axis=1),
-            row=observations[:, -2],
-        )
-
-    @property
-    def title(self) -> str:
-        """What people call the game."""
-        return "Shut the Box"
-
-    def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
-        """Show the tiles, the dice, the sum of the open tiles and what is to beat."""
-        *tiles, roll, target = (int(number) for number in observation)
-        box = tuple(Tile(i + 1, bool(flag), i) for i, flag in enumerate(tiles))
-        left = sum(tile.number for tile in box if tile.is_open)
-        dice = dice_with_sum(roll, self.num_dice(left), self.sides, *tiles)
-        known = [Row("still open", (Note(str(left)),), seat)]
-        if target <= self.max_score:
-            known.append(Row("to beat", (Note(str(target)),)))
-        return (Row("tiles", box, seat), Row("rolled", dice, seat), *known)
-
-    def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
-        """Take the tiles of the set."""
-        return tuple(tile - 1 for tile in self.sets[action])
 
 
 def _open_sums(tiles: int) -> IntArray:

@@ -1,32 +1,111 @@
-"""The rules of Shut the Box in words."""
+"""Rules, states and moves of Shut the Box in words, and its table."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+import numpy as np
+from typing_extensions import override
+
+from ...core.board import Note, Row, Tile
+from ...core.dice import dice_with_sum
+from ...core.layout import Layout
+from ...core.turn_game import TurnGame
+from ...core.types import IntArray
 from ...core.words import dice_words
+from .layout import layout
 
 
-def rules(
-    tiles: int, dice: int, sides: int, one_die: str, shut_wins: bool, objective: str
-) -> Iterator[str]:
-    """Say how Shut the Box with these arguments is played, a sentence at a time."""
-    shown = "The tile 1 is" if tiles == 1 else f"The tiles 1 to {tiles} are"
-    yield (
-        f"{shown} open. Roll {dice_words(dice, sides)}, and close open tiles that add up to "
-        "the roll, as long as that is possible."
-    )
-    limit = one_die.removeprefix("sum<=")
-    if limit != "never" and dice > 1:
-        yield f"While the open tiles add up to at most {limit}, only one die is rolled."
-    if objective == "sum":
-        yield "You are paid minus the sum left open."
-    elif objective == "shut":
-        yield "You win if you close all."
-    else:
+class ShutTheBoxWords(TurnGame):
+    """What people read and see of Shut the Box; ``ShutTheBox`` adds the rules."""
+
+    tiles: int
+    dice: int
+    sides: int
+    shut_wins: bool
+    objective: str
+    max_score: int
+    sets: list[tuple[int, ...]]
+    _one_die_sum: int  # the largest open sum with which one die is rolled, -1 if there is none
+
+    @property
+    @override
+    def title(self) -> str:
+        return "Shut the Box"
+
+    # ------------------------------------------------------------------ the rules
+
+    @override
+    def describe_rules(self) -> Iterator[str]:
+        shown = "The tile 1 is" if self.tiles == 1 else f"The tiles 1 to {self.tiles} are"
         yield (
-            "Two players have one turn each; the lower sum left open wins, equal sums are half a "
-            "win for both."
+            f"{shown} open. Roll {dice_words(self.dice, self.sides)}, and close open tiles that "
+            "add up to the roll, as long as that is possible."
         )
-        if shut_wins:
-            yield "A first player who closes all has won at once."
+        if self._one_die_sum > 0 and self.dice > 1:
+            yield (
+                f"While the open tiles add up to at most {self._one_die_sum}, only one die is "
+                "rolled."
+            )
+        if self.objective == "sum":
+            yield "You are paid minus the sum left open."
+        elif self.objective == "shut":
+            yield "You win if you close all tiles."
         else:
-            yield "If the first player closes all, the second may still do the same."
+            yield (
+                "Two players have one turn each; the lower sum left open wins, equal sums are "
+                "half a win for both."
+            )
+            if self.shut_wins:
+                yield "A first player who closes all tiles has won at once."
+            else:
+                yield "If the first player closes all tiles, the second may still do the same."
+
+    # ------------------------------------------------------------------ states
+
+    @override
+    def describe(self, observation: IntArray) -> str:
+        *tiles, roll, target = (int(number) for number in observation)
+        is_open = " ".join(str(i + 1) for i, flag in enumerate(tiles) if flag)
+        to_beat = "" if target > self.max_score else f", the other left {target} open"
+        return f"open {is_open}, rolled {roll}{to_beat}"
+
+    # ------------------------------------------------------------------ moves
+
+    @override
+    def describe_action(self, action: int) -> str:
+        if not self.sets[action]:
+            return "closes nothing and ends the turn"
+        return f"closes {' '.join(map(str, self.sets[action]))}"
+
+    @override
+    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
+        is_open = 1 + np.flatnonzero(observation[: self.tiles])
+        left = int(is_open.sum()) - sum(self.sets[action])
+        if self.sets[action] and left:
+            return self.describe_action(action)
+        result = f"a sum of {left} is left open" if left else "the box is shut"
+        return f"{self.describe_action(action)}: {result}"
+
+    # ------------------------------------------------------------------ the table and the maps
+
+    def num_dice(self, open_sum: int) -> int:
+        """Give the number of dice to roll when the open tiles have a sum."""
+        return 1 if open_sum <= self._one_die_sum else self.dice
+
+    @override
+    def layout(self, observations: IntArray) -> Layout:
+        return layout(observations, self.tiles)
+
+    @override
+    def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
+        *tiles, roll, target = (int(number) for number in observation)
+        box = tuple(Tile(i + 1, bool(flag), i) for i, flag in enumerate(tiles))
+        left = sum(tile.number for tile in box if tile.is_open)
+        dice = dice_with_sum(roll, self.num_dice(left), self.sides, *tiles)
+        known = [Row("still open", (Note(str(left)),), seat)]
+        if target <= self.max_score:
+            known.append(Row("to beat", (Note(str(target)),)))
+        return (Row("tiles", box, seat), Row("rolled", dice, seat), *known)
+
+    @override
+    def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
+        return tuple(tile - 1 for tile in self.sets[action])

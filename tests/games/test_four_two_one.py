@@ -237,3 +237,25 @@ def test_there_are_three_games(keywords, players, turns):
     assert [len(set(casts.tolist())) == 1 for casts in made] == turns
     again = pickle.loads(pickle.dumps(game))
     assert (again, repr(again)) == (game, repr(game))
+
+
+def test_one_die_has_maps_too():
+    game = FourTwoOne(1, 2, 2, "sum")
+    laid_out = game.layout(game.observe(np.arange(game.num_states), 0))
+    assert laid_out.columns == ["none"]
+    assert set(laid_out.column.tolist()) == {0}
+    assert laid_out.row.tolist() == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ((1, 3, 3, "sum"), "After each cast put the die aside, for good, or cast it again."),
+        ((1, 3, 3, "goal:3", 2), "Only the last cast counts."),
+        ((2, 3, 3, "goals:12,13"), "You are paid 1 for 21 or 31, else nothing."),
+        ((2, 3, 3, "goals:12,13,21"), "You are paid 1 for 31 and 2 for 21, else nothing."),
+        ((2, 3, 1, lambda *_: 1), "What you are paid depends on the faces."),
+    ],
+)
+def test_rules_in_words_follow_the_arguments(arguments, sentence):
+    assert sentence in list(FourTwoOne(*arguments).describe_rules())

@@ -251,3 +251,10 @@ def test_a_position_reads_as_a_sentence():
     )
     assert game.describe_move(seen, 0) == "puts aside nothing"
     assert game.describe_move(seen, len(game.phases[0].round.subsets) - 1) == "puts aside 4 4 1"
+
+
+def test_a_match_for_one_token_is_one_round_in_words():
+    told = list(FourTwoOneMatch(1, tie="replay", faces=2).describe_rules())
+    assert "The lower combination loses the match." in told
+    assert "Of equal combinations none loses, and the same player begins again." in told
+    assert not [sentence for sentence in told if "token" in sentence]

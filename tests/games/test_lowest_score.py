@@ -158,3 +158,9 @@ def test_moves_read_as_sentences():
     assert moves == ["keeps 3", "keeps 3 1", "keeps 3 1 6", "keeps the four lowest dice"]
     told = [GAME.tell(seen, action, 0) for action in range(3)]
     assert told == ["keeps 3", "keeps 3 1", "keeps 3 1 6: 11 in all"]
+
+
+def test_faces_have_the_right_article():
+    assert "A die counts its face, but an 8 counts 0." in LowestScore(1, 8, 8).describe_rules()
+    assert "A die counts its face, but an 11 counts 0." in LowestScore(1, 11, 11).describe_rules()
+    assert "A die counts its face, but a 1 counts 0." in LowestScore(1, 8, 1).describe_rules()

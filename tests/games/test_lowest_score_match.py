@@ -109,3 +109,8 @@ def test_positions_and_moves_read_as_sentences():
 def test_bad_arguments_are_refused_by_name(arguments, message):
     with pytest.raises(InputError, match=f"^{message}"):
         LowestScoreMatch(**arguments)
+
+
+def test_the_title_counts_the_rounds():
+    titles = [LowestScoreMatch(1, 2, 1, 2, wins).title for wins in (1, 2)]
+    assert titles == ["The lowest score, first to 1 round", "The lowest score, first to 2 rounds"]
