@@ -158,7 +158,7 @@ class DeterministicPolicy(TablePolicy):
         """0: a number is picked, without rounding."""
         return 0
 
-    @property
+    @cached_property
     def actions(self) -> IntArray:
         """The action in each state, shape (state,)."""
         return frozen(self._rows.astype(np.int64))
