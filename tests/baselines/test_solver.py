@@ -234,7 +234,9 @@ def test_playing_optimally_ties_are_broken_towards_fewer_dice():
 
 
 class EveryoneForItself(Greed):
-    zero_sum = False
+    def __init__(self, max_score, sides):
+        super().__init__(max_score, sides)
+        self.zero_sum = False
 
 
 @pytest.mark.parametrize("exact", [False, True])
