@@ -185,10 +185,10 @@ def _error(task: Task, flow: Visits, reached: float) -> float:
     """
     game = task.game
     decision = decision_roundings(policies_against(task, FLOATS).values()) + 1
-    each = [block.forward_roundings(decision) for block in sweeps_of(game).blocks(task.seat)]
+    blocks = sweeps_of(game).blocks(task.seat)  # each adds to the mass of later ones
+    relative = gamma(sum(block.forward_roundings(decision) for block in blocks) + 2)
     if not flow.residual:
-        return gamma(sum(each) + 2)
-    relative = gamma(max(each) + 2)
+        return relative
     lost = flow.residual + relative * (1 + FLOATS.total(flow.mass[task.others]))
     return upwards(lost / max(reached - lost, lost) + gamma(2))
 

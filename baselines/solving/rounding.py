@@ -21,13 +21,13 @@ and the same after any number of moves. As every game ends, D is not positive. L
 
     |V(s) - V*(s)| <= eta N(s).
 
-Where t differs, t N is the largest expected sum of t; ``Sweeps.backward_roundings`` bounds it. In
+Where t differs, t N is the largest expected sum of t; ``Block.roundings`` bounds it. In
 games with cycles ``cycles`` adds what its fixed points miss. A value that is computed as the total
 of two payoffs minus the other player's value has four roundings more.
 
 *Forward.* Masses are sums of products of probabilities, none of them negative. So roundings change
 each by a factor of 1 + theta, |theta| <= gamma(K), K those on the longest way to it
-(``Sweeps.forward_roundings``). It matters for the law of the first states of an agent whose
+(``Block.forward_roundings``). It matters for the law of the first states of an agent whose
 opponents move first, over which a mean is taken.
 """
 
