@@ -2,10 +2,12 @@
 
 import pickle
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
 from exactdice.baselines import Task, evaluate, occupancy, score, solve
+from exactdice.baselines.solving import cycles
 from exactdice.baselines.solving.induction import equilibrium
 from exactdice.baselines.solving.stays import longest_stays
 from exactdice.core.sweeps import sweeps_of
@@ -289,3 +291,86 @@ def test_blunders_say_how_often_they_are_met():
     """A state may be met more than once in a game."""
     (worst,) = score("random", Task(Maze(1), 0, "random")).blunders(1)
     assert f"met {worst.occupancy:.4f} times a game" in worst.words
+
+
+class Whirl(Game):
+    """A game in which both players choose their best at once, and so go in circles for ever."""
+
+    name = "Whirl"
+    has_cycles = True
+    num_players, num_actions, num_states = 2, 2, 4
+    observation_sizes, observation_names = (4,), ("place",)
+    payoff_range, zero_sum = (0.0, 1.0), True
+    owners = np.array([1, 0, 1, 0])
+    to = np.array([[-1, 3], [-1, 3], [3, -1], [0, 2]])  # by state and action, -1 for the end
+    paid = np.array([[612, 937], [823, 912], [389, 614], [513, 811]])  # thousandths to player 0
+
+    def __init__(self):
+        self.laws = self.exact_laws().astype(float)
+
+    def exact_laws(self):
+        seldom = Fraction(1, 100)
+        return np.array([[Fraction(1), Fraction(0)], [seldom, 1 - seldom]])
+
+    def law(self, states, actions):
+        return (self.to[states, actions] >= 0).astype(int)
+
+    def exact_advance(self, seats, states, actions, outcomes):
+        after, over = np.maximum(self.to[states, actions], 0), outcomes == 0
+        first = np.array([Fraction(int(k), 1000) for k in self.paid[states, actions]], dtype=object)
+        payoffs = np.where(over[:, None], np.stack([first, 1 - first], axis=1), Fraction(0))
+        return Move(self.owners[after], after, payoffs, np.stack([over, over], axis=1))
+
+    def advance(self, seats, states, actions, outcomes):
+        move = self.exact_advance(seats, states, actions, outcomes)
+        return move._replace(payoffs=move.payoffs.astype(float))
+
+    def observe(self, states, seat):
+        return states[:, None]
+
+    def encode(self, observations):
+        return np.asarray(observations)[..., 0]
+
+    def mask(self, states):
+        return np.ones((len(states), 2), dtype=bool)
+
+    def initial_law(self):
+        return np.array([1]), np.array([Fraction(1)])
+
+    def stages(self):
+        return [(seat, np.flatnonzero(self.owners == seat)) for seat in (0, 1)]
+
+    def block(self, seat, states):
+        return np.zeros_like(states), np.ones(len(states), dtype=bool)
+
+    def describe(self, observation):
+        return f"at {observation[0]}"
+
+    def describe_action(self, action):
+        return ("left", "right")[action]
+
+
+def value_of(actions):
+    """Compute the value of every state of ``Whirl`` to player 0 under one action a state."""
+    each = np.arange(4), np.array(actions)
+    to, paid = Whirl.to[each], Whirl.paid[each] / 1000
+    chances = np.zeros((4, 4))
+    chances[to >= 0, to[to >= 0]] = 0.99
+    return np.linalg.solve(np.eye(4) - chances, np.where(to >= 0, 0.01, 1) * paid)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_players_who_improve_at_once_in_circles_improve_in_turn(exact, monkeypatch):
+    """The value is that of all pairs of plans, one by one."""
+    in_turn = []
+    respond = cycles._respond
+    monkeypatch.setattr(cycles, "_respond", lambda *asked: in_turn.append(1) or respond(*asked))
+    values = equilibrium(Whirl(), exact).values[0]
+    assert in_turn
+    found = [float(values.at(int(seat), np.array([s]))[0]) for s, seat in enumerate(Whirl.owners)]
+    plans = list(product((0, 1), repeat=2))
+    worst = [
+        [value_of([theirs[0], ours[0], theirs[1], ours[1]]) for theirs in plans] for ours in plans
+    ]
+    wanted = np.max(np.min(worst, axis=1), axis=0)  # plans need no chance, and no memory
+    np.testing.assert_allclose(found, wanted, atol=1e-12)
