@@ -29,7 +29,7 @@ from .effects import require_moves
 from .errors import SizeError
 from .game import Game
 from .identity import once_a_game
-from .listed import listed_blocks
+from .listed_blocks import listed_blocks
 from .listing import batches, expected_values, list_moves
 from .moves import Moves
 from .positions import states_of
