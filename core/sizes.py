@@ -169,7 +169,7 @@ def turn_cost(
     """
     largest, every = contexts
     number = 28 + bits / 15 if exact else 0.0  # bytes of an integer object, half way through
-    tables = turn_states * (16 * (actions + seen) + 200) + afterstates * rolls * 8
+    tables = turn_states * (16 * (actions + seen) + 180) + afterstates * rolls * 8
     payoffs = results * every * (26 * players + 40)
     values = states * (8 * (players + 6) + number)
     in_hand = max(min(largest * layer[1] * actions, PIECE), largest * actions)

@@ -55,6 +55,7 @@ def values(folder):
     return [json.loads(path.read_text())["value"] for path in paths]
 
 
+@pytest.mark.slow  # for half a minute
 def test_every_cell_comes_back_from_its_node(cluster, tmp_path, monkeypatch):
     """The nodes work in another folder than the caller, in which the benchmark's is."""
     plain = replace(GRID, steps=20_000, folder=tmp_path / "plain")
