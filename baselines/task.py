@@ -18,7 +18,9 @@ from ..core import (
     frozen,
 )
 from ..core.contract import order_of, require_attributes
+from ..core.positions import states_of
 from ..core.sweeps import sweeps_of
+from ..core.types import Start
 from ..core.words import listed, plural
 from .cache import cached
 from .policies.door import Sight, label, packages_of, read_policy, resolve
@@ -119,7 +121,9 @@ class Task:
     @property
     def initial(self) -> FloatArray:
         """Law of the agent's first state, shape (state,) (see ``first_law``)."""
-        return first_law(self, FLOATS).chances
+        start, initial = first_law(self, FLOATS).start, np.zeros(self.game.num_states)
+        initial[start.states] = start.chances
+        return frozen(initial)
 
 
 @cached
@@ -135,12 +139,12 @@ class FirstLaw(NamedTuple):
     """Law of the agent's first state.
 
     Attributes:
-        chances: shape (state,).
+        start: the states that are possible, and their chances.
         error: bounds the error of a mean of values over the law, as a part of the span of the
             values; 0 if the chances are exact.
     """
 
-    chances: Array
+    start: Start
     error: float
 
 
@@ -154,9 +158,9 @@ def first_law(task: Task, arithmetic: Arithmetic) -> FirstLaw:
     Raises:
         ValueError: if the agent never gets to move.
     """
-    start = start_mass(task.game, arithmetic)
+    start = initial_law(task.game, arithmetic)
     if task.seat == 0:
-        return FirstLaw(frozen(start[0]), gamma(1) if arithmetic.rounds else 0.0)
+        return FirstLaw(start, gamma(1) if arithmetic.rounds else 0.0)
     policies = policies_against(task, arithmetic)
 
     def decide(stage: Stage, met: Array) -> Array:
@@ -165,12 +169,14 @@ def first_law(task: Task, arithmetic: Arithmetic) -> FirstLaw:
         return spread(policies[stage.seat], stage.states, met, arithmetic)
 
     flow = visits(task.game, decide, start, task.seat, arithmetic)
-    first = flow.mass[task.seat]
-    reached = arithmetic.total(first)
+    own = states_of(task.game, task.seat)
+    met = flow.mass.at(task.seat, own)
+    reached = arithmetic.total(met)
     if not reached:
         raise InputError(f"seat must be one that gets to move, got {task.seat}")
     error = _error(task, flow, reached) if arithmetic.rounds else 0.0
-    return FirstLaw(frozen(arithmetic.divided(first, reached)), error)
+    states, chances = own[met > 0], arithmetic.divided(met[met > 0], reached)
+    return FirstLaw(Start(task.seat, frozen(states), frozen(chances)), error)
 
 
 def _error(task: Task, flow: Visits, reached: float) -> float:
@@ -186,7 +192,7 @@ def _error(task: Task, flow: Visits, reached: float) -> float:
     relative = gamma(sum(block.forward_roundings(decision) for block in blocks) + 2)
     if not flow.residual:
         return relative
-    lost = flow.residual + relative * (1 + FLOATS.total(flow.mass[task.others]))
+    lost = flow.residual + relative * (1 + sum(flow.mass.total(other) for other in task.others))
     return upwards(lost / max(reached - lost, lost) + gamma(2))
 
 
@@ -213,14 +219,12 @@ def by_seat(policies: LineUp, seats: Iterable[int]) -> dict[int, PolicyLike]:
     return dict.fromkeys(seats, one)
 
 
-def start_mass(game: Game, arithmetic: Arithmetic = FLOATS) -> Array:
-    """Give the probability mass before the first move, shape (player to move, state)."""
+def initial_law(game: Game, arithmetic: Arithmetic = FLOATS) -> Start:
+    """Give the law of the state in which player 0 makes the first move."""
     if sweeps_of(game).is_listed:
         _ = order_of(game)  # before the initial law is used
-    mass = arithmetic.zeros(game.num_players, game.num_states)
     states, probabilities = game.initial_law()
-    mass[0, states] = arithmetic.numbers(np.asarray(probabilities))
-    return mass
+    return Start(0, states, arithmetic.numbers(np.asarray(probabilities)))
 
 
 #: A function that gives the task of an environment, and how it shows states to its agent.

@@ -113,7 +113,7 @@ class Arithmetic:
 
     def within(self, values: Any, low: Any, high: Any) -> Any:
         """Move values, or one, that rounding took out of a range back to its ends."""
-        return np.maximum(low, np.minimum(values, high))
+        return np.maximum(low, np.minimum(values, high)) + 0.0  # processors may leave -0.0
 
     def tie(self, game: Game) -> float:
         """Give the difference up to which values in a game are equal.

@@ -16,8 +16,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from .types import Array, Decide, IntArray, Stage
-from .values import Values
+from .types import Array, Decide, IntArray
+
+
+class PayoffLaw:
+    """Probability of each payoff to one player, added up as games end."""
+
+    def __init__(self) -> None:
+        self.chances: dict[Any, Any] = {}
+
+    def add(self, payoffs: Array, mass: Array) -> None:
+        """Add the mass of some ends of games to that of the payoff of each, both (way,)."""
+        for payoff in set(payoffs.tolist()):
+            paid = mass[payoffs == payoff].sum()
+            self.chances[payoff] = self.chances.get(payoff, 0) + paid
 
 
 class Block(ABC):
@@ -39,32 +51,31 @@ class Block(ABC):
 
     @property
     @abstractmethod
-    def stages(self) -> Sequence[Stage]:
-        """All positions of the block, by player."""
+    def positions(self) -> Sequence[tuple[int, IntArray]]:
+        """All positions of the block: players to move, and their states, (state,)."""
 
     @abstractmethod
-    def gains(self, values: Values | None) -> Any:
+    def gains(self, values: Any) -> Any:
         """Give what moves are worth that leave the block, in the form that ``backward`` takes.
 
         Args:
-            values: of later blocks; None if neither they nor the end are worth anything.
+            values: of later blocks, of the kind that ``Sweeps.values`` gives; None if neither they
+                nor the end are worth anything.
         """
 
     @abstractmethod
-    def at_cut(self, values: Values) -> Array:
-        """Give the values of the cut, shape (cut,), from those of all positions."""
+    def at_cut(self, values: Any) -> Array:
+        """Give the values of the cut, shape (cut,), from those of ``Sweeps.values``."""
 
     @abstractmethod
-    def backward(
-        self, decide: Decide, gains: Any, cut: Array, values: Values | None = None
-    ) -> Array:
+    def backward(self, decide: Decide, gains: Any, cut: Array, values: Any = None) -> Array:
         """Visit the stages last to first with the expected value of every action.
 
         Args:
             decide: as in ``Sweeps.backward``.
             gains: of moves that leave the block.
             cut: values of the cut where moves lead to it, shape (cut,).
-            values: where those of the block's positions go; None if nobody wants them.
+            values: of ``Sweeps.values``, where those of the block go; None if nobody wants them.
 
         Returns:
             Values of the cut, as this pass finds them, shape (cut,).
@@ -82,23 +93,26 @@ class Block(ABC):
         """
 
     @abstractmethod
-    def arrive(self, decide: Decide, mass: Array) -> Array:
+    def arrive(self, decide: Decide, mass: Any) -> Array:
         """Give what comes to the cut of the mass that begins in the block, shape (cut,).
 
         Args:
             decide: as in ``Sweeps.forward``.
-            mass: shape (player to move, state).
+            mass: what begins in the block, of the kind that ``Sweeps.mass`` gives.
         """
 
     @abstractmethod
-    def forward(self, decide: Decide, mass: Array, returning: Array) -> None:
+    def forward(
+        self, decide: Decide, mass: Any, returning: Array, law: PayoffLaw | None = None
+    ) -> None:
         """Visit the stages first to last, moving mass along.
 
         Args:
             decide: as in ``Sweeps.forward``.
-            mass: what begins in the block, shape (player to move, state); all mass of the block
-                takes its place, and what leaves it is added to that of later ones.
+            mass: what begins in the block, of the kind that ``Sweeps.mass`` gives; all mass of the
+                block takes its place, and what leaves it is added to that of later ones.
             returning: what comes to the cut from inside the block, shape (cut,).
+            law: the payoffs of games that end in the block are added to it, unless it is None.
         """
 
     @abstractmethod

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .arithmetic import EXACT, FLOATS, Arithmetic
+from .arithmetic import Arithmetic
 from .errors import GameError
 from .turn import Turn
 from .types import Array, BoolArray, IntArray, frozen
@@ -49,12 +49,14 @@ class Leg:
         """Whether a result ends the game for everybody, shape (result, context)."""
         return frozen(np.asarray(self.settled.all(axis=-1)))
 
+    def paid(self, arithmetic: Arithmetic) -> Array:
+        """Give ``payoffs`` in an arithmetic; whole numbers stay in their few bytes each."""
+        whole = self.payoffs.dtype != object
+        return self._floats if arithmetic.rounds and not whole else self.payoffs
+
     @cached_property
-    def paid(self) -> dict[Arithmetic, Array]:
-        """``payoffs`` in each arithmetic."""
-        if self.payoffs.dtype != object:  # whole numbers, in fewer bytes than floats
-            return {FLOATS: self.payoffs, EXACT: self.payoffs}
-        return {FLOATS: frozen(self.payoffs.astype(np.float64)), EXACT: self.payoffs}
+    def _floats(self) -> Array:
+        return frozen(self.payoffs.astype(np.float64))
 
     @property
     def width(self) -> int:

@@ -1,24 +1,28 @@
-"""A leg in those of its contexts that belong to one block."""
+"""A leg in some of its contexts, swept as columns side by side."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from .arithmetic import Arithmetic
 from .leg import Leg
+from .sizes import HELD
+from .turn import Piece
 from .turn_game import TurnGame
-from .types import Array, BoolArray, IntArray, Stage
+from .types import Array, BoolArray, Decide, IntArray, Stage
+from .values import Values
 
 
 @dataclass(frozen=True, eq=False)
 class LegPart:
-    """Some contexts of a leg.
+    """A leg in some of its contexts.
 
     Attributes:
         game: the rules.
         number: of the leg.
-        columns: its contexts that are meant, counted in the leg; a slice if all are.
-        own: the same, counted over all legs, shape (context,).
+        columns: the contexts, counted in the leg, in growing order; a slice if they are in a row.
+        own: the same contexts, counted over all legs, shape (context,).
     """
 
     game: TurnGame
@@ -37,53 +41,117 @@ class LegPart:
         goes_on = ~self.leg.ends[:, self.columns]
         return np.unique(self.leg.following[:, self.columns][goes_on])
 
-    @property
-    def following(self) -> IntArray:
-        """Context that each result leads to, shape (result, context); 0 where all is settled."""
-        following = self.leg.following[:, self.columns]
-        return np.where(self.leg.ends[:, self.columns], 0, following)
-
-    def settled(self, seats: list[int]) -> BoolArray:
-        """Say whether a result settles players' payoffs, shape (seat, result, context)."""
-        settled = self.leg.settled[:, self.columns][..., seats]
-        return np.moveaxis(settled, -1, 0)
-
-    def paid(self, seats: list[int], arithmetic: Arithmetic) -> Array:
-        """Give players' payoffs, shape (seat, result, context)."""
-        payoffs = self.leg.paid[arithmetic][:, self.columns][..., seats]
-        return np.moveaxis(payoffs, -1, 0).astype(arithmetic.dtype, copy=False)
-
     def leads_on(self, seat: int) -> tuple[IntArray, IntArray, IntArray]:
         """List the results with which the game goes on for a player.
 
         Returns:
             Result, place of the context in ``own``, and context that follows, each (way,).
         """
-        results, contexts = np.nonzero(~self.settled([seat])[0])
+        results, contexts = np.nonzero(~self.leg.settled[:, self.columns, seat])
         return results, contexts, self.leg.following[:, self.columns][results, contexts]
 
-    def states(self, in_turn: slice) -> IntArray:
-        """Give some states of the turn in all contexts, shape (state * context,)."""
+    def settled(self, seat: int, ended: Array, arithmetic: Arithmetic) -> tuple[Array, Array]:
+        """List a player's payoffs that results settle, and the mass of each, both of shape (way,).
+
+        Args:
+            seat: the player.
+            ended: mass of the results, shape (result, context).
+            arithmetic: of the payoffs.
+        """
+        settled = self.leg.settled[:, self.columns, seat] & (ended != 0)
+        return self.leg.paid(arithmetic)[:, self.columns, seat][settled], ended[settled]
+
+    def nothing(self, arithmetic: Arithmetic) -> Array:
+        """Give zeros, shape (state of the turn, context)."""
+        return arithmetic.zeros(self.leg.turn.num_states, len(self.own))
+
+    def states(self, in_turn: slice | None = None) -> IntArray:
+        """Give some states of the turn, or all, in all contexts, shape (state * context,)."""
+        in_turn = in_turn or slice(0, self.leg.turn.num_states)
         return self.game.states_in(self.number, in_turn, self.columns)
 
-    def stage(self, in_turn: slice, arithmetic: Arithmetic, scale: int = 1) -> Stage:
-        """Give the same as a stage, whose numbers are multiplied by a scale."""
-        states = self.states(in_turn)
-        return Stage(self.leg.seat, states, np.full(len(states), scale, dtype=arithmetic.dtype))
+    def _stage(self, piece: Piece, arithmetic: Arithmetic) -> Stage:
+        states = self.states(piece.states)
+        return Stage(self.leg.seat, states, np.full(len(states), piece.scale, arithmetic.dtype))
+
+    def backward(
+        self,
+        decide: Decide,
+        between: Array,
+        seats: int | list[int],
+        arithmetic: Arithmetic,
+        pays: bool = True,
+    ) -> tuple[Values, Array]:
+        """Sweep the turn backward (see ``Turn.backward``).
+
+        Args:
+            decide: as in ``Sweeps.backward``, or for several seats ``Sweeps.backward_together``.
+            between: values before the first roll of the contexts that follow, shape (context,),
+                counted over all legs, or (seat, context).
+            seats: for whom values are computed. Several make a first axis of all arrays.
+            arithmetic: of the values.
+            pays: whether settled payoffs count.
+
+        Returns:
+            Values of the states, shape (state, context), and before the first roll, (context,).
+        """
+
+        def decide_states(piece: Piece, expected: Array) -> Array:
+            *rows, count, actions, columns = expected.shape  # (..., state, action, context)
+            by_state = expected.swapaxes(-2, -1).reshape(*rows, count * columns, actions)
+            return decide(self._stage(piece, arithmetic), by_state).reshape(*rows, count, columns)
+
+        leg, paid = self.leg, arithmetic.number(0)
+        if pays:
+            paid = _of_seats(leg.paid(arithmetic), seats)[..., self.columns]
+        following = np.where(leg.ends[:, self.columns], 0, leg.following[:, self.columns])
+        settled = _of_seats(leg.settled, seats)[..., self.columns]
+        ends = np.where(settled, paid, between[..., following])
+        return leg.turn.backward(decide_states, ends, arithmetic)
+
+    def forward(
+        self, decide: Decide, begun: Array, entering: Array, arithmetic: Arithmetic
+    ) -> tuple[Values, Array]:
+        """Sweep the turn forward (see ``Turn.forward``).
+
+        Args:
+            decide: as in ``Sweeps.forward``.
+            begun: mass of states that no move has brought there, shape (state, context).
+            entering: mass before the first roll, shape (context,).
+            arithmetic: of the mass.
+
+        Returns:
+            Mass of the states, shape (state, context), and of the results, (result, context).
+        """
+
+        def divide(piece: Piece, met: Array) -> Array:
+            stage = self._stage(piece._replace(scale=1), arithmetic)
+            weights = decide(stage, arithmetic.unscaled(met.ravel(), piece.scale))
+            whole: Array = arithmetic.scaled(weights, piece.scale)  # (state, action)
+            return whole.reshape(*met.shape, -1).swapaxes(1, 2)
+
+        states, chances = self.leg.turn.first_roll(arithmetic)
+        begun[states] += chances[:, None] * entering
+        return self.leg.turn.forward(divide, begun, arithmetic)
 
 
-def parts_of(game: TurnGame, inside: BoolArray) -> list[LegPart]:
-    """Give the parts of all legs that have contexts in a block.
+def _of_seats(table: Array, seats: int | list[int]) -> Array:
+    """Pick the entries of players from a table (result, context, player); several come first."""
+    return np.moveaxis(table, -1, 0)[seats]
+
+
+def parts_of(game: TurnGame, number: int, contexts: BoolArray | None = None) -> Iterator[LegPart]:
+    """Cut some contexts of a leg, or all, into parts whose numbers are few enough to be held.
 
     Args:
         game: the rules.
-        inside: whether each context belongs to the block, shape (context,), over all legs.
+        number: of the leg.
+        contexts: whether a context is meant, shape (context,), counted in the leg; None for all.
     """
-    parts = []
-    for number, first in enumerate(game.first_contexts[:-1].tolist()):
-        columns = np.flatnonzero(inside[first : first + len(game.legs[number].contexts)])
-        if len(columns) == len(game.legs[number].contexts):
-            parts.append(LegPart(game, number, slice(None), first + columns))
-        elif len(columns):
-            parts.append(LegPart(game, number, columns, first + columns))
-    return parts
+    leg, first = game.legs[number], int(game.first_contexts[number])
+    meant = np.arange(len(leg.contexts)) if contexts is None else np.flatnonzero(contexts)
+    step = max(1, HELD // leg.turn.num_states)
+    for columns in (meant[start : start + step] for start in range(0, len(meant), step)):
+        in_a_row = columns[-1] - columns[0] == len(columns) - 1
+        within = slice(int(columns[0]), int(columns[-1]) + 1) if in_a_row else columns
+        yield LegPart(game, number, within, first + columns)

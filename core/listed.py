@@ -9,13 +9,14 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from typing_extensions import override
 
 from .arithmetic import Arithmetic
-from .blocks import Block
+from .blocks import Block, PayoffLaw
 from .flat_moves import FlatMoves, list_block
 from .game import Game
 from .graphs import connected, levels_of
-from .listing import law_roundings, move_roundings, possible_outcomes
+from .listing import batches, law_roundings, list_moves, move_roundings, possible_outcomes
 from .sizes import PIECE
 from .types import Array, Decide, IntArray, Order, Stage
 from .values import Values
@@ -48,9 +49,6 @@ class ListedBlock(Block):
         order: of all positions.
         places: the number of each position in its block, shape (player, state); this block's are
             filled in.
-
-    Attributes:
-        positions: player to move and state of each position, both of shape (position,).
     """
 
     def __init__(
@@ -77,8 +75,8 @@ class ListedBlock(Block):
             levels = levels_of(len(stages), numbers[sources[on]], numbers[targets[on]])
             keys = levels[numbers] * game.num_players + movers
         in_order = np.argsort(keys, kind="stable")
-        self.positions = movers[in_order], states[in_order]
-        places[self.positions] = np.arange(len(states))
+        self._positions = movers[in_order], states[in_order]
+        places[self._positions] = np.arange(len(states))
         self._moves = moves = moves.sorted(in_order, game.num_actions)
         self._in_cut, self._cut = in_cut[in_order], np.flatnonzero(in_cut[in_order])
         self.groups, self.places = connected(*self._connections(moves), self._cut, len(states))
@@ -97,18 +95,18 @@ class ListedBlock(Block):
         return sources[possible], moves.targets[possible]
 
     def _stage(self, mover: int, which: Any) -> Stage:
-        states, mask = self.positions[1][which], self._mask[which]
+        states, mask = self._positions[1][which], self._mask[which]
         return Stage(mover, states, np.ones(len(states), self._arithmetic.dtype), mask)
 
     @property
-    def stages(self) -> list[Stage]:
-        """All positions of each player."""
-        movers, _ = self.positions
-        return [self._stage(mover, movers == mover) for mover in np.unique(movers).tolist()]
+    @override
+    def positions(self) -> list[tuple[int, IntArray]]:
+        movers, states = self._positions
+        return [(mover, states[movers == mover]) for mover in np.unique(movers).tolist()]
 
     def _steps(self, backward: bool = False) -> Iterator[_Step]:
         """Give the steps of a pass."""
-        bounds, movers = self._bounds.tolist(), self.positions[0][self._bounds[:-1, 0]].tolist()
+        bounds, movers = self._bounds.tolist(), self._positions[0][self._bounds[:-1, 0]].tolist()
         steps = list(zip(movers, pairwise(bounds), strict=True))
         for mover, (first, last) in reversed(steps) if backward else steps:
             own, moves, ways = map(slice, first, last)
@@ -122,15 +120,14 @@ class ListedBlock(Block):
             return np.zeros_like(self._moves.gains)
         gains: Array = self._moves.gains.copy()
         onward = self._moves.onward
-        positions = np.divmod(onward.targets, self._game.num_states)
-        np.add.at(gains[0], onward.moves, self._chances[onward.numbers[0]] * values[positions])
+        worth = values.at(*np.divmod(onward.targets, self._game.num_states))
+        np.add.at(gains[0], onward.moves, self._chances[onward.numbers[0]] * worth)
         return gains
 
     def at_cut(self, values: Values) -> Array:
         """Pick the values of the positions of the cut."""
-        movers, states = self.positions
-        picked: Array = values[movers[self._cut], states[self._cut]]
-        return picked
+        movers, states = self._positions
+        return values.at(movers[self._cut], states[self._cut])
 
     def backward(
         self, decide: Decide, gains: Array, cut: Array, values: Values | None = None
@@ -142,17 +139,15 @@ class ListedBlock(Block):
 
         found = self._pass(decide_alone, gains, cut)
         if values is not None:
-            values.put(self.positions, found[0], 1)
+            values.put(self._positions, found[0], 1)
         picked: Array = found[0, self._cut]
         return picked
 
-    def backward_together(self, decide: Decide) -> Values:
-        """Visit the steps last to first for all seats (see ``Sweeps.backward_together``)."""
-        game = self._game
-        values = self._arithmetic.values(len(self._seats), game.num_players, game.num_states)
+    def backward_together(self, decide: Decide, values: Sequence[Values]) -> None:
+        """Fill in values to several players (see ``Sweeps.backward_together``)."""
         found = self._pass(decide, self._moves.gains, self._cut)
-        values.put((..., *self.positions), found, 1)
-        return values.frozen()
+        for row, numbers in zip(found, values, strict=True):
+            numbers.put(self._positions, row, 1)
 
     def _pass(self, decide: Decide, gains: Array, cut: Array) -> Array:
         """Compute the values of all positions, shape (seat, position)."""
@@ -197,18 +192,39 @@ class ListedBlock(Block):
         chances[self.groups, self.places] = found[self._cut]
         return chances
 
-    def arrive(self, decide: Decide, mass: Array) -> Array:
+    def arrive(self, decide: Decide, mass: Values) -> Array:
         """Follow the mass that begins in the block."""
         nothing = self._arithmetic.zeros(len(self._cut))
-        return self._follow(self._divide(decide), mass[self.positions], nothing)[2]
+        return self._follow(self._divide(decide), mass[self._positions], nothing)[2]
 
-    def forward(self, decide: Decide, mass: Array, returning: Array) -> None:
+    def forward(
+        self, decide: Decide, mass: Values, returning: Array, law: PayoffLaw | None = None
+    ) -> None:
         """Follow the mass that begins in the block and that returns, and then what leaves it."""
-        met, flow, _ = self._follow(self._divide(decide), mass[self.positions], returning)
-        mass[self.positions] = met
+        met, flow, _ = self._follow(self._divide(decide), mass[self._positions], returning)
+        mass.put(self._positions, met, 1)
         onward = self._moves.onward
         positions = np.divmod(onward.targets, self._game.num_states)
-        np.add.at(mass, positions, flow[onward.moves] * self._chances[onward.numbers[0]])
+        np.add.at(mass.numbers, positions, flow[onward.moves] * self._chances[onward.numbers[0]])
+        if law is not None:
+            self._settle(flow, law)
+
+    def _settle(self, flow: Array, law: PayoffLaw) -> None:
+        """Add to a law what moves are paid, given the mass of each, shape (move,)."""
+        weights = np.zeros(self._mask.shape, self._arithmetic.dtype)
+        weights.ravel()[self._moves.cells] = flow
+        movers, states = self._positions
+        for mover in np.unique(movers).tolist():
+            own = np.flatnonzero(movers == mover)
+            for batch in batches(self._game, own):
+                places = own[batch]
+                rows, actions, ways = list_moves(
+                    self._game, mover, states[places], self._arithmetic
+                )
+                over = ways.effect.over[:, self._seats[0]]
+                moves = ways.moves[over]
+                mass = weights[places[rows[moves]], actions[moves]] * ways.chances[over]
+                law.add(ways.effect.payoffs[over, self._seats[0]], mass)
 
     def _divide(self, decide: Decide) -> _Divide:
         """Give a function that divides mass as ``decide`` does, which is asked once if linear."""
@@ -229,7 +245,7 @@ class ListedBlock(Block):
     def _weights(self, decide: Decide) -> Array:
         """Compute how the players divide a mass of 1 among their moves, shape (move,)."""
         weights = np.zeros(self._mask.shape, self._arithmetic.dtype)
-        movers, _ = self.positions
+        movers, _ = self._positions
         for mover in np.unique(movers).tolist():
             mine = np.flatnonzero(movers == mover)
             step = max(1, PIECE // self._game.num_actions)
@@ -281,5 +297,5 @@ class ListedBlock(Block):
 
     def describe_cut(self, point: int) -> str:
         """Name the position."""
-        mover, state = (column[self._cut[point]] for column in self.positions)
+        mover, state = (column[self._cut[point]] for column in self._positions)
         return f"state {state} of player {mover}"

@@ -18,7 +18,6 @@ from .game import Game
 from .identity import once_a_game
 from .positions import legal_moves
 from .types import Array, FloatArray, IntArray, Move, frozen
-from .values import Values
 
 #: Ways that are listed at once, about: 25 MB.
 BATCH = 2**17
@@ -128,37 +127,6 @@ def transitions(game: Game, seat: int, state: int, action: int) -> tuple[FloatAr
     """List one move, unchecked: the probabilities of its possible outcomes, and their effects."""
     ways = list_ways(game, seat, np.array([state]), np.array([action]), FLOATS, checked=False)
     return ways.chances, ways.effect
-
-
-def expected_values(
-    game: Game,
-    seat: int,
-    states: IntArray,
-    actions: IntArray,
-    values: Values,
-    arithmetic: Arithmetic,
-    checked: bool,
-) -> Array:
-    """Compute the expected value of some legal moves to the player who makes them.
-
-    Args:
-        game: the rules.
-        seat: who moves.
-        states: where, shape (move,).
-        actions: how, shape (move,).
-        values: of all positions to ``seat``, shape (player to move, state).
-        arithmetic: of the values.
-        checked: as for ``list_ways``.
-
-    Returns:
-        Expected values, shape (move,).
-    """
-    ways = list_ways(game, seat, states, actions, arithmetic, checked)
-    over, paid = ways.effect.over[:, seat], ways.effect.payoffs[:, seat]
-    later = values[np.where(over, 0, ways.effect.seats), np.where(over, 0, ways.effect.states)]
-    expected = arithmetic.zeros(len(states))
-    np.add.at(expected, ways.moves, ways.chances * np.where(over, paid, later))
-    return expected
 
 
 @once_a_game

@@ -21,6 +21,7 @@ MEMORY = 8e9  # bytes
 SECONDS = 3600.0
 VARIABLE = "EXACTDICE_LIMIT"
 PIECE = 2**17  # numbers for (state, action, context) that a sweep of a turn has in hand at once
+HELD = 2**20  # numbers for (state, context) that it holds at once
 LARGEST = 10**30  # sizes are taken to be no larger: floats hold them, and no limit allows them
 
 
@@ -171,10 +172,12 @@ def turn_cost(
     number = 28 + bits / 15 if exact else 0.0  # bytes of an integer object, half way through
     tables = turn_states * (16 * (actions + seen) + 180) + afterstates * rolls * 8
     payoffs = results * every * (26 * players + 40)
-    values = states * (8 * (players + 6) + number)
+    together = players if players > 2 and not exact else 1.0  # swept side by side
+    held = together * min(states, HELD) * (16 + number / 2)  # values of a part of a leg
+    values = held + 2 * states * players  # and actions
     in_hand = max(min(largest * layer[1] * actions, PIECE), largest * actions)
-    acting, rolling = in_hand * (36 + 0.8 * number), largest * layer[0] * rolls * (24 + number)
-    sweep = max(acting, rolling)
+    acting, rolling = in_hand * (36 + 0.6 * number), largest * layer[0] * rolls * (24 + number)
+    sweep = together * max(acting, rolling)
     building = turn_states * (5e-6 + 5e-7 * actions) + results * every * (1e-6 + 3e-7 * players)
     solving = 8e-9 * states * (actions + 15) + 3e-8 * afterstates * rolls * every
     slower = 3 + bits / 100 if exact else 1.0

@@ -18,23 +18,23 @@ which fractions are taken. Mass is always in fractions then.
 faster and equal to it, which is registered for the class of its rules.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from .arithmetic import FLOATS, Arithmetic
-from .blocks import Blocks
+from .blocks import Block, Blocks
 from .effects import require_moves
 from .errors import SizeError
 from .game import Game
 from .identity import once_a_game
 from .listed_blocks import listed_blocks
-from .listing import batches, expected_values, list_moves
+from .listing import batches, list_moves, list_ways
 from .moves import Moves
 from .positions import states_of
 from .turn_game import TurnGame
-from .types import Array, Decide, IntArray, Move, Stage
+from .types import Array, Decide, IntArray, Move, Start
 from .values import Values
 
 #: Outcomes of moves that are listed one by one: 256 MB.
@@ -73,33 +73,39 @@ class Sweeps:
         """The game if it is made of turns, whose legs are its tables; else ``moves`` gives them."""
         return None
 
-    def settled(
-        self, seat: int, states: IntArray, player: int, arithmetic: Arithmetic = FLOATS
-    ) -> tuple[IntArray, IntArray, Array, Array]:
-        """List how legal moves of one stage can end the game for a player.
+    # ------------------------------------------------------------------ blocks
+
+    def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> Blocks:
+        """Give the blocks of the game, first to last, for sweeps to one player."""
+        listed = listed_blocks(self.game, (seat,), arithmetic)
+        return Blocks(listed.count, listed.make)
+
+    def values(self, seat: int, decide: Decide, arithmetic: Arithmetic = FLOATS) -> Values:
+        """Make room for the values of all positions to a player, which blocks fill in.
 
         Args:
-            seat: who is to move.
-            states: states of one stage.
-            player: whose payoff is meant.
-            arithmetic: of payoffs and probabilities.
-
-        Returns:
-            For each way its place in ``states``, the action, the payoff and its probability; what
-            is missing to one is the probability that the game goes on.
+            seat: whose payoffs are meant.
+            decide: what all players do, for values that are computed again when they are asked for.
+            arithmetic: of the values.
         """
-        columns = []
-        for batch in batches(self.game, states):
-            rows, actions, ways = list_moves(self.game, seat, states[batch], arithmetic)
-            over = ways.effect.over[:, player]
-            moves, payoffs = ways.moves[over], ways.effect.payoffs[over, player]
-            columns.append((batch.start + rows[moves], actions[moves], payoffs, ways.chances[over]))
-        rows, actions, payoffs, chances = (
-            np.concatenate(column) for column in zip(*columns, strict=True)
-        )
-        return rows, actions, payoffs, chances
+        return arithmetic.values(self.game.num_players, self.game.num_states)
 
-    # ------------------------------------------------ expectation, both ways
+    def mass(
+        self, decide: Decide, starts: Sequence[Start], arithmetic: Arithmetic = FLOATS
+    ) -> Values:
+        """Make room for the mass of all positions, which blocks move along.
+
+        Args:
+            decide: what all players do, for mass that is computed again when it is asked for.
+            starts: mass that no move has brought where it is.
+            arithmetic: of the mass.
+        """
+        mass = arithmetic.zeros(self.game.num_players, self.game.num_states)
+        for seat, states, chances in starts:
+            mass[seat, states] = chances
+        return Values(mass)
+
+    # ------------------------------------------------ games without cycles
 
     def backward(self, decide: Decide, seat: int, arithmetic: Arithmetic = FLOATS) -> Values:
         """Visit the stages last to first with the expected value of every action to a player.
@@ -111,38 +117,33 @@ class Sweeps:
             arithmetic: of the values.
 
         Returns:
-            What was decided, the value *to ``seat``*, shape (player to move, state); zero where
-            no stage is.
+            What was decided, the value *to ``seat``* of each position; zero where no stage is.
         """
-
-        def decide_alone(stage: Stage, expected: Array) -> Array:
-            return decide(stage, expected[0])[None]
-
-        return self.backward_together(decide_alone, [seat], arithmetic).row(0)
+        block, values = self._only_block(seat, arithmetic), self.values(seat, decide, arithmetic)
+        block.backward(decide, block.gains(values), arithmetic.zeros(0), values)
+        return values.frozen()
 
     def backward_together(
-        self, decide: Decide, seats: Sequence[int], arithmetic: Arithmetic = FLOATS
-    ) -> Values:
-        """Do as ``backward`` does for several players side by side.
+        self, decide: Decide, values: Mapping[int, Values], arithmetic: Arithmetic = FLOATS
+    ) -> None:
+        """Visit the stages last to first with the expected values to several players side by side.
 
         Args:
             decide: takes expected values, shape (seat, state, action), and gives values, shape
-                (seat, state), where row i is for the player ``seats[i]``.
-            seats: whose payoffs are meant.
+                (seat, state), in the order of ``values``.
+            values: by seat, of ``Sweeps.values``; they are filled in.
             arithmetic: of the values.
-
-        Returns:
-            Values, shape (seat, player to move, state).
         """
         self._require_one_pass()
-        return listed_blocks(self.game, tuple(seats), arithmetic).make(0).backward_together(decide)
+        listed_blocks(self.game, tuple(values), arithmetic).make(0).backward_together(
+            decide, list(values.values())
+        )
 
     def backward_mirrored(self, decide: Decide, arithmetic: Arithmetic = FLOATS) -> Values | None:
-        """Do as ``backward`` does for player 0 if player 1 does the same in the same states.
+        """Compute the values to player 0 if player 1 decides the same in the same states.
 
         Args:
-            decide: as of ``backward``, with the values to player 0, whose stages alone are asked
-                about.
+            decide: as of ``backward``; only the stages of player 0 are decided.
             arithmetic: of the values.
 
         Returns:
@@ -151,66 +152,39 @@ class Sweeps:
         """
         return None
 
-    def expect(
-        self,
-        seat: int,
-        states: IntArray,
-        actions: IntArray,
-        values: Values,
-        arithmetic: Arithmetic = FLOATS,
-    ) -> Array:
-        """Give the expected value of some legal moves to the player who makes them.
-
-        Args:
-            seat: who moves.
-            states: where, shape (move,).
-            actions: how, shape (move,).
-            values: of later positions to ``seat``, as ``backward`` gives them.
-            arithmetic: of the values.
-
-        Returns:
-            Expected values, shape (move,).
-        """
-        return expected_values(self.game, seat, states, actions, values, arithmetic, self.is_listed)
-
     def forward(
-        self, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic = FLOATS
-    ) -> Array:
+        self,
+        decide: Decide,
+        starts: Sequence[Start],
+        seat: int,
+        arithmetic: Arithmetic = FLOATS,
+    ) -> Values:
         """Visit the stages first to last, moving probability mass along.
 
         Args:
             decide: takes a stage and the mass of its states, shape (state,); gives the weight of
                 every action, shape (state, action), usually the mass times a policy, and 0 for
                 illegal ones.
-            start: mass that does not come from earlier stages, shape (player to move, state).
+            starts: mass that no move has brought where it is.
             seat: for whom the game is not over where mass goes on.
             arithmetic: of the mass.
 
         Returns:
-            All mass, shape (player to move, state).
+            All mass.
         """
-        mass = start.copy()
-        self.move_on(decide, mass, seat, arithmetic)
-        return mass
+        mass = self.mass(decide, starts, arithmetic)
+        self._only_block(seat, arithmetic).forward(decide, mass, arithmetic.zeros(0))
+        return mass.frozen()
 
-    def move_on(
-        self, decide: Decide, mass: Array, seat: int, arithmetic: Arithmetic = FLOATS
-    ) -> None:
-        """Add to some mass, (player to move, state), all that comes from it (see ``forward``)."""
+    def _only_block(self, seat: int, arithmetic: Arithmetic) -> Block:
         self._require_one_pass()
-        block = listed_blocks(self.game, (seat,), arithmetic).make(0)
-        block.forward(decide, mass, arithmetic.zeros(0))
+        return self.blocks(seat, arithmetic)[0]
 
     def _require_one_pass(self) -> None:
         if self.game.has_cycles:
             raise TypeError(
                 f"{self.game.name} has cycles, so that one pass is not enough: see blocks"
             )
-
-    def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> Blocks:
-        """Give the blocks of the game, first to last, for sweeps to one player."""
-        listed = listed_blocks(self.game, (seat,), arithmetic)
-        return Blocks(listed.count, listed.make)
 
 
 #: What sweeps take for granted: a class that changes one of these has other rules.
@@ -253,7 +227,7 @@ def checked_advance(
     actions: IntArray,
     outcomes: IntArray,
 ) -> Move:
-    """Do as ``advance`` does, and check the moves of a game whose moves would be listed.
+    """Apply ``Game.advance``, and check the moves of a game whose moves would be listed.
 
     Games that list their moves themselves were checked when they were made.
 
@@ -264,6 +238,36 @@ def checked_advance(
     if sweeps_of(game).is_listed:
         require_moves(game, seats, states, actions, move)
     return move
+
+
+def expected_values(
+    game: Game,
+    seat: int,
+    states: IntArray,
+    actions: IntArray,
+    values: Values,
+    arithmetic: Arithmetic = FLOATS,
+) -> Array:
+    """Compute the expected value of some legal moves to the player who makes them.
+
+    Args:
+        game: the rules.
+        seat: who moves.
+        states: where, shape (move,).
+        actions: how, shape (move,).
+        values: of later positions to ``seat``.
+        arithmetic: of the values.
+
+    Returns:
+        Expected values, shape (move,).
+    """
+    checked = sweeps_of(game).is_listed
+    ways = list_ways(game, seat, states, actions, arithmetic, checked)
+    goes_on, worth = ~ways.effect.over[:, seat], ways.effect.payoffs[:, seat].copy()
+    worth[goes_on] = values.at(ways.effect.seats[goes_on], ways.effect.states[goes_on])
+    expected = arithmetic.zeros(len(states))
+    np.add.at(expected, ways.moves, ways.chances * worth)
+    return expected
 
 
 def _flat_moves(game: Game, seat: int, player: int) -> Moves:

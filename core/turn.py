@@ -113,6 +113,11 @@ class Turn:
         """Laws of the rolls in each arithmetic, shape (law, outcome)."""
         return {kind: frozen(kind.chances(self.rolls)) for kind in (FLOATS, EXACT)}
 
+    def first_roll(self, arithmetic: Arithmetic) -> tuple[IntArray, Array]:
+        """Give the states after the first roll, and their probabilities, both of shape (state,)."""
+        rolls = np.flatnonzero(self.possible[0])
+        return self.rolled[0, rolls], self.probabilities[arithmetic][self.law[0], rolls]
+
     def _pieces(self, states: slice, contexts: int) -> Iterator[slice]:
         """Cut a layer into pieces whose numbers for (state, action, context) are few."""
         step = max(1, PIECE // (self.legal.shape[1] * contexts))

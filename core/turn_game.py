@@ -258,7 +258,7 @@ class TurnGame(Game):
             base = self.bases[self.first_contexts[number] + contexts[~ends]]
             after_states[rolling] = base + rolled * leg.width
             result = led_to[ends], contexts[ends]
-            payoffs[ended], over[ended] = leg.paid[arithmetic][result], leg.settled[result]
+            payoffs[ended], over[ended] = leg.paid(arithmetic)[result], leg.settled[result]
             goes_on = ~leg.ends[result]
             entering, entered = ended[goes_on], leg.following[result][goes_on]
             legs, after_states[entering] = self.enter(entered, outcomes[entering])

@@ -1,15 +1,16 @@
-"""Sweeps of games of turns (see ``turn_blocks``)."""
+"""Sweeps of games of turns (see ``turn_blocks`` and ``turn_values``)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-import numpy as np
+from typing_extensions import override
 
 from .arithmetic import FLOATS, Arithmetic
 from .blocks import Blocks
 from .sweeps import Sweeps, sweeps_for
 from .turn_blocks import TurnBlock
 from .turn_game import TurnGame
-from .types import Array, Decide, IntArray
+from .turn_values import TurnMass, TurnValues
+from .types import Decide, Start
 from .values import Values
 
 
@@ -20,47 +21,31 @@ class TurnSweeps(Sweeps):
     game: TurnGame
 
     @property
+    @override
     def turn_game(self) -> TurnGame:
-        """The game."""
         return self.game
 
-    def settled(
-        self, seat: int, states: IntArray, player: int, arithmetic: Arithmetic = FLOATS
-    ) -> tuple[IntArray, IntArray, Array, Array]:
-        """List the actions that end a turn with a result that settles the payoff."""
-        ways = []
-        for number, where, in_turn, contexts in self.game.locate(
-            states, np.full_like(states, seat)
-        ):
-            leg, turn = self.game.legs[number], self.game.legs[number].turn
-            rows, actions = np.nonzero(turn.legal[in_turn] & turn.ends[in_turn])
-            results = turn.leads_to[in_turn[rows], actions]
-            settled = leg.settled[results, contexts[rows], player]
-            payoffs = leg.paid[arithmetic][results, contexts[rows], player]
-            ways.append((where[rows[settled]], actions[settled], payoffs[settled]))
-        pairs, actions, payoffs = (np.concatenate(column) for column in zip(*ways, strict=True))
-        return pairs, actions, payoffs, np.ones(len(pairs), dtype=arithmetic.dtype)
-
-    def backward_together(
-        self, decide: Decide, seats: Sequence[int], arithmetic: Arithmetic = FLOATS
-    ) -> Values:
-        """Visit the layers of all legs last to first."""
-        self._require_one_pass()
-        values = arithmetic.values(len(seats), self.game.num_players, self.game.num_states)
-        self._block(seats, arithmetic, 0).backward_together(decide, values)
-        return values.frozen()
-
-    def move_on(
-        self, decide: Decide, mass: Array, seat: int, arithmetic: Arithmetic = FLOATS
-    ) -> None:
-        """Visit the layers of all legs first to last: the adjoint of ``backward``."""
-        self._require_one_pass()
-        self._block([seat], arithmetic, 0).forward(decide, mass, arithmetic.zeros(0))
-
+    @override
     def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> Blocks:
-        """Give the blocks of contexts."""
         count = int(self.game.blocks.max()) + 1
-        return Blocks(count, lambda number: self._block([seat], arithmetic, number))
+        return Blocks(count, lambda number: TurnBlock(self.game, seat, arithmetic, number))
 
-    def _block(self, seats: Sequence[int], arithmetic: Arithmetic, number: int) -> TurnBlock:
-        return TurnBlock(self.game, seats, arithmetic, self.game.blocks, number)
+    @override
+    def values(self, seat: int, decide: Decide, arithmetic: Arithmetic = FLOATS) -> Values:
+        return TurnValues(self.game, seat, arithmetic, decide)
+
+    @override
+    def mass(
+        self, decide: Decide, starts: Sequence[Start], arithmetic: Arithmetic = FLOATS
+    ) -> Values:
+        return TurnMass(self.game, arithmetic, decide, starts)
+
+    @override
+    def backward_together(
+        self, decide: Decide, values: Mapping[int, Values], arithmetic: Arithmetic = FLOATS
+    ) -> None:
+        self._require_one_pass()
+        block = TurnBlock(self.game, list(values), arithmetic, 0)
+        for found, row in zip(values.values(), block.backward_together(decide), strict=True):
+            assert isinstance(found, TurnValues)
+            found.between[:] = row

@@ -21,6 +21,14 @@ class Move(NamedTuple):
     over: BoolArray  # (move, player), whether the player's payoff is settled
 
 
+class Start(NamedTuple):
+    """Probability mass of a player's states that no move has brought there."""
+
+    seat: int
+    states: IntArray  # (state,)
+    chances: Array  # (state,)
+
+
 class Stage(NamedTuple):
     """Positions of one player that no move connects."""
 

@@ -5,8 +5,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from typing_extensions import override
 
-from .types import Array, IntArray, Stage
+from .types import Array, Decide, IntArray, Stage, frozen
 
 
 def _scaled(number: Any, scale: Any) -> Any:
@@ -26,10 +27,8 @@ FRACTION = np.frompyfunc(Fraction, 2, 1)
 class Values:
     """Numbers that a sweep has found, shape (..., player to move, state); here, floats.
 
-    Indexing gives the numbers as they are.
-
-    Attributes:
-        numbers: what the sweep computed with.
+    Args:
+        numbers: what the sweep computes with, filled in by ``put``.
     """
 
     def __init__(self, numbers: Array) -> None:
@@ -39,38 +38,49 @@ class Values:
         """Give some numbers, as floats or fractions."""
         return self.numbers[index]
 
-    def at(self, seat: int, states: IntArray) -> Array:
-        """Give the numbers of some positions of one player, shape (..., state)."""
-        numbers: Array = self[..., seat, states]
-        return numbers
-
     @property
     def array(self) -> Array:
-        """All numbers."""
+        """All numbers, as floats or fractions."""
         return self.numbers
+
+    def at(self, seats: int | IntArray, states: IntArray) -> Array:
+        """Give the numbers of some positions, shape (..., state).
+
+        Args:
+            seats: the player to move, one for all or one for each, shape (state,).
+            states: shape (state,).
+        """
+        numbers: Array = self[..., seats, states]
+        return numbers
+
+    def total(self, seat: int) -> Any:
+        """Add up the numbers of all positions of a player."""
+        return self[seat].sum()
 
     def at_stage(self, stage: Stage) -> Array:
         """Give the numbers of a stage, multiplied by its scale, shape (..., state)."""
         numbers: Array = self.numbers[..., stage.seat, stage.states]
         return numbers
 
+    def again(self, stage: Stage, expected: Array) -> Array:
+        """Decide a stage as the sweep did that has found these values (see ``types.Decide``).
+
+        Args:
+            stage: the stage.
+            expected: the expected values of its actions, for values that are not kept.
+        """
+        return self.at_stage(stage)
+
     def put(self, index: Any, numbers: Array, scale: Any) -> None:
         """Fill in numbers that are multiplied by a scale."""
         self.numbers[index] = numbers
 
-    def take_over(self, others: "Values") -> None:
-        """Replace the numbers by others of the same kind."""
-        vars(self).update(vars(others))
-
-    def row(self, number: int) -> "Values":
-        """Give an entry of the first axis, which is for one player."""
-        return Values(self.numbers[number])
-
-    def subtracted_from(self, payoffs: tuple[Any, Any]) -> "Values":
-        """Give what the other player of a zero-sum game gets, computed where it is asked for.
+    def subtracted_from(self, payoffs: tuple[Any, Any], decide: Decide) -> "Values":
+        """Give the values to the other player of a zero-sum game.
 
         Args:
             payoffs: the smallest and the largest payoff.
+            decide: what all players do, in a sweep for the other player.
         """
         return _Complement(self, payoffs)
 
@@ -87,62 +97,60 @@ class ScaledValues(Values):
         super().__init__(numbers)
         self._scale = scale
 
+    @override
     def __getitem__(self, index: Any) -> Any:
-        """Give some numbers as fractions."""
         return FRACTION(self.numbers[index], self._scale[index])
 
     @cached_property
+    @override
     def array(self) -> Array:
-        """All numbers as fractions."""
-        numbers: Array = self[...]
-        numbers.setflags(write=False)
-        return numbers
+        return frozen(self[...])
 
+    @override
     def at_stage(self, stage: Stage) -> Array:
-        """Give the numbers of a stage, multiplied by its scale, shape (..., state)."""
-        numbers, scale = super().at_stage(stage), self._scale[..., stage.seat, stage.states]
+        numbers = super().at_stage(stage)
+        scale = self._scale[..., stage.seat, stage.states]
         if (scale == stage.scale).all():
             return numbers
         changed: Array = RESCALED(numbers, scale, stage.scale)
         return changed
 
+    @override
     def put(self, index: Any, numbers: Array, scale: Any) -> None:
-        """Fill in numbers that are multiplied by a scale."""
         self.numbers[index], self._scale[index] = numbers, scale
 
-    def row(self, number: int) -> Values:
-        """Give an entry of the first axis, which is for one player."""
-        return ScaledValues(self.numbers[number], self._scale[number])
-
+    @override
     def frozen(self) -> Values:
-        """Make the numbers read-only, which many share."""
         self._scale.setflags(write=False)
         return super().frozen()
 
 
 class _Complement(Values):
-    """What others leave of the total of two payoffs."""
+    """What the other player's values leave of the total of two payoffs."""
 
     def __init__(self, others: Values, payoffs: tuple[Any, Any]) -> None:
         super().__init__(others.numbers)
         self._others, self._payoffs = others, payoffs
 
+    @override
     def __getitem__(self, index: Any) -> Any:
-        """Give some numbers, as floats or fractions."""
-        rest = sum(self._payoffs) - self._others[index]
-        if self.numbers.dtype == object:
-            return rest
-        low, high = self._payoffs
-        return np.maximum(low, np.minimum(rest, high))  # rounding may take it out of the range
+        return complement(self._others[index], self._payoffs)
 
     @cached_property
+    @override
     def array(self) -> Array:
-        """All numbers."""
-        numbers: Array = self[...]
-        numbers.setflags(write=False)
-        return numbers
+        return frozen(self[...])
 
+    @override
     def at_stage(self, stage: Stage) -> Array:
-        """Give the numbers of a stage, multiplied by its scale, shape (..., state)."""
         numbers: Array = self[(..., *stage.positions)]
         return numbers if numbers.dtype != object else SCALED(numbers, stage.scale)
+
+
+def complement(numbers: Any, payoffs: tuple[Any, Any]) -> Any:
+    """Subtract one player's values from the total of the smallest and the largest payoff."""
+    rest = sum(payoffs) - numbers
+    if np.asarray(rest).dtype == object:
+        return rest
+    clipped: Array = np.clip(rest, *payoffs)  # rounding may leave the range
+    return clipped

@@ -1,85 +1,50 @@
-"""A game that is swept whole, as the one block that it is."""
+"""A game without cycles that is swept as a whole: a block whose cut is empty."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from typing_extensions import override
 
 from .arithmetic import Arithmetic
 from .blocks import Block
-from .sweeps import Sweeps
-from .types import Array, Decide, Stage
-from .values import Values
+from .types import Array, Decide, IntArray
 
 
 class WholeGame(Block):
-    """A game without cycles that has sweeps of its own: a block whose cut is empty.
+    """A game without cycles that has sweeps of its own; a subclass writes them.
 
     Args:
-        sweeps: of the game.
-        seat: for whom values are computed.
         arithmetic: of values and mass.
-        backward_roundings: bounds the roundings between a position and the end, given those of a
-            decision.
-        forward_roundings: likewise those of one pass forward.
     """
 
     is_swept_whole = True
     successors = ()
 
-    def __init__(
-        self,
-        sweeps: Sweeps,
-        seat: int,
-        arithmetic: Arithmetic,
-        backward_roundings: Callable[[int], int],
-        forward_roundings: Callable[[int], int],
-    ) -> None:
-        self._sweeps, self._seat, self._arithmetic = sweeps, seat, arithmetic
-        self._backward_roundings, self._forward_roundings = backward_roundings, forward_roundings
+    def __init__(self, arithmetic: Arithmetic) -> None:
+        self._arithmetic = arithmetic
         self.groups = self.places = np.zeros(0, dtype=np.int64)
 
     @property
     @override
-    def stages(self) -> list[Stage]:
-        return [Stage(*stage, np.ones(len(stage[1]))) for stage in self._sweeps.game.stages()]
+    def positions(self) -> Sequence[tuple[int, IntArray]]:
+        return ()
 
     @override
-    def gains(self, values: Values | None) -> None:
+    def gains(self, values: Any) -> None:
         return None
 
     @override
-    def at_cut(self, values: Values) -> Array:
+    def at_cut(self, values: Any) -> Array:
         return self._arithmetic.zeros(0)
-
-    @override
-    def backward(
-        self, decide: Decide, gains: None, cut: Array, values: Values | None = None
-    ) -> Array:
-        found = self._sweeps.backward(decide, self._seat, self._arithmetic)
-        if values is not None:
-            values.take_over(found)
-        return cut
 
     @override
     def returns(self, decide: Decide) -> Array:
         return self._arithmetic.zeros(0, 0, 0)
 
     @override
-    def arrive(self, decide: Decide, mass: Array) -> Array:
+    def arrive(self, decide: Decide, mass: Any) -> Array:
         return self._arithmetic.zeros(0)
-
-    @override
-    def forward(self, decide: Decide, mass: Array, returning: Array) -> None:
-        self._sweeps.move_on(decide, mass, self._seat, self._arithmetic)
-
-    @override
-    def roundings(self, decision: int, stay: float) -> float:
-        return self._backward_roundings(decision)
-
-    @override
-    def forward_roundings(self, decision: int) -> int:
-        return self._forward_roundings(decision)
 
     @override
     def describe_cut(self, point: int) -> str:

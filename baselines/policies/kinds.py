@@ -136,7 +136,7 @@ def _table_policy(
 
 def _small(actions: npt.NDArray[Any], num_actions: int) -> npt.NDArray[Any]:
     """Give actions in as few bytes as they need: there may be many states."""
-    return actions.astype(np.min_scalar_type(-num_actions))
+    return actions.astype(np.min_scalar_type(-num_actions), copy=False)
 
 
 class DeterministicPolicy(TablePolicy):

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...core import FLOATS, FloatArray, Game, IntArray, Stage
+from ...core import FLOATS, FloatArray, Game, IntArray, Stage, Values
 from ..policies.kinds import Policy
 from ..solving.evaluation import Solution
 from ..solving.induction import visit_action_values
@@ -86,13 +86,13 @@ class Mistakes:
         return [Blunder(*entry) for entry in ((*row, _in_words(game, *row)) for row in rows)]
 
 
-def mistakes(agent: Policy, solution: Solution, met: FloatArray) -> Mistakes:
+def mistakes(agent: Policy, solution: Solution, visits: Values) -> Mistakes:
     """Find every decision of an agent whose value is below the best by more than rounding.
 
     Args:
         agent: the agent's policy.
         solution: the optimum of its task.
-        met: occupancy of each state, shape (state,).
+        visits: occupancy of each position.
     """
     task, game = solution.task, solution.task.game
     equal = FLOATS.tie(game)
@@ -101,10 +101,10 @@ def mistakes(agent: Policy, solution: Solution, met: FloatArray) -> Mistakes:
     def visit(stage: Stage, expected: FloatArray) -> None:
         states = stage.states
         if stage.seat == task.seat:
-            best = solution.found.at(stage.seat, states)
+            best = solution.found.again(stage, expected)
             values = with_illegal(game, stage, expected, FLOATS)
             law = agent.probabilities(states)
-            weights = met[states][:, None] * law
+            weights = visits.at(stage.seat, states)[:, None] * law
             wrong = np.nonzero((weights > 0) & (best[:, None] - values > equal))
             entry = states[wrong[0]], wrong[1], values[wrong], law[wrong], weights[wrong]
             found[int(states[0])] = entry

@@ -22,7 +22,7 @@ from ..cache import cached
 from ..policies.checks import SUM_TOLERANCE
 from ..policies.door import label
 from ..policies.kinds import Policy
-from ..solving.occupancy import outcomes, play
+from ..solving.occupancy import Outcomes, outcomes, play
 from ..solving.solver import evaluate, solve
 from ..task import Task
 from .blunders import Blunder, Mistakes, mistakes
@@ -122,13 +122,14 @@ class Score:
     @cached_property
     def outcomes(self) -> Mapping[float, float]:
         """Probability of every payoff, by payoff in increasing order."""
-        law = outcomes(self.agent, self.task, FLOATS, self._met)
+        law = self._games.law
         return MappingProxyType({float(payoff): float(law[payoff]) for payoff in law})
 
     @cached_property
     def occupancy(self) -> FloatArray:
         """Occupancy of each state, shape (state,); see ``exactdice.occupancy``."""
-        return frozen(self._met[self.task.seat])
+        occupancy: FloatArray = self._games.visits.array[self.task.seat]
+        return occupancy
 
     @cached_property
     def costs(self) -> FloatArray:
@@ -152,7 +153,7 @@ class Score:
     @cached_property
     def optimal_share(self) -> float:
         """Share of the agent's decisions that are optimal, weighted by occupancy."""
-        met = self._met[self.task.seat].sum()
+        met = self._games.visits.total(self.task.seat)
         return max(0.0, 1 - float(self._mistakes.occupancy.sum() / met))
 
     @cached_property
@@ -166,8 +167,8 @@ class Score:
                 weights[wrong.at(stage.states)] = 0.0
             return weights
 
-        met = play(self.agent, self.task, FLOATS, until_first)[self.task.seat]
-        return max(0.0, 1 - float((met[wrong.states] * wrong.chances).sum()))
+        met = play(self.agent, self.task, FLOATS, until_first).at(self.task.seat, wrong.states)
+        return max(0.0, 1 - float((met * wrong.chances).sum()))
 
     @cached_property
     def exploitability_in_seat(self) -> float | None:
@@ -194,11 +195,11 @@ class Score:
 
     @cached_property
     def _mistakes(self) -> Mistakes:
-        return mistakes(self.agent, solve(self.task), self.occupancy)
+        return mistakes(self.agent, solve(self.task), self._games.visits)
 
     @cached_property
-    def _met(self) -> FloatArray:
-        return frozen(play(self.agent, self.task, FLOATS))
+    def _games(self) -> Outcomes:
+        return outcomes(self.agent, self.task, FLOATS)
 
     def as_dict(self) -> dict[str, Any]:
         """Give everything but the blunders in JSON's types."""

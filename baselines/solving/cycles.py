@@ -43,8 +43,9 @@ from ...core import (
     IntArray,
     Values,
 )
-from ...core.blocks import Block
+from ...core.blocks import Block, PayoffLaw
 from ...core.sweeps import sweeps_of
+from ...core.types import Start
 from .linear import solve_linear
 from .players import Players
 from .rounding import gamma, largest_payoff, require_precision, upwards, values_error
@@ -55,11 +56,11 @@ class Visits(NamedTuple):
     """Expected visits of all positions.
 
     Attributes:
-        mass: the visits, shape (player to move, state).
+        mass: the visits.
         residual: sum of the absolute residuals of the linear systems; 0 if there are none.
     """
 
-    mass: Array
+    mass: Values
     residual: float
 
 
@@ -71,17 +72,16 @@ def fixed_point(players: Players) -> tuple[Values, float]:
     """
     game, arithmetic = players.game, players.arithmetic
     stays = longest_stays(game, players.seat, arithmetic)
-    values = arithmetic.values(game.num_players, game.num_states)
-    start: Values | None = None
-    blocks = sweeps_of(game).blocks(players.seat, arithmetic)
+    sweeps = sweeps_of(game)
+    values = sweeps.values(players.seat, players.repeat, arithmetic)
+    blocks, floats = sweeps.blocks(players.seat, arithmetic), _in_floats(players)
     bounds = np.zeros(len(blocks))  # of the error of each block
     for number in reversed(range(len(blocks))):
         block = blocks[number]
-        guess = arithmetic.zeros(0)
-        if len(block.groups):
-            start = _guess(players) if start is None else start
-            guess = arithmetic.from_floats(block.at_cut(start))
-        residual = _solve(block, players, values, guess)
+        guess = np.full(len(block.groups), sum(game.payoff_range) / 2)
+        if floats is not None:
+            guess = block.at_cut(floats)
+        residual = _solve(block, players, values, arithmetic.from_floats(guess))
         if arithmetic.rounds:
             later = bounds[block.successors].max(initial=0.0)
             roundings = block.roundings(players.roundings, stays[number])
@@ -102,17 +102,15 @@ def pass_error(game: Game, seat: int, arithmetic: Arithmetic) -> float:
     return bound
 
 
-def _guess(players: Players) -> Values:
-    """Give the values with which policy iteration begins: middle payoffs, or if exact, floats.
+def _in_floats(players: Players) -> Values | None:
+    """Find the values in floats, with which exact policy iteration begins; None if of no use.
 
     Nearly all choices are right at the floats' values, so exact iteration is short.
     """
-    if not players.arithmetic.rounds:
+    if players.game.has_cycles and not players.arithmetic.rounds:
         with suppress(InputError):  # floats are not precise enough
             return fixed_point(players.in_floats())[0]
-    middle = sum(players.game.payoff_range) / 2
-    shape = players.game.num_players, players.game.num_states
-    return Values(np.broadcast_to(np.float64(middle), shape))
+    return None
 
 
 def _solve(block: Block, players: Players, values: Values, cut: Array) -> Any:
@@ -132,7 +130,7 @@ def _solve(block: Block, players: Players, values: Values, cut: Array) -> Any:
         residual = np.abs(found - cut).max(initial=0)
         if not residual:
             break
-        if _were_known(players.chosen(block.stages), known):
+        if _were_known(players.chosen(block.positions), known):
             if in_turn or len(players.free) < 2 or residual <= players.tie:
                 break
             in_turn, known = True, set()
@@ -149,10 +147,10 @@ def _solve(block: Block, players: Players, values: Values, cut: Array) -> Any:
 def _respond(block: Block, players: Players, gains: Any, cut: Array) -> Array:
     """Find the cut's values under the opponent's best response to the other player's choices."""
     known: set[bytes] = set()
-    _were_known(players.chosen(block.stages), known)
+    _were_known(players.chosen(block.positions), known)
     for _ in range(MOST_ROUNDS):
         found = block.backward(players.respond, gains, cut)
-        if _were_known(players.chosen(block.stages), known):
+        if _were_known(players.chosen(block.positions), known):
             return cut
         cut = _improved(block, players, cut, found)
     raise ArithmeticError(f"a best response must be found within {MOST_ROUNDS} rounds, and was not")
@@ -177,21 +175,29 @@ def _were_known(chosen: IntArray, known: set[bytes]) -> bool:
     return False
 
 
-def visits(game: Game, decide: Decide, start: Array, seat: int, arithmetic: Arithmetic) -> Visits:
+def visits(
+    game: Game,
+    decide: Decide,
+    start: Start,
+    seat: int,
+    arithmetic: Arithmetic,
+    law: PayoffLaw | None = None,
+) -> Visits:
     """Compute the expected visits of each position.
 
     Args:
         game: the rules.
         decide: takes a stage and the mass of its states, shape (state,); gives the weights of its
-            actions, shape (state, action); linear, and called several times.
-        start: mass before the first move, shape (player to move, state).
+            actions, shape (state, action); linear, and called again for visits of a game of turns.
+        start: mass before the first move.
         seat: mass goes on while the game is not over for this seat.
         arithmetic: of the mass.
+        law: payoffs to ``seat`` are added to it, unless it is None.
 
     Returns:
         Expected visits and residual.
     """
-    mass, residual = start.copy(), 0.0
+    mass, residual = sweeps_of(game).mass(decide, [start], arithmetic), 0.0
     for block in sweeps_of(game).blocks(seat, arithmetic):
         returning = arithmetic.zeros(0)
         if len(block.groups):
@@ -199,8 +205,8 @@ def visits(game: Game, decide: Decide, start: Array, seat: int, arithmetic: Arit
             came = block.arrive(decide, mass)
             returning = solve_linear(block, returned, came, arithmetic)
             residual += _missed(block, returned, came, returning)
-        block.forward(decide, mass, returning)
-    return Visits(mass, residual)
+        block.forward(decide, mass, returning, law)
+    return Visits(mass.frozen(), residual)
 
 
 def _missed(block: Block, chances: Array, right: Array, solved: Array) -> float:

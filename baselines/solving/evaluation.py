@@ -11,9 +11,10 @@ import numpy as np
 from ...core import Arithmetic, Array, BoolArray, InputError, IntArray, Stage, Values, frozen
 from ...core.positions import states_of
 from ...core.sizes import check_array
-from ...core.sweeps import sweeps_of
+from ...core.sweeps import expected_values
+from ...core.types import Start
 from ..policies.kinds import DeterministicPolicy, Policy
-from ..task import Task, first_law, start_mass
+from ..task import Task, first_law, initial_law
 from .induction import visit_action_values
 from .observations import Reader, integers_of
 from .rounding import gamma, largest_payoff, upwards
@@ -64,16 +65,15 @@ class Evaluation:
     @cached_property
     def value(self) -> float | Fraction:
         """Expected payoff from the agent's first move on; a fraction if exact."""
-        return self._expected(self.task.seat, first_law(self.task, self.arithmetic).chances)
+        return self._expected(first_law(self.task, self.arithmetic).start)
 
     @cached_property
     def value_before_play(self) -> float | Fraction:
         """Expected payoff before anyone moves, games that end before the agent moves included."""
-        return self._expected(0, start_mass(self.task.game, self.arithmetic)[0])
+        return self._expected(initial_law(self.task.game, self.arithmetic))
 
-    def _expected(self, seat: int, law: Array) -> float | Fraction:
-        states = np.flatnonzero(law)
-        mean = self.arithmetic.mean(law[states], self.found.at(seat, states))
+    def _expected(self, start: Start) -> float | Fraction:
+        mean = self.arithmetic.mean(start.chances, self.found.at(start.seat, start.states))
         payoffs = self.arithmetic.payoff_range(self.task.game)
         within: float | Fraction = self.arithmetic.number(self.arithmetic.within(mean, *payoffs))
         return within
@@ -119,8 +119,8 @@ class Evaluation:
         actions = np.flatnonzero(game.mask(state)[0])
         row: Array = np.full(game.num_actions, -np.inf, dtype=self.arithmetic.dtype)
         states = np.repeat(state, len(actions))
-        expected = sweeps_of(game).expect(
-            self.task.seat, states, actions, self.found, self.arithmetic
+        expected = expected_values(
+            game, self.task.seat, states, actions, self.found, self.arithmetic
         )
         row[actions] = self.arithmetic.numbers(expected)
         return row

@@ -26,7 +26,7 @@ from ...core.sweeps import sweeps_of
 from ..cache import cached
 from ..policies.kinds import DeterministicPolicy
 from .cycles import fixed_point, pass_error
-from .players import Players
+from .players import Players, no_choices
 
 
 def arithmetic_of(game: Game, exact: bool) -> Arithmetic:
@@ -84,7 +84,7 @@ def visit_action_values(
 
     def decide(stage: Stage, expected: Array) -> Array:
         visit(stage, expected)
-        return values.at_stage(stage)
+        return values.again(stage, expected)
 
     for block in reversed(sweeps_of(game).blocks(seat, arithmetic)):
         block.backward(decide, block.gains(values), block.at_cut(values))
@@ -128,12 +128,12 @@ def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
 @cached
 def _equilibrium(game: Game, arithmetic: Arithmetic) -> Equilibrium:
     if game.zero_sum or game.num_players == 1:
-        values, choices, error_bound = _sweep_mirrored(game, arithmetic) or sweep_back(
-            Players(game, 0, {}, arithmetic)
-        )
+        players = Players(game, 0, {}, arithmetic)
+        values, choices, error_bound = _sweep_mirrored(players) or sweep_back(players)
         every: tuple[Values, ...] = (values,)
         if game.zero_sum:
-            every = (values, values.subtracted_from(arithmetic.payoff_range(game)))
+            payoffs = arithmetic.payoff_range(game)
+            every = (values, values.subtracted_from(payoffs, players.repeat))
     else:
         every, choices = _sweep_together(game, arithmetic)
         error_bound = max(pass_error(game, seat, arithmetic) for seat in range(game.num_players))
@@ -144,9 +144,9 @@ def _equilibrium(game: Game, arithmetic: Arithmetic) -> Equilibrium:
     return Equilibrium(every, tuple(policies), error_bound)
 
 
-def _sweep_mirrored(game: Game, arithmetic: Arithmetic) -> Sweep | None:
+def _sweep_mirrored(players: Players) -> Sweep | None:
     """Sweep with equal choices of both players; None if the game has no mirrored sweep."""
-    players = Players(game, 0, {}, arithmetic)
+    game, arithmetic = players.game, players.arithmetic
     values = sweeps_of(game).backward_mirrored(players.choose, arithmetic)
     if values is None:
         return None
@@ -165,18 +165,23 @@ def _sweep_together(
             f"{game!r}"
         )
     check_array("an equilibrium", game, game.num_players, game.num_players, game.num_states)
-    choices = {seat: np.full(game.num_states, -1) for seat in seats}
-    equal = arithmetic.tie(game)
+    choices = {seat: no_choices(game) for seat in seats}
+    equal, payoffs = arithmetic.tie(game), arithmetic.payoff_range(game)
 
-    def decide(stage: Stage, expected: Array) -> Array:  # (seat, state, action) to (seat, state)
-        mover, states = stage.seat, stage.states
-        _, optimal = arithmetic.best(expected[mover], legal_in(game, stage), equal)
-        chosen = choices[mover][states] = optimal.argmax(axis=1)
-        picked = expected[:, np.arange(len(states)), chosen]
-        within: Array = arithmetic.within(picked, *arithmetic.payoff_range(game))
+    def repeat(stage: Stage, expected: Array) -> Array:  # (..., state, action) to (..., state)
+        chosen = choices[stage.seat][stage.states]
+        within: Array = arithmetic.within(expected[..., np.arange(len(chosen)), chosen], *payoffs)
         return within
 
-    values = sweeps_of(game).backward_together(decide, seats, arithmetic)
-    return tuple(values.row(seat) for seat in seats), {
+    def decide(stage: Stage, expected: Array) -> Array:  # (seat, state, action) to (seat, state)
+        mover = stage.seat
+        _, optimal = arithmetic.best(expected[mover], legal_in(game, stage), equal)
+        choices[mover][stage.states] = optimal.argmax(axis=1)
+        return repeat(stage, expected)
+
+    sweeps = sweeps_of(game)
+    values = {seat: sweeps.values(seat, repeat, arithmetic) for seat in seats}
+    sweeps.backward_together(decide, values, arithmetic)
+    return tuple(found.frozen() for found in values.values()), {
         seat: _everywhere(game, choice) for seat, choice in choices.items()
     }

@@ -1,9 +1,12 @@
 """Occupancies and payoff laws: probabilities of states and of payoffs (Fokker-Planck)."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
-from ...core import Arithmetic, Array, Decide, IntArray, Stage
+import numpy as np
+
+from ...core import Arithmetic, Array, Decide, IntArray, Stage, Values
+from ...core.blocks import PayoffLaw
 from ...core.contract import order_of
 from ...core.sizes import PIECE
 from ...core.sweeps import sweeps_of
@@ -13,8 +16,15 @@ from .cycles import visits
 from .players import spread
 
 
-def play(policy: Policy, task: Task, arithmetic: Arithmetic, follow: Decide | None = None) -> Array:
-    """Compute the probability that a game visits each state, by a sweep forward.
+def play(
+    policy: Policy,
+    task: Task,
+    arithmetic: Arithmetic,
+    follow: Decide | None = None,
+    law: PayoffLaw | None = None,
+    illegal: dict[int, IntArray] | None = None,
+) -> Values:
+    """Compute the probability that a game visits each position, by a sweep forward.
 
     Args:
         policy: the agent's policy.
@@ -23,9 +33,12 @@ def play(policy: Policy, task: Task, arithmetic: Arithmetic, follow: Decide | No
         follow: takes a stage and the weights of its moves, shape (state, action), and gives the
             weights with which the game goes on. It must be linear, and is called several times.
             None keeps all weights.
+        law: the agent's settled payoffs are added to it, unless it is None.
+        illegal: the states of stages in which the agent may act illegally are added to it, by the
+            first of them, unless it is None.
 
     Returns:
-        Probabilities, or in a game with cycles expected visits, shape (player to move, state).
+        Probabilities, or in a game with cycles expected visits, of all positions.
     """
     policies = {**policies_against(task, arithmetic), task.seat: policy}
 
@@ -34,42 +47,47 @@ def play(policy: Policy, task: Task, arithmetic: Arithmetic, follow: Decide | No
         if follow is not None:
             weights = follow(stage, weights)
         legal: Array = weights * task.game.mask(stage.states)  # illegal moves end the game
+        if illegal is not None and (legal != weights).any():
+            illegal[int(stage.states[0])] = stage.states
         return legal
 
     if sweeps_of(task.game).is_listed:
         _ = order_of(task.game)  # before the initial law is used
-    start = arithmetic.zeros(task.game.num_players, task.game.num_states)
-    start[task.seat] = first_law(task, arithmetic).chances
-    met = visits(task.game, decide, start, task.seat, arithmetic).mass
-    return arithmetic.numbers(met)
+    start = first_law(task, arithmetic).start
+    return visits(task.game, decide, start, task.seat, arithmetic, law).mass
 
 
-def outcomes(policy: Policy, task: Task, arithmetic: Arithmetic, met: Array) -> dict[Any, Any]:
-    """Compute the probability of every payoff to the agent, in increasing order of payoffs.
+class Outcomes(NamedTuple):
+    """The games of an agent.
+
+    Attributes:
+        visits: probability that a game visits each position, or expected visits.
+        law: probability of every payoff to the agent, in increasing order of payoffs.
+    """
+
+    visits: Values
+    law: dict[Any, Any]
+
+
+def outcomes(policy: Policy, task: Task, arithmetic: Arithmetic) -> Outcomes:
+    """Compute visits and payoffs of the agent's games.
 
     Args:
-        policy: the agent's policy.
+        policy: the agent's policy. An illegal action ends the game with the worst payoff.
         task: game, seat and opponents.
         arithmetic: arithmetic of the probabilities.
-        met: occupancy of each position, as ``play`` gives it.
     """
-    game, policies = task.game, {**policies_against(task, arithmetic), task.seat: policy}
-    worst = arithmetic.payoff_range(game)[0]
-    law: dict[Any, Any] = {worst: 0}
-    for seat, states in pieces(task):
-        if not met[seat, states].any():
-            continue
-        weights = spread(policies[seat], states, met[seat, states], arithmetic)
-        law[worst] += (weights * ~game.mask(states)).sum()
-        pairs, actions, payoffs, chances = sweeps_of(game).settled(
-            seat, states, task.seat, arithmetic
-        )
-        for payoff in sorted(set(payoffs.tolist())):
-            paid = payoffs == payoff
-            mass = (weights[pairs[paid], actions[paid]] * chances[paid]).sum()
-            law[payoff] = law.get(payoff, 0) + mass
+    illegal: dict[int, IntArray] = {}
+    ends = PayoffLaw()
+    met = play(policy, task, arithmetic, law=ends, illegal=illegal)
+    worst = arithmetic.payoff_range(task.game)[0]
+    for states in illegal.values():
+        weights = spread(policy, states, met.at(task.seat, states), arithmetic)
+        beyond = weights[~task.game.mask(states)]
+        ends.add(np.full(len(beyond), worst), beyond)
     number = arithmetic.number
-    return {number(payoff): number(law[payoff]) for payoff in sorted(law) if law[payoff] > 0}
+    law = {number(paid): number(chance) for paid, chance in sorted(ends.chances.items()) if chance}
+    return Outcomes(met, law)
 
 
 def pieces(task: Task) -> Iterator[tuple[int, IntArray]]:

@@ -28,6 +28,12 @@ def one_hot(actions: IntArray, num_actions: int) -> IntArray:
     return chosen
 
 
+def no_choices(game: Game) -> IntArray:
+    """Make room for an action in every state, in few bytes: shape (state,), -1 for none."""
+    choices: IntArray = np.full(game.num_states, -1, np.min_scalar_type(-game.num_actions))
+    return choices
+
+
 class Players:
     """All players of a game, in sweeps for one of them.
 
@@ -62,8 +68,7 @@ class Players:
         self.free = [other for other in range(game.num_players) if other not in policies]
         if len(self.free) > 1 and not game.zero_sum:
             raise InputError(f"{game.name} is not zero-sum, so at most one player can be free")
-        small = np.min_scalar_type(-game.num_actions)  # there may be many states
-        self.choices = {other: np.full(game.num_states, -1, small) for other in self.free}
+        self.choices = {other: no_choices(game) for other in self.free}
         self.roundings = decision_roundings(policies.values())
         self._policies, self._worst, self._partial = policies, worst, partial
         self._range = arithmetic.payoff_range(game)
@@ -88,6 +93,10 @@ class Players:
         """Value states when one player repeats its last choices, and its opponent chooses."""
         return self._decide(stage, expected, [1 - self.seat])
 
+    def repeat(self, stage: Stage, expected: Array) -> Array:
+        """Value states when all free players repeat their last choices."""
+        return self._decide(stage, expected, ())
+
     def weigh(self, stage: Stage, mass: Array) -> Array:
         """Distribute the mass of states, (state,), over the players' actions, (state, action)."""
         mover, states = stage.seat, stage.states
@@ -97,11 +106,9 @@ class Players:
         chosen = self.choices[mover][states]
         return mass[:, None] * one_hot(chosen, self.game.num_actions)
 
-    def chosen(self, stages: Sequence[Stage]) -> IntArray:
-        """List the last choices of the free players in the states of some stages."""
-        each = [
-            self.choices[stage.seat][stage.states] for stage in stages if stage.seat in self.choices
-        ]
+    def chosen(self, positions: Sequence[tuple[int, IntArray]]) -> IntArray:
+        """List the last choices of the free players in some positions: players and states."""
+        each = [self.choices[seat][states] for seat, states in positions if seat in self.choices]
         return np.concatenate([np.empty(0, dtype=np.int64), *each])
 
     def _decide(self, stage: Stage, expected: Array, choosing: Collection[int]) -> Array:

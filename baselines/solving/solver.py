@@ -173,8 +173,8 @@ def occupancy(policy: PolicyLike, env: Any, exact: bool = False) -> Array:
     task, sight = task_and_sight(env)
     arithmetic = arithmetic_of(task.game, exact)
     chosen = _agent(policy, task, arithmetic, Reading(sight=sight))
-    met: Array = play(chosen, task, arithmetic)[task.seat]
-    return met
+    met: Array = play(chosen, task, arithmetic).array[task.seat]
+    return arithmetic.numbers(met)
 
 
 def outcome_distribution(
@@ -193,7 +193,7 @@ def outcome_distribution(
     task, sight = task_and_sight(env)
     arithmetic = arithmetic_of(task.game, exact)
     chosen = _agent(policy, task, arithmetic, Reading(sight=sight))
-    return outcomes(chosen, task, arithmetic, play(chosen, task, arithmetic))
+    return outcomes(chosen, task, arithmetic).law
 
 
 def expected_payoffs(policies: LineUp, env: Any, exact: bool = False) -> list[float | Fraction]:

@@ -15,10 +15,10 @@ from ...baselines import Sight, Task, solve
 from ...baselines.cache import cached
 from ...baselines.solving.induction import visit_action_values
 from ...baselines.solving.players import with_illegal
-from ...core import FLOATS, BoolArray, FloatArray, IntArray, Stage, at_least, frozen, one_of
+from ...core import FLOATS, BoolArray, FloatArray, IntArray, Stage, Values, at_least, frozen, one_of
 from ...core.positions import are_legal, states_of
 from ...core.sizes import check_memory
-from ...core.sweeps import sweeps_of
+from ...core.sweeps import expected_values
 from ..api.encoding import Encoding, EncodingName, Features
 from .lanes import Lanes, Played
 from .rule_lanes import RuleLanes
@@ -82,12 +82,16 @@ class Engine:
         check_memory("num_envs", num_lanes, self.lane_bytes())
         self._lanes = _make_lanes(task, num_lanes, self.encoding, tables)
         if reward != "outcome":
-            solution = solve(task)
-            self._solution = solution
-            self._potential: FloatArray = solution.values[task.seat]
+            self._values = Values(solve(task).values)
         self._rows = self._advantages = None
         if reward == "regret" and 8 * self.game.num_states * self.game.num_actions <= ADVANTAGES:
             self._rows, self._advantages = advantages(task)
+
+    @property
+    def _potential(self) -> FloatArray:
+        """Optimal value of each of the agent's states, shape (state,)."""
+        values: FloatArray = self._values.numbers[self.task.seat]
+        return values
 
     def lane_bytes(self) -> float:
         """Estimate the memory that a lane takes during a step, if it is played by tables."""
@@ -102,8 +106,8 @@ class Engine:
             return self._advantages[self._rows[states], actions]
         expected = np.full(len(states), self.game.payoff_range[0])
         legal = are_legal(self.game, states, actions)
-        expected[legal] = sweeps_of(self.game).expect(
-            self.task.seat, states[legal], actions[legal], self._solution.found, FLOATS
+        expected[legal] = expected_values(
+            self.game, self.task.seat, states[legal], actions[legal], self._values
         )
         return expected - self._potential[states]
 
@@ -240,7 +244,7 @@ def advantages(task: Task) -> tuple[IntArray, FloatArray]:
 
     def visit(stage: Stage, expected: FloatArray) -> None:
         if stage.seat == task.seat:
-            best = found.at(stage.seat, stage.states)
+            best = found.again(stage, expected)
             known = with_illegal(game, stage, expected, FLOATS)
             table[rows[stage.states]] = known - best[:, None]
 

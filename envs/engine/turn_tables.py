@@ -43,7 +43,7 @@ class _TurnTables:
         self._num_contexts = sum(counts[number] for number in self._own)
         self._check()
         ended = [leg.settled[..., task.seat] for leg in legs]
-        paid = [leg.paid[FLOATS][..., task.seat] for leg in legs]
+        paid = [leg.paid(FLOATS)[..., task.seat] for leg in legs]
         settled = [each[over] for each, over in zip(paid, ended, strict=True)]
         self._payoffs = np.unique(np.concatenate(settled))
         self._first_node = FIRST_PAYOFF + len(self._payoffs)
@@ -62,7 +62,7 @@ class _TurnTables:
     def _events_of(self, leg: Leg) -> IntArray:
         """Give the event of each result in each context of a leg, shape (result, context)."""
         player = self._task.seat
-        payoffs = FIRST_PAYOFF + np.searchsorted(self._payoffs, leg.paid[FLOATS][..., player])
+        payoffs = FIRST_PAYOFF + np.searchsorted(self._payoffs, leg.paid(FLOATS)[..., player])
         return np.where(leg.settled[..., player], payoffs, self._first_node + leg.following)
 
     def process(self) -> Process:

@@ -34,7 +34,7 @@ Every W_n(p, o) is an integer divided by 2 s^(2M-p-o), in the last turn by 2 s^(
 denominators are the scales of exact values.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -52,26 +52,24 @@ HALF = Fraction(1, 2)
 def backward(
     game: Greed,
     decide: Decide,
-    seats: Sequence[int],
+    values: Mapping[int, Values],
     arithmetic: Arithmetic,
     movers: Sequence[int] = (0, 1),
-) -> Values:
+) -> None:
     """Visit the stages last to first (see ``Sweeps.backward_together``).
 
     Args:
         game: the rules.
         decide: as for ``Sweeps.backward_together``.
-        seats: the players whose values are computed.
+        values: by player; they are filled in.
         arithmetic: of the values.
         movers: the players whose stages are visited; with player 0 alone, the values of player 1's
             stages are 1 minus the values of player 0's.
     """
-    values = arithmetic.values(len(seats), 2, game.num_states)
     scales = arithmetic.scales(2, game.sides, 2 * game.max_score + 1)
-    sweep = _Backward(game, decide, seats, movers, arithmetic, scales, values)
+    sweep = _Backward(game, decide, values, movers, arithmetic, scales)
     sweep.last_turns()
     sweep.normal_turns()
-    return values.frozen()
 
 
 @dataclass(frozen=True)
@@ -80,11 +78,10 @@ class _Backward:
 
     game: Greed
     decide: Decide
-    seats: Sequence[int]
+    values: Mapping[int, Values]  # by player whose values are computed
     movers: Sequence[int]
     arithmetic: Arithmetic
     scales: Array
-    values: Values
 
     def last_turns(self) -> None:
         """Compute the values of last turns."""
@@ -106,13 +103,13 @@ class _Backward:
             air.store(own, window, ratings)
             ratings = ratings[:, np.maximum(other - window.start, 0)]  # of all states
             for mover in self.movers:
-                rated = [ratings[0 if mover == seat else -1] for seat in self.seats]
+                rated = [ratings[0 if mover == seat else -1] for seat in self.values]
                 self._decide(mover, states, rated, one)
 
     def normal_turns(self) -> None:
         """Compute the values of all other positions, by falling sums of scores."""
         game, last_turn = self.game, self.game.num_scores**2
-        air = self._dice_in_the_air(len(self.seats), len(self.movers))
+        air = self._dice_in_the_air(len(self.values), len(self.movers))
         for total in range(2 * game.max_score, -1, -1):
             window, states = game.diagonal(total)
             swapped = states[::-1]  # swapping the two scores reverses the order on a diagonal
@@ -148,22 +145,27 @@ class _Backward:
         bust = self._bust(one)[:, None]
         expected = [
             numbers if mover == seat else bust - numbers
-            for seat, numbers in zip(self.seats, ratings, strict=True)
+            for seat, numbers in zip(self.values, ratings, strict=True)
         ]
         together = np.stack(expected) if len(expected) > 1 else expected[0][None]
         decided = self.decide(Stage(mover, states, one), together)
-        self.values.put((..., mover, states), decided, one)
-        if len(self.movers) == 1:
-            self.values.put((..., 1 - mover, states), one - decided, one)
+        for numbers, values in zip(decided, self.values.values(), strict=True):
+            values.put((mover, states), numbers, one)
+            if len(self.movers) == 1:
+                values.put((1 - mover, states), one - numbers, one)
 
     def _passed(self, states: IntArray, one: Array) -> Array:
         """Rate the ends of turns after which the other is in ``states``: (seat, mover, state)."""
-        others = [self.values.at_stage(Stage(1 - mover, states, one)) for mover in self.movers]
-        bust = self._bust(one)
-        for mover, values in zip(self.movers, others, strict=True):
-            for row, seat in enumerate(self.seats):
-                values[row] = one - (one - values[row]) if mover == seat else bust - values[row]
-        return np.stack(others, axis=1)
+        bust, rated = self._bust(one), []
+        for seat, values in self.values.items():
+            later = [values.at_stage(Stage(1 - mover, states, one)) for mover in self.movers]
+            rated.append(
+                [
+                    one - (one - worth) if mover == seat else bust - worth
+                    for mover, worth in zip(self.movers, later, strict=True)
+                ]
+            )
+        return np.array(rated)
 
     def _bust(self, one: Array) -> Array:
         """Give the payoff of a bust to the player who does not move."""

@@ -1,13 +1,14 @@
-"""The sweeps of Greed: values and mass by the recursion, moves and ends as tables."""
+"""The sweeps of Greed: values and mass by the recursion, moves and ends of games as tables."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
+from typing_extensions import override
 
 from ...core.arithmetic import FLOATS, Arithmetic
-from ...core.blocks import Blocks
+from ...core.blocks import Blocks, PayoffLaw
 from ...core.moves import Moves
 from ...core.sweeps import Sweeps, sweeps_for
 from ...core.types import Array, Decide, IntArray, Stage, frozen
@@ -45,34 +46,63 @@ class GreedSweeps(Sweeps):
         leads_to = np.concatenate([table.ravel() for table in tables])
         return Moves(laws, firsts, leads_to, np.array([0, 0.5, 1]))
 
-    def backward_together(
-        self, decide: Decide, seats: Sequence[int], arithmetic: Arithmetic = FLOATS
-    ) -> Values:
-        """Visit the stages last to first in O(M^3), a die at a time."""
-        return backward(self.game, decide, seats, arithmetic)
+    @override
+    def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> Blocks:
+        return Blocks(1, lambda _: GreedBlock(self.game, seat, arithmetic))
 
+    @override
+    def backward_together(
+        self, decide: Decide, values: Mapping[int, Values], arithmetic: Arithmetic = FLOATS
+    ) -> None:
+        backward(self.game, decide, values, arithmetic)
+
+    @override
     def backward_mirrored(self, decide: Decide, arithmetic: Arithmetic = FLOATS) -> Values | None:
         """Visit the stages of player 0 alone, whose values are also player 1's if zero-sum."""
         if not self.game.zero_sum:
             return None
+        values = self.values(0, decide, arithmetic)
+        backward(self.game, _for_one(decide), {0: values}, arithmetic, movers=[0])
+        return values.frozen()
 
-        def decide_alone(stage: Stage, expected: Array) -> Array:
-            return decide(stage, expected[0])[None]
 
-        return backward(self.game, decide_alone, [0], arithmetic, movers=[0]).row(0)
+class GreedBlock(WholeGame):
+    """The whole game, swept in O(M^3), a die at a time.
 
-    def move_on(
-        self, decide: Decide, mass: Array, seat: int, arithmetic: Arithmetic = FLOATS
+    Args:
+        game: the rules.
+        seat: for whom values are computed.
+        arithmetic: of values and mass.
+    """
+
+    def __init__(self, game: Greed, seat: int, arithmetic: Arithmetic) -> None:
+        super().__init__(arithmetic)
+        self._game, self._seat = game, seat
+
+    @override
+    def backward(
+        self, decide: Decide, gains: None, cut: Array, values: Values | None = None
+    ) -> Array:
+        if values is None:
+            values = self._arithmetic.values(2, self._game.num_states)
+        backward(self._game, _for_one(decide), {self._seat: values}, self._arithmetic)
+        return cut
+
+    @override
+    def forward(
+        self, decide: Decide, mass: Values, returning: Array, law: PayoffLaw | None = None
     ) -> None:
-        """Visit the stages first to last in O(M^3): the adjoint of ``backward``."""
-        forward(self.game, decide, mass, arithmetic)
+        def divide(stage: Stage, met: Array) -> Array:
+            weights = decide(stage, met)
+            if law is not None and met.any():
+                pairs, actions, payoffs, chances = self.settled(stage)
+                law.add(payoffs, weights[pairs, actions] * chances)
+            return weights
 
-    def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> Blocks:
-        """Give the game as one block; a forward pass has as many roundings as a backward pass."""
-        whole = WholeGame(self, seat, arithmetic, self._roundings, self._roundings)
-        return Blocks(1, lambda _: whole)
+        forward(self._game, divide, mass.numbers, self._arithmetic)
 
-    def _roundings(self, decision: int) -> int:
+    @override
+    def roundings(self, decision: int, stay: float) -> int:
         """Bound the roundings on the longest way to the end, and in one more move.
 
         Every die that lands shows at least one point, and so does every turn but the last two,
@@ -80,28 +110,39 @@ class GreedSweeps(Sweeps):
         product and of each addition; a turn takes those of a decision and of three differences
         from 1.
         """
-        most = 2 * self.game.max_score + 2  # dice; also turns
+        game = self._game
+        most = 2 * game.max_score + 2  # dice; also turns
         # Each die adds one sum of the dice before it for each face, and divides the total.
-        chance = self.game.num_actions * (self.game.sides + 1)
-        move = 1 + chance + int(self.game.laws.shape[1])
-        return most * (self.game.sides + 1) + (most + 2) * (decision + 3) + move
+        chance = game.num_actions * (game.sides + 1)
+        move = 1 + chance + int(game.laws.shape[1])
+        return most * (game.sides + 1) + (most + 2) * (decision + 3) + move
 
-    def settled(
-        self, seat: int, states: IntArray, player: int, arithmetic: Arithmetic = FLOATS
-    ) -> tuple[IntArray, IntArray, Array, Array]:
-        """List the ends of games, by the laws of the sums."""
-        own, other, last = self.game.scores(states)
-        ends, needed, bust = (last == 1)[:, None], other - own, self.game.max_score + 1 - own
-        below = self._chances(_below(self.game, arithmetic), needed)
-        beyond = self._chances(_beyond(self.game, arithmetic), bust)
+    @override
+    def forward_roundings(self, decision: int) -> int:
+        """Bound them by those of a backward pass."""
+        return self.roundings(decision, 0.0)
+
+    def settled(self, stage: Stage) -> tuple[IntArray, IntArray, Array, Array]:
+        """List how moves of a stage end the game, by the laws of the sums.
+
+        A die that busts has no position in the recursion, so that these ends are found apart.
+
+        Returns:
+            For each way its place in the stage, the action, the payoff and its probability.
+        """
+        game, arithmetic = self._game, self._arithmetic
+        own, other, last = game.scores(stage.states)
+        ends, needed, bust = (last == 1)[:, None], other - own, game.max_score + 1 - own
+        below = _chances(_below(game, arithmetic), needed)
+        beyond = _chances(_beyond(game, arithmetic), bust)
         lower = np.where(ends, below, 0)
-        equal = np.where(ends, self._between(needed, needed + 1, arithmetic), 0)
-        higher = np.where(ends, self._between(needed + 1, bust, arithmetic), 0)
+        equal = np.where(ends, self._between(needed, needed + 1), 0)
+        higher = np.where(ends, self._between(needed + 1, bust), 0)
         chances = [beyond, lower, equal, higher]  # by ending
-        halves = [end.mover if player == seat else end.other for end in self.game.endings]
+        halves = [end.mover if stage.seat == self._seat else end.other for end in game.endings]
         if halves[0] == halves[1]:  # a bust and a lower score pay the same: one result
             chances, halves = [lower + beyond, equal, higher], halves[1:]
-        legal = self.game.mask(states)
+        legal = game.mask(stage.states)
         ways = [np.nonzero(legal & (chance > 0)) for chance in chances]
         payoffs = [arithmetic.number(Fraction(half, 2)) for half in halves]
         return (
@@ -111,22 +152,28 @@ class GreedSweeps(Sweeps):
             np.concatenate([chance[way] for chance, way in zip(chances, ways, strict=True)]),
         )
 
-    def _between(self, first: IntArray, after: IntArray, arithmetic: Arithmetic) -> Array:
+    def _between(self, first: IntArray, after: IntArray) -> Array:
         """Give the chance of a sum from ``first`` to ``after`` - 1, shape (total, dice).
 
         It is the difference of two cumulative chances, counted from the nearer end of the law,
         where they are small. So small chances keep their digits, and impossible ones are 0.
         """
-        below, beyond = _below(self.game, arithmetic), _beyond(self.game, arithmetic)
-        low, high = self._chances(below, first), self._chances(below, after)
-        more, most = self._chances(beyond, after), self._chances(beyond, first)
+        below, beyond = (table(self._game, self._arithmetic) for table in (_below, _beyond))
+        low, high = _chances(below, first), _chances(below, after)
+        more, most = _chances(beyond, after), _chances(beyond, first)
         between: Array = np.where(high <= most, high - low, most - more)
         return between
 
-    def _chances(self, table: Array, totals: IntArray) -> Array:
-        """Look totals up in a table of shape (dice, total); gives shape (total, dice)."""
-        chances: Array = table[:, np.clip(totals, 0, table.shape[1] - 1)].T
-        return chances
+
+def _for_one(decide: Decide) -> Decide:
+    """Decide for one player as for several, whose axis comes first."""
+    return lambda stage, expected: decide(stage, expected[0])[None]
+
+
+def _chances(table: Array, totals: IntArray) -> Array:
+    """Look totals up in a table of shape (dice, total); gives shape (total, dice)."""
+    chances: Array = table[:, np.clip(totals, 0, table.shape[1] - 1)].T
+    return chances
 
 
 @lru_cache(maxsize=4)

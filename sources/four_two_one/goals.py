@@ -10,7 +10,7 @@ from math import prod
 
 from ...baselines.solving.evaluation import Solution
 from ...baselines.solving.solver import evaluate, occupancy
-from ...baselines.task import start_mass
+from ...baselines.task import initial_law
 from ...core.dice import combinations
 from ...core.ranking import Combination
 from ...core.sweeps import sweeps_of
@@ -244,6 +244,6 @@ def _optimal_strategies(solution: Solution) -> int:
     """Return the number of optimal strategies, restricted to states that optimal play can meet."""
     game, optimal = solution.task.game, solution.optimal
     mass = sweeps_of(game).forward(
-        lambda stage, met: met[:, None] * optimal[stage.states], start_mass(game), 0
+        lambda stage, met: met[:, None] * optimal[stage.states], [initial_law(game)], 0
     )
     return prod(optimal[mass[0] > 0].sum(axis=1).tolist())

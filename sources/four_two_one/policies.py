@@ -126,7 +126,7 @@ def goal_values(game: FourTwoOne, serendipity: bool) -> tuple[IntArray, Array]:
         Actions of the one-goal strategies, shape (state, goal); and expected utilities, shape
         (afterstate, goal), of the goal alone (51) or, with serendipity, of any result (52).
     """
-    turn, paid = game.legs[0].turn, game.legs[0].paid[FLOATS][:, 0, 0]  # (result,)
+    turn, paid = game.legs[0].turn, game.legs[0].paid(FLOATS)[:, 0, 0]  # (result,)
     plans = one_goal_strategies(game)
     ends = np.repeat(paid[:, None], len(game.combinations), axis=1)
     ends = ends if serendipity else ends * _is_goal(game)
@@ -136,7 +136,7 @@ def goal_values(game: FourTwoOne, serendipity: bool) -> tuple[IntArray, Array]:
 
 def equally_good(game: FourTwoOne, serendipity: bool) -> BoolArray:
     """Return which actions lead to a best afterstate by (53), shape (state, action)."""
-    turn, paid = game.legs[0].turn, game.legs[0].paid[FLOATS][:, 0, 0]
+    turn, paid = game.legs[0].turn, game.legs[0].paid(FLOATS)[:, 0, 0]
     _, expected = goal_values(game, serendipity)
     evaluation = np.where(_within_reach(game), expected, -np.inf).max(axis=1)
     after, result = (np.where(which, turn.leads_to, 0) for which in (~turn.ends, turn.ends))

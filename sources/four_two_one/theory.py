@@ -13,7 +13,7 @@ from ...baselines.policies.door import convert
 from ...baselines.solving.evaluation import Evaluation
 from ...baselines.solving.players import spread
 from ...baselines.solving.solver import evaluate, solve
-from ...baselines.task import Task, start_mass
+from ...baselines.task import Task, initial_law
 from ...core import EXACT, Array, IntArray, Stage
 from ...core.dice import combinations, redundancy
 from ...core.sweeps import sweeps_of
@@ -103,7 +103,7 @@ def _products(evaluation: Evaluation) -> set[Fraction]:
         return weights
 
     sweeps_of(game).backward(pay, 0, EXACT)
-    sweeps_of(game).forward(follow, start_mass(game, EXACT), 0, EXACT)
+    sweeps_of(game).forward(follow, [initial_law(game, EXACT)], 0, EXACT)
     return {*products, ended}
 
 
@@ -220,5 +220,5 @@ def live_dice_laws(
         laws.append([1 - sum(law, Fraction(0)), *law])
         return spread(policy, stage.states, met, EXACT)
 
-    sweeps_of(game).forward(follow, start_mass(game, EXACT), 0, EXACT)
+    sweeps_of(game).forward(follow, [initial_law(game, EXACT)], 0, EXACT)
     return laws[1:]

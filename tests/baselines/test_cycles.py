@@ -13,8 +13,9 @@ from exactdice.baselines.solving.stays import longest_stays
 from exactdice.core.sweeps import sweeps_of
 from exactdice.core.types import Move
 from exactdice.envs import Engine, sparse_law
-from exactdice.games import FLOATS, FourTwoOneMatch, Game, GameError, InputError
+from exactdice.games import FourTwoOneMatch, Game, GameError, InputError
 from planning import require_same_law
+from sweeping import starts
 
 from exactdice.testing import check_game
 
@@ -262,14 +263,18 @@ def test_backward_and_forward_passes_are_adjoint(game, seat):
         ]
         np.testing.assert_allclose(block.backward(average, nothing, cut), expected, atol=1e-14)
         mass = rng.random((2, game.num_states))
-        arrived = block.arrive(spread, mass.copy())
         begun = np.zeros_like(mass)
-        own = [stage.positions for stage in block.stages]
-        for at in own:
+        for at in block.positions:
             begun[at] = mass[at]
-        values = FLOATS.values(2, game.num_states)
-        block.backward(average, nothing, cut, values)
-        value = sum((begun[at] * values.array[at]).sum() for at in own)
+        arrived = block.arrive(spread, sweeps_of(game).mass(spread, starts(begun)))
+        values = np.zeros_like(mass)
+
+        def keep(stage, expected, values=values):
+            values[stage.positions] = average(stage, expected)
+            return values[stage.positions]
+
+        block.backward(keep, nothing, cut)
+        value = (begun * values).sum()
         assert value == pytest.approx(arrived @ cut, abs=1e-12)
 
 
@@ -278,7 +283,7 @@ def test_one_pass_is_not_enough():
     with pytest.raises(TypeError, match="Maze has cycles, so that one pass is not enough"):
         sweeps_of(game).backward(lambda stage, expected: expected[:, 0], 0)
     with pytest.raises(TypeError, match="Maze has cycles"):
-        sweeps_of(game).forward(lambda stage, mass: mass[:, None], FLOATS.zeros(2, 18), 0)
+        sweeps_of(game).forward(lambda stage, mass: mass[:, None], [], 0)
 
 
 def test_three_players_who_are_free_are_refused():

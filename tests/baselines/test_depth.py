@@ -10,7 +10,8 @@ from exactdice.baselines import Task, evaluate, outcome_distribution
 from exactdice.baselines.solving.solver import occupancy, solve
 from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.envs import Engine
-from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox, arithmetic
+from exactdice.games import EXACT, FLOATS, FourTwoOne, Greed, LowestScore, ShutTheBox
+from sweeping import payoff_law
 
 import exactdice
 
@@ -37,25 +38,25 @@ def random_table(game, seed=0, deterministic=False):
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("kind", [FLOATS, EXACT])
 @pytest.mark.parametrize("game", GAMES, ids=repr)
-def test_settled_lists_what_enumeration_lists(game, exact):
-    """The fast versions against the one of the base class, which asks the rules."""
+def test_games_end_with_the_payoffs_that_enumeration_lists(game, kind):
+    """Moves of random weights from all positions, by the fast sweeps and by listing all moves."""
+    rng = np.random.default_rng(0)
+    weights = rng.integers(0, 2**20, (game.num_players, game.num_states, game.num_actions))
+    weights = (weights * game.mask(np.arange(game.num_states))).astype(kind.dtype)
+    mass = kind.zeros(game.num_players, game.num_states)
     for seat, states in game.stages():
-        for player in range(game.num_players):
-            tables = []
-            for listed in (sweeps_of(game).settled, Sweeps(game).settled):
-                table = {}
-                for pair, action, payoff, chance in zip(
-                    *listed(seat, states, player, arithmetic(exact)), strict=True
-                ):
-                    key = (int(pair), int(action), float(payoff))
-                    table[key] = table.get(key, 0) + chance
-                tables.append(table)
-            fast, plain = tables
-            assert fast.keys() == plain.keys()
-            for key in fast:
-                assert fast[key] == (plain[key] if exact else pytest.approx(plain[key], abs=1e-12))
+        mass[seat, states] = 1
+    # Mass that moves bring to later positions multiplies from stage to stage: laws, not weights.
+    weights = kind.divided(weights, np.maximum(weights.sum(axis=-1, keepdims=True), 1))
+    for player in range(game.num_players):
+        fast, plain = (
+            payoff_law(sweeps, weights, mass, player, kind)
+            for sweeps in (sweeps_of(game), Sweeps(game))
+        )
+        assert fast == (plain if kind is EXACT else pytest.approx(plain, rel=1e-12))
+        assert sum(plain.values()) == pytest.approx(float(mass.sum()), rel=1e-12)
 
 
 @pytest.mark.parametrize("seat", [0, 1])

@@ -9,11 +9,13 @@ import pytest
 from by_hand import ByHand, section_7, totals
 from exactdice.baselines import Task, equilibrium
 from exactdice.baselines.solving.players import Players
+from exactdice.baselines.task import initial_law
 from exactdice.core.positions import states_of
 from exactdice.core.sweeps import Sweeps, sweeps_for, sweeps_of
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sweeping import action_values
 
 import exactdice
 
@@ -156,24 +158,12 @@ def test_duality(game, seed):
     table /= table.sum(axis=1, keepdims=True)
     task = Task(game, 0, "random")
     met = exactdice.occupancy(table, task)
-    start = np.zeros((2, game.num_states))
-    start[0, 0] = 1
-    paid, uniform = 0.0, task.policies[1]
-    immediate = np.zeros((2, game.num_states, game.num_actions))
-
-    def visit(stage, expected):
-        immediate[stage.positions] = expected * game.mask(stage.states)
-        return np.zeros(len(expected))
-
-    def follow(stage, met):
-        nonlocal paid
-        law = table[stage.states] if stage.seat == 0 else uniform.probabilities(stage.states)
-        weights = met[:, None] * law
-        paid += (weights * immediate[stage.positions]).sum()
-        return weights
-
-    sweeps_of(game).backward(visit, 0)
-    mass = sweeps_of(game).forward(follow, start, 0)
+    laws = np.stack([table, task.policies[1].probabilities(np.arange(game.num_states))])
+    immediate = action_values(sweeps_of(game), np.zeros((2, game.num_states)), 0)
+    mass = sweeps_of(game).forward(
+        lambda stage, met: met[:, None] * laws[stage.positions], [initial_law(game)], 0
+    )
+    paid = (mass.array[..., None] * laws * immediate * game.mask(np.arange(game.num_states))).sum()
     assert paid == pytest.approx(exactdice.evaluate(table, task).value, abs=1e-12)
     np.testing.assert_allclose(met, mass[0], atol=1e-14)
 

@@ -12,6 +12,7 @@ from exactdice.baselines.policies.kinds import DeterministicPolicy, UniformPolic
 from exactdice.core.positions import states_of
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 from exactdice.games.greed import GreedSweeps
+from exactdice.games.greed.sweeps import GreedBlock
 from exactdice.sources.greed.policies import if_else
 
 import exactdice
@@ -35,8 +36,8 @@ def sweeps(monkeypatch):
         return count
 
     cache.clear_cache()
-    for name in ("backward_together", "backward_mirrored"):
-        monkeypatch.setattr(GreedSweeps, name, counting(getattr(GreedSweeps, name)))
+    for rules, name in ((GreedBlock, "backward"), (GreedSweeps, "backward_mirrored")):
+        monkeypatch.setattr(rules, name, counting(getattr(rules, name)))
     return counted
 
 

@@ -12,16 +12,17 @@ from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.baselines.policies.door import convert
 from exactdice.baselines.solving.induction import sweep_back
 from exactdice.baselines.solving.players import Players, spread
-from exactdice.baselines.task import start_mass
+from exactdice.baselines.task import initial_law
 from exactdice.core.sweeps import sweeps_of
 from exactdice.envs import REFERENCE, GameEnv
-from exactdice.games import FLOATS, GAMES, arithmetic
+from exactdice.games import GAMES, arithmetic
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 from planning import require_same_law
 from small_games import SMALL
 from spawned import first_move, put_first_move
 from stable_baselines3.common import env_checker
+from sweeping import action_values
 
 import exactdice
 from exactdice.testing import check_game
@@ -375,19 +376,6 @@ def test_a_simulation_ends_near_the_exact_score(name, seat):
     assert abs(payoffs.mean() - exactdice.score("random", task).value) < 5 * error
 
 
-def expected_values(game, seat, values, kind=FLOATS):
-    """Expected values of actions, stage by stage, for given values of later positions."""
-    found = {}
-
-    def visit(stage, expected):
-        known = kind.unscaled(expected, stage.scale[:, None])
-        found[stage.seat, stage.states[0]] = known.copy()  # the next stage may overwrite it
-        return values[stage.positions] * stage.scale
-
-    sweeps_of(game).backward(visit, seat, kind)
-    return found
-
-
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize(("name", "size", "seat"), WITHOUT_CYCLES)
 def test_what_is_paid_along_the_way_adds_up_to_the_value(name, size, seat, exact):
@@ -395,16 +383,18 @@ def test_what_is_paid_along_the_way_adds_up_to_the_value(name, size, seat, exact
     env = make(name, **size, **against(name, "random", **size), seat=seat)
     game, task = env.unwrapped.task.game, env.unwrapped.task
     policy, kind = convert("random", game, seat), arithmetic(exact)
-    paid = expected_values(game, seat, start_mass(game, kind) * 0, kind)
-    total = 0
-
-    def follow(stage, met):
-        nonlocal total
-        weights = spread(policy, stage.states, met, kind)
-        total += (weights * paid[stage.seat, stage.states[0]]).sum()
-        return weights
-
-    sweeps_of(game).forward(follow, start_mass(game, kind), seat, kind)
+    nothing = kind.zeros(game.num_players, game.num_states)
+    paid = action_values(sweeps_of(game), nothing, seat, kind)
+    met = sweeps_of(game).forward(
+        lambda stage, met: spread(policy, stage.states, met, kind),
+        [initial_law(game, kind)],
+        seat,
+        kind,
+    )
+    total = sum(
+        (spread(policy, states, met.at(mover, states), kind) * paid[mover, states]).sum()
+        for mover, states in game.stages()
+    )
     value = exactdice.evaluate("random", task, exact).value_before_play
     assert total == (value if exact else pytest.approx(value, abs=1e-13))
 
@@ -415,20 +405,11 @@ def test_backward_and_forward_are_adjoint(name, size, seat):
     game = GAMES[name](**size)
     rng = np.random.default_rng(4)
     values = rng.random((game.num_players, game.num_states))
-    everything = expected_values(game, seat, values)
-    paid = expected_values(game, seat, np.zeros_like(values))
-    expected = 0.0
-
-    def follow(stage, _):
-        nonlocal expected
-        legal = game.mask(stage.states)
-        weights = rng.random(legal.shape) * legal
-        later = everything[stage.seat, stage.states[0]] - paid[stage.seat, stage.states[0]]
-        expected += (weights * later * legal).sum()
-        return weights
-
-    mass = sweeps_of(game).forward(follow, np.zeros_like(values), seat)
-    assert expected == pytest.approx((mass * values).sum(), rel=1e-12)
+    later = action_values(sweeps_of(game), values, seat)
+    later -= action_values(sweeps_of(game), np.zeros_like(values), seat)
+    weights = rng.random(later.shape) * game.mask(np.arange(game.num_states))
+    mass = sweeps_of(game).forward(lambda stage, _: weights[stage.positions], [], seat).array
+    assert (weights * later).sum() == pytest.approx((mass * values).sum(), rel=1e-12)
 
 
 @pytest.mark.parametrize("reward", REWARDS)

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from exactdice.core.listing import transitions
 from exactdice.core.ranking import hierarchy, tokens
-from exactdice.core.sweeps import sweeps_of
-from exactdice.games import EXACT, FourTwoOne
+from exactdice.games import FourTwoOne
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -120,8 +119,9 @@ def test_a_utility_may_be_a_function_or_a_table():
     assert late.payoff_range == (pytest.approx(1 + 2 / 3), 4)
     assert late.exact_range == (Fraction(5, 3), 4)
     last = state(late, (), (1, 3), 2)
-    (payoff,) = sweeps_of(late).settled(0, np.array([last]), 0, EXACT)[2]
-    assert payoff == Fraction(10, 3)
+    (stop,) = np.flatnonzero(late.mask(np.array([last]))[0])
+    move = late.exact_advance(*(np.array([entry]) for entry in (0, last, stop, 0)))
+    assert move.payoffs.tolist() == [[Fraction(10, 3)]]
     assert FourTwoOne(2, 3, 2, np.ones((6, 2))).payoff_range == (1, 1)
 
 

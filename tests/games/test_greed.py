@@ -10,8 +10,11 @@ from exactdice.baselines.solving.induction import equilibrium
 from exactdice.baselines.solving.players import Players
 from exactdice.core.sampling import InverseLaws, draw
 from exactdice.core.sweeps import Sweeps, sweeps_of
+from exactdice.core.types import Stage, Start
 from exactdice.games import EXACT, FLOATS, Greed
 from exactdice.games.greed import GreedSweeps
+from exactdice.games.greed.sweeps import GreedBlock
+from sweeping import action_values, payoff_law
 
 import exactdice
 
@@ -128,13 +131,12 @@ def test_forward_agrees_with_enumeration_in_every_state(limit, sides):
     tables, laws = zip(*(random_policy(game, rng) for _ in range(2)), strict=True)
     hand = ByHand(limit, sides, lambda own: int(game.dice_allowed[own]), laws)
     for kind in (FLOATS, EXACT):
-        start = kind.zeros(2, game.num_states)
-        start[0, 0] = 1
+        start = Start(0, np.array([0]), kind.numbers(np.array([1])))
 
         def play(stage, met, kind=kind):
             return met[:, None] * tables[stage.seat][stage.states].astype(kind.dtype)
 
-        mass = sweeps_of(game).forward(play, start, 0, kind)
+        mass = sweeps_of(game).forward(play, [start], 0, kind)
         for player in (0, 1):
             met = hand.met(player)
             exact = [met[tuple(row)] for row in game.observe(np.arange(game.num_states), 0)]
@@ -157,29 +159,17 @@ def test_the_recursion_agrees_with_the_enumeration_that_serves_any_game(
     later = rng.random((2, game.num_states))
     weights = rng.random((2, game.num_states, game.num_actions))
     for seat in (0, 1):
-        quick, plain = (sweep(kind(game), later.copy(), seat) for kind in (GreedSweeps, Sweeps))
+        quick, plain = (
+            action_values(kind(game), later.copy(), seat) for kind in (GreedSweeps, Sweeps)
+        )
         mask = game.mask(np.arange(game.num_states))
         np.testing.assert_allclose(quick[:, mask], plain[:, mask], atol=1e-14)
-    masses = []
-    for kind in (GreedSweeps, Sweeps):
-        start = np.zeros((2, game.num_states))
-        masses.append(
-            kind(game).forward(lambda at, _: weights[at.positions] * game.mask(at.states), start, 0)
-        )
-    np.testing.assert_allclose(*masses, atol=1e-12)
-
-
-def sweep(sweeps, values, seat):
-    """Collect the action values for given values of later positions."""
-    game = sweeps.game
-    expected = np.zeros((2, game.num_states, game.num_actions))
-
-    def look(stage, actions):
-        expected[stage.positions] = actions[0]
-        return values[stage.positions][None]
-
-    sweeps.backward_together(look, [seat])
-    return expected
+    weights *= game.mask(np.arange(game.num_states))
+    quick, plain = (
+        kind(game).forward(lambda stage, _: weights[stage.positions], [], 0).array
+        for kind in (GreedSweeps, Sweeps)
+    )
+    np.testing.assert_allclose(quick, plain, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", [FLOATS, EXACT])
@@ -214,11 +204,9 @@ def test_forward_is_the_adjoint_of_backward():
     mask = game.mask(np.arange(game.num_states))
     weights = rng.random((2, game.num_states, game.num_actions)) * mask
     values = rng.random((2, game.num_states))
-    immediate = sweep(GreedSweeps(game), np.zeros_like(values), 0)
-    mass = sweeps_of(game).forward(
-        lambda stage, _: weights[stage.positions], np.zeros_like(values), 0
-    )
-    gained = (weights * (sweep(GreedSweeps(game), values, 0) - immediate)).sum()
+    immediate = action_values(GreedSweeps(game), np.zeros_like(values), 0)
+    mass = sweeps_of(game).forward(lambda stage, _: weights[stage.positions], [], 0).array
+    gained = (weights * (action_values(GreedSweeps(game), values, 0) - immediate)).sum()
     assert gained == pytest.approx((mass * values).sum(), rel=1e-12)
 
 
@@ -227,17 +215,15 @@ def test_forward_is_the_adjoint_of_backward():
 @pytest.mark.parametrize("tie", TIES)
 def test_the_ends_of_a_game_are_those_that_enumeration_lists(tie, player, kind):
     game = Greed(4, 3, tie=tie)
-    for seat, states in game.stages():
-        found = []
-        for sweeps in (GreedSweeps, Sweeps):
-            ends = {}
-            for pair, action, payoff, chance in zip(
-                *sweeps(game).settled(seat, states, player, kind), strict=True
-            ):
-                key = int(pair), int(action), float(payoff)
-                ends[key] = ends.get(key, 0) + chance
-            found.append(ends)
-        assert found[0] == (found[1] if kind is EXACT else pytest.approx(found[1], abs=1e-14))
+    rng = np.random.default_rng(0)
+    weights = rng.integers(0, 2**20, (2, game.num_states, game.num_actions))
+    weights *= game.mask(np.arange(game.num_states))
+    mass = np.ones((2, game.num_states), kind.dtype)
+    ours, listed = (
+        payoff_law(sweeps(game), weights.astype(kind.dtype), mass, player, kind)
+        for sweeps in (GreedSweeps, Sweeps)
+    )
+    assert ours == (listed if kind is EXACT else pytest.approx(listed, rel=1e-13))
 
 
 @pytest.mark.parametrize("tie", TIES)
@@ -336,7 +322,8 @@ def test_floats_end_games_exactly_where_it_is_possible_and_keep_small_chances(si
     game = Greed(*sizes)
 
     def ends(arithmetic):
-        listed = sweeps_of(game).settled(0, np.arange(game.num_states), player, arithmetic)
+        stage = Stage(0, np.arange(game.num_states), np.ones(game.num_states))
+        listed = GreedBlock(game, player, arithmetic).settled(stage)
         return {tuple(map(float, key)): chance for *key, chance in zip(*listed, strict=True)}
 
     floats, exact = ends(FLOATS), ends(EXACT)

@@ -6,6 +6,7 @@ from exactdice.core.listing import transitions
 from exactdice.core.positions import states_of
 from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.games import EXACT, FLOATS, FourTwoOne, LowestScore, ShutTheBox
+from sweeping import action_values
 
 GAMES = [
     LowestScore(2, 3, 2, 3),
@@ -18,19 +19,6 @@ GAMES = [
     FourTwoOne(2, 3, 3, "goal:12", duration=2),
     FourTwoOne(3, 2, 2, "set", tie="lost"),
 ]
-
-
-def action_values(sweeps, values, seat, kind):
-    """Collect the action values (player, state, action) for given values of later positions."""
-    game = sweeps.game
-    found = kind.zeros(game.num_players, game.num_states, game.num_actions)
-
-    def look(stage, expected):
-        found[stage.positions] = kind.unscaled(expected[0], stage.scale[:, None])
-        return (values[stage.positions] * stage.scale)[None]
-
-    sweeps.backward_together(look, [seat], kind)
-    return found
 
 
 @pytest.mark.parametrize("game", GAMES, ids=repr)
@@ -61,10 +49,12 @@ def test_several_players_are_swept_side_by_side_as_each_alone(game, kind):
         chosen = game.mask(stage.states).argmax(axis=1)
         return expected[..., np.arange(len(chosen)), chosen]
 
-    together = sweeps_of(game).backward_together(first_legal, seats, kind).array
-    for row, seat in enumerate(seats):
-        assert (together[row] == sweeps_of(game).backward(first_legal, seat, kind).array).all()
-    assert together.any()
+    sweeps = sweeps_of(game)
+    together = {seat: sweeps.values(seat, first_legal, kind) for seat in seats}
+    sweeps.backward_together(first_legal, together, kind)
+    for seat, found in together.items():
+        assert (found.array == sweeps.backward(first_legal, seat, kind).array).all()
+        assert found.array.any()
 
 
 @pytest.mark.parametrize("game", GAMES, ids=repr)
@@ -74,14 +64,13 @@ def test_forward_agrees_with_enumeration(game, kind):
         masses = []
         for forward in (sweeps_of(game).forward, Sweeps(game).forward):
             rng = np.random.default_rng(1)
-            start = kind.zeros(game.num_players, game.num_states)
+            legal = game.mask(np.arange(game.num_states))
+            weights = rng.integers(0, 10, (game.num_players, *legal.shape)) * legal
 
-            def weigh(stage, _, rng=rng):
-                legal = game.mask(stage.states)
-                return (rng.integers(0, 10, legal.shape) * legal).astype(kind.dtype)
+            def weigh(stage, _, weights=weights):
+                return weights[stage.positions].astype(kind.dtype)
 
-            masses.append(forward(weigh, start, seat, kind))
-            assert not start.any()
+            masses.append(forward(weigh, [], seat, kind).array)
         assert masses[0].any() or game.num_states == len(states_of(game, 0))
         if kind is EXACT:
             assert (masses[0] == masses[1]).all()
