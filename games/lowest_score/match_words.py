@@ -34,18 +34,20 @@ class LowestScoreMatchWords(TurnGame):
     @property
     @override
     def title(self) -> str:
-        return f"The lowest score, first to {self.wins} {plural(self.wins, 'round')}"
+        length = "one round" if self.wins == 1 else f"first to {self.wins} rounds"
+        return f"The lowest score, {length}"
 
     @override
     def describe_rules(self) -> Iterator[str]:
         yield from self.round.turn_rules()
         yield f"{spelled(self.players)} players have one turn each in a round."
-        yield (
-            f"The lowest total wins it; of equal totals the {self.tie} to be rolled wins, and "
-            f"{STARTERS[self.starter]}."
-        )
-        rounds = f"{spelled(self.wins)} {plural(self.wins, 'round')}"
-        yield f"The first player who has won {rounds} wins the match."
+        won = f"The lowest total wins it; of equal totals the {self.tie} to be rolled wins"
+        if self.wins == 1:
+            yield f"{won}."
+            yield "The winner of the round wins the match."
+        else:
+            yield f"{won}, and {STARTERS[self.starter]}."
+            yield f"The first player who has won {spelled(self.wins)} rounds wins the match."
 
     @override
     def describe(self, observation: IntArray) -> str:
@@ -54,13 +56,16 @@ class LowestScoreMatchWords(TurnGame):
         named = [f" of seat {(seat + i) % self.players}" for i in range(self.players)]
         if self.players == 2:  # there is one other player
             named = ["", ""]
-        theirs = listed(f"{won}{whose}" for won, whose in zip(others, named[1:], strict=True))
+        so_far = ""
+        if self.wins > 1:
+            theirs = listed(f"{won}{whose}" for won, whose in zip(others, named[1:], strict=True))
+            so_far = f"{own} {plural(own, 'round')} won to {theirs}, "
         to_beat = "nothing to beat yet"
         if best != self.nothing:
             beats = "equal or beat" if self.tie == "last" else "beat"
             to_beat = f"{best}{named[holder]} to {beats}"
         turn = self.round.describe_turn(observation)
-        return f"{own} {plural(own, 'round')} won to {theirs}, {turn}, {to_beat}, {to_come(after)}"
+        return f"{so_far}{turn}, {to_beat}, {to_come(after)}"
 
     @override
     def describe_action(self, action: int) -> str:
@@ -85,6 +90,7 @@ class LowestScoreMatchWords(TurnGame):
         won = [
             Row(name, (Tokens(wins[(player - seat) % self.players], self.wins),), player)
             for player, name in enumerate(names)
+            if self.wins > 1
         ]
         whose = names[(seat + holder) % self.players]
         to_beat = "nothing yet" if best == self.nothing else f"{best} of {whose}"

@@ -113,4 +113,16 @@ def test_bad_arguments_are_refused_by_name(arguments, message):
 
 def test_the_title_counts_the_rounds():
     titles = [LowestScoreMatch(1, 2, 1, 2, wins).title for wins in (1, 2)]
-    assert titles == ["The lowest score, first to 1 round", "The lowest score, first to 2 rounds"]
+    assert titles == ["The lowest score, one round", "The lowest score, first to 2 rounds"]
+
+
+def test_a_match_of_one_round_is_told_without_a_next_round():
+    match = LowestScoreMatch(2, 3, 3, wins=1)
+    assert list(match.describe_rules())[-2:] == [
+        "The lowest total wins it; of equal totals the last to be rolled wins.",
+        "The winner of the round wins the match.",
+    ]
+    seen = np.array([0, 1, 2, 0, 0, match.nothing, 0, 1, 0])
+    assert match.describe(seen) == "0 so far, rolled 1 2, nothing to beat yet, one player to come"
+    labels = [row.label for row in match.board(0, seen, ("you", "other"))]
+    assert labels == ["rolled", "kept so far", "to beat", "still to come"]

@@ -32,7 +32,7 @@ MATTERS = {
         "zero_face": ([1, 2, 3], {}),
         "players": ([2, 3], {"dice": 1}),
         "wins": ([1, 2, 3], {"dice": 1}),
-        "starter": (["winner", "next", "same"], {}),
+        "starter": (["winner", "next", "same"], {"dice": 1, "wins": 2}),  # 1: no next round
         "tie": (["first", "last"], {}),
     },
     "ShutTheBox": {
