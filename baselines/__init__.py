@@ -3,7 +3,13 @@
 from .keywords import make_game, make_task
 from .policies.door import Reading, Sight, register_converter
 from .policies.kinds import Policy, PolicyFunction, PolicyLike
-from .policies.names import is_policy_name, policy_names, register_policies
+from .policies.names import (
+    NamedPolicy,
+    is_policy_name,
+    policy_names,
+    reference_names,
+    register_policies,
+)
 from .policies.preferences import NetworkPolicy, choose
 from .scoring.blunders import Blunder
 from .scoring.certificate import CertificateError, certificate, verify
@@ -32,6 +38,7 @@ __all__ = [
     "CertificateError",
     "Evaluation",
     "ImpossibleScoreError",
+    "NamedPolicy",
     "NetworkPolicy",
     "PayoffMatrix",
     "Policy",
@@ -61,6 +68,7 @@ __all__ = [
     "outcome_distribution",
     "payoff_matrix",
     "policy_names",
+    "reference_names",
     "register_converter",
     "register_environment",
     "register_policies",

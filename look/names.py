@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from ..agents.runs.asked import Asked
 from ..agents.runs.config import RunError, task_from_options
+from ..agents.runs.options import PolicyOptions
 from ..core import GAMES, InputError
 from . import agents, games, registry  # noqa: F401  the first two register their charts
 from .charts import Plot
@@ -50,7 +50,7 @@ def picture(words: Sequence[str], game: str | None = None, env: Keywords | None 
     if name not in RUN_CHARTS and unknown and not Path(name).is_dir():
         known = ", ".join(NAMES)
         raise InputError(f"what must be run folders, gallery or one of {known}, got {unknown[0]!r}")
-    Asked.refuse("a picture of runs", game=game, env=env)
+    PolicyOptions.refuse("a picture of runs", game=game, env=env)
     return _of_runs(name, others) if name in RUN_CHARTS else _of_runs("learning", words)
 
 
@@ -58,7 +58,7 @@ def _of_game(name: str, others: Sequence[str], game: str | None, env: Keywords) 
     chart = GAME_CHARTS[name]
     _require_alone(name, others, game, chart.game)
     if chart.fixed:
-        Asked.refuse(f"{name}, which is of the source's own game", env=env)
+        PolicyOptions.refuse(f"{name}, which is of the source's own game", env=env)
     return chart.draw(task_from_options(chart.game, {**chart.env, **env}))
 
 
@@ -78,8 +78,8 @@ def _require_alone(name: str, others: Sequence[str], game: str | None, own: str)
 
 def _of_agent(name: str, others: Sequence[str], game: str | None, env: Keywords) -> Plot:
     chart = AGENT_CHARTS[name]
-    asked = Asked(_one(name, "a run folder or a policy", others), game, env)
-    scored = asked.score(Path(asked.policy).name)
+    agent = PolicyOptions(_one(name, "a run folder or a policy", others), game, env)
+    scored = agent.score(Path(agent.policy).name)
     if not chart.suits(scored.task.game):
         assert chart.game is not None
         raise InputError(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..agents.runs.asked import Asked
+from ..agents.runs.options import PolicyOptions
 from ..baselines import Blunder, Score, Task, evaluate, solve
 from ..baselines import score as exact_score
 from ..baselines.scoring.score import FIGURES
@@ -21,11 +21,11 @@ BLUNDERS = 20
 SHOWN = 5e-7  # smaller numbers are printed as 0.000000
 
 
-def write_report(asked: Asked, path: Path) -> Score:
+def write_report(agent: PolicyOptions, path: Path) -> Score:
     """Write the page of an agent.
 
     Args:
-        asked: the agent, its game and its opponents.
+        agent: the agent, its game and its opponents.
         path: file to write, which ends in .html.
 
     Raises:
@@ -33,18 +33,18 @@ def write_report(asked: Asked, path: Path) -> Score:
     """
     if path.suffix.lower() != ".html":
         raise InputError(f"page must end in .html, got {path}")
-    score = asked.score(Path(asked.policy).name)
+    score = agent.score(Path(agent.policy).name)
     title = f"{score.task.game.title}: {score.policy}"
-    path.write_text(page.to_html(title, list(_parts(asked, score))), encoding="utf-8")
+    path.write_text(page.to_html(title, list(_parts(agent, score))), encoding="utf-8")
     return score
 
 
-def _parts(asked: Asked, score: Score) -> Iterator[str]:
+def _parts(agent: PolicyOptions, score: Score) -> Iterator[str]:
     kind = "deterministic" if score.deterministic else "stochastic"
     yield page.paragraph(
         f"{score.policy} ({kind}) in {score.task.words}. Everything here is computed over every "
         "state of the game; nothing is an estimate from sample games. The command is: "
-        f"{_command(asked)}"
+        f"{_command(agent)}"
     )
     yield page.table(*_numbers(score))
     yield page.section(agents.mistakes(score), "mistakes")
@@ -54,22 +54,22 @@ def _parts(asked: Asked, score: Score) -> Iterator[str]:
             yield page.section(own.draw(score), name)
     yield page.section(agents.outcomes(score), "outcomes")
     yield from _best_response(score)
-    if asked.is_run:
-        yield from _of_run(asked)
+    if agent.is_run:
+        yield from _of_run(agent)
     for name, chart in GAME_CHARTS.items():
         if chart.reported and chart.game == score.task.game.name:
             yield _drawn(name, partial(chart.draw, score.task))
 
 
-def _command(asked: Asked) -> str:
+def _command(agent: PolicyOptions) -> str:
     """Return the command that writes the page."""
-    words = ["exactdice", "report", asked.policy]
-    words += ["--game", asked.game] if asked.game else []
-    words += ["--env", *(str(word) for pair in asked.env.items() for word in pair)] * bool(
-        asked.env
+    words = ["exactdice", "report", agent.policy]
+    words += ["--game", agent.game] if agent.game else []
+    words += ["--env", *(str(word) for pair in agent.env.items() for word in pair)] * bool(
+        agent.env
     )
-    words += ["--model", asked.model] if asked.model else []
-    return typed([*words, *(["--stochastic"] if asked.stochastic else [])])
+    words += ["--model", agent.model] if agent.model else []
+    return typed([*words, *(["--stochastic"] if agent.stochastic else [])])
 
 
 def _numbers(score: Score) -> tuple[list[str], list[list[str]]]:
@@ -127,12 +127,12 @@ def _improved(game: Game, blunder: Blunder) -> str:
     )
 
 
-def _of_run(asked: Asked) -> Iterator[str]:
+def _of_run(agent: PolicyOptions) -> Iterator[str]:
     from . import runs
 
-    folder = Path(asked.policy)
+    folder = Path(agent.policy)
     yield page.section(runs.learning([folder]), "learning")
-    yield _drawn("critic", partial(runs.critic, folder, asked.model or "final"))
+    yield _drawn("critic", partial(runs.critic, folder, agent.model or "final"))
 
 
 def _drawn(name: str, draw: Callable[[], Plot]) -> str:

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ...baselines import Task, make_task, policy_names, score
+from ...baselines import Task, make_task, reference_names, score
 from ...core import GAMES, FloatArray, IntArray
 from ..algorithms import ALGORITHMS
 from ..runs import folders
@@ -26,12 +26,6 @@ Curve: TypeAlias = tuple[IntArray, FloatArray]  # moves, normalised scores
 Table: TypeAlias = tuple[Sequence[str], Sequence[Sequence[str]]]  # header, rows
 
 RESAMPLES = 10_000
-#: Examples of policies whose names take an argument, by the first part of the name.
-EXAMPLES = {
-    "ratchet": ["ratchet:421"],
-    "bernoulli": ["bernoulli:421"],
-    "goal": ["goal:0,0", "goal:0,1", "goal:1,0", "goal:1,1"],
-}
 
 
 @dataclass(frozen=True)
@@ -54,7 +48,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class Summary:
     """Statistics over the seeds of one agent in one game, or in all games."""
 
     game: str
@@ -77,7 +71,7 @@ class Board:
     Attributes:
         cells: the runs and their learning curves.
         results: the rows of all games and agents.
-        references: the scores of the sources' policies.
+        references: the scores of the reference policies.
     """
 
     cells: dict[Cell, Curve]
@@ -152,7 +146,7 @@ def _read_cell(folder: Path) -> tuple[Cell, Curve]:
     return cell, (steps, scores)
 
 
-def summarise(cells: Sequence[Cell]) -> list[Row]:
+def summarise(cells: Sequence[Cell]) -> list[Summary]:
     """Summarise the seeds of every game and agent, and of every agent over all its games."""
     rows = [
         _summary(game, agent, [list(group)])
@@ -174,7 +168,7 @@ def agent_name(run: Cell | TrainConfig) -> str:
     return name if run.reward == "outcome" else f"{name}, {run.reward} reward"
 
 
-def _summary(game: str, agent: str, strata: list[list[Cell]]) -> Row:
+def _summary(game: str, agent: str, strata: list[list[Cell]]) -> Summary:
     from scipy import stats  # slow to import, and not needed by workers
 
     samples = [np.array([cell.normalized for cell in group]) for group in strata]
@@ -190,7 +184,7 @@ def _summary(game: str, agent: str, strata: list[list[Cell]]) -> Row:
             rng=0,
         ).confidence_interval
         low, high = float(interval.low), float(interval.high)
-    return Row(
+    return Summary(
         game=game,
         agent=agent,
         seeds=len(cells),
@@ -212,26 +206,22 @@ def _mean(steps: list[int | None]) -> float | None:
 
 
 def reference_scores(games: Iterable[str]) -> list[tuple[str, str, float, float]]:
-    """Score the policies that the sources describe: (game, policy, value, normalised score)."""
+    """Score the reference policies of games: (game, policy, value, normalised score)."""
     return [
         (game, name, found.value, found.normalized)
         for game in games
         for task in [make_task(game)]
-        for name in _policies(task)
+        for name in _references(task)
         for found in [score(name, task)]
     ]
 
 
-def _policies(task: Task) -> list[str]:
-    solved = ("best_response", "equilibrium")  # the first equals "optimal"
-    names = [name for name in policy_names(task.game) if name not in solved]
+def _references(task: Task) -> list[str]:
+    """List optimal and random play, and the policies whose registration names references."""
+    names = ["optimal", "random", *reference_names(task.game)]
     if task.game.num_players > 2:
         names.append("equilibrium")  # it differs from the best response to other opponents
-    return list(
-        itertools.chain.from_iterable(
-            EXAMPLES.get(name.split(":")[0], [] if ":" in name else [name]) for name in names
-        )
-    )
+    return names
 
 
 def to_csv(cells: Sequence[Cell]) -> str:
@@ -268,7 +258,7 @@ def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in table)
 
 
-def _texts(row: Row) -> list[str]:
+def _texts(row: Summary) -> list[str]:
     def moves(number: float | None) -> str:
         return "-" if number is None else f"{number:,.0f}"
 

@@ -1,6 +1,8 @@
 """Policies by name: the equilibrium, the uniform one, and those registered for a game."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy.typing as npt
 
@@ -18,19 +20,37 @@ EQUILIBRIUM = ("optimal", "equilibrium")
 SOLVED = ("optimal", "best_response", "equilibrium")
 #: The policies that every game has.
 COMMON = (*SOLVED, "random")
+#: A function from the game to actions, shape (state,), or to probabilities, shape (state, action).
+#: Only the states in which the policy's seat may be to move count. If the policy's name has an
+#: argument, such as "hold:<points>", the function also gets the text after the colon.
+Maker: TypeAlias = Callable[..., npt.ArrayLike]
+
+
+@dataclass(frozen=True)
+class NamedPolicy:
+    """A registered policy.
+
+    Attributes:
+        make: the function that makes it.
+        references: the names that the leaderboard scores, such as ("hold:20",); () for none. None
+            stands for the policy's own name, or for no name if it has an argument.
+    """
+
+    make: Maker
+    references: tuple[str, ...] | None = None
+
+
 #: The policies of particular games, by game and name.
-_REGISTERED: dict[str, dict[str, Callable[..., npt.ArrayLike]]] = {}
+_REGISTERED: dict[str, dict[str, NamedPolicy]] = {}
 
 
-def register_policies(game_name: str, policies: Mapping[str, Callable[..., npt.ArrayLike]]) -> None:
+def register_policies(game_name: str, policies: Mapping[str, Maker | NamedPolicy]) -> None:
     """Register policies of a game by name.
 
     Args:
         game_name: ``Game.name`` of the game.
-        policies: by name, functions from the game to actions, shape (state,), or probabilities,
-            shape (state, action); only the states in which the policy's seat may be to move count.
-            A name such as "ratchet:<goal>" has an argument: the function also gets the text after
-            the colon.
+        policies: functions that make a policy, or ``NamedPolicy``, by name. A name such as
+            "hold:<points>" has an argument.
 
     Raises:
         ValueError: if it is no mapping, a name is one that every game has, or a value is not
@@ -41,15 +61,21 @@ def register_policies(game_name: str, policies: Mapping[str, Callable[..., npt.A
             "policies must be a mapping from names to functions of the game, got "
             f"{type(policies).__name__}"
         )
-    for name, play in policies.items():
+    found = {
+        name: given if isinstance(given, NamedPolicy) else NamedPolicy(given)
+        for name, given in policies.items()
+    }
+    for name, policy in found.items():
         if not isinstance(name, str) or not name or name.partition(":")[0] in COMMON:
             known = ", ".join(COMMON)
             raise InputError(
                 f"policies must have names other than {known}, which every game has, got {name!r}"
             )
-        if not callable(play):
-            raise InputError(f"policies must be functions of the game, got {play!r} as {name}")
-    _REGISTERED.setdefault(game_name, {}).update(policies)
+        if not callable(policy.make):
+            raise InputError(
+                f"policies must be functions of the game, got {policy.make!r} as {name}"
+            )
+    _REGISTERED.setdefault(game_name, {}).update(found)
     clear_cache()  # its keys hold policies by their names
 
 
@@ -67,9 +93,9 @@ def source_policy(game: Game, name: str, seat: int, masked: bool = True) -> Poli
         ValueError: if the name's argument is wrong, or its function gives no policy for the seat.
     """
     kind, colon, argument = name.partition(":")
-    for pattern, play in _REGISTERED.get(game.name, {}).items():
+    for pattern, policy in _REGISTERED.get(game.name, {}).items():
         if pattern.partition(":")[:2] == (kind, colon):
-            given = play(game, argument) if colon else play(game)
+            given = policy.make(game, argument) if colon else policy.make(game)
             try:
                 return table_policy(given, PolicyCheck(game, seat, name, masked))
             except InputError as error:
@@ -86,3 +112,12 @@ def is_policy_name(game: Game, name: str) -> bool:
 def policy_names(game: Game) -> list[str]:
     """List the names by which policies of a game are known."""
     return [*COMMON, *_REGISTERED.get(game.name, {})]
+
+
+def reference_names(game: Game) -> list[str]:
+    """List the names of the game's registered policies that the leaderboard scores."""
+    found: list[str] = []
+    for name, policy in _REGISTERED.get(game.name, {}).items():
+        own = () if ":" in name else (name,)
+        found += own if policy.references is None else policy.references
+    return found

@@ -18,7 +18,7 @@ from typing import Any
 import gymnasium as gym
 import numpy.typing as npt
 
-from ...baselines import register_environment, register_policies
+from ...baselines import NamedPolicy, register_environment, register_policies
 from ...core import Game, GameError, InputError
 from ...games import GAMES
 from .wrappers import inspect_env
@@ -35,7 +35,8 @@ def register_package() -> None:
 
 
 def register(
-    game: type[Game], policies: Mapping[str, Callable[..., npt.ArrayLike]] | None = None
+    game: type[Game],
+    policies: Mapping[str, Callable[..., npt.ArrayLike] | NamedPolicy] | None = None,
 ) -> None:
     """Register a game: ``exactdice/<game.name>-v0`` is its environment, the name serves elsewhere.
 
@@ -51,7 +52,8 @@ def register(
         policies: functions from the game to actions, integers of shape (state,), or to
             probabilities, shape (state, action), by name. If a name ends in a colon and a word,
             such as "hold:<points>", users write a text after the colon, which the function gets
-            as its second argument.
+            as its second argument. ``exactdice.baselines.NamedPolicy`` holds such a function and
+            says under which names the leaderboard scores it.
 
     Raises:
         InputError: if ``game`` is not a game, or if its name, or the name of a policy, is taken or

@@ -12,7 +12,7 @@ from .process import ContextGroups, Process
 LIMIT = 2**28
 
 
-class TableBuilder:
+class ProcessBuilder:
     """Laws and entries of ``leads_to`` that have been added so far; law SURE is there at first."""
 
     def __init__(self) -> None:

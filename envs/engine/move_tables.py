@@ -13,7 +13,7 @@ from ...baselines import Task
 from ...core import IntArray
 from ...core.positions import states_of
 from ...core.sweeps import sweeps_of
-from .builder import TableBuilder
+from .builder import ProcessBuilder
 from .process import FIRST_PAYOFF, ILLEGAL, SURE, ContextGroups, Process, ends_in
 
 #: Law and first entry of each move of a player, each of shape (state, action).
@@ -26,7 +26,7 @@ def process_of_moves(task: Task) -> Process:
     Raises:
         SizeError: if they would not fit.
     """
-    game, seat, tables = task.game, task.seat, TableBuilder()
+    game, seat, tables = task.game, task.seat, ProcessBuilder()
     size = game.num_states
     tables.check(game.num_players * size * game.num_actions + game.laws.size)
     illegal, law = tables.add_entries(np.array([ends_in(ILLEGAL)])), tables.add_laws(game.laws)
@@ -62,7 +62,7 @@ def process_of_moves(task: Task) -> Process:
 
 
 def _nodes(
-    task: Task, tables: TableBuilder, moves: dict[int, _Moves], begins: IntArray, first_node: int
+    task: Task, tables: ProcessBuilder, moves: dict[int, _Moves], begins: IntArray, first_node: int
 ) -> IntArray:
     """Add the nodes of all other players, and the one with which a game begins.
 

@@ -10,7 +10,7 @@ from ...baselines import Task
 from ...baselines.solving.players import spread
 from ...core import FLOATS, Array, FloatArray, IntArray, Leg, TurnGame
 from ...core.turn import Piece
-from .builder import TableBuilder
+from .builder import ProcessBuilder
 from .process import FIRST_PAYOFF, ILLEGAL, SURE, ContextGroups, Process, ends_in
 
 #: Once the agent has no more moves, the rest of the game is one draw if it has fewer payoffs.
@@ -30,7 +30,7 @@ class _TurnTables:
     """Makes the tables of one task."""
 
     def __init__(self, task: Task, game: TurnGame) -> None:
-        self._task, self._game, self._legs, self._tables = task, game, game.legs, TableBuilder()
+        self._task, self._game, self._legs, self._tables = task, game, game.legs, ProcessBuilder()
         legs = game.legs
         self._own = [number for number, leg in enumerate(legs) if leg.seat == task.seat]
         turns = {id(legs[number].turn): legs[number].turn for number in self._own}

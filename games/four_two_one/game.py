@@ -20,9 +20,9 @@ from typing import ClassVar, get_args
 
 from ...core.checks import at_least, one_of
 from ...core.errors import InputError
-from ...core.ranking import Combination
 from ...core.sizes import Cost, check_sizes, choose, turn_cost
 from ...core.turn import Turn
+from .ranking import Combination
 from .rounds import Tie, Utility, digest, is_set, round_of
 from .turn import Casting
 from .words import FourTwoOneWords

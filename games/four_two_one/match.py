@@ -22,12 +22,12 @@ import numpy as np
 
 from ...core.checks import at_least, one_of
 from ...core.dice import combinations
-from ...core.ranking import tokens as worth_of
 from ...core.sizes import Cost, check_sizes
 from ...core.types import BoolArray, IntArray, frozen
 from .game import FourTwoOne
 from .match_words import FourTwoOneMatchWords
 from .phases import Phase, Settlement, legs_of
+from .ranking import tokens as worth_of
 
 Starter = Literal["loser", "winner", "alternate", "same"]
 MatchTie = Literal["last", "replay"]

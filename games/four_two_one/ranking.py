@@ -5,8 +5,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from .dice import combinations
-from .types import IntArray, frozen
+from ...core.dice import combinations
+from ...core.types import IntArray, frozen
 
 Combination: TypeAlias = tuple[int, ...]  # faces in growing order
 

@@ -21,9 +21,9 @@ from typing_extensions import override
 
 from ...core.errors import InputError
 from ...core.leg import Leg
-from ...core.ranking import Combination, tokens
 from ...core.turn import Turn
 from ...core.types import Array, frozen
+from .ranking import Combination, tokens
 from .turn import Casting
 
 #: A name, a function of (combination, casts made), or a table (combination, casts made - 1).

@@ -10,9 +10,9 @@ import numpy as np
 
 from ...core.dice import combinations, redundancy
 from ...core.errors import InputError
-from ...core.ranking import Combination, hierarchy
 from ...core.turn import Turn
 from ...core.types import IntArray
+from .ranking import Combination, hierarchy
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from typing_extensions import override
 from ...core.board import Row, dice_of
 from ...core.layout import Layout
 from ...core.positions import states_of
-from ...core.ranking import Combination
 from ...core.turn_game import TurnGame
 from ...core.types import IntArray
 from ...core.words import dice_words, either, listed, ordinal, plural, spelled, times, up_to
 from .layout import layout
+from .ranking import Combination
 
 #: The result of equal combinations in a set, by the value of the keyword ``tie``.
 TIES = {

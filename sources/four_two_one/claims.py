@@ -7,8 +7,8 @@ and equations in ``theory``, ``goals``, ``laws`` and ``notes``, the charts in ``
 from collections import Counter
 from collections.abc import Iterator
 
-from ...core.ranking import Combination, hierarchy, tokens
 from ...games import FourTwoOne
+from ...games.four_two_one.ranking import Combination, hierarchy, tokens
 from ..claim import At, Claim, printed_table
 from .charts import chart_claims
 from .goals import goal_claims

@@ -12,9 +12,9 @@ from ...baselines.solving.evaluation import Solution
 from ...baselines.solving.solver import evaluate, occupancy
 from ...baselines.task import initial_law
 from ...core.dice import combinations
-from ...core.ranking import Combination
 from ...core.sweeps import sweeps_of
 from ...games import FourTwoOne
+from ...games.four_two_one.ranking import Combination
 from ..claim import At, Claim
 from .laws import best, probability
 

@@ -12,8 +12,8 @@ from ...baselines.solving.evaluation import Solution
 from ...baselines.solving.solver import solve
 from ...baselines.task import Task
 from ...core.dice import combinations, redundancy
-from ...core.ranking import Combination
 from ...games import FourTwoOne
+from ...games.four_two_one.ranking import Combination
 from ..claim import At, Claim
 from .charts import law
 

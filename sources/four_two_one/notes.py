@@ -6,8 +6,8 @@ from fractions import Fraction
 from ...baselines.solving.solver import outcome_distribution, solve
 from ...baselines.task import Task
 from ...core.dice import combinations
-from ...core.ranking import tokens
 from ...games import FourTwoOne
+from ...games.four_two_one.ranking import tokens
 from ..claim import At, Claim
 from .laws import probability
 

@@ -15,8 +15,8 @@ from ...baselines.solving.solver import evaluate, solve
 from ...baselines.task import Task
 from ...core import IntArray
 from ...core.arithmetic import FLOATS
-from ...core.ranking import Combination
 from ...games import FourTwoOne
+from ...games.four_two_one.ranking import Combination
 from ..claim import At, Claim
 from .policies import equally_good, goal_values
 

@@ -12,8 +12,8 @@ from exactdice.baselines import (
     outcome_distribution,
     solve,
 )
-from exactdice.core.ranking import tokens
 from exactdice.games import FourTwoOne, Greed, InputError
+from exactdice.games.four_two_one.ranking import tokens
 from hypothesis import given
 from hypothesis import strategies as st
 

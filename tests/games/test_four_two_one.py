@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from exactdice.core.listing import transitions
-from exactdice.core.ranking import hierarchy, tokens
 from exactdice.games import FourTwoOne
+from exactdice.games.four_two_one.ranking import hierarchy, tokens
 from hypothesis import given
 from hypothesis import strategies as st
 

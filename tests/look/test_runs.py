@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exactdice.agents.runs.asked import Asked
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.folders import load_model
+from exactdice.agents.runs.options import PolicyOptions
 from exactdice.agents.runs.report import report
 from exactdice.agents.runs.train import train
 from exactdice.baselines import best_response, evaluate, make_task, score
@@ -222,7 +222,9 @@ def test_the_page_of_a_policy_has_the_maps_of_its_game(run, browser, policy, gam
 
 
 def test_every_figure_of_a_score_is_in_json_in_the_terminal_and_on_the_page(tmp_path):
-    scored = write_report(Asked("random", "Greed", {"max_score": 3}), tmp_path / "page.html")
+    scored = write_report(
+        PolicyOptions("random", "Greed", {"max_score": 3}), tmp_path / "page.html"
+    )
     console = Console(file=io.StringIO(), width=100)
     report(scored, console)
     words, html = console.file.getvalue(), (tmp_path / "page.html").read_text(encoding="utf-8")

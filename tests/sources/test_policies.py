@@ -7,7 +7,7 @@ from importlib import import_module
 import pytest
 from exactdice.sources import POLICIES
 
-PLACES = [place for policies in POLICIES.values() for place in policies.values()]
+PLACES = [policy.make.args[0] for own in POLICIES.values() for policy in own.values()]
 
 
 @pytest.mark.parametrize("place", PLACES)

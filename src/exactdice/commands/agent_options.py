@@ -5,8 +5,8 @@ from typing import Literal
 
 import tyro
 
-from ..agents.runs.asked import Asked
 from ..agents.runs.config import GameName, Keywords
+from ..agents.runs.options import PolicyOptions
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,6 @@ class AgentOptions:
     """Score a model as it draws actions at random from its law, not with its likeliest action."""
 
     @property
-    def agent(self) -> Asked:
+    def agent(self) -> PolicyOptions:
         """The agent that these options name."""
-        return Asked(self.policy, self.game, self.env, self.model, self.stochastic)
+        return PolicyOptions(self.policy, self.game, self.env, self.model, self.stochastic)

@@ -23,7 +23,8 @@ from exactdice.agents.board.leaderboard import Cell, summarise
 from exactdice.agents.runs import folders as run_folders
 from exactdice.agents.runs import run
 from exactdice.agents.runs.config import BenchmarkConfig, RunError
-from exactdice.baselines import verify
+from exactdice.baselines import NamedPolicy, register_policies, verify
+from exactdice.baselines.policies import names
 from exactdice.games import InputError
 
 COMMAND = str(Path(sys.executable).with_name("exactdice"))
@@ -420,6 +421,19 @@ def test_resampling_seeds_within_each_game_leaves_the_games_apart():
     assert row.steps_to_99 == 8
 
 
-def test_every_policy_of_the_sources_is_a_reference():
-    references = {found[:2] for found in leaderboard.reference_scores(["Greed"])}
-    assert references == {("Greed", name) for name in ("optimal", "random", "if_else", "terminal")}
+def test_the_registration_of_a_policy_says_whether_it_is_a_reference(monkeypatch):
+    monkeypatch.setattr(names, "_REGISTERED", {"Greed": dict(names._REGISTERED["Greed"])})
+
+    def some(game, dice="1"):
+        return game.mask(np.arange(game.num_states))[:, int(dice)] * int(dice)
+
+    shown = ("optimal", "random", "if_else", "terminal", "mine", "dice:1")
+    policies = {
+        "mine": some,
+        "hidden": NamedPolicy(some, references=()),
+        "dice:<d>": NamedPolicy(some, references=("dice:1",)),
+        "other:<d>": some,
+    }
+    register_policies("Greed", policies)
+    references = [found[:2] for found in leaderboard.reference_scores(["Greed"])]
+    assert references == [("Greed", name) for name in shown]
