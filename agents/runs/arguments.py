@@ -1,8 +1,9 @@
 """The hyperparameters of a run: the meaning and the range of each.
 
-An algorithm has the arguments of its model's signature that are listed here, with the defaults of
-the signature. Not listed are arguments that options of the command line give (seed, device), that
-only Python code can give (classes), or that a run does not use.
+An algorithm has those arguments of its model's signature that are listed here. The signature gives
+the defaults; it has no ranges, so that the list gives these. Arguments that options of the command
+line give (seed, device), that only Python code can give (classes), or that a run does not use are
+not listed.
 """
 
 import inspect
@@ -11,16 +12,17 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Annotated, Any, Literal, get_type_hints
 
-from pydantic import BaseModel, BeforeValidator, Field, create_model
+from pydantic import BaseModel, BeforeValidator, create_model
 
 from ...core import InputError
 from ..algorithms import ALGORITHMS
 from ..paths import public_path
 from .reading import (
-    MOST,
     STRICT,
     Clip,
     Count,
+    CountOrAll,
+    CountOrZero,
     Fraction,
     Number,
     Part,
@@ -28,7 +30,6 @@ from .reading import (
     Rate,
     Weight,
     as_given,
-    as_number,
     read,
 )
 
@@ -111,13 +112,13 @@ class Hyperparameters(SimpleNamespace):
     """A step is computed from every n-th move, where n is this number."""
     buffer_size: Count
     """Moves that the replay buffer holds."""
-    learning_starts: Annotated[int, Field(ge=0, le=MOST), BeforeValidator(as_number)]
+    learning_starts: CountOrZero
     """Number of random moves before the first update."""
     tau: Fraction
     """Weight of the network in an update of the target network; 1 copies it."""
     train_freq: Count
     """Moves of each game between two updates."""
-    gradient_steps: Annotated[int, Field(ge=-1, le=MOST), BeforeValidator(as_number)]
+    gradient_steps: CountOrAll
     """Gradient steps of an update; -1 for one for each move since the last update."""
     target_update_interval: Count
     """Moves between two updates of the target network."""

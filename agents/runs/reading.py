@@ -13,6 +13,8 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    NonNegativeFloat,
+    PositiveFloat,
     ValidationError,
     WrapValidator,
 )
@@ -60,12 +62,17 @@ def as_given(value: Any) -> Any:
     return value
 
 
-Count = Annotated[int, Field(ge=1, le=MOST), BeforeValidator(as_number)]
-Number = Annotated[float, BeforeValidator(as_number)]
-Weight = Annotated[float, Field(ge=0), BeforeValidator(as_number)]
-Positive = Annotated[float, Field(gt=0), BeforeValidator(as_number)]
-Fraction = Annotated[float, Field(ge=0, le=1), BeforeValidator(as_number)]
-Part = Annotated[float, Field(gt=0, le=1), BeforeValidator(as_number)]
+# Ranges are written by hand, since the signatures of stable-baselines3 have types without ranges.
+# pydantic's PositiveInt is not used: integers above MOST overflow the arrays of the models.
+_READ = BeforeValidator(as_number)
+Count = Annotated[int, Field(ge=1, le=MOST), _READ]
+CountOrZero = Annotated[int, Field(ge=0, le=MOST), _READ]
+CountOrAll = Annotated[int, Field(ge=-1, le=MOST), _READ]
+Number = Annotated[float, _READ]
+Weight = Annotated[NonNegativeFloat, _READ]
+Positive = Annotated[PositiveFloat, _READ]
+Fraction = Annotated[float, Field(ge=0, le=1), _READ]
+Part = Annotated[float, Field(gt=0, le=1), _READ]
 # Values of these two types may be texts such as lin_0.003: a number that falls to zero in training.
 Rate = Annotated[Fraction, WrapValidator(_falling)]
 Clip = Annotated[Positive, WrapValidator(_falling)]
