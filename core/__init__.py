@@ -1,4 +1,4 @@
-"""What a game is, and how any game is swept; it names no game and needs numpy only."""
+"""The contract of games, and the sweeps that compute with any game; it needs numpy only."""
 
 from .arithmetic import EXACT, FLOATS, Arithmetic, arithmetic
 from .board import Die, Gauge, Note, Piece, Row, Tile, Tokens

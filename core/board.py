@@ -1,8 +1,7 @@
-"""What lies on the table: a position as rows of pieces, which any drawing shows.
+"""The board of a position: rows of pieces as data, without places, colours or sizes.
 
-A game says which rows of which pieces a position has (``Game.board``), and nothing about places,
-colours or sizes. Pieces that a move may take have numbers, their ``part``; ``Game.parts`` says
-which of them an action takes.
+``Game.board`` gives the rows; pictures, pages and the terminal draw them. A piece that a move may
+take has a number, its ``part``; ``Game.parts`` gives the parts that an action takes.
 """
 
 from collections.abc import Sequence
@@ -15,9 +14,9 @@ class Die:
     """A die.
 
     Attributes:
-        face: what it shows.
-        part: its number among the pieces that a move may take, None if no move does.
-        special: whether its face has a worth of its own, as the zero face has.
+        face: the face on top.
+        part: its number among the pieces that a move may take; None if no move takes it.
+        special: whether the face is drawn apart, because it does not count its number.
     """
 
     face: int
@@ -27,7 +26,7 @@ class Die:
 
 @dataclass(frozen=True)
 class Tile:
-    """A tile with a number, open or closed; ``part`` as for a die."""
+    """A tile with a number, open or closed; ``part`` has the meaning of ``Die.part``."""
 
     number: int
     is_open: bool
@@ -36,7 +35,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class Gauge:
-    """Points on a scale that ends at a limit."""
+    """A number of points on a scale from 0 to a limit."""
 
     points: int
     limit: int
@@ -44,7 +43,7 @@ class Gauge:
 
 @dataclass(frozen=True)
 class Tokens:
-    """Some tokens, of as many as there may be."""
+    """A number of tokens, and the largest number there may be."""
 
     count: int
     limit: int
@@ -52,7 +51,7 @@ class Tokens:
 
 @dataclass(frozen=True)
 class Note:
-    """A few words or a number."""
+    """A text: a few words or a number."""
 
     words: str
 
@@ -62,12 +61,12 @@ Piece: TypeAlias = Die | Tile | Gauge | Tokens | Note
 
 @dataclass(frozen=True)
 class Row:
-    """Pieces side by side.
+    """Pieces side by side, with a label.
 
     Attributes:
-        label: what they are, in a word or two.
-        pieces: from left to right.
-        seat: whose they are, None if that is no player.
+        label: a word or two.
+        pieces: the pieces from left to right.
+        seat: the player who owns the pieces; None if no player does.
     """
 
     label: str
@@ -78,12 +77,12 @@ class Row:
 def dice_of(
     faces: Sequence[int], part: int | None = None, special: int | None = None
 ) -> tuple[Die, ...]:
-    """Make dice of faces; a 0 among them stands for no die.
+    """Return a die for each face other than 0, which stands for no die.
 
     Args:
-        faces: what they show.
-        part: number of the first of them, if moves take them.
-        special: the face with a worth of its own, if there is one.
+        faces: the faces on top.
+        part: the ``part`` of the first die, counted up from there; None if no move takes dice.
+        special: the face that is drawn apart (``Die.special``), if any.
     """
     shown = [int(face) for face in faces if face]
     return tuple(

@@ -1,7 +1,7 @@
-"""Checks of arguments, and of what the author of a game wrote: laws, stages, turns and legs.
+"""Checks of arguments, and of the laws, the moves and the payoffs of a game.
 
-A game that goes in circles, or whose chances do not sum to one, would be solved without complaint,
-to numbers that mean nothing.
+Without them a game whose moves lead to earlier stages, or whose probabilities do not sum to one,
+would be solved to wrong numbers without an error.
 """
 
 from collections.abc import Sequence
@@ -15,9 +15,9 @@ from .errors import GameError, InputError
 from .sizes import show
 from .types import Array, IntArray, Move, Order
 
-#: Decimal exponent that the size of payoffs keeps to, so that floats never over- or underflow.
+#: Payoffs other than 0 are from 10^-200 to 10^200 in size, so that floats never over- or underflow.
 LARGEST_EXPONENT = 200
-#: Relative difference of laws and exact laws beyond which they are different laws.
+#: The largest relative difference of a probability in ``laws`` from the same one in ``exact_laws``.
 CLOSEST = Fraction(1, 10**9)
 
 
@@ -25,7 +25,7 @@ def at_least(name: str, value: int, minimum: int) -> int:
     """Return ``value`` if it is an integer of at least ``minimum``.
 
     Raises:
-        ValueError: naming the argument, the requirement and what came.
+        ValueError: naming the argument, the requirement and the value.
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise InputError(f"{name} must be an integer, got {value!r}")
@@ -38,7 +38,7 @@ def one_of(name: str, value: Any, known: Sequence[str]) -> Any:
     """Return ``value`` if it is one of the known names.
 
     Raises:
-        ValueError: naming the argument, the known names and what came.
+        ValueError: naming the argument, the known names and the value.
     """
     if value not in known:
         names = ", ".join(repr(entry) for entry in known)
@@ -47,10 +47,12 @@ def one_of(name: str, value: Any, known: Sequence[str]) -> Any:
 
 
 def require_laws(name: str, laws: Array) -> None:
-    """Check that each row (law, outcome) sums to one: floats up to rounding.
+    """Check that no probability is negative and that each row of (law, outcome) sums to one.
+
+    Fractions must sum to one exactly, floats within their rounding.
 
     Raises:
-        GameError: naming the first row that does not.
+        GameError: naming the first wrong row.
     """
     rounding = 0 if laws.dtype == object else laws.shape[1] * float(np.finfo(np.float64).eps)
     with np.errstate(invalid="ignore"):  # of infinities
@@ -62,10 +64,14 @@ def require_laws(name: str, laws: Array) -> None:
 
 
 def roundings_between(laws: Array, exact: Array) -> int:
-    """Count the roundings that take exact laws to those in floats, at most.
+    """Return the largest relative error of ``laws``, in roundings (units of 2^-53), rounded up.
+
+    Args:
+        laws: probabilities in floats, shape (law, outcome).
+        exact: the same probabilities as fractions.
 
     Raises:
-        GameError: if the floats are not those laws in floats.
+        GameError: if a relative error is larger than ``CLOSEST``.
     """
     most = Fraction(0)
     for (row, outcome), chance in np.ndenumerate(exact):
@@ -82,7 +88,7 @@ def roundings_between(laws: Array, exact: Array) -> int:
 
 
 def require_size(largest: Fraction) -> None:
-    """Check that the size of the largest payoff is far from where floats end.
+    """Check that the size of the largest payoff is 0 or from 10^-200 to 10^200.
 
     Raises:
         InputError: if it is not.
@@ -99,17 +105,20 @@ def require_size(largest: Fraction) -> None:
 def require_later(
     order: Order, seats: IntArray, states: IntArray, actions: IntArray, move: Move
 ) -> None:
-    """Check that moves lead on: to later blocks, in a block to later stages or its cut, or the end.
+    """Check that no move leads back.
+
+    Each move must end the game, lead to a later block, or stay in its block and lead to a later
+    stage or to a position of the cut.
 
     Args:
-        order: of the positions.
-        seats: who moves, shape (move,).
-        states: where, shape (move,).
-        actions: how, shape (move,).
-        move: what came of it.
+        order: the stage and the block of each position.
+        seats: player of each move, shape (move,).
+        states: state before each move, shape (move,).
+        actions: shape (move,).
+        move: the result of ``advance``.
 
     Raises:
-        GameError: naming the first move that does not.
+        GameError: naming the first wrong move.
     """
     known = (move.seats >= 0) & (move.seats < order.stages.shape[0])
     known &= (move.states >= 0) & (move.states < order.stages.shape[1])
@@ -132,10 +141,10 @@ def require_later(
 
 
 def require_shapes(game: Any, count: int, move: Move) -> None:
-    """Check that a batch of moves has an entry for each move, and for each player where it must.
+    """Check shapes and dtypes of ``Move``: (move,) or, for payoffs and ends, (move, player).
 
     Raises:
-        GameError: naming the entry that has not.
+        GameError: naming the array of another shape or dtype.
     """
     kinds = {"seats": "iu", "states": "iu", "payoffs": "fiuO", "over": "b"}
     for name, array in move._asdict().items():
@@ -153,7 +162,7 @@ def require_numbers(
     """Check that the payoffs of moves, in floats, are finite.
 
     Raises:
-        GameError: naming the first move with another one.
+        GameError: naming the first payoff that is not.
     """
     require_shapes(game, len(states), move)
     wrong = np.argwhere(~np.isfinite(move.payoffs.astype(float)))
@@ -166,10 +175,10 @@ def require_numbers(
 
 
 def range_of(game: Any) -> tuple[float, float]:
-    """Give ``payoff_range``.
+    """Return ``payoff_range`` after checking it.
 
     Raises:
-        GameError: if it is not two finite numbers.
+        GameError: if it is not a pair of finite numbers in growing order.
     """
     try:
         low, high = game.payoff_range
@@ -185,14 +194,14 @@ def range_of(game: Any) -> tuple[float, float]:
 
 
 def kind_of(value: Any) -> str:
-    """Say what came instead of an array of another form."""
+    """Describe a wrong value for a message: dtype and shape of an array, or its type."""
     if isinstance(value, np.ndarray):
         return f"{value.dtype} of shape {value.shape}"
     return f"a {type(value).__name__}"
 
 
 def show_numbers(values: Any) -> str:
-    """Show a few numbers."""
+    """Write the first ten numbers of an array for a message."""
     numbers = [
         str(number.item() if isinstance(number, np.generic) else number)
         for number in np.ravel(np.asarray(values, dtype=object))

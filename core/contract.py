@@ -1,10 +1,9 @@
-"""What can be seen of a game while its moves are listed: whether it is one that can be computed.
+"""Checks of a game's attributes, laws, stages, initial law, masks and observations.
 
-Exact computation lists every move of a game that has no sweep of its own, and environments do it
-for their tables. Whatever breaks the contract of ``Game`` and shows then is refused, whichever way
-the game is asked about first: here, once for each game, what stands apart from its moves; in
-``effects``, batch by batch, the moves. Whether the methods agree with each other in every state,
-``exactdice.testing.check_game`` finds.
+They run once for each game, before its moves are listed: for exact computation, if the game has no
+sweep of its own, or for the tables of environments. The moves are checked as they are listed, batch
+by batch (``effects``). A game that breaks the contract of ``Game`` raises a ``GameError``. These
+checks are quick; ``exactdice.testing.check_game`` compares all methods in every state.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,24 +18,24 @@ from .game import Game
 from .identity import once_a_game
 from .types import Array, BoolArray, IntArray, Order, frozen
 
-#: Rounding of probabilities and payoffs, of the size of the largest.
+#: Allowed rounding of probabilities, and of payoffs relative to the largest payoff.
 CLOSE = 1e-12
-#: What every game has beside its methods.
+#: The attributes of every game.
 ATTRIBUTES = (
     *("num_players", "num_states", "num_actions", "observation_sizes", "observation_names"),
     *("payoff_range", "zero_sum", "laws"),
 )
-#: Up to so many probabilities are compared with the exact ones when moves are listed.
+#: Tables of laws up to this number of probabilities are compared with the exact laws.
 MOST_CHANCES = 2**18
-#: Up to so many observations of each player are read back when moves are listed.
+#: The number of observations of each player, about, that are encoded again.
 MOST_SEEN = 1000
 
 
 def require_attributes(game: Game) -> None:
-    """Check that a game has what every game has, without computing it.
+    """Check that a game has all attributes, without computing those that are properties.
 
     Raises:
-        GameError: naming what it lacks.
+        GameError: naming the missing attributes.
     """
     has = (vars(game), dir(type(game)))
     lacking = [name for name in ATTRIBUTES if not any(name in names for names in has)]
@@ -48,10 +47,10 @@ def require_contract(game: Game) -> list[tuple[int, IntArray]]:
     """Check attributes, laws, stages, the initial law, masks and some observations of a game.
 
     Returns:
-        The stages, which take a while to list.
+        The stages, which are slow to list again.
 
     Raises:
-        GameError: naming what is wrong.
+        GameError: naming the attribute or method, its requirement and its value.
     """
     require_attributes(game)
     for name in ("num_players", "num_states", "num_actions"):
@@ -83,7 +82,7 @@ def require_contract(game: Game) -> list[tuple[int, IntArray]]:
 
 
 def _require_range(game: Game) -> None:
-    """Check that both ranges are one, and that two players share it if the game is zero-sum."""
+    """Check that ``payoff_range`` equals ``exact_range``, and that zero-sum games are for two."""
     low, high = range_of(game)
     exactly = tuple(map(float, game.exact_range))
     if not np.allclose(exactly, (low, high), rtol=CLOSE, atol=0):
@@ -97,7 +96,7 @@ def _require_range(game: Game) -> None:
 
 
 def _require_floats(game: Game) -> None:
-    """Check ``laws``, and that they are ``exact_laws``."""
+    """Check ``laws``: their type, their sums, and that they are ``exact_laws`` in floats."""
     laws: Any = game.laws
     if not isinstance(laws, np.ndarray) or laws.ndim != 2 or laws.dtype.kind != "f":
         raise GameError(f"laws must be floats of shape (law, outcome), got {kind_of(laws)}")
@@ -118,10 +117,10 @@ def _require_floats(game: Game) -> None:
 
 @once_a_game
 def exact_laws_of(game: Game) -> Array:
-    """Give ``exact_laws``, computed and checked once.
+    """Return ``exact_laws``, computed and checked once.
 
     Raises:
-        GameError: if they are no table of fractions whose rows sum to one.
+        GameError: if ``exact_laws`` gives no table of fractions whose rows sum to one.
     """
     laws: Any = game.exact_laws()
     if not isinstance(laws, np.ndarray) or laws.ndim != 2:
@@ -135,7 +134,7 @@ def require_exact(name: str, numbers: Array) -> None:
     """Check that probabilities or payoffs are integers and fractions.
 
     Raises:
-        GameError: if one is not.
+        GameError: naming a number of another type.
     """
     if numbers.dtype.kind not in "iu":
         entries = numbers.ravel().tolist()
@@ -145,7 +144,7 @@ def require_exact(name: str, numbers: Array) -> None:
 
 
 def _require_stages(game: Game) -> list[tuple[int, IntArray]]:
-    """Check that stages are players and their states; give them."""
+    """Return the stages after checking that each has a seat and an array of states."""
     stages = list(game.stages())
     if not stages:
         raise GameError("stages must list the positions of the game, got none")
@@ -181,10 +180,10 @@ def _require_start(game: Game) -> None:
 
 
 def checked_mask(game: Game, states: IntArray) -> BoolArray:
-    """Give ``mask``.
+    """Return the mask of some states, shape (state, action), after checking it.
 
     Raises:
-        GameError: if it is of another form, or a state has no legal action.
+        GameError: if the mask has another shape or dtype, or a state has no legal action.
     """
     mask: Any = game.mask(states)
     shape = (len(states), game.num_actions)
@@ -198,10 +197,10 @@ def checked_mask(game: Game, states: IntArray) -> BoolArray:
 
 
 def require_observations(game: Game, seat: int, states: IntArray) -> IntArray:
-    """Check that some states are seen as observations that tell them; give these.
+    """Return the observations of some states, after checking that ``encode`` inverts them.
 
     Raises:
-        GameError: naming the first state that is not.
+        GameError: naming the first state whose observation is out of range or is not inverted.
     """
     seen, sizes = game.observe(states, seat), np.array(game.observation_sizes)
     shape = (len(states), len(sizes))
@@ -227,7 +226,7 @@ def require_observations(game: Game, seat: int, states: IntArray) -> IntArray:
 
 
 def _are_numbers(states: Any, count: int) -> bool:
-    """Say whether something is an array of integers from 0 to a number."""
+    """Say whether ``states`` is an array of integers from 0 to ``count`` - 1."""
     if not isinstance(states, np.ndarray) or states.dtype.kind not in "iu":
         return False
     return bool(((states >= 0) & (states < count)).all())
@@ -235,11 +234,11 @@ def _are_numbers(states: Any, count: int) -> bool:
 
 @once_a_game
 def order_of(game: Game) -> Order:
-    """Find where all positions stand, and check all that needs no moves (``require_contract``).
+    """Return the stage and block of every position, after ``require_contract``.
 
     Raises:
-        GameError: if a position is in two stages, the game begins in none, or the contract is
-            broken in another way.
+        GameError: if a position is in two stages, if an initial state is in no stage, or as
+            ``require_contract`` does.
     """
     stages = require_contract(game)
     listed = np.concatenate([seat * game.num_states + states for seat, states in stages])
@@ -265,5 +264,5 @@ def order_of(game: Game) -> Order:
     if (numbers[0, starts] < 0).any():
         raise GameError("initial_law must give states of player 0 that stages lists")
     for table in (numbers, blocks, cut):
-        table.setflags(write=False)  # as many share them
+        table.setflags(write=False)  # as all sweeps of the game share them
     return Order(numbers, blocks, cut)

@@ -1,9 +1,9 @@
-"""Laws of fair dice, as exact counts and as probabilities: sums, and which faces are shown.
+"""Laws of fair dice: of their sum, and of their faces in growing order (combinations).
 
-The number of ways in which n dice with s sides show the sum t is the coefficient of x^t in
-(x + x^2 + ... + x^s)^n (Addis 2023, Lemma 1). It is built up one die at a time: a convolution
-adds non-negative numbers only, so the float version loses no digits, unlike the alternating sum
-of Theorem 1.
+The number of ordered rolls of n dice with s sides that have the sum t is the coefficient of x^t in
+(x + x^2 + ... + x^s)^n (Addis 2023, Lemma 1). The polynomial is multiplied out one die at a time:
+this adds non-negative numbers only, so that floats lose no digits, as they would in the alternating
+sum of Theorem 1.
 """
 
 from functools import lru_cache
@@ -19,7 +19,7 @@ from .types import FloatArray
 
 
 def sum_counts(dice: int, sides: int) -> list[int]:
-    """Count the ordered rolls of ``dice`` dice that show each sum.
+    """Count the ordered rolls of ``dice`` dice by their sum.
 
     Returns:
         ``dice * sides + 1`` integers; entry t counts the rolls with sum t, out of sides**dice.
@@ -66,10 +66,10 @@ def sum_laws(max_dice: int, sides: int) -> FloatArray:
 
 
 def combinations(dice: int, faces: int) -> list[tuple[int, ...]]:
-    """List what some dice can show, whichever die shows it: faces in growing order.
+    """List the combinations of some dice: their faces in growing order.
 
     Returns:
-        Combinations in lexicographic order.
+        The combinations in lexicographic order.
 
     Raises:
         ValueError: if ``dice`` is negative or ``faces`` is below 1.
@@ -89,12 +89,17 @@ def redundancy(combination: tuple[int, ...]) -> int:
 
 
 def dice_with_sum(total: int, dice: int, sides: int, *told: int) -> tuple[Die, ...]:
-    """Choose what dice show whose sum is known; games know the sum alone.
+    """Draw the faces of dice with a known sum, for a game whose outcomes are sums.
 
-    All rolls with the sum are as likely as they are when dice are rolled; the same numbers ``told``
-    give the same one again.
+    Each ordered roll with the sum has the same probability.
+
+    Args:
+        total: the sum.
+        dice: number of dice.
+        sides: number of faces of a die.
+        told: a seed; equal seeds give equal faces.
     """
-    choose, faces = Random(repr((total, dice, sides, told))), []  # noqa: S311  for the eye
+    choose, faces = Random(repr((total, dice, sides, told))), []  # noqa: S311  for pictures only
     for left in range(dice - 1, -1, -1):
         ways = _ways(left, sides)
         possible = [face for face in range(1, sides + 1) if 0 <= total - face < len(ways)]

@@ -1,4 +1,7 @@
-"""What moves do, checked batch by batch as they are listed (see ``contract``)."""
+"""Checks of moves: their laws, the positions that follow, and payoffs.
+
+Moves are checked batch by batch as they are listed; see ``contract`` for all other checks.
+"""
 
 from typing import Any
 
@@ -12,10 +15,10 @@ from .types import BoolArray, IntArray, Move
 
 
 def require_rows(game: Game, seat: int, states: IntArray, actions: IntArray, rows: Any) -> None:
-    """Check that moves follow rows of the laws.
+    """Check the rows of ``laws`` that ``law`` gives for some moves.
 
     Raises:
-        GameError: naming the first move that does not.
+        GameError: naming the first move whose row is out of range.
     """
     if (
         not isinstance(rows, np.ndarray)
@@ -35,14 +38,14 @@ def require_rows(game: Game, seat: int, states: IntArray, actions: IntArray, row
 def require_moves(
     game: Game, seats: IntArray, states: IntArray, actions: IntArray, move: Move
 ) -> None:
-    """Check that moves lead on (see ``require_later``), and what they pay.
+    """Check the positions after some moves (see ``require_later``), and the payoffs.
 
     Args:
         game: the rules.
-        seats: who moves, shape (move,).
-        states: where, shape (move,).
-        actions: how, shape (move,).
-        move: what came of it, with payoffs as floats or fractions.
+        seats: player of each move, shape (move,).
+        states: state before each move, shape (move,).
+        actions: shape (move,).
+        move: the result of ``advance``, with payoffs as floats or fractions.
 
     Raises:
         GameError: naming the first move that breaks a rule.
@@ -60,7 +63,7 @@ def require_moves(
 
 
 def _wrong_payoffs(game: Game, move: Move) -> tuple[BoolArray, str] | None:
-    """Find payoffs that cannot be, (move, player), and say what they must be."""
+    """Find the wrong payoffs, (move, player), and the requirement they break; None if right."""
     payoffs, over = move.payoffs, move.over
     exact = payoffs.dtype == object
     if exact:
@@ -70,7 +73,7 @@ def _wrong_payoffs(game: Game, move: Move) -> tuple[BoolArray, str] | None:
     close = 0 if exact else CLOSE * max(abs(low), abs(high))
     if payoffs[~over].any():  # NaN, too
         return ~over & (payoffs != 0), "must be zero until it is over for the player"
-    paid = payoffs[over]  # the others need no comparing, which takes time with fractions
+    paid = payoffs[over]  # all other payoffs are 0; comparing fractions is slow
     if not ((paid >= low - close) & (paid <= high + close)).all():
         inside = (payoffs >= low - close) & (payoffs <= high + close)
         return over & ~inside, f"must be in payoff_range, {float(low)} to {float(high)}"

@@ -1,21 +1,21 @@
-"""What users do wrong, as classes of its own; whatever else is raised is a bug of this project."""
+"""Errors for mistakes of users; any other exception is a bug of this project."""
 
 
 class InputError(ValueError):
-    """An argument that is not what is needed: says its name, what was expected and what came."""
+    """A wrong argument: the message has its name, the requirement and the value."""
 
 
 class KeywordError(InputError, TypeError):
-    """A keyword that is not one of the game's: a TypeError too, as of any Python function.
+    """A keyword that the game does not have; a TypeError too, as for any Python function.
 
-    It says so in Python's own words, ``unexpected keyword argument 'frameskip'``: TorchRL tries
-    that one on every environment, and goes on without it if it reads them.
+    The message has Python's own words, ``unexpected keyword argument 'frameskip'``: TorchRL passes
+    that keyword to every environment, and leaves it out if it finds these words in the error.
     """
 
 
 class SizeError(InputError):
-    """Sizes of a game that ask for more than the limits allow, with what they would take."""
+    """Sizes that need more memory or time than the limits; the message has the estimate."""
 
 
 class GameError(InputError):
-    """Rules of a game that are not those of a finite game of chance: its author's mistake."""
+    """A mistake of a game's author: its rules are not those of a finite game of chance."""

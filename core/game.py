@@ -1,18 +1,18 @@
-"""What a game is: the contract of who writes one.
+"""The class ``Game``: the methods and attributes that the author of a game writes.
 
-A *position* is a player to move and a *state*: an integer that stands for all that player sees.
-A move is made of an action, a chance outcome drawn from a law with finitely many outcomes, and a
-deterministic rule that says where that leads. Games are finite: the positions fall into stages,
-and every move leads to a later stage or ends the game. A game with cycles has blocks of stages too,
-and in a block moves may lead back to its cut (``block``).
+A *position* is a player to move and a *state*, an integer that stands for all that this player
+sees. In a move the player chooses an action, chance draws an outcome from a law with finitely many
+outcomes, and the rules give the next position. Games are finite: the positions fall into stages,
+and every move leads to a later stage or ends the game. In a game with cycles the stages fall into
+blocks, and a move may also lead back to the cut of its block (``block``).
 
-The game is over for a player once its payoff is settled, whether or not others play on: who is
-beaten in a round of four need not watch the rest. A state tells the player to move all it needs;
-what has become of the others it does not hold, so that a value *to a player*, in a position where
-another is to move, means: if the game is not over for the player.
+The game is over for a player once its payoff is settled, though other players may play on: a player
+who is beaten in a round of four has no further part in the round. A state does not say whether the
+game is over for players other than the player to move. The value of a position *to another player*
+is therefore the value under the condition that the game is not over for that player.
 
-How games are swept is another matter (``sweeps``): any game by listing its moves, one with
-structure by a class of its own.
+The class ``Sweeps`` computes values of any game by listing its moves. A game with more structure
+may have a class of sweeps of its own (``sweeps_for``).
 """
 
 import inspect
@@ -35,13 +35,13 @@ from .types import Array, BoolArray, FloatArray, IntArray, Move
 class Game(Presentation, metaclass=Sealed):
     """A finite game of chance and perfect information.
 
-    Once it is made a game does not change: attributes cannot be set, and arrays are read-only. Two
-    games of a class are equal if their arguments have the same content (see ``identity``).
+    A game is immutable: its attributes cannot be set, and its arrays are read-only. Two games of a
+    class are equal if their arguments have the same content (see ``identity``).
 
     Attributes:
-        name: what the game is called in ids.
-        opponent_keyword: what environments call the other players' policies.
-        default_opponent: what they play unless told otherwise.
+        name: the name of the game in ids and on the command line.
+        opponent_keyword: the keyword of environments for the policies of the other players.
+        default_opponent: the default policy of the other players.
         num_players: number of seats; seat 0 moves first.
         num_states: states are 0, ..., num_states - 1, for every seat.
         num_actions: actions are 0, ..., num_actions - 1.
@@ -49,9 +49,9 @@ class Game(Presentation, metaclass=Sealed):
         payoff_range: smallest and largest payoff of a player.
         zero_sum: whether the payoffs of two players always add up to the same total, so that
             what one wins the other loses.
-        has_cycles: whether moves may lead back; if so, ``block`` says where.
-        laws: probabilities, shape (law, outcome); ``law`` says which row governs a move.
-        cost: estimates what solving takes from the sizes (see ``sizes``), None if nothing does.
+        has_cycles: whether moves may lead back; if so, the game has the method ``block``.
+        laws: probabilities of outcomes, shape (law, outcome); ``law`` gives the row of a move.
+        cost: estimates memory and time from the arguments (see ``sizes``); None for no estimate.
     """
 
     name: ClassVar[str]
@@ -77,18 +77,18 @@ class Game(Presentation, metaclass=Sealed):
 
     @abstractmethod
     def encode(self, observations: IntArray) -> IntArray:
-        """Invert ``observe``: the state of each observation, -1 if there is none."""
+        """Invert ``observe``: give the state of each observation, -1 if no state has it."""
 
     @abstractmethod
     def mask(self, states: IntArray) -> BoolArray:
-        """Say which actions are legal, shape (state, action).
+        """Say which actions are legal, shape (state, action): at least one in each state.
 
-        At least one is, also in numbers that stand for no state, where all may be.
+        Of integers below ``num_states`` that stand for no position, any actions may be legal.
         """
 
     @abstractmethod
     def initial_law(self) -> tuple[IntArray, Array]:
-        """Give the states in which seat 0 may start, and their probabilities (fractions)."""
+        """Give the states in which seat 0 may start, and their probabilities as fractions."""
 
     @abstractmethod
     def exact_laws(self) -> Array:
@@ -107,10 +107,10 @@ class Game(Presentation, metaclass=Sealed):
     def exact_advance(
         self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
     ) -> Move:
-        """Do as ``advance`` does, with payoffs as fractions; here, those that the floats are.
+        """Apply the rules like ``advance``, but with payoffs as fractions.
 
-        A game whose payoffs are other fractions than its floats has to override it, and
-        ``exact_range``.
+        By default each payoff is the fraction that equals its float. A game whose payoffs are
+        rounded in floats, such as 1/3, must override this method and ``exact_range``.
         """
         move = self.advance(seats, states, actions, outcomes)
         require_numbers(self, seats, states, actions, move)
@@ -125,23 +125,23 @@ class Game(Presentation, metaclass=Sealed):
 
     @abstractmethod
     def stages(self) -> Sequence[tuple[int, IntArray]]:
-        """List (seat, states) in an order such that every move leads to a later stage.
+        """List the stages as (seat, states), such that every move leads to a later stage.
 
-        In a game with cycles a move may lead back to the cut of its block.
+        In a game with cycles a move may also lead back to the cut of its block.
         """
 
     def block(self, seat: int, states: IntArray) -> tuple[IntArray, BoolArray]:
-        """Give the block of each position, and say whether the position is in its cut.
+        """Give the block of each position, and whether the position is in the cut of its block.
 
-        Only games with cycles are asked. No move leads to an earlier block. In its own block a
-        move leads to a later stage or to the cut, some positions that every cycle passes.
+        Only games with cycles have this method. No move leads to an earlier block. Within its block
+        a move leads to a later stage or to the cut; every cycle passes a position of the cut.
 
         Args:
-            seat: who is to move.
+            seat: the player to move.
             states: shape (state,).
 
         Raises:
-            GameError: if the game has cycles and does not say it.
+            GameError: if a game with cycles does not override this method.
         """
         raise GameError(f"{type(self).__name__} must have the method block, as it has cycles")
 
@@ -149,11 +149,11 @@ class Game(Presentation, metaclass=Sealed):
 
     @property
     def keywords(self) -> dict[str, Any]:
-        """Arguments that build this game, in JSON's types."""
+        """The arguments that build this game."""
         return {name: getattr(self, name) for name in _arguments(type(self))}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the arguments and not the tables made from them: models carry their game along."""
+        """Pickle the arguments without the tables, since a saved model contains its game."""
         return rebuild, (type(self), self.keywords)
 
     def __repr__(self) -> str:
@@ -162,10 +162,10 @@ class Game(Presentation, metaclass=Sealed):
         return f"{type(self).__name__}({shown})"
 
     def __eq__(self, other: object) -> bool:
-        """Call two games equal if they are of one class and were made of equal arguments.
+        """Compare the classes of two games and the contents that their arguments had at first.
 
-        Whether an argument has been changed since is seen when a game is hashed, as it is whenever
-        it is asked about.
+        ``__hash__`` raises an error if an argument has been changed since; every look-up in the
+        cache calls it.
         """
         if self is other or type(self) is not type(other):
             return self is other
@@ -173,17 +173,17 @@ class Game(Presentation, metaclass=Sealed):
         return self._identity.contents == other._identity.contents
 
     def __hash__(self) -> int:
-        """Hash class and arguments, once; those that can be changed in place are compared again."""
+        """Return the hash, after comparing the arguments that can be changed in place."""
         identity = self._identity
         return (require_unchanged(self) if identity.changeable else identity).hashed
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute while the game is made."""
+        """Set an attribute; only during construction."""
         self._require_unsealed(name)
         super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
-        """Delete an attribute while the game is made."""
+        """Delete an attribute; only during construction."""
         self._require_unsealed(name)
         super().__delattr__(name)
 
@@ -194,14 +194,13 @@ class Game(Presentation, metaclass=Sealed):
             )
 
 
-#: Every game by name, to which ``exactdice.register`` adds; ``exactdice/<name>-v0`` is its
-#: environment.
+#: All games by name; ``exactdice.register`` adds one. ``exactdice/<name>-v0`` is its environment.
 GAMES: dict[str, type[Game]] = {}
 
 
 @lru_cache
 def _arguments(rules: type[Game]) -> tuple[str, ...]:
-    """Give the names of what a game is made from; every question about a game hashes them."""
+    """Return the names of a game's arguments; cached, as every hash of a game needs them."""
     return tuple(inspect.signature(rules).parameters)
 
 

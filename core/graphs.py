@@ -1,4 +1,4 @@
-"""Which stages and which points of a cut moves connect."""
+"""Levels and connected components of the graph of moves."""
 
 import numpy as np
 
@@ -6,13 +6,19 @@ from .types import IntArray
 
 
 def split(keys: IntArray, count: int) -> list[IntArray]:
-    """List the places at which each of the keys 0 to ``count`` - 1 stands, in growing order."""
+    """Return the indices of each of the keys 0 to ``count`` - 1, in growing order."""
     in_order = np.argsort(keys, kind="stable")
     return np.split(in_order, np.searchsorted(keys[in_order], np.arange(1, count)))
 
 
 def levels_of(count: int, sources: IntArray, targets: IntArray) -> IntArray:
-    """Give each of many stages the largest number of moves that lead to it from others."""
+    """Return the level of each stage: the length of the longest path of moves that ends there.
+
+    Args:
+        count: number of stages.
+        sources: stage from which each move leads, shape (move,).
+        targets: a later stage, to which the move leads, shape (move,).
+    """
     levels = [0] * count
     for move in np.unique(sources * count + targets).tolist():  # in the order of the sources
         source, target = divmod(move, count)
@@ -23,15 +29,18 @@ def levels_of(count: int, sources: IntArray, targets: IntArray) -> IntArray:
 def connected(
     sources: IntArray, targets: IntArray, cut: IntArray, count: int
 ) -> tuple[IntArray, IntArray]:
-    """Find which points of a cut moves connect: the group of each, and its number there.
+    """Find the connected components of the positions of a cut.
 
     Args:
-        sources: a position for each move.
-        targets: another, that it leads to.
+        sources: position from which each move leads, shape (move,).
+        targets: position to which it leads, shape (move,).
         cut: positions of the cut.
         count: number of positions.
+
+    Returns:
+        The component of each position of the cut, and its index within the component.
     """
-    labels = np.arange(count)  # of each position, the smallest that it is known to meet
+    labels = np.arange(count)  # of each position: the smallest position found in its component
     while len(cut):
         least = np.minimum(labels[sources], labels[targets])
         smaller = labels.copy()

@@ -1,15 +1,15 @@
-"""What a game is: its class and the content of its arguments, which do not change once it is made.
+"""The identity of a game: its class and the content of its arguments, which never change.
 
-Answers are remembered by the game they are about (``baselines.cache``), so that two games may be
-equal only if they have the same rules, and a game must stay what it was when it was asked about.
+The cache of results (``baselines.cache``) has games as keys. So two games may be equal only if they
+have the same rules, and a game may not change while results about it are cached.
 
 * Arguments are compared by content: numbers and texts by type and value, arrays by shape, dtype
-  and bytes, containers entry by entry, functions and classes as objects. Anything else must say by
-  ``__eq__`` and ``__hash__`` when it is equal; what does not is refused.
-* A game is *sealed* as soon as it is made: its attributes can be neither set nor deleted, and its
-  arrays are read-only. Arrays and containers that are passed are copied before, so that the caller
-  keeps its own. A list that is changed in place nonetheless is found out when the game is next
-  asked about.
+  and bytes, containers entry by entry, functions and classes as objects. Arguments of other types
+  must have ``__eq__`` and ``__hash__`` of their own, or the game is refused.
+* A game is *sealed* when its construction ends: its attributes can be neither set nor deleted, and
+  its arrays are read-only. The arrays and containers among its arguments are copied first, so that
+  the caller's stay writable. A list of a game that is nonetheless changed in place raises an error
+  when the game is next hashed.
 """
 
 import inspect
@@ -36,7 +36,7 @@ _Found = TypeVar("_Found")
 def once_a_game(
     find: Callable[_Arguments, _Found],
 ) -> Callable[_Arguments, _Found]:
-    """Compute a function of a game, and of other hashable arguments, once for each game."""
+    """Decorate a function of a game and hashable arguments: the game keeps the results."""
 
     @wraps(find)
     def ask(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Found:
@@ -50,12 +50,12 @@ def once_a_game(
 
 
 class Identity(NamedTuple):
-    """What tells a game from another one of its class.
+    """The content of a game's arguments, by which games of a class are compared.
 
     Attributes:
-        contents: of each argument, by name.
-        hashed: hash of the contents.
-        changeable: names of the arguments that can be changed in place.
+        contents: the content of each argument, by name.
+        hashed: the hash of the class and the contents.
+        changeable: the names of the arguments that can be changed in place.
     """
 
     contents: dict[str, Hashable]
@@ -64,7 +64,7 @@ class Identity(NamedTuple):
 
 
 class Sealed(ABCMeta):
-    """Class of the classes of games: seals a game when its construction is complete."""
+    """Metaclass of games; it seals a game when its construction is complete."""
 
     if not TYPE_CHECKING:  # a call takes the arguments of ``__init__``, as type checkers know
 
@@ -82,7 +82,7 @@ class Sealed(ABCMeta):
 
     @property
     def __signature__(cls) -> inspect.Signature:
-        """The arguments of ``__init__`` without the first."""
+        """The arguments of ``__init__`` without ``self``."""
         if cls.__init__ is object.__init__:  # type: ignore[misc]  # as below
             return inspect.Signature()
         whole = inspect.signature(cls.__init__)  # type: ignore[misc]  # of the class, not of a game
@@ -90,7 +90,7 @@ class Sealed(ABCMeta):
 
 
 def identify(game: Any) -> Identity:
-    """Find out what tells a game from others.
+    """Compute the identity of a game.
 
     Raises:
         GameError: if an argument is not kept as an attribute of its name, or cannot be compared.
@@ -109,10 +109,10 @@ def identify(game: Any) -> Identity:
 
 
 def require_unchanged(game: Any) -> Identity:
-    """Give what a game was when it was made.
+    """Return the identity of a game after comparing its changeable arguments with it.
 
     Raises:
-        GameError: if an argument has been changed in place since.
+        GameError: if an argument was changed in place after the game was made.
     """
     identity: Identity = game._identity
     for name in identity.changeable:
@@ -124,20 +124,20 @@ def require_unchanged(game: Any) -> Identity:
 
 
 def content(name: str, value: Any) -> Hashable:
-    """Give something that is equal for arguments of equal content only.
+    """Return the content of an argument: two arguments are alike if their contents are equal.
 
     Args:
-        name: what the argument is called.
+        name: the name of the argument.
         value: the argument, or a part of it.
 
     Raises:
-        GameError: if it cannot be compared.
+        GameError: if the argument cannot be compared.
     """
     kind = type(value)
     if kind in _PLAIN:
         return kind, value
     if kind in (float, complex):
-        return kind, repr(value)  # NaN, too, is what it was
+        return kind, repr(value)  # as NaN differs from itself
     if isinstance(value, np.generic) or (kind is np.ndarray and not value.dtype.hasobject):
         return kind, value.shape, value.dtype, value.tobytes()
     if kind is np.ndarray and value.dtype == object:
@@ -156,7 +156,7 @@ def content(name: str, value: Any) -> Hashable:
 
 
 def own(value: Any) -> Any:
-    """Copy arrays and the containers that may hold some."""
+    """Copy arrays, and containers with the arrays in them."""
     kind = type(value)
     if kind is np.ndarray:
         copied = value.copy()
@@ -166,7 +166,7 @@ def own(value: Any) -> Any:
         return copied
     if kind in (list, tuple):
         return kind(own(entry) for entry in value)
-    if isinstance(value, tuple) and hasattr(kind, "_make"):  # a named one
+    if isinstance(value, tuple) and hasattr(kind, "_make"):  # a named tuple
         return kind._make(own(entry) for entry in value)
     if kind is dict:
         return {key: own(entry) for key, entry in value.items()}
@@ -174,8 +174,8 @@ def own(value: Any) -> Any:
 
 
 def _compares(value: Any) -> bool:
-    """Say whether equal objects are the same to a game."""
-    if isinstance(value, (FunctionType, BuiltinFunctionType, type, Enum)):  # each is the only one
+    """Say whether an object can be compared and hashed by content."""
+    if isinstance(value, (FunctionType, BuiltinFunctionType, type, Enum)):  # equal if identical
         return True
     kind: Any = type(value)
     if kind.__eq__ is object.__eq__ or kind.__hash__ is object.__hash__:
@@ -183,7 +183,7 @@ def _compares(value: Any) -> bool:
     try:
         hash(value)
         return (value == value) is True
-    except Exception:  # the object's own methods may do anything
+    except Exception:  # the object's own methods may raise anything
         return False
 
 
@@ -207,7 +207,7 @@ def _freeze(value: Any) -> None:
 
 
 def _shared(rules: type) -> list[Any]:
-    """List the arrays that the class of a game holds for all of its games."""
+    """List the arrays that are attributes of a game's class or of its base classes."""
     return [
         value
         for kind in rules.__mro__

@@ -1,4 +1,4 @@
-"""Where states lie on maps: the panel, row and column of each, as data for any chart."""
+"""Maps of states as data for charts: the panel, row and column of each state."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ class Layout:
     """The cells of a batch of states; several states may share a cell.
 
     Attributes:
-        x_label: what the columns are.
-        y_label: what the rows are.
-        column: of each state, shape (state,), from 0 on.
-        row: of each state, shape (state,), from 0 on.
-        panel: of each state, shape (state,), from 0 on; None if there is one panel.
+        x_label: label of the columns.
+        y_label: label of the rows.
+        column: column of each state, shape (state,), from 0 on.
+        row: row of each state, shape (state,), from 0 on.
+        panel: panel of each state, shape (state,), from 0 on; None if there is one panel.
         panels: names of the panels.
         columns: names of the columns; None for numbers.
         rows: names of the rows; None for numbers.

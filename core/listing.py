@@ -1,8 +1,8 @@
-"""The moves of any game as flat arrays: the one listing that sweeps, tables and planners read.
+"""The moves of any game as flat arrays, from which sweeps, tables and planners are made.
 
 A *move* is a state and a legal action, a *way* a possible outcome of a move. The ways of a batch of
-moves stand in a row, those of the first move first. Whatever the rules show while moves are listed
-is checked (see ``contract``).
+moves form one array, sorted by move. The results of the rules are checked as moves are listed (see
+``contract`` and ``effects``).
 """
 
 from collections.abc import Iterator
@@ -19,17 +19,17 @@ from .identity import once_a_game
 from .positions import legal_moves
 from .types import Array, FloatArray, IntArray, Move, frozen
 
-#: Ways that are listed at once, about: 25 MB.
+#: Number of ways that are listed at once, about 25 MB.
 BATCH = 2**17
 
 
 class Outcomes(NamedTuple):
-    """The possible outcomes of all laws of a game in a row, those of law 0 first.
+    """The possible outcomes of all laws of a game as one array, sorted by law (CSR).
 
     Attributes:
         firsts: first entry of each law and, last, the number of entries, shape (law + 1,).
         outcomes: the outcome of each entry, shape (entry,).
-        chances: its probability, of the same shape.
+        chances: the probability of that outcome, shape (entry,).
     """
 
     firsts: IntArray
@@ -38,15 +38,15 @@ class Outcomes(NamedTuple):
 
 
 class Ways(NamedTuple):
-    """What may come of a batch of moves.
+    """The ways of a batch of moves.
 
     Attributes:
-        laws: row of ``Game.laws`` that each move follows, shape (move,).
-        moves: which move a way belongs to, growing, shape (way,).
-        entries: its entry in the game's ``Outcomes``, shape (way,).
-        outcomes: its outcome, shape (way,).
-        chances: its probability, shape (way,).
-        effect: where it leads and what it pays, one entry a way.
+        laws: row of ``Game.laws`` of each move, shape (move,).
+        moves: the move of each way, in growing order, shape (way,).
+        entries: the entry of each way in the game's ``Outcomes``, shape (way,).
+        outcomes: the outcome of each way, shape (way,).
+        chances: the probability of that outcome, shape (way,).
+        effect: the next position and the payoffs of each way.
     """
 
     laws: IntArray
@@ -74,18 +74,18 @@ def list_ways(
     arithmetic: Arithmetic,
     checked: bool = True,
 ) -> Ways:
-    """List what may come of some legal moves of one player.
+    """List the ways of some legal moves of one player.
 
     Args:
         game: the rules.
-        seat: who moves.
-        states: where, shape (move,).
-        actions: how, shape (move,).
+        seat: the player to move.
+        states: the state of each move, shape (move,).
+        actions: the action of each move, shape (move,).
         arithmetic: of chances and payoffs.
-        checked: whether to check the moves, which takes the order of all positions.
+        checked: whether to check the moves, which needs the order of all positions.
 
     Raises:
-        GameError: if a move breaks a rule, naming it.
+        GameError: naming the first move that breaks the contract.
     """
     laws = game.law(states, actions)
     require_rows(game, seat, states, actions, laws)
@@ -105,18 +105,18 @@ def list_ways(
 def list_moves(
     game: Game, seat: int, states: IntArray, arithmetic: Arithmetic
 ) -> tuple[IntArray, IntArray, Ways]:
-    """List all legal moves from some states: place in ``states`` and action of each, and its ways.
+    """List all legal moves from some states: index into ``states``, action, and ways of the moves.
 
     Raises:
-        GameError: as ``list_ways`` does, and if the mask is of another form.
+        GameError: as ``list_ways`` does, or if the mask has another shape or dtype.
     """
-    _ = order_of(game)  # raises if the game is none, before its methods are asked
+    _ = order_of(game)  # checks the game before its other methods are called
     rows, actions = legal_moves(game, states)
     return rows, actions, list_ways(game, seat, states[rows], actions, arithmetic)
 
 
 def batches(game: Game, states: IntArray) -> Iterator[slice]:
-    """Cut states into batches with about ``BATCH`` ways at most."""
+    """Divide states into batches of about ``BATCH`` ways at most."""
     most = game.num_actions * int(np.count_nonzero(game.laws, axis=1).max())
     step = max(1, BATCH // most)
     for first in range(0, len(states), step):
@@ -124,21 +124,21 @@ def batches(game: Game, states: IntArray) -> Iterator[slice]:
 
 
 def transitions(game: Game, seat: int, state: int, action: int) -> tuple[FloatArray, Move]:
-    """List one move, unchecked: the probabilities of its possible outcomes, and their effects."""
+    """Return probability and effect of each possible outcome of one move, without checks."""
     ways = list_ways(game, seat, np.array([state]), np.array([action]), FLOATS, checked=False)
     return ways.chances, ways.effect
 
 
 @once_a_game
 def law_roundings(game: Game) -> int:
-    """Count the roundings that take a probability of ``exact_laws`` to that of ``laws``."""
+    """Return the largest error of a probability in ``laws``, in roundings, rounded up."""
     return roundings_between(game.laws, exact_laws_of(game))
 
 
 def move_roundings(game: Game) -> int:
-    """Bound the roundings of the expected value of one action.
+    """Bound the number of roundings in the expected value of an action.
 
-    They are those of a payoff, of its probability, of their product, and of each addition.
+    A payoff, its probability, their product and each addition are rounded.
     """
     most = int(np.count_nonzero(game.laws, axis=1).max())
     return 1 + law_roundings(game) + most

@@ -1,4 +1,4 @@
-"""Finding states by what is seen of them."""
+"""Look-up of states by their observations."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from .types import IntArray
 
 
 def keys_of(seen: IntArray, sizes: Sequence[int]) -> IntArray:
-    """Number observations, or parts of them, shape (..., component); -1 if one is out of range."""
+    """Return a number for each observation, shape (..., component); -1 if it is out of range."""
     keys = np.zeros(seen.shape[:-1], dtype=np.int64)
     for column, size in zip(np.moveaxis(seen, -1, 0), sizes, strict=True):
         keys = keys * size + column
@@ -16,13 +16,13 @@ def keys_of(seen: IntArray, sizes: Sequence[int]) -> IntArray:
 
 
 class Index:
-    """Finds the places of numbers, shape (entry,), which are all different."""
+    """Finds the index of a number in an array, shape (entry,), of different numbers."""
 
     def __init__(self, keys: IntArray) -> None:
         self._order = np.argsort(keys)
         self._sorted = keys[self._order]
 
     def find(self, wanted: IntArray) -> IntArray:
-        """Give the place of each number, -1 if it is not there."""
+        """Return the index of each number, -1 if the array does not have it."""
         place = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
         return np.where(self._sorted[place] == wanted, self._order[place], -1)

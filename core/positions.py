@@ -1,4 +1,4 @@
-"""Questions about many positions at once: who may be to move, and which actions are legal."""
+"""The states of a seat, and the legal actions of many states at once."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from .game import Game
 from .identity import once_a_game
 from .types import BoolArray, IntArray, Stage, frozen
 
-#: States whose masks fit the processor's cache.
+#: Number of states whose masks fit into the processor's cache.
 PIECE = 4096
 
 
@@ -21,22 +21,22 @@ def states_of(game: Game, seat: int) -> IntArray:
 
 
 def legal_moves(game: Game, states: IntArray) -> tuple[IntArray, IntArray]:
-    """List the legal moves from some states: place in ``states``, action.
+    """List the legal moves from some states: indices into ``states``, and actions.
 
     Raises:
-        GameError: if the mask is of another form, or a state has none.
+        GameError: if the mask has another shape or dtype, or a state has no legal action.
     """
     rows, actions = np.nonzero(checked_mask(game, states))
     return rows, actions
 
 
 def legal_in(game: Game, stage: Stage) -> BoolArray:
-    """Say which actions are legal at a stage, shape (state, action)."""
+    """Return the mask of a stage, shape (state, action)."""
     return game.mask(stage.states) if stage.mask is None else stage.mask
 
 
 def are_legal(game: Game, states: IntArray, actions: IntArray) -> BoolArray:
-    """Say whether an action is legal in each of many states, shape (state,)."""
+    """Say whether the action chosen in each state is legal, shape (state,)."""
     pieces = [np.empty(0, dtype=bool)]
     for piece in _pieces(len(states)):
         chosen = actions[piece]
@@ -45,12 +45,12 @@ def are_legal(game: Game, states: IntArray, actions: IntArray) -> BoolArray:
 
 
 def first_actions(game: Game, states: IntArray) -> IntArray:
-    """Give the smallest legal action of each of many states, shape (state,)."""
+    """Return the smallest legal action of each state, shape (state,)."""
     pieces = [game.mask(states[piece]).argmax(axis=1) for piece in _pieces(len(states))]
     return np.concatenate([np.empty(0, dtype=np.int64), *pieces])
 
 
 def _pieces(count: int) -> Iterator[slice]:
-    """Cut a number of states into slices."""
+    """Divide the indices 0 to ``count`` - 1 into slices of ``PIECE``."""
     for first in range(0, count, PIECE):
         yield slice(first, first + PIECE)

@@ -1,4 +1,4 @@
-"""How a game is put before people: in words, on a table, and on maps."""
+"""The words, the board and the maps of a game."""
 
 import inspect
 import re
@@ -13,12 +13,12 @@ from .types import IntArray
 
 
 class Presentation(ABC):
-    """What people read and see of a game. All but two methods have a default.
+    """The part of ``Game`` that gives words, boards and maps. A game must write two methods of it.
 
     Attributes:
-        name: what the game is called in ids.
-        made_for_two: keyword arguments that make it a game of two, if others make it one player's.
-        observation_names: of the components of an observation.
+        name: the name of the game in ids and on the command line.
+        made_for_two: keyword arguments for two players, if the default game is for one player.
+        observation_names: names of the components of an observation.
     """
 
     name: ClassVar[str]
@@ -27,77 +27,78 @@ class Presentation(ABC):
 
     @abstractmethod
     def describe(self, observation: IntArray) -> str:
-        """Put an observation into words that need no legend: "57 points to 63"."""
+        """Describe an observation in words that need no legend: "57 points to 63"."""
 
     @abstractmethod
     def describe_action(self, action: int) -> str:
-        """Put an action into words that may follow the name of a player: "rolls 12 dice"."""
+        """Describe an action in words that may follow a player's name: "rolls 12 dice"."""
 
     def describe_move(self, observation: IntArray, action: int) -> str:
-        """Put an action at an observation into such words; here, those of the action."""
+        """Describe an action at an observation; by default like ``describe_action``."""
         return self.describe_action(action)
 
     def tell(self, observation: IntArray, action: int, outcome: int) -> str:
-        """Put a whole move into words: what was done, and what came of it if no position shows it.
+        """Describe a move, with its outcome if the next position does not show it.
 
-        Here, what was done.
+        By default the words are those of ``describe_move``, without the outcome.
 
         Args:
-            observation: what the player who moves sees.
-            action: legal there.
-            outcome: that chance answered, as ``advance`` takes it.
+            observation: the observation of the player to move, shape (component,).
+            action: a legal action.
+            outcome: the outcome of chance, as ``advance`` takes it.
         """
         return self.describe_move(observation, action)
 
     def describe_rules(self) -> Iterable[str]:
-        """Say how the game is played, a sentence at a time; here, as its module's docstring says.
+        """Yield the rules as sentences, which may begin with a small letter.
 
-        The sentences follow the arguments. Their first letters may be small.
+        The sentences must follow the arguments of the game. By default the first two paragraphs of
+        the module's docstring are one sentence.
         """
         module = inspect.getmodule(type(self))  # None for a class made by ``exec``
         said = (module and inspect.getdoc(module)) or f"{self.title}."
         return [" ".join(" ".join(said.split("\n\n")[:2]).split())]
 
     def layout(self, observations: IntArray) -> Layout | None:
-        """Lay states out as cells of maps; here, None: charts list states instead.
+        """Give each state a cell of a map; by default None, and charts list states instead.
 
         Args:
-            observations: of states in which one player is to move, shape (state, component).
+            observations: observations of one player, shape (state, component).
         """
         return None
 
     @property
     def title(self) -> str:
-        """What people call the game."""
+        """The name of the game as words, for headings."""
         return re.sub("(?<=[a-z])(?=[A-Z])", " ", self.name)
 
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
-        """Give what lies on the table where a player is to move; here, all that it sees.
+        """Return the board of a position as rows of pieces; by default all components as numbers.
 
         Args:
-            seat: who is to move.
-            observation: shape (component,).
-            names: of the players, by seat.
+            seat: the player to move.
+            observation: the observation of that player, shape (component,).
+            names: names of the players, by seat.
         """
         seen = zip(self.observation_names, observation.tolist(), strict=True)
         return tuple(Row(name, (Note(str(number)),)) for name, number in seen)
 
     def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
-        """Give the numbers of the pieces on the table that an action takes; here, none."""
+        """Return the numbers of the pieces on the board that an action takes; by default none."""
         return ()
 
     def shown(self, observation: IntArray, action: int, outcome: int) -> tuple[Die, ...]:
-        """Give dice of the outcome of a move that no later position shows; here, none."""
+        """Return the dice of an outcome that the next position does not show; by default none."""
         return ()
 
     @property
     @abstractmethod
     def keywords(self) -> dict[str, Any]:
-        """Arguments that build this game, in JSON's types."""
+        """The arguments that build this game."""
 
     @property
     def words(self) -> str:
-        """The name and, as the command line takes them, the arguments that are not the default."""
+        """The name and, as on the command line, all arguments that differ from their defaults."""
         defaults = inspect.signature(type(self)).parameters
         chosen = [
             f", {name} {_as_typed(value)}"
@@ -108,7 +109,7 @@ class Presentation(ABC):
 
 
 def _as_typed(value: Any) -> str:
-    """Write an argument as one types it; what nobody types, such as a table, is only called so."""
+    """Write an argument as on the command line; objects that cannot be typed are "as a table"."""
     if value is None or isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, str | int | float) else "as a table"

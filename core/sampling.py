@@ -1,4 +1,4 @@
-"""Drawing outcomes from laws, a whole batch at a time."""
+"""Random draws of outcomes from laws, for a batch of moves at once."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from .types import FloatArray, IntArray
 
 
 def draw(game: Game, states: IntArray, actions: IntArray, rng: np.random.Generator) -> IntArray:
-    """Draw the outcome of each move, shape (move,), with one uniform number a move."""
+    """Draw the outcome of each move, shape (move,), with one uniform number per move."""
     return _inverse_laws(game).draw(game.law(states, actions), rng)
 
 
@@ -23,12 +23,13 @@ def _inverse_laws(game: Game) -> "InverseLaws":
 
 
 class InverseLaws:
-    """Draws outcomes by inverting cumulative laws, a whole batch in one binary search.
+    """Draws outcomes by inverse transform sampling, a batch in one binary search.
+
+    Row r of the flattened table holds r + P(outcome <= k). For a uniform number u, the place of
+    r + u in that table gives the outcome.
 
     Args:
         laws: probabilities, shape (law, outcome); rows sum to one up to rounding.
-
-    Row r of the flattened table holds r + P(outcome <= k), so that r + u falls among its entries.
     """
 
     def __init__(self, laws: FloatArray) -> None:
@@ -46,16 +47,16 @@ class InverseLaws:
 
 
 class AliasLaws(NamedTuple):
-    """Draws outcomes with two looks into a table, however many there are (Walker 1977).
+    """Draws outcomes by the alias method, in constant time per draw (Walker 1977).
 
-    A law of n outcomes is cut into n slots of equal chance; each belongs to one outcome up to its
-    threshold and to another one, its alias, beyond.
+    A law of n outcomes has n slots of equal probability, one for each outcome. A draw that falls
+    into a slot below its threshold gives the slot's own outcome, and above it the slot's alias.
 
     Attributes:
-        sizes: number of outcomes, as floats, shape (law,).
-        firsts: first slot, shape (law,).
-        thresholds: share of each slot that is its own outcome's, shape (slot,).
-        aliases: outcome that has the rest, shape (slot,).
+        sizes: number of outcomes of each law, as floats, shape (law,).
+        firsts: number of the first slot of each law, shape (law,).
+        thresholds: share of each slot that belongs to its own outcome, shape (slot,).
+        aliases: outcome that has the rest of each slot, shape (slot,).
     """
 
     sizes: FloatArray
@@ -65,7 +66,7 @@ class AliasLaws(NamedTuple):
 
     @classmethod
     def of(cls, tables: Sequence[FloatArray]) -> "AliasLaws":
-        """Make laws of some tables of probabilities, each (law, outcome), one below the other."""
+        """Build the slots of the laws of several tables (law, outcome), numbered table by table."""
         thresholds, aliases = zip(*map(_alias, tables), strict=True)
         sizes = np.repeat([table.shape[1] for table in tables], [len(table) for table in tables])
         return cls(
@@ -86,19 +87,20 @@ class AliasLaws(NamedTuple):
 
 
 def _alias(laws: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Find thresholds and aliases, (law, outcome), of all laws of a table side by side.
+    """Compute thresholds and aliases, (law, outcome), of all laws of a table at once.
 
-    Light outcomes, which do not fill their slots, get what is missing from a heavy one, until that
-    is light itself and gets it from the next heavy one. Every step settles one outcome a law.
+    A light outcome has a smaller probability than its slot; a heavy outcome fills the rest of that
+    slot. Once the heavy outcome has become light itself, the next heavy outcome fills its slot.
+    Each step finishes one slot of each law.
     """
     number, size = laws.shape
     weights = laws / laws.sum(axis=1, keepdims=True) * size
-    order = np.argsort(weights >= 1, axis=1, kind="stable")  # light ones first
+    order = np.argsort(weights >= 1, axis=1, kind="stable")  # light outcomes first
     heavies = (weights < 1).sum(axis=1)
     every, last = np.arange(number), size - 1
     light, heavy = np.zeros(number, dtype=np.int64), np.minimum(heavies, last)
     thresholds, aliases = np.ones(laws.shape), np.tile(np.arange(size), (number, 1))
-    left = weights[every, order[every, heavy]]  # of the heavy one
+    left = weights[every, order[every, heavy]]  # probability that the heavy outcome still has
     for _ in range(size):
         filling = (light < heavies) & (light < heavy) & ((left >= 1) | (heavy == last))
         rows = np.flatnonzero(filling)

@@ -1,12 +1,13 @@
-"""What sizes would take, estimated by formulas before anything is built, and the limits to that.
+"""Limits to memory and time, which are estimated from a game's sizes before anything is built.
 
-A game says by its ``cost`` how many states its sizes make, and the memory and time of building it
-and solving it once, on one core, against its default opponents. Memory is right to a factor of
-three (a test measures it), time less so: both are there to tell minutes from years.
+The method ``cost`` of a game estimates, from its sizes, the number of states, and the memory and
+time of building the game and solving it once, on one core, against its default opponents. The
+memory is right within a factor of three (a test measures it), the time is less precise: the
+estimates tell minutes from years.
 
-The limits are for mistakes. Who means it sets the environment variable ``EXACTDICE_LIMIT``: to 4
-for limits four times as high, to none for no limits. It serves every way of making a game, in
-worker processes too, and is no part of what the game is.
+The limits stop mistakes. The environment variable ``EXACTDICE_LIMIT`` changes them: 4 makes them
+four times as high, none lifts them. It holds for every game that is made, also in worker
+processes, and games that are equal without it are equal with it.
 """
 
 import inspect
@@ -20,13 +21,13 @@ from .errors import SizeError
 MEMORY = 8e9  # bytes
 SECONDS = 3600.0
 VARIABLE = "EXACTDICE_LIMIT"
-PIECE = 2**17  # numbers for (state, action, context) that a sweep of a turn has in hand at once
-HELD = 2**20  # numbers for (state, context) that it holds at once
-LARGEST = 10**30  # sizes are taken to be no larger: floats hold them, and no limit allows them
+PIECE = 2**17  # size of the arrays (state, action, context) by which a turn is swept
+HELD = 2**20  # size of the arrays (state, context) that are held for a leg
+LARGEST = 10**30  # larger sizes are replaced by this one, as floats hold it and no limit allows it
 
 
 class Cost(NamedTuple):
-    """What a game takes; floats, as sizes may be absurd."""
+    """The estimated cost of a game, as floats, since the states of absurd sizes overflow."""
 
     states: float
     memory: float  # bytes
@@ -34,18 +35,18 @@ class Cost(NamedTuple):
 
 
 def check_sizes(game: Any, exact: bool = False) -> None:
-    """Refuse a game that would take more than the limits.
+    """Refuse a game whose estimated cost is above the limits.
 
-    The message names the size that is furthest above its default in what it adds to the cost, and
-    how large it may be if the others stay.
+    The message names the size whose default would lower the cost most, and the largest value of
+    this size within the limits if the other sizes stay.
 
     Args:
-        game: has its sizes as attributes, by the names of the arguments of its ``cost``; one
-            whose ``cost`` is None passes.
-        exact: whether it is to be solved without rounding.
+        game: the game; its attributes have the names of the arguments of ``cost``. A game whose
+            ``cost`` is None is not refused.
+        exact: whether the game is to be solved without rounding.
 
     Raises:
-        SizeError: if it takes too much.
+        SizeError: if the memory or the time is above its limit.
     """
     if game.cost is None:
         return
@@ -77,7 +78,7 @@ def check_sizes(game: Any, exact: bool = False) -> None:
 
 
 def cost_of(game: Any, exact: bool = False, **changed: Any) -> Cost:
-    """Estimate what a game takes, or would take if some of its sizes were changed."""
+    """Estimate the cost of a game, with its own sizes or with some of them changed."""
     sizes = {**_sizes(game), **changed}
     cost: Cost = game.cost(
         exact=exact,
@@ -90,15 +91,15 @@ def cost_of(game: Any, exact: bool = False, **changed: Any) -> Cost:
 
 
 def check_memory(name: str, count: int, each: float) -> None:
-    """Refuse a number of things that would take more memory than the limit.
+    """Refuse a number of entries that would take more memory than the limit.
 
     Args:
-        name: what the number is called.
-        count: how many.
-        each: bytes of each.
+        name: the argument that gives the number.
+        count: the number.
+        each: the bytes of an entry.
 
     Raises:
-        SizeError: if they take too much.
+        SizeError: naming the argument and the largest number within the limit.
     """
     if min(count, LARGEST) * each <= MEMORY * limit_factor():
         return
@@ -113,12 +114,12 @@ def check_array(what: str, game: Any, *shape: int) -> None:
     """Refuse an array of numbers that would take more memory than the limit.
 
     Args:
-        what: what needs it.
-        game: whose numbers they are.
-        shape: of the array.
+        what: the name of the array, for the message.
+        game: the game, for the message.
+        shape: the shape of the array.
 
     Raises:
-        SizeError: if it takes too much.
+        SizeError: if the array would take more.
     """
     size = 8.0 * prod(shape)
     if size > MEMORY * limit_factor():
@@ -129,10 +130,10 @@ def check_array(what: str, game: Any, *shape: int) -> None:
 
 
 def choose(total: float, chosen: float) -> float:
-    """Give the binomial coefficient of floats, nearly, or 10^43 if it is larger."""
+    """Return the binomial coefficient of floats, rounded, and 10^43 for all larger ones."""
     if total < 1e6:
         ordered = lgamma(total + 1) - lgamma(total - chosen + 1)
-    else:  # a few of many, where that difference would lose its digits
+    else:  # the difference above would lose its digits; ``chosen`` is small here
         ordered = chosen * log(total)
     return exp(min(ordered - lgamma(chosen + 1), 100.0))
 
@@ -152,24 +153,24 @@ def turn_cost(
     results: float,
     bits: float,
 ) -> Cost:
-    """Estimate the cost of a game of turns (see ``TurnGame``) from what it is made of.
+    """Estimate the cost of a game of turns (see ``TurnGame``) from the sizes of its tables.
 
     Args:
-        exact: whether it is solved without rounding.
+        exact: whether the game is solved without rounding.
         players: number of players.
         states: number of states.
         actions: number of actions.
-        seen: components of an observation.
-        turn_states: states of all its turns.
-        layer: afterstates and states of the largest layer.
-        afterstates: afterstates of all its turns.
-        rolls: outcomes of a roll.
-        contexts: contexts of the largest leg, and of all legs.
-        results: results of a turn.
-        bits: of the denominator of the whole game, for exact values.
+        seen: number of components of an observation.
+        turn_states: number of states of all turns.
+        layer: numbers of afterstates and of states in the largest layer.
+        afterstates: number of afterstates of all turns.
+        rolls: number of outcomes of a roll.
+        contexts: numbers of contexts of the largest leg, and of all legs.
+        results: number of results of a turn.
+        bits: length of the denominator of all exact values, in bits.
     """
     largest, every = contexts
-    number = 28 + bits / 15 if exact else 0.0  # bytes of an integer object, half way through
+    number = 28 + bits / 15 if exact else 0.0  # mean bytes of a Python integer in the sweep
     tables = turn_states * (16 * (actions + seen) + 180) + afterstates * rolls * 8
     payoffs = results * every * (26 * players + 40)
     together = players if players > 2 and not exact else 1.0  # swept side by side
@@ -185,7 +186,7 @@ def turn_cost(
 
 
 def show(number: int) -> str:
-    """Write a whole number, one with many digits as a power of ten."""
+    """Write an integer; if it has more than 15 digits, as a power of ten."""
     if abs(number) < 10**15:
         return f"{number:,}"
     return f"{'-' * (number < 0)}10^{log10(abs(number)):.0f}"
@@ -196,19 +197,19 @@ def _is_size(value: Any) -> bool:
 
 
 def _sizes(game: Any) -> dict[str, Any]:
-    """Give the arguments of a game's ``cost``."""
+    """Return the arguments of a game's ``cost``, which are attributes of the game."""
     names = inspect.signature(game.cost).parameters
     return {name: getattr(game, name) for name in names if name != "exact"}
 
 
 def _excess(cost: Cost) -> float:
-    """Say how many times the limits a cost is."""
+    """Return the ratio of a cost to its limit, the larger one of memory and time."""
     factor = limit_factor()
     return max(cost.memory / MEMORY, cost.seconds / SECONDS) / factor
 
 
 def _largest(fits: Callable[[int], bool], low: int, high: int) -> int:
-    """Find the largest number that fits, from one that does to one that does not."""
+    """Find the largest number that fits, where ``low`` fits and ``high`` does not."""
     high = min(high, LARGEST)
     while high - low > 1:
         middle = (low + high) // 2
@@ -217,10 +218,10 @@ def _largest(fits: Callable[[int], bool], low: int, high: int) -> int:
 
 
 def limit_factor() -> float:
-    """Read from the environment how many times the limits are multiplied, infinity for none.
+    """Read the factor of the limits from ``EXACTDICE_LIMIT``; infinity stands for no limits.
 
     Raises:
-        SizeError: if the variable is no number above 0.
+        SizeError: if the variable is neither a number above 0 nor "none".
     """
     text = os.environ.get(VARIABLE, "1")
     try:
@@ -255,6 +256,6 @@ def _in_units(number: float, units: list[tuple[float, str]]) -> str:
 
 
 def _rough(number: float) -> str:
-    """Write a number with three digits that count."""
+    """Write a number with three significant digits."""
     rounded = float(f"{number:.3g}")
     return f"{rounded:.3g}" if rounded < 100 else show(int(rounded))

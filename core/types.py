@@ -13,10 +13,10 @@ Array: TypeAlias = npt.NDArray[Any]  # floats, or Python integers and fractions 
 
 
 class Move(NamedTuple):
-    """Where a batch of moves leads, one entry a move."""
+    """The results of a batch of moves."""
 
-    seats: IntArray  # (move,) player to move next
-    states: IntArray  # (move,) state next; meaningless where the game is over
+    seats: IntArray  # (move,) next player to move
+    states: IntArray  # (move,) next state; meaningless if the game is over for all players
     payoffs: Array  # (move, player), floats or fractions, zero until it is over for the player
     over: BoolArray  # (move, player), whether the player's payoff is settled
 
@@ -34,27 +34,27 @@ class Stage(NamedTuple):
 
     seat: int  # player to move
     states: IntArray  # (state,)
-    scale: Array  # (state,), what the numbers here are multiplied by: integers, 1 in floats
-    mask: "BoolArray | None" = None  # (state, action), legal actions if they have been listed
+    scale: Array  # (state,), the factor of all values here: an integer, or 1 in floats
+    mask: "BoolArray | None" = None  # (state, action), the legal actions if they have been listed
 
     @property
     def positions(self) -> tuple[int, IntArray]:
-        """Index of the positions in arrays of shape (player to move, state)."""
+        """The index of the positions in arrays of shape (player to move, state)."""
         return self.seat, self.states
 
 
 class Order(NamedTuple):
-    """Where the positions of a game stand, arrays of shape (player, state)."""
+    """The stage and the block of every position, arrays of shape (player, state)."""
 
-    stages: "IntArray"  # number of the stage, -1 if the position is in none
-    blocks: "IntArray"  # number of the block, from 0 on, first to last; -1 likewise
-    cut: "BoolArray"  # whether it is in the cut of its block
+    stages: "IntArray"  # number of the stage; -1 if no stage has the position
+    blocks: "IntArray"  # number of the block, from 0 on, first to last; -1 if no block has it
+    cut: "BoolArray"  # whether the position is in the cut of its block
 
 
-#: What a sweep asks at each stage, giving it numbers and taking others back: backward the expected
-#: values of all actions, (state, action), for the value of each state, (state,); forward the mass
-#: of each state, (state,), for the weights of all its actions, (state, action). Expected values
-#: and values are multiplied by the scale of the stage. What a sweep gives it may overwrite later.
+#: A function that a sweep calls at each stage. Backward it turns action values, (state, action),
+#: into the value of each state, (state,), all multiplied by the scale of the stage. Forward it
+#: turns the mass of each state, (state,), into the weights of its actions, (state, action). The
+#: sweep may overwrite the array that it passes once the function has returned.
 Decide: TypeAlias = Callable[[Stage, Array], Array]
 
 
@@ -62,6 +62,6 @@ _AnyArray = TypeVar("_AnyArray", bound=npt.NDArray[Any])
 
 
 def frozen(array: _AnyArray) -> _AnyArray:
-    """Make an array read-only, which many share: who wrote into it would change all answers."""
+    """Make an array read-only, as callers share it through the cache, and return it."""
     array.setflags(write=False)
     return array

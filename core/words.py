@@ -1,4 +1,4 @@
-"""Numbers, lists and commands as a text has them: for what games say of positions and moves."""
+"""Numbers, lists and commands in words, for the sentences of games about positions and moves."""
 
 import re
 import shlex
@@ -11,7 +11,7 @@ ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth"]
 
 
 def spelled(count: int) -> str:
-    """Spell a number that counts things, up to six: "no" players, "three" players, "7" players."""
+    """Spell a number of things, from 0 to 6 as a word: "no", "three", but "7"."""
     return NUMBERS[count] if count < len(NUMBERS) else str(count)
 
 
@@ -24,7 +24,7 @@ def ordinal(place: int) -> str:
 
 
 def plural(count: int, one: str, many: str = "") -> str:
-    """Choose the form of a noun: "die" of 1, "dice" of any other number; an s is the default."""
+    """Return the singular for 1, else the plural, which is the singular with an s by default."""
     return one if count == 1 else many or f"{one}s"
 
 
@@ -41,23 +41,23 @@ def either(things: Iterable[str]) -> str:
 
 
 def dice_words(count: int, sides: int) -> str:
-    """Say which dice are rolled: "two dice with 6 faces"."""
+    """Write a number of dice with their faces: "two dice with 6 faces"."""
     faces = f"{sides} {plural(sides, 'face')}"
     return f"{spelled(count)} {plural(count, 'die', 'dice')} with {faces}"
 
 
 def times(count: int) -> str:
-    """Say how often something is done: "once", "twice", "three times"."""
+    """Write a number of times: "once", "twice", "three times"."""
     return {1: "once", 2: "twice"}.get(count, f"{spelled(count)} times")
 
 
 def up_to(count: int) -> str:
-    """Say how often something may be done: "once", "up to twice"."""
+    """Write a largest number of times: "once", "up to twice"."""
     return times(count) if count == 1 else f"up to {times(count)}"
 
 
 def to_you(words: str) -> str:
-    """Turn what somebody does, "closes nothing and ends the turn", into what you do."""
+    """Turn verbs of the third person into the second: "rolls 2 dice" into "roll 2 dice"."""
 
     def verb(found: re.Match[str]) -> str:
         stem = found[2]
@@ -67,5 +67,5 @@ def to_you(words: str) -> str:
 
 
 def typed(words: Sequence[str]) -> str:
-    """Write a command as the shells of this system read it; those of Windows differ in quotes."""
+    """Join the words of a command with the quotes that the shell of this system needs."""
     return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)

@@ -1,4 +1,4 @@
-"""The games, a folder each, and what a game of one's own is made of."""
+"""The games of the package, and the classes and functions for a game of one's own."""
 
 from ..core import (
     EXACT,

@@ -1,4 +1,4 @@
-"""What every policy must obey: a legal action, or probabilities of legal actions, in each state."""
+"""Checks of policies: each state needs a legal action, or probabilities of legal actions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from ...core.positions import are_legal, first_actions
 SUM_TOLERANCE = 1e-5  # float32 networks; the probabilities are normalised once accepted
 _UNMASKED = " (masked=False lets it choose any, at the worst payoff)"
 
-#: Says in which states no action is worth more than the worst payoff.
+#: A function that says in which states every action has the worst payoff as its value.
 Worthless: TypeAlias = Callable[[IntArray], BoolArray]
 
 
@@ -26,9 +26,9 @@ class PolicyCheck:
         seat: the seat that the policy plays.
         name: name of the policy.
         masked: whether the policy must keep to the legal actions.
-        worthless: says in which states no action is worth more than the worst payoff. There the
-            tables of planners may choose an illegal action, which pays the same; the first legal
-            action takes its place.
+        worthless: says in which states every action has the worst payoff as its value. There the
+            table of a planner may choose an illegal action, which pays as much; the first legal
+            action replaces it.
     """
 
     game: Game
@@ -43,7 +43,7 @@ class PolicyCheck:
         return self.game.num_states, self.game.num_actions
 
     def __call__(self, given: npt.NDArray[Any], states: IntArray) -> npt.NDArray[Any]:
-        """Check and normalise what a policy gives for some states of its seat.
+        """Check actions or probabilities for some states of the seat, and normalise them.
 
         Args:
             given: actions, shape (state,), or probabilities, shape (state, action).
@@ -65,7 +65,7 @@ class PolicyCheck:
         return self._law(given, states, allowed)
 
     def _actions(self, given: IntArray, states: IntArray) -> IntArray:
-        """Check one action for each of some states."""
+        """Check an action for each state."""
         game = self.game
         if given.shape != states.shape:
             raise InputError(
@@ -88,7 +88,7 @@ class PolicyCheck:
         return chosen
 
     def _law(self, given: npt.NDArray[Any], states: IntArray, allowed: BoolArray) -> FloatArray:
-        """Check a law of actions for each of some states."""
+        """Check a law of actions for each state."""
         law = given.astype(np.float64)  # before it is normalised: float16 rows are off by 1e-4
         illegal = np.flatnonzero(((law > 0) & ~allowed).any(axis=1))
         if self.worthless is not None and len(illegal):

@@ -1,4 +1,4 @@
-"""Whether a policy is a function of the observation: called again, it must give the same.
+"""Check that a policy is a function of the observation: further calls must give equal results.
 
 A score calls a policy with all states at once; a game calls it with one state at a time. So the
 policy is called again with a sample of states, in another order and in batches of every size down
@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from ...core import BoolArray, FloatArray, Game, InputError, IntArray
 
-#: How far results of a float32 network may differ from batch to batch, as a share of the largest.
-#: Such a network is right to about 1e-6 of that, and a law moves by no more than its logits.
+#: Largest difference between results of a float32 network in two batches, as a share of the
+#: largest result. Such a network has errors of about 1e-6, and a law none larger than its logits.
 ROUNDING = 1e-4
 SAMPLE = 1024  # least number of states in the sample; in smaller games, all states
 SHARE = 16  # in larger games the sample is one state in 16
@@ -35,7 +35,7 @@ Ask = Callable[[IntArray], npt.NDArray[Any]]
 
 
 def sample_of(states: IntArray) -> IntArray:
-    """Take a sample spread evenly over states, the first and the last included."""
+    """Return a sample, spread evenly over the states from the first to the last."""
     return states[_spread(len(states), max(SAMPLE, len(states) // SHARE))]
 
 
@@ -48,10 +48,10 @@ def check_again(
     """Call a policy again with the same states, and compare.
 
     Args:
-        ask: from states to evidence.
+        ask: calls the policy with states and gives evidence.
         first: states, the evidence of the first call, and the size of its largest batch.
         player: the game, the seat and the name of the policy.
-        rounding: how far numbers may differ, as a share of the largest.
+        rounding: largest difference between two results, as a share of the largest number.
 
     Raises:
         ValueError: if the evidence for a state differs by more than rounding.
@@ -72,7 +72,7 @@ def check_again(
 
 
 def as_law(answer: npt.NDArray[Any], num_actions: int) -> npt.NDArray[Any]:
-    """Give actions as laws."""
+    """Return actions as laws (state, action); laws are returned unchanged."""
     if answer.ndim == 2:
         return answer
     law: FloatArray = (np.arange(num_actions) == answer[:, None]).astype(np.float64)
@@ -80,7 +80,7 @@ def as_law(answer: npt.NDArray[Any], num_actions: int) -> npt.NDArray[Any]:
 
 
 class Marks:
-    """One number a state, a hash of its law, for policies whose laws are not stored.
+    """A hash of the law in each state, for policies whose laws are not stored.
 
     The mark of a law is its scalar product with fixed random numbers between 0 and 1: different
     laws have equal marks by chance only, and rounding changes a mark by no more than the law.
@@ -127,12 +127,12 @@ class Marks:
 
 
 def _spread(count: int, wanted: int) -> IntArray:
-    """Take rows spread evenly over all, the first and the last included."""
+    """Return ``wanted`` of the indices 0 to ``count`` - 1, evenly spread, both ends included."""
     return np.unique(np.linspace(0, count - 1, min(count, wanted)).astype(np.int64))
 
 
 def _pieces(game: Game, states: IntArray, largest: int) -> Iterator[IntArray]:
-    """Cut a shuffled sample into batches, each half of the rest; then give single states."""
+    """Yield batches of a shuffled sample, each half of the rest, and then single states."""
     rng = np.random.default_rng(0)
     if len(states) < SAMPLE and len(states) <= largest:
         for _ in range(WHOLE):
@@ -170,7 +170,7 @@ def _largest(evidence: npt.NDArray[Any]) -> float:
 def _differing(
     first: npt.NDArray[Any], again: npt.NDArray[Any], most: float, num_actions: int
 ) -> BoolArray:
-    """Say which rows of evidence differ, numbers by more than a bound: shape (row,)."""
+    """Say which rows of evidence differ, numbers by more than ``most``: shape (row,)."""
     if first.ndim == again.ndim == 1:
         different: BoolArray = first != again
         return different

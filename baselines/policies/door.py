@@ -1,12 +1,12 @@
-"""The one door for policies: turn whatever a user gives as a policy into a checked ``Policy``.
+"""The door for policies: every policy of a user becomes a checked ``Policy`` here.
 
-Three functions do it: ``convert`` is ``read_policy``, which gives a known name or a ``Policy``,
-followed by ``resolve``, which gives the ``Policy`` that a name stands for. (``as_policy`` of
-``solver`` calls ``convert`` for the agent of an environment.)
+``read_policy`` returns a known name or a checked ``Policy``. ``resolve`` returns the ``Policy``
+that a name stands for. ``convert`` calls both. (``as_policy`` of ``solver`` calls ``convert`` for
+the agent of an environment.)
 
-Names, tables and callables are read here. Another library registers a converter for its package;
-the converter gets objects whose class, or a base class, comes from that package, and turns them
-into a name, a table or a callable. So nothing here imports those libraries.
+This module reads names, tables and callables. For objects of another library it calls the converter
+that is registered for the package of the object's class or of a base class; the converter returns a
+name, a table or a callable. So this module imports no such library.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,14 +29,14 @@ from .tables import table_policy
 
 @dataclass(frozen=True)
 class Sight:
-    """How an environment shows states to its agent: encoded, and changed by its wrappers.
+    """The observations of an environment's agent: encoded, and changed by wrappers.
 
     Attributes:
-        space: the observation space that an agent sees.
+        space: the observation space of the agent.
         show: turns observations, integers of shape (state, component), into a batch of that space.
-        wrapped: whether wrappers change what is shown.
-        read: turns one observation of that space back into integers, or refuses it; None if
-            observations are the integers.
+        wrapped: whether wrappers change observations.
+        read: turns an observation of that space back into integers, or raises an error; None if
+            the observations are the integers.
     """
 
     space: Any
@@ -47,15 +47,15 @@ class Sight:
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read a policy that a user gives.
+    """Options for reading a user's policy.
 
     Attributes:
-        deterministic: whether a network takes its likeliest action or draws from its law.
-        masked: whether the policy is held to the legal actions.
-        sight: how the environment shows states to the policy; None if there is no environment.
+        deterministic: whether a network takes its likeliest action; if not, it draws from its law.
+        masked: whether the policy must keep to the legal actions.
+        sight: the observations of the environment's agent; None if there is no environment.
         observations: changes a batch of observations before the network gets it: a function, or
             an object with a method ``normalize_obs``.
-        worthless: says in which states no action is worth more than the worst payoff.
+        worthless: says in which states every action has the worst payoff as its value.
     """
 
     deterministic: bool = True
@@ -77,9 +77,9 @@ def register_converter(package: str, converter: Converter) -> None:
 
 
 def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = None) -> str | Policy:
-    """Read what a user gives as a policy: the result is a known name or a checked ``Policy``.
+    """Return the known name or the checked ``Policy`` of a user's policy.
 
-    A name stays a name, so that a policy can be stored and written down before it is solved for.
+    A name stays a name, so that a task can be stored and printed before its policies are computed.
 
     Args:
         policy: a ``Policy``; a name; probabilities, shape (state, action); actions, integers of
@@ -122,11 +122,10 @@ def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = No
 def resolve(
     known: str | Policy, game: Game, seat: int, exact: bool = False, masked: bool = True
 ) -> Policy:
-    """Give the ``Policy`` that a name stands for; "optimal" is the equilibrium.
+    """Return the ``Policy`` that a name stands for; "optimal" is the equilibrium.
 
     Args:
-        known: a name or a ``Policy``, as ``read_policy`` gives it; a ``Policy`` is returned as it
-            is.
+        known: a name or a ``Policy`` from ``read_policy``; a ``Policy`` is returned unchanged.
         game: the game that is played.
         seat: the seat that the policy plays.
         exact: whether an equilibrium is computed without rounding.
@@ -154,10 +153,10 @@ def resolve(
 def convert(
     policy: Any, game: Game, seat: int, exact: bool = False, reading: Reading | None = None
 ) -> Policy:
-    """Turn what a user gives into the ``Policy`` of one seat: ``read_policy``, then ``resolve``.
+    """Return a user's policy as the ``Policy`` of a seat: ``read_policy``, then ``resolve``.
 
     Args:
-        policy: what ``read_policy`` takes.
+        policy: a policy in any form that ``read_policy`` takes.
         game: the game that is played.
         seat: the seat that the policy plays.
         exact: whether an equilibrium is computed without rounding.
@@ -172,7 +171,7 @@ def convert(
 
 
 def _known_name(name: str, game: Game, seat: int, masked: bool) -> str:
-    """Refuse a name that no policy of this seat has; nothing is solved."""
+    """Return a name after checking that a policy of this seat has it; nothing is solved."""
     if name == "best_response":
         raise InputError(
             "opponent or policy must be one by itself, got 'best_response', which only the agent "
@@ -184,9 +183,9 @@ def _known_name(name: str, game: Game, seat: int, masked: bool) -> str:
 
 
 def _fitting(policy: Policy, game: Game, seat: int, masked: bool) -> Policy:
-    """Refuse a policy with another number of states or actions, and check a user's own class.
+    """Return a ``Policy`` after checking its shape and, in a user's own class, its laws.
 
-    An object of a user's own class is checked as a function is. The checked copy replaces it,
+    An object of a user's own class is called like a function, and the checked copy replaces it,
     unless the class has its own ``law`` for arithmetic without rounding.
     """
     if policy.shape != (game.num_states, game.num_actions):
@@ -212,19 +211,19 @@ def _converter(policy: Any) -> Converter | None:
 
 
 def packages_of(thing: Any) -> list[str]:
-    """List the packages that the class of an object and those it inherits from come from."""
+    """List the packages of an object's class and of its base classes."""
     return [base.__module__.partition(".")[0] for base in type(thing).__mro__]
 
 
 def _is_path(text: str, game: Game) -> bool:
-    """Say whether a text is an existing path and no name of a policy."""
+    """Say whether a text is an existing path and not the name of a policy."""
     kinds = {known.partition(":")[0] for known in policy_names(game)}
     named = not text or text.partition(":")[0] in kinds
     return not named and Path(text).exists()
 
 
 def label(policy: Any) -> str:
-    """Name a policy for people."""
+    """Return a name of a user's policy for messages and tables."""
     if isinstance(policy, Policy):
         return policy.name
     if isinstance(policy, Path):

@@ -1,9 +1,9 @@
 """Functions as policies, checked before anything is computed with them.
 
-When a function is given, it is called with all states of its seat, a batch at a time, and with a
-sample of them once more (``consistency``). Its results are stored as a table if they are actions,
-or if a table of laws is not too large. In a larger game the function is called again whenever laws
-are wanted, and must give the same; no array of shape (state, action) is held for the whole game.
+A function is called with all states of its seat, batch by batch, and then with a sample of them
+again (``consistency``). Its results are stored as a table if they are actions, or if a table of
+laws is not too large. In a larger game the function is called whenever a sweep needs laws, and must
+give equal results; no array of shape (state, action) is stored for the whole game.
 """
 
 from functools import cached_property
@@ -28,7 +28,7 @@ def function_policy(function: PolicyFunction, check: PolicyCheck) -> Policy:
 
     Args:
         function: gives actions (state,) or probabilities (state, action).
-        check: what the policy must obey.
+        check: the check of its results.
 
     Raises:
         ValueError: as ``check`` does, or if the function gives something else when it is called
@@ -74,7 +74,7 @@ class _Call:
     def __call__(
         self, states: IntArray, again: bool = False
     ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Give actions or laws, and the evidence behind them: preferences, if there are any."""
+        """Return actions or laws, and the evidence: preferences, if the function has any."""
         seen = self._game.observe(states, self._seat), self._game.mask(states)
         if isinstance(self._function, NetworkPolicy):
             return self._function.tell(*seen, again=again)
@@ -83,11 +83,11 @@ class _Call:
 
 
 class FunctionPolicy(Policy):
-    """A function whose table would be too large: it is called whenever a law is wanted.
+    """A function whose table would be too large: it is called whenever a sweep needs laws.
 
     Args:
         call: calls the function with states.
-        check: what every result must obey.
+        check: the check of every result.
         marks: marks of the first results, with which later results are compared.
     """
 
@@ -102,7 +102,7 @@ class FunctionPolicy(Policy):
 
     @property
     def roundings(self) -> int:
-        """Most roundings of a mean, for the law of the function with most actions."""
+        """Bound the roundings of a mean, by the law with the most actions."""
         return 2 * self._marks.most_actions
 
     def probabilities(self, states: IntArray) -> Array:

@@ -1,7 +1,7 @@
-"""Policies: what a player does in every state of one seat.
+"""The class ``Policy``, a law of actions for every state of a seat, and its kinds.
 
-The door (``door``) turns whatever a user gives into a ``Policy``. Exact computation asks it for
-laws, environments ask it for samples.
+The door (``door``) makes a ``Policy`` of every policy that a user gives. Exact computation calls
+``law`` and ``average``, environments call ``sample``.
 """
 
 from abc import ABC, abstractmethod
@@ -27,7 +27,7 @@ from ...core import (
 #: A policy on observations: (observations (state, component), masks (state, action)) to
 #: probabilities (state, action) or actions (state,).
 PolicyFunction: TypeAlias = Callable[[IntArray, BoolArray], npt.NDArray[Any]]
-#: What users may give for a policy; ``door.convert`` makes a ``Policy`` of it.
+#: The forms of a user's policy; ``door.convert`` makes a ``Policy`` of each.
 PolicyLike: TypeAlias = Union[str, "Policy", npt.NDArray[Any], PolicyFunction]
 
 
@@ -40,7 +40,7 @@ class Policy(ABC):
     Attributes:
         shape: number of states and of actions.
         is_table: whether laws are read from a table or counted, without calling a user's function.
-        is_deterministic: whether it always takes the same action in a state.
+        is_deterministic: whether the policy always takes the same action in a state.
     """
 
     shape: tuple[int, int]
@@ -54,28 +54,28 @@ class Policy(ABC):
 
     @property
     def roundings(self) -> int:
-        """Most roundings of a mean over the actions, the roundings of the probabilities included.
+        """Bound the roundings of a mean over the actions, those of the probabilities included.
 
-        Here: rows are divided by their sum, which rounds the sum and the quotient; then a product
-        and the sum of products are rounded.
+        By default two for each action: rows are divided by their sum, which rounds the sum and the
+        quotient; then each product and the sum of products are rounded.
         """
         return 2 * self.shape[1]
 
     @abstractmethod
     def probabilities(self, states: IntArray) -> Array:
-        """Give the probability of each action, shape (state, action)."""
+        """Return the probability of each action, shape (state, action)."""
 
     def law(self, states: IntArray, arithmetic: Arithmetic) -> Array:
-        """Give the probabilities in an arithmetic; exact ones equal the floats."""
+        """Return the probabilities in an arithmetic; fractions equal the floats exactly."""
         return arithmetic.law(self.probabilities(states))
 
     def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
-        """Average numbers (state, action) over the action."""
+        """Return the mean of numbers, shape (state, action), over the actions: shape (state,)."""
         mean: Array = (self.law(states, arithmetic) * numbers).sum(axis=1)
         return mean
 
     def likeliest(self, states: IntArray) -> IntArray:
-        """Give the likeliest action in each state, shape (state,)."""
+        """Return the likeliest action in each state, shape (state,)."""
         actions: IntArray = self.probabilities(states).argmax(axis=1)
         return actions
 
@@ -88,8 +88,8 @@ class TablePolicy(Policy):
     """One row for each state; two tables are equal if they have equal rows and names.
 
     Args:
-        rows: actions, shape (state,), or probabilities, shape (state, action); kept, and read-only
-            from now on.
+        rows: actions, shape (state,), or probabilities, shape (state, action); they become
+            read-only and are not copied.
         num_actions: size of the action space.
         name: name for people.
     """
@@ -116,7 +116,7 @@ class TablePolicy(Policy):
         )
 
     def __hash__(self) -> int:
-        step = 1 + len(self._rows) // 256  # some rows tell most policies apart, and cost little
+        step = 1 + len(self._rows) // 256  # a sample of rows differs between most policies
         return hash((self.name, self.shape, self._rows[::step].tobytes()))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -135,7 +135,7 @@ def _table_policy(
 
 
 def _small(actions: npt.NDArray[Any], num_actions: int) -> npt.NDArray[Any]:
-    """Give actions in as few bytes as they need: there may be many states."""
+    """Return actions in the smallest integer type: there may be many states."""
     return actions.astype(np.min_scalar_type(-num_actions), copy=False)
 
 
@@ -192,7 +192,7 @@ class StochasticPolicy(TablePolicy):
     """Probabilities in a table.
 
     Args:
-        table: shape (state, action); rows sum to one. It is kept, and read-only from now on.
+        table: shape (state, action); rows sum to one. It becomes read-only and is not copied.
         name: name for people.
     """
 
@@ -201,7 +201,7 @@ class StochasticPolicy(TablePolicy):
 
     @cached_property
     def roundings(self) -> int:
-        """Most roundings of a mean, for the row with most actions."""
+        """Bound the roundings of a mean, by the row with the most actions."""
         return 2 * int(np.count_nonzero(self._rows, axis=1).max())
 
     def probabilities(self, states: IntArray) -> Array:

@@ -1,4 +1,4 @@
-"""Policies by name: the equilibrium, the uniform one, and those registered for a game."""
+"""Policies by name: optimal and random play, and the policies registered for a game."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from .tables import table_policy
 BEST = ("optimal", "best_response")
 #: Names of the equilibrium, as a policy of other players.
 EQUILIBRIUM = ("optimal", "equilibrium")
-#: Names of policies that are found by solving the game.
+#: Names of policies that are computed by solving the game.
 SOLVED = ("optimal", "best_response", "equilibrium")
-#: The policies that every game has.
+#: Names of the policies that every game has.
 COMMON = (*SOLVED, "random")
 #: A function from the game to actions, shape (state,), or to probabilities, shape (state, action).
 #: Only the states in which the policy's seat may be to move count. If the policy's name has an
@@ -40,7 +40,7 @@ class NamedPolicy:
     references: tuple[str, ...] | None = None
 
 
-#: The policies of particular games, by game and name.
+#: The registered policies, by game and name.
 _REGISTERED: dict[str, dict[str, NamedPolicy]] = {}
 
 
@@ -53,8 +53,8 @@ def register_policies(game_name: str, policies: Mapping[str, Maker | NamedPolicy
             "hold:<points>" has an argument.
 
     Raises:
-        ValueError: if it is no mapping, a name is one that every game has, or a value is not
-            callable.
+        ValueError: if ``policies`` is no mapping, if every game has a policy of a given name, or if
+            a function is not callable.
     """
     if not isinstance(policies, Mapping):
         raise InputError(
@@ -81,16 +81,16 @@ def register_policies(game_name: str, policies: Mapping[str, Maker | NamedPolicy
 
 @cached
 def source_policy(game: Game, name: str, seat: int, masked: bool = True) -> Policy | None:
-    """Give the policy registered for a game under a name, or None.
+    """Return the policy registered for a game under a name; None if there is none.
 
     Args:
         game: the game that is played.
         name: name of the policy, with its argument if it takes one.
         seat: the seat that the policy plays.
-        masked: whether it must keep to the legal actions.
+        masked: whether the policy must keep to the legal actions.
 
     Raises:
-        ValueError: if the name's argument is wrong, or its function gives no policy for the seat.
+        ValueError: if the argument is wrong, or the function gives no policy for the seat.
     """
     kind, colon, argument = name.partition(":")
     for pattern, policy in _REGISTERED.get(game.name, {}).items():
@@ -104,13 +104,13 @@ def source_policy(game: Game, name: str, seat: int, masked: bool = True) -> Poli
 
 
 def is_policy_name(game: Game, name: str) -> bool:
-    """Say whether a name is one of ``policy_names``, whatever its argument."""
+    """Say whether a policy of the game has this name, with any argument."""
     kinds = {known.partition(":")[:2] for known in policy_names(game)}
     return name.partition(":")[:2] in kinds
 
 
 def policy_names(game: Game) -> list[str]:
-    """List the names by which policies of a game are known."""
+    """List the names of a game's policies, registered policies included."""
     return [*COMMON, *_REGISTERED.get(game.name, {})]
 
 

@@ -1,4 +1,4 @@
-"""Networks as policies: legal actions are chosen by preferences (logits or action values)."""
+"""Networks as policies: they choose legal actions by preferences (logits or action values)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -20,7 +20,7 @@ class NetworkPolicy(ABC):
         deterministic: whether it takes the legal action of largest preference; if not, actions are
             drawn from the softmax of the preferences.
         masked: whether only legal actions may be chosen.
-        rounding: how far its preferences may differ from batch to batch, as a share of the largest.
+        rounding: largest difference between preferences in two batches, as a share of the largest.
     """
 
     def __init__(
@@ -32,24 +32,24 @@ class NetworkPolicy(ABC):
 
     @abstractmethod
     def prefer(self, observations: IntArray, num_actions: int) -> npt.NDArray[Any]:
-        """Give a preference for each action, shape (observation, action)."""
+        """Return a preference for each action, shape (observation, action)."""
 
     def confirm(self, preferences: npt.NDArray[Any], observations: IntArray) -> None:  # noqa: B027
-        """Refuse preferences that the model would not play by; by default none are refused."""
+        """Raise an error if the model itself acts differently; by default nothing is checked."""
 
     def follow(
         self, preferences: npt.NDArray[Any], observations: IntArray, legal: BoolArray
     ) -> npt.NDArray[Any]:
-        """Choose by preferences: actions (observation,), or a law (observation, action)."""
+        """Return actions (observation,), or a law (observation, action), for some preferences."""
         return choose(preferences, observations, legal, self._deterministic)
 
     def tell(
         self, observations: IntArray, masks: BoolArray, again: bool = False
     ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Give actions or a law, and the preferences behind it, -inf for other actions.
+        """Return actions or a law, and the preferences, which are -inf for illegal actions.
 
-        The network is not called where only one action is legal. With ``again`` its preferences
-        are not confirmed: they are compared with earlier preferences, which were.
+        The network is not called for states with one legal action. With ``again`` the preferences
+        are not confirmed, since the caller compares them with confirmed ones.
         """
         legal = masks if self._masked else np.ones_like(masks)
         chooses = legal.sum(axis=1) > 1
@@ -78,8 +78,8 @@ class FunctionNetwork(NetworkPolicy):
         function: the function.
         show: turns observations of integers into the function's input.
         name: name for people.
-        deterministic: as of ``NetworkPolicy``.
-        masked: as of ``NetworkPolicy``.
+        deterministic: whether it takes the legal action of largest preference.
+        masked: whether only legal actions may be chosen.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class FunctionNetwork(NetworkPolicy):
         """Call the function.
 
         Raises:
-            ValueError: if it gives something else than a preference for each action.
+            ValueError: if the function does not give a preference for each action.
         """
         preferences = as_numbers(self._function(self._show(observations)), "function")
         wanted = (len(observations), num_actions)

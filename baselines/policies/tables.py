@@ -1,4 +1,4 @@
-"""Tables as policies, and whatever users give as numbers: arrays, lists, tensors of any library."""
+"""Tables as policies, and the reading of numbers from arrays, lists and tensors."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -22,7 +22,7 @@ def table_policy(table: Any, check: PolicyCheck) -> Policy:
         table: probabilities, shape (state, action), or actions, shape (state,), or a mapping from
             the seat's states to actions. Only the states in which the seat may be to move count. A
             last row for the end of the game may follow: ``P`` has the end as one more state.
-        check: what the policy must obey.
+        check: the check of the entries.
 
     Raises:
         ValueError: if the table has another shape, or as ``check`` does.
@@ -49,7 +49,7 @@ def table_policy(table: Any, check: PolicyCheck) -> Policy:
 
 
 def _listed(policy: Mapping[Any, Any], game: Game, states: IntArray) -> npt.NDArray[Any]:
-    """List the actions of a mapping from state to action, as some planners give it."""
+    """Turn a mapping from state to action, as some planners give it, into an array of actions."""
     own = states.tolist()
     missing = [state for state in own if state not in policy]
     if missing:
@@ -61,11 +61,11 @@ def _listed(policy: Mapping[Any, Any], game: Game, states: IntArray) -> npt.NDAr
 
 
 class TableBuilder:
-    """Collects checked actions and laws, batch by batch, until they make a table of all states.
+    """Collects checked actions and laws, batch by batch, and makes a table of them.
 
     Args:
-        check: what the policy obeys.
-        with_laws: whether there is room for a table of laws; if not, only actions are kept.
+        check: the check of the policy, which has its game and its name.
+        with_laws: whether laws are stored; if not, only actions are.
     """
 
     def __init__(self, check: PolicyCheck, with_laws: bool) -> None:
@@ -83,7 +83,7 @@ class TableBuilder:
             self._table[states] = rows
 
     def policy(self, states: IntArray) -> Policy | None:
-        """Make the policy of the seat's states; None if it has laws and there was no room."""
+        """Return the policy of the seat's states; None if some have laws that are not stored."""
         actions, table, num_actions = self._actions, self._table, self._check.shape[1]
         done = actions[states] >= 0
         others = np.flatnonzero(actions < 0)  # other players' states, or states with a law
@@ -98,26 +98,26 @@ class TableBuilder:
 
 
 def batch_size(num_actions: int) -> int:
-    """Give the number of states in a batch."""
+    """Return the number of states in a batch."""
     return max(1, BATCH // num_actions)
 
 
 def batches(states: IntArray, num_actions: int) -> Iterator[IntArray]:
-    """Cut states into batches."""
+    """Divide states into batches."""
     step = batch_size(num_actions)
     for first in range(0, len(states), step):
         yield states[first : first + step]
 
 
 def as_numbers(given: Any, name: str) -> npt.NDArray[Any]:
-    """Read an array of whole numbers, floats or truth values.
+    """Return an array of integers, floats or booleans.
 
     Args:
         given: an array, a list, or a tensor, with a gradient or without.
         name: name of the argument in messages.
 
     Raises:
-        ValueError: if it is anything else.
+        ValueError: if ``given`` holds anything else.
     """
     if isinstance(given, np.ma.MaskedArray):
         raise InputError(
@@ -132,7 +132,7 @@ def as_numbers(given: Any, name: str) -> npt.NDArray[Any]:
         raise InputError(f"{name} must be numbers, got nothing (None)")
     try:
         array = np.asarray(_of_tensor(given))
-    except Exception as error:  # each library raises its own
+    except Exception as error:  # each library raises errors of its own
         said = " ".join(str(error).split())[:120]
         raise InputError(
             f"{name} must be numbers in rows of one length, got a {type(given).__name__}: {said}"
@@ -143,7 +143,7 @@ def as_numbers(given: Any, name: str) -> npt.NDArray[Any]:
 
 
 def _of_tensor(given: Any) -> Any:
-    """Take a tensor of torch off its device and its gradient; numpy knows no bfloat16."""
+    """Detach a tensor of torch and move it to the CPU; bfloat16, unknown to numpy, is widened."""
     if not hasattr(given, "detach"):
         return given
     tensor = given.detach().cpu()

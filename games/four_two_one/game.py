@@ -1,7 +1,7 @@
 """421: cast three dice up to three times, put aside what you like, make a high combination.
 
-Source: Pierre Albarede, *Fate stochastic management and policy benchmark in 421* (2024); equation
-and section numbers are its.
+Source: Pierre Albarede, *Fate stochastic management and policy benchmark in 421* (2024), to which
+the numbers of equations and sections belong.
 
 A player casts D dice with F faces up to J times. After every cast it accumulates any of the dice
 just cast; the others are cast again. The round ends when all dice are accumulated, at the latest
@@ -9,8 +9,8 @@ by the last cast. A *combination* is a set of faces with repetition, in growing 
 first player may stop early (the round lasts J_1 <= J casts); next players cast exactly J_1 times
 and may not complete their combination earlier (9, 10).
 
-There are three games of one round (``rounds``): a first player or a next player alone, paid by a
-utility, and a set of two players.
+There are three games of one round (``rounds``): a first player alone and a next player alone, paid
+by a utility, and a set of two players.
 """
 
 from collections.abc import Iterator
@@ -35,26 +35,26 @@ class FourTwoOne(FourTwoOneWords):
 
     A state is (faces accumulated, faces cast, casts made) and, in a set, (casts imposed, rank of
     the result to beat). An action says which of the dice just cast, in growing order, are
-    accumulated: ``subsets[action]``. Of dice that show the same face the first ones are taken.
-    Smaller actions take fewer dice and, of the same number of dice, lexicographically smaller
-    faces: the order in which section 5.2 breaks ties.
+    accumulated: ``subsets[action]``. Of equal dice an action takes the first. Smaller actions take
+    fewer dice or, of the same number of dice, lexicographically smaller faces: section 5.2 breaks
+    ties in this order.
 
     Args:
         dice: D, at least 1.
         faces: F, at least 2.
         casts: J, the largest number of casts of a round, at least 1.
-        utility: "transfer" (Table 5; three dice), "sum" of the faces,
-            "goal:123" (1 for a combination, else 0), "goals:123,224,345" (1 for each of several),
-            a function of (combination, casts made), a table of shape (combination, casts) with
-            combinations as in ``combinations``, or "set" (two players, three dice).
-        duration: None for a first player; for a next player, the number of casts it has to make.
+        utility: "transfer" (Table 5; three dice), "sum" of the faces, "goal:123" (1 for a
+            combination, else 0), "goals:123,224,345" (1 for any of several combinations), a
+            function of (combination, casts made), a table of shape (combination, casts) in the
+            order of ``combinations``, or "set" (two players, three dice).
+        duration: None for a first player; for a next player, the number of casts that it must make.
         tie: in a set, equal combinations pay both players "half", or are "lost" by the second.
 
     Attributes:
         subsets: the dice that each action accumulates, counted from 0.
-        combinations: all results, faces in growing order, in lexicographic order.
-        utilities: fractions, shape (combination, casts); None in a set.
-        ranks: with three dice, the place of each combination in (54), 0 the lowest.
+        combinations: all results, as faces in growing order, in lexicographic order.
+        utilities: the utility as fractions, shape (combination, casts); None in a set.
+        ranks: with three dice, the rank of each combination by (54), 0 the lowest.
 
     Raises:
         ValueError: if an argument is not in its range.
@@ -107,7 +107,7 @@ class FourTwoOne(FourTwoOneWords):
         duration: float | None,
         num_players: float,
     ) -> Cost:
-        """Estimate what solving takes (see ``sizes``)."""
+        """Estimate states, memory and time (see ``sizes``)."""
         dice, rounds = min(dice, MANY), casts if duration is None else duration
         held = range(int(dice))  # dice accumulated before a cast
         parts = [choose(size + faces - 1, size) for size in held]
@@ -153,7 +153,7 @@ class FourTwoOne(FourTwoOneWords):
         )
 
     def turn(self, casts: int, imposed: bool) -> Turn:
-        """Make the tables of a turn (see ``Casting.turn``)."""
+        """Return the tables of a turn (see ``Casting.turn``)."""
         return self._casting.turn(casts, imposed)
 
     def options(self, cast: Combination) -> Iterator[tuple[int, Combination]]:
@@ -164,6 +164,6 @@ class FourTwoOne(FourTwoOneWords):
         """Read a combination written as digits, such as 421.
 
         Raises:
-            InputError: if it is no combination of this game.
+            InputError: if the text is no combination of this game.
         """
         return self._casting.parse(goal)

@@ -7,10 +7,10 @@ from ...core.types import IntArray
 
 
 def layout(observations: IntArray, of_first: IntArray, dice: int, faces: int, casts: int) -> Layout:
-    """Lay states out by the faces put aside (columns, few faces first) and the casts made (rows).
+    """Return the columns, by faces put aside (few faces first), and the rows, by casts made.
 
     Args:
-        observations: of the states that are laid out, shape (state, component).
+        observations: observations of the states, shape (state, component).
         of_first: observations of all states of the first player, shape (state, component).
         dice: number of dice.
         faces: faces of a die.

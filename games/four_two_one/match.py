@@ -1,7 +1,8 @@
 """A match of 421: rounds for tokens, first from a pot, then between the players.
 
 Source: Pierre Albarede, *Fate stochastic management and policy benchmark in 421* (2024), appendix
-A and section 2.3, which leave the whole match open; table, equation and note numbers are its.
+A and section 2.3, which leave the whole match open. Numbers of tables, equations and notes are the
+paper's.
 
 A round is a set (``FourTwoOne`` with utility "set"): one player begins and casts up to three times,
 the other follows, casts exactly as often and knows the result to beat. The lower combination by
@@ -10,9 +11,10 @@ the other follows, casts exactly as often and knows the result to beat. The lowe
 the *discharge*. A player who has no token once the pot is empty has won the match, which pays 1.
 
 Let V(p, a, b) be the probability that the player who begins a round wins the match, with p tokens
-in the pot, a of its own and b of the other player's. A round leads to another such value, or to the
-end. In the charge the pot always shrinks, unless tied rounds are replayed; in the discharge token
-states may come back. So all token states with the same pot are a block (see ``blocks``).
+in the pot, a tokens of its own and b of the other player. After a round the match is over, or
+another round begins in another token state. In the charge the pot shrinks with every round, unless
+tied rounds are replayed; in the discharge token states may come back. So all token states with the
+same pot are a block (see ``core.blocks``).
 """
 
 from collections.abc import Iterator
@@ -44,18 +46,19 @@ class FourTwoOneMatch(FourTwoOneMatchWords):
         tokens: tokens in the pot at first, at least 1.
         starter: the player who begins the next round: the "loser" or the "winner" of this round,
             the player who did not begin this round ("alternate"), or always the "same" player.
-        tie: of equal combinations the one cast "last" loses (note 6), or the round is a "replay".
+        tie: with equal combinations the player who cast "last" loses the round (note 6), or the
+            round is played again ("replay").
         charge_casts: the largest number of casts of a round in the charge, at least 1.
-        discharge_casts: the same in the discharge.
-        short_pot: a pot that has less than the combination is worth gives all it has ("truncate"),
-            or the winner of the round gives the rest as well ("spill").
+        discharge_casts: the largest number of casts of a round in the discharge, at least 1.
+        short_pot: if the pot has fewer tokens than the combination is worth, the loser of the round
+            gets only those ("truncate"), or the winner of the round gives the rest ("spill").
         four_two_one: tokens that 421 is worth, at least 1.
         faces: faces of each die, at least 2. Table 5 extends to faces above 6: two ones or three
             equal faces are worth the face.
 
     Attributes:
         token_states: pot, own and other's tokens, shape (token state, 3), by falling pot.
-        worths: tokens that change hands if the combination is the higher one, shape (result,).
+        worths: tokens that each combination is worth, shape (result,).
         phases: the charge and, with two tokens or more, the discharge.
 
     Raises:
@@ -108,7 +111,7 @@ class FourTwoOneMatch(FourTwoOneMatchWords):
                 yield pot, own, held - own
 
     def _lay_out(self) -> list[Phase]:
-        """Give the phases; one token leaves no discharge."""
+        """Return the phases; with one token there is no discharge."""
         phases, first_state = [], 0
         pots = self.token_states[:, 0]
         for casts, inside in ((self.charge_casts, pots > 0), (self.discharge_casts, pots == 0)):
@@ -124,7 +127,7 @@ class FourTwoOneMatch(FourTwoOneMatchWords):
         return phases
 
     def _settle(self, game: FourTwoOne, tokens: IntArray) -> Settlement:
-        """Settle every round of a phase.
+        """Return the results of every round of a phase.
 
         Args:
             game: the rounds of the phase.
@@ -156,7 +159,7 @@ class FourTwoOneMatch(FourTwoOneMatchWords):
         return wins
 
     def handed(self, game: FourTwoOne, tokens: IntArray) -> tuple[IntArray, IntArray]:
-        """Give the tokens that the loser of a round gets.
+        """Return the tokens that the loser of a round gets.
 
         Args:
             game: the rounds of a phase.
@@ -176,12 +179,12 @@ class FourTwoOneMatch(FourTwoOneMatchWords):
         return from_pot, np.minimum(owed, np.where(wins, other, own))
 
     def swapped(self, phase: Phase, tokens: IntArray) -> IntArray:
-        """Give token states of a phase, counted in it, as the other player sees them."""
+        """Return the numbers, in a phase, of token states from the other player's view."""
         seen: IntArray = phase.swapped[tokens]
         return seen
 
     def is_cyclic(self, pots: IntArray) -> BoolArray:
-        """Say whether a round may leave the pot as it is, so that its token state may come back."""
+        """Say whether rounds may leave these pots unchanged, so that token states come back."""
         cyclic: BoolArray = (pots == 0) | (self.tie == "replay")
         return cyclic
 
@@ -189,7 +192,7 @@ class FourTwoOneMatch(FourTwoOneMatchWords):
     def cost(
         exact: bool, tokens: float, charge_casts: float, discharge_casts: float, faces: float
     ) -> Cost:
-        """Estimate what solving takes (see ``sizes``): each token state has a set, swept twice."""
+        """Estimate states, memory and time (see ``sizes``) from a set in each token state."""
         charge, discharge = (
             FourTwoOne.cost(exact, 3, faces, casts, None, 2)
             for casts in (charge_casts, discharge_casts)

@@ -1,4 +1,4 @@
-"""Rules, states and moves of a match of 421 in words, and its table."""
+"""The rules, states and moves of a match of 421 in words, and its board."""
 
 from collections.abc import Iterator, Sequence
 
@@ -22,7 +22,7 @@ STARTERS = {
 
 
 class FourTwoOneMatchWords(TurnGame):
-    """What people read and see of a match; ``FourTwoOneMatch`` adds the rules."""
+    """The words and the board of a match; ``FourTwoOneMatch`` adds the rules."""
 
     tokens: int
     starter: str
@@ -68,7 +68,7 @@ class FourTwoOneMatchWords(TurnGame):
         yield ranking_rule(self.faces)
 
     def _token_rules(self) -> Iterator[str]:
-        """Say which tokens change hands after a round, a sentence at a time."""
+        """Yield the sentences about the tokens that change hands after a round."""
         yield (
             "The lower combination loses the round, and its player takes as many tokens as the "
             f"higher one is worth: from the pot, which has {self.tokens} at first, and once the "
@@ -80,7 +80,7 @@ class FourTwoOneMatchWords(TurnGame):
             yield "If the pot has too few, it gives what it has, and nobody gives the rest."
 
     def _tie_rules(self) -> Iterator[str]:
-        """Say what equal combinations do."""
+        """Yield the sentence about equal combinations."""
         if self.tie == "replay" and self.tokens == 1:
             yield "Of equal combinations none loses, and the same player begins again."
         elif self.tie == "replay":
@@ -117,7 +117,7 @@ class FourTwoOneMatchWords(TurnGame):
     def tell(self, observation: IntArray, action: int, outcome: int) -> str:
         return self.phases[0].round.tell(observation[3:], action, outcome)
 
-    # ------------------------------------------------------------------ the table and the maps
+    # ------------------------------------------------------------------ the board and the maps
 
     @override
     def layout(self, observations: IntArray) -> Layout:

@@ -1,8 +1,8 @@
 """The two phases of a match of 421 as legs.
 
-In each phase the players play rounds, one in each *token state*: (pot, own tokens, other's tokens)
-as a player sees it. Both players have a leg for each leg of the round, with the same states. A
-token state is a group of contexts of these legs: the results to beat.
+A *token state* is (pot, own tokens, other player's tokens). A round is played in each token state
+of a phase. Each leg of the round makes two legs of the match, one for each player, with the same
+states. The contexts of such a leg are all pairs of a token state and a result to beat.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,14 +14,14 @@ from ...core.leg import Leg
 from ...core.types import Array, BoolArray, IntArray
 from .game import FourTwoOne
 
-#: Of each result of a leg: the context that follows, the payoffs, and whether they are settled.
+#: For each result of a leg: the next context, the payoffs, and whether these are settled.
 Leads = tuple[IntArray, Array, BoolArray]
 
 
 class Settlement(NamedTuple):
-    """The results of the rounds of a phase, arrays of shape (token state, result, result to beat).
+    """The ends of the rounds of a phase, arrays of shape (token state, result, result to beat).
 
-    Token states are seen by the player who begins the round; results are the follower's.
+    Token states are those of the player who begins the round, results those of the follower.
     """
 
     over: BoolArray  # whether the match is over
@@ -31,18 +31,18 @@ class Settlement(NamedTuple):
 
 
 class Phase(NamedTuple):
-    """Charge or discharge."""
+    """The charge or the discharge."""
 
     round: FourTwoOne
-    first_state: int  # its first state in the match
-    first_tokens: int  # its first token state, of all phases
-    tokens: IntArray  # its token states: (pot, own, other's), shape (token state, 3)
-    swapped: IntArray  # token states as the other player sees them, counted in the phase
+    first_state: int  # first state of the phase in the match
+    first_tokens: int  # number of its first token state among those of all phases
+    tokens: IntArray  # its token states: (pot, own, other player's), shape (token state, 3)
+    swapped: IntArray  # number, in the phase, of each token state from the other player's view
     settlement: Settlement
 
 
 def legs_of(phases: Sequence[Phase]) -> Iterator[Leg]:
-    """Give a leg for each phase, leg of its round and player, in this order."""
+    """Yield a leg for each phase, leg of its round and player, in this order."""
     most = phases[0].tokens[0, 0]  # tokens in the pot at first
     firsts = _first_contexts(phases)
     for number, phase in enumerate(phases):
@@ -62,7 +62,7 @@ def legs_of(phases: Sequence[Phase]) -> Iterator[Leg]:
 
 
 def _first_contexts(phases: Sequence[Phase]) -> list[list[list[int]]]:
-    """Give the first context by phase, leg of the round and player, counted over all legs."""
+    """Return the first context by phase, leg of the round and player, counted over all legs."""
     counts = [
         len(phase.tokens) * len(leg.contexts)
         for phase in phases
@@ -74,7 +74,7 @@ def _first_contexts(phases: Sequence[Phase]) -> list[list[list[int]]]:
 
 
 def _first_turn(phase: Phase, second: list[int]) -> Leads:
-    """Lead from the results of the player who begins to the turn of the follower.
+    """Return the contexts of the follower's turn for the results of the player who begins.
 
     Args:
         phase: the phase.
@@ -90,7 +90,7 @@ def _first_turn(phase: Phase, second: list[int]) -> Leads:
 def _second_turn(
     phases: Sequence[Phase], phase: Phase, player: int, firsts: list[list[int]]
 ) -> Leads:
-    """Lead from the results of the follower to the next round, or to the end.
+    """Return the contexts of the next round, or the payoffs, for the results of the follower.
 
     Args:
         phases: both phases.

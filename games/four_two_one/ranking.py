@@ -1,4 +1,4 @@
-"""421's ranking of three dice: tokens (Table 5) and hierarchy (54) of Albarede 2024."""
+"""The worth in tokens (Table 5) and the rank (54) of combinations of three dice, Albarede 2024."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -12,7 +12,7 @@ Combination: TypeAlias = tuple[int, ...]  # faces in growing order
 
 
 def tokens(faces: Combination) -> int:
-    """Give the tokens that a highest combination of three dice transfers (Table 5)."""
+    """Return the tokens that a combination of three dice is worth (Table 5)."""
     if faces == (1, 2, 4):
         return 10
     if faces == (1, 1, 1):
@@ -25,10 +25,10 @@ def tokens(faces: Combination) -> int:
 
 
 def hierarchy(faces: int) -> IntArray:
-    """Rank the combinations of three dice by (54), 0 the lowest, in lexicographic order.
+    """Return the rank by (54), 0 the lowest, of the combinations in lexicographic order.
 
-    421, then 111, then f11 and fff by falling f, then the sequences and the others, each by the
-    number that their falling faces form.
+    From the highest down the order is 421, 111, then f11 and fff by falling f, then the sequences,
+    then all others; the last two by the number that their falling faces form.
     """
 
     def height(combination: Combination) -> tuple[int, Sequence[int]]:

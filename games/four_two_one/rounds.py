@@ -1,9 +1,9 @@
 """The three games of one round of 421.
 
 * ``FirstPlayer``: one player, who may stop before the last cast, paid by a utility.
-* ``NextPlayer``: one player, who has to make a given number of casts, paid by a utility.
-* ``TheSet``: two players. The first is free, the second has to make as many casts and knows the
-  result to beat; the higher combination by (54) wins.
+* ``NextPlayer``: one player, who must make a given number of casts, paid by a utility.
+* ``TheSet``: two players. The first player may stop early. The second player must make as many
+  casts and knows the result to beat; the higher combination by (54) wins.
 
 A utility u_j(d) is a number for each result d and number of casts j (33).
 """
@@ -39,11 +39,11 @@ class FirstPlayer:
         utility: the payoff of each result.
 
     Attributes:
-        known: name and number of values of the components of an observation that tell the context.
-        utilities: fractions, shape (combination, casts).
+        known: name and number of values of each component of the context.
+        utilities: the utility as fractions, shape (combination, casts).
 
     Raises:
-        InputError: if the utility is no utility of these dice.
+        InputError: if the utility does not fit the dice, or is unknown.
     """
 
     def __init__(self, casting: Casting, utility: Utility) -> None:
@@ -52,13 +52,13 @@ class FirstPlayer:
         self.utilities = frozen(_tabulated(casting, utility))
 
     def legs(self) -> list[Leg]:
-        """Give the player's turn, with a result for each combination and number of casts."""
+        """Return the player's leg, with a result for each combination and number of casts."""
         turn = self._casting.turn(self._casting.casts, imposed=False)
         return [_alone(turn, self.utilities.T.ravel())]
 
 
 class NextPlayer(FirstPlayer):
-    """One player, who has to make ``duration`` casts."""
+    """One player, who must make ``duration`` casts."""
 
     def __init__(self, casting: Casting, utility: Utility, duration: int) -> None:
         super().__init__(casting, utility)
@@ -71,15 +71,17 @@ class NextPlayer(FirstPlayer):
 
 
 class TheSet:
-    """Two players; the first player's casts choose the second's turn, its result the context.
+    """Two players; the first player's number of casts chooses the second player's leg.
+
+    The contexts of the second leg are the results of the first player.
 
     Args:
         casting: dice, faces and casts.
-        tie: "half" or "lost", what equal combinations pay the second player.
+        tie: "half" or "lost", for the second player with an equal combination.
 
     Attributes:
-        known: name and number of values of the components of an observation that tell the context.
-        utilities: None, as results are compared.
+        known: name and number of values of each component of the context.
+        utilities: None, since results are compared.
 
     Raises:
         InputError: if there are not three dice.
@@ -97,7 +99,7 @@ class TheSet:
         self.known = [("casts imposed", casting.casts + 1), ("rank to beat", len(ranks) + 1)]
 
     def legs(self) -> list[Leg]:
-        """Give the first player's turn, and the second one's for each number of casts."""
+        """Return the first player's leg, and the second player's for each number of casts."""
         casting, ranks, number = self._casting, self._ranks, len(self._ranks)
         free = casting.turn(casting.casts, imposed=False)
         following = 1 + np.arange(free.num_results)[:, None]
@@ -123,7 +125,7 @@ def is_set(utility: Utility) -> bool:
 def round_of(
     casting: Casting, utility: Utility, duration: int | None, tie: Tie
 ) -> FirstPlayer | TheSet:
-    """Give the game of one round that the arguments of ``FourTwoOne`` choose.
+    """Return the game of one round for the arguments of ``FourTwoOne``.
 
     Raises:
         InputError: if the arguments do not go together.
@@ -147,7 +149,7 @@ def _alone(turn: Turn, paid: Array) -> Leg:
 
 
 def _tabulated(casting: Casting, utility: Utility) -> Array:
-    """Give a utility as fractions, shape (combination, casts)."""
+    """Return a utility as fractions, shape (combination, casts)."""
     if isinstance(utility, str):
         values = [[value] * casting.casts for value in _named(casting, utility)]
     elif callable(utility):
@@ -165,7 +167,7 @@ def _tabulated(casting: Casting, utility: Utility) -> Array:
 
 
 def _named(casting: Casting, utility: str) -> list[int]:
-    """Give the utility of each combination by name."""
+    """Return the utility of each combination, for a utility with a name."""
     kind, _, goals = utility.partition(":")
     if utility == "sum":
         return [sum(faces) for faces in casting.combinations]
@@ -184,7 +186,7 @@ def _named(casting: Casting, utility: str) -> list[int]:
 
 
 def _fraction(value: Any) -> Fraction:
-    """Read a finite number exactly; texts may not have exponents, as these may be of any size."""
+    """Read a finite number exactly; a text may have no exponent, as it could be too large."""
     try:
         if isinstance(value, str) and re.fullmatch(r"-?\d+([/.]\d+)?", value) is None:
             raise ValueError
@@ -196,6 +198,6 @@ def _fraction(value: Any) -> Fraction:
 
 
 def digest(utilities: Array | None) -> str:
-    """Name a table of utilities by a hash of its numbers."""
+    """Return a name for a table of utilities: a hash of its numbers."""
     text = repr([] if utilities is None else utilities.tolist())
     return f"<table {hashlib.sha256(text.encode()).hexdigest()[:12]}>"

@@ -1,4 +1,4 @@
-"""The turn of 421: casts of some dice, the choices after a cast, and both as tables."""
+"""The turn of 421: its casts, its actions, and both as tables."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,12 +37,12 @@ class Casting:
 
     @cached_property
     def combinations(self) -> list[Combination]:
-        """All results, faces in growing order, in lexicographic order."""
+        """All results, as faces in growing order, in lexicographic order."""
         return combinations(self.dice, self.faces)
 
     @cached_property
     def ranks(self) -> IntArray | None:
-        """With three dice, the place of each combination in (54), 0 the lowest; else None."""
+        """The rank of each combination of three dice by (54), 0 the lowest; else None."""
         return hierarchy(self.faces) if self.dice == 3 else None
 
     def options(self, cast: Combination) -> Iterator[tuple[int, Combination]]:
@@ -59,7 +59,7 @@ class Casting:
         """Read a combination written as digits, such as 421.
 
         Raises:
-            InputError: if it is no combination of these dice.
+            InputError: if the text is no combination of these dice.
         """
         faces = tuple(sorted(int(digit) for digit in goal if digit in "123456789"))
         if faces not in self.combinations or len(goal) != self.dice:
@@ -69,14 +69,14 @@ class Casting:
         return faces
 
     def turn(self, casts: int, imposed: bool) -> Turn:
-        """Make the tables of a turn.
+        """Return the tables of a turn.
 
         Afterstates are (casts made, faces accumulated). Results are the combinations; if the player
-        is free to stop, the combinations after one cast, then those after two, and so on.
+        may stop early, the combinations after one cast, then those after two casts, and so on.
 
         Args:
             casts: the largest number of casts.
-            imposed: whether the player has to make all of them.
+            imposed: whether the player must make all casts.
         """
         held = [part for size in range(self.dice) for part in combinations(size, self.faces)]
         afterstates: list[tuple[int, Combination]] = [(0, ())]

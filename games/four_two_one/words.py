@@ -1,4 +1,4 @@
-"""Rules, states and moves of a turn or a set of 421 in words, and its table."""
+"""The rules, states and moves of a turn or a set of 421 in words, and its board."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ TIES = {
 
 
 class FourTwoOneWords(TurnGame):
-    """What people read and see of a turn or a set; ``FourTwoOne`` adds the rules."""
+    """The words and the board of a turn or a set; ``FourTwoOne`` adds the rules."""
 
     dice: int
     faces: int
@@ -33,7 +33,7 @@ class FourTwoOneWords(TurnGame):
     subsets: list[tuple[int, ...]]
     combinations: list[Combination]
     ranks: IntArray | None
-    _utility: str | None  # its name; None for a table or a function
+    _utility: str | None  # name of the utility; None for a table or a function
 
     @property
     @override
@@ -58,7 +58,7 @@ class FourTwoOneWords(TurnGame):
         yield from self._payoff_rules()
 
     def _payoff_rules(self) -> Iterator[str]:
-        """Say what the players are paid for, a sentence at a time."""
+        """Yield the sentences about payoffs."""
         kind, _, goals = (self._utility or "").partition(":")
         if kind == "set":
             if self.casts > 1:
@@ -95,12 +95,12 @@ class FourTwoOneWords(TurnGame):
         return in_words(self._combination(rank))
 
     def _combination(self, rank: int) -> Combination:
-        """Give the combination of a rank (54)."""
+        """Return the combination of a rank (54)."""
         assert self.ranks is not None
         return self.combinations[int(np.flatnonzero(self.ranks == rank)[0])]
 
     def _faces(self, observation: IntArray) -> tuple[list[int], list[int]]:
-        """Give the faces put aside and the faces just cast."""
+        """Return the faces put aside and the faces just cast."""
         split, end = self.dice - 1, 2 * self.dice - 1
         aside, cast = observation[:split], observation[split:end]
         return [int(face) for face in aside if face], [int(face) for face in cast if face]
@@ -128,11 +128,11 @@ class FourTwoOneWords(TurnGame):
         return f"{move}: {in_words(result)} in {spelled(made)} {plural(made, 'cast')}"
 
     def _taken(self, observation: IntArray, action: int) -> list[int]:
-        """Give the faces that an action takes; an illegal action may name dice not cast."""
+        """Return the faces that an action takes; dice that were not cast are left out."""
         cast = self._faces(observation)[1]
         return [cast[die] for die in self.subsets[action] if die < len(cast)]
 
-    # ------------------------------------------------------------------ the table and the maps
+    # ------------------------------------------------------------------ the board and the maps
 
     @override
     def layout(self, observations: IntArray) -> Layout:
@@ -163,7 +163,7 @@ def in_words(faces: Sequence[int]) -> str:
 
 
 def turn_rules(dice: int, faces: int, casts: int) -> Iterator[str]:
-    """Say how a turn of at most some casts is played, a sentence at a time."""
+    """Yield the sentences about a turn of at most ``casts`` casts."""
     yield f"Cast {dice_words(dice, faces)} {up_to(casts)}."
     if casts > 1 and dice == 1:
         yield "After each cast put the die aside, for good, or cast it again."
@@ -175,7 +175,7 @@ def turn_rules(dice: int, faces: int, casts: int) -> Iterator[str]:
 
 
 def _goal_rule(goals: Sequence[str]) -> str:
-    """Say what each goal pays; a goal that is listed twice pays 2."""
+    """Write the payoff of each goal; a goal that is listed twice pays 2."""
     counts = Counter("".join(sorted(goal, reverse=True)) for goal in goals)
     payoffs = sorted(set(counts.values()))
     return listed(
@@ -185,7 +185,7 @@ def _goal_rule(goals: Sequence[str]) -> str:
 
 
 def ranking_rule(faces: int) -> str:
-    """Say which of two combinations of three dice is the higher one."""
+    """Write the order of combinations of three dice."""
     order = ["421"] * (faces >= 4) + ["111"]
     order += ["two ones with another face or three equal faces, by that face, the ones first"]
     order += ["sequences by their highest faces"] * (faces >= 3)
@@ -194,7 +194,7 @@ def ranking_rule(faces: int) -> str:
 
 
 def worth_rule(faces: int, four_two_one: int) -> str:
-    """Say how many tokens combinations of three dice are worth.
+    """Write the worth of combinations of three dice in tokens.
 
     Args:
         faces: faces of a die.

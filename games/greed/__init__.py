@@ -1,4 +1,4 @@
-"""Greed: its rules, its recursion, and the sweeps made of it."""
+"""Greed: the rules, and sweeps by a recursion."""
 
 from .game import Greed
 from .sweeps import GreedSweeps

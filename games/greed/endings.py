@@ -1,14 +1,14 @@
-"""The ends of a game of Greed, and what each pays: the rules for a bust and for equal scores."""
+"""The payoffs at the end of a game of Greed, for a bust and for each comparison of scores."""
 
 from typing import NamedTuple
 
 
 class Ending(NamedTuple):
-    """What the end of a game pays, in half points: 2 for a win, 0 for a loss."""
+    """The payoffs of one end of a game, in halves: 2 for a win, 1 for a tie, 0 for a loss."""
 
-    mover: int  # to the player who rolled last
-    other: int
-    words: str  # as a sentence of the rules says it
+    mover: int  # payoff of the player who rolled last
+    other: int  # payoff of the other player
+    words: str  # part of a sentence of the rules
 
 
 class Endings(NamedTuple):
@@ -20,12 +20,12 @@ class Endings(NamedTuple):
     higher: Ending
 
 
-#: The sweeps rely on it that a bust pays the mover nothing.
+#: The sweeps need that a bust pays the mover nothing.
 BUST = Ending(0, 2, "lose")
 LOWER = Ending(0, 2, "the higher score wins")
 HIGHER = Ending(2, 0, "the higher score wins")
-#: The end with equal scores, by the value of the keyword ``tie``. The other player has stopped
-#: before, and the mover has had the last turn.
+#: The end with equal scores, by the value of the keyword ``tie``. The mover has had the last turn,
+#: after the other player stopped.
 TIES = {
     "half": Ending(1, 1, "equal scores are half a win for both"),
     "lost": Ending(0, 0, "with equal scores both lose"),

@@ -30,21 +30,21 @@ from .words import GreedWords
 class Greed(GreedWords):
     """The rules of Greed for two players.
 
-    A state is (mover's score, other's score, last turn?), an action the number of dice to roll.
+    A state is (mover's score, other player's score, last turn?), an action a number of dice.
 
     Args:
         max_score: the limit M, at least 1 point.
         sides: faces of each die, at least 1.
         max_dice: the largest number of dice that a player may roll. None allows, in each state, the
-            numbers up to floor(2 (M - p) / (s + 1)) + 1, among which there is always an optimal one
-            (section 7; sound because n + 1 dice are no likelier than n to show any sum up to
-            n (s + 1) / 2, and no rating is negative).
+            numbers up to floor(2 (M - p) / (s + 1)) + 1; one of these is always optimal (section 7:
+            any sum up to n (s + 1) / 2 is no likelier with n + 1 dice than with n, and no rating is
+            negative).
         tie: equal scores at the end are worth "half" a win to both players, or are "lost" by both,
             or are won by the "stopper", who rolled no dice, or by the "chaser", who had the last
             turn.
 
     Attributes:
-        endings: the ends of a game, and what each pays.
+        endings: the ends of a game with their payoffs.
         num_scores: number of scores from 0 to the limit.
         dice_allowed: the largest number of dice that the mover may roll, shape (own score,).
 
@@ -90,7 +90,7 @@ class Greed(GreedWords):
 
     @staticmethod
     def cost(exact: bool, max_score: float, sides: float, max_dice: float | None) -> Cost:
-        """Estimate what solving takes (see ``sizes``)."""
+        """Estimate states, memory and time (see ``sizes``)."""
         scores, bits = max_score + 1, max_score * log2(sides)
         actions = 2 + (2 * max_score // (sides + 1) if max_dice is None else max_dice - 1)
         number = 28 + bits / 7.5 if exact else 0.0  # bytes of an integer in the middle of the game
@@ -114,7 +114,7 @@ class Greed(GreedWords):
         return states
 
     def scores(self, states: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Give own score, other's score and whether it is the last turn, of each state."""
+        """Return own score, other player's score and 1 for a last turn, of each state."""
         rest, other = np.divmod(states, self.num_scores)
         last, own = np.divmod(rest, self.num_scores)
         return own, other, last
@@ -145,7 +145,7 @@ class Greed(GreedWords):
         return own > self.max_score
 
     def final_halves(self, own: IntArray, other: IntArray) -> tuple[IntArray, IntArray]:
-        """Give what an end pays the player who rolled last and the other player, in half points.
+        """Return the payoffs of the player who rolled last and of the other player, in halves.
 
         Args:
             own: scores of the player who rolled last.
@@ -177,7 +177,7 @@ class Greed(GreedWords):
         return [(seat, states) for states in [*diagonals, *rows] for seat in (0, 1)]
 
     def diagonal(self, total: int) -> tuple[slice, IntArray]:
-        """Give the other player's scores on the anti-diagonal p + o = total, and its states."""
+        """Return the other player's scores on the anti-diagonal p + o = total, and its states."""
         window = slice(max(0, total - self.max_score), min(total, self.max_score) + 1)
         other = np.arange(window.start, window.stop)
         return window, (total - other) * self.num_scores + other

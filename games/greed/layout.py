@@ -5,10 +5,10 @@ from ...core.types import IntArray
 
 
 def layout(observations: IntArray) -> Layout:
-    """Lay states out by both scores, a panel for each kind of turn.
+    """Return the column of own scores and row of other scores, with a panel for last turns.
 
     Args:
-        observations: (own score, other's score, last turn?), shape (state, component).
+        observations: (own score, other player's score, last turn?), shape (state, component).
     """
     column, row, panel = observations.T
     return Layout(

@@ -74,7 +74,7 @@ def backward(
 
 @dataclass(frozen=True)
 class _Backward:
-    """A sweep that fills in ``values``."""
+    """A backward sweep, which fills in ``values``."""
 
     game: Greed
     decide: Decide
@@ -122,19 +122,19 @@ class _Backward:
             air.store(total, window, ratings)
 
     def _dice_in_the_air(self, *rows: int) -> "_DiceInTheAir":
-        """Make the store of ratings; their scale is multiplied by ``ratio`` with each step."""
+        """Make an empty store of ratings, whose scale grows by ``ratio`` with each step."""
         ratio = self.arithmetic.scales(1, self.game.sides, 2)[1]
         weight = self.arithmetic.scaled(Fraction(1, self.game.sides), ratio)
         return _DiceInTheAir(self.game, self.arithmetic, rows, weight, ratio)
 
     def _one(self, points: int, states: IntArray) -> Array:
-        """Give the scale of states after which ``points`` more points can be scored."""
+        """Return the scale of states in which ``points`` more points can be scored."""
         return np.full(len(states), self.scales[points], dtype=self.arithmetic.dtype)
 
     def _decide(
         self, mover: int, states: IntArray, ratings: Array | list[Array], one: Array
     ) -> None:
-        """Decide a stage and store its values.
+        """Call ``decide`` for a stage and store the values.
 
         Args:
             mover: the player to move.
@@ -168,13 +168,13 @@ class _Backward:
         return np.array(rated)
 
     def _bust(self, one: Array) -> Array:
-        """Give the payoff of a bust to the player who does not move."""
+        """Return the payoff of a bust to the player who is not the mover."""
         payoff: Array = self.arithmetic.scaled(Fraction(self.game.endings.bust.other, 2), one)
         return payoff
 
 
 def forward(game: Greed, decide: Decide, mass: Array, arithmetic: Arithmetic) -> None:
-    """Visit the stages first to last: the adjoint of ``backward``.
+    """Move mass from the first stage to the last: the adjoint of ``backward``.
 
     Args:
         game: the rules.
@@ -206,7 +206,7 @@ def forward(game: Greed, decide: Decide, mass: Array, arithmetic: Arithmetic) ->
 
 
 class _DiceInTheAir:
-    """Numbers by (other player's score, dice in the air) at the last s steps of a sweep.
+    """The numbers by (other player's score, dice in the air) of the last s steps of a sweep.
 
     A step is a sum of scores or, in the last turn, the mover's score. Backward the numbers are
     ratings, and a die in the air moves a rating from step k + f to step k; forward they are
@@ -215,9 +215,9 @@ class _DiceInTheAir:
     Args:
         game: the rules.
         arithmetic: of the numbers.
-        rows: sizes of the axes before these two, for players.
-        weight: factor of a number that a die moves by one step.
-        ratio: further factor for each further step.
+        rows: sizes of further axes, for players, before these two.
+        weight: factor of the number that a die with one point moves.
+        ratio: factor for each further point of the die.
     """
 
     def __init__(

@@ -25,7 +25,7 @@ class GreedSweeps(Sweeps):
     game: Greed
 
     def moves(self, seat: int, player: int) -> Moves:
-        """List all moves; outcomes are sums, so that many moves share a row of totals."""
+        """List all moves; those that differ by the number of dice alone share a row of totals."""
         game = self.game
         scores, limit = np.arange(game.num_scores), game.max_score
         totals = np.arange(game.num_scores + game.laws.shape[1])  # own score and a sum
@@ -105,9 +105,9 @@ class GreedBlock(WholeGame):
     def roundings(self, decision: int, stay: float) -> int:
         """Bound the roundings on the longest way to the end, and in one more move.
 
-        Every die that lands shows at least one point, and so does every turn but the last two,
-        which bounds the number of dice and of turns. A die takes the roundings of a weight, of the
-        product and of each addition; a turn takes those of a decision and of three differences
+        Each die shows at least one point, and each turn but the last two scores at least one, which
+        bounds the numbers of dice and of turns. A die adds the roundings of a weight, of the
+        product and of each addition; a turn adds those of a decision and of three differences
         from 1.
         """
         game = self._game
@@ -178,13 +178,13 @@ def _chances(table: Array, totals: IntArray) -> Array:
 
 @lru_cache(maxsize=4)
 def _beyond(game: Greed, arithmetic: Arithmetic) -> Array:
-    """Give the chance of each total or more, shape (dice, total); the last chance is 0."""
+    """Return the chances of sums of at least each total, shape (dice, total); the last is 0."""
     sums = np.cumsum(arithmetic.laws(game)[:, ::-1], axis=1)[:, ::-1]
     return frozen(np.concatenate([sums, np.zeros_like(sums[:, :1])], axis=1))
 
 
 @lru_cache(maxsize=4)
 def _below(game: Greed, arithmetic: Arithmetic) -> Array:
-    """Give the chance of less than each total, shape (dice, total); the last chance is 1."""
+    """Return the chances of sums below each total, shape (dice, total); the last is 1."""
     sums = np.cumsum(arithmetic.laws(game), axis=1)
     return frozen(np.concatenate([np.zeros_like(sums[:, :1]), sums], axis=1))

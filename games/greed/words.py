@@ -1,4 +1,4 @@
-"""Rules, states and moves of Greed in words, and its table."""
+"""The rules, states and moves of Greed in words, and its board."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,11 +13,11 @@ from ...core.words import dice_words, plural
 from .endings import BUST, HIGHER, TIES
 from .layout import layout
 
-SHOWN = 30  # the largest number of dice that people are shown
+SHOWN = 30  # the largest number of dice that are drawn
 
 
 class GreedWords(Game):
-    """What people read and see of Greed; ``Greed`` adds the rules."""
+    """The words and the board of Greed; ``Greed`` adds the rules."""
 
     max_score: int
     sides: int
@@ -39,7 +39,7 @@ class GreedWords(Game):
         )
 
     def _roll_rule(self) -> str:
-        """Say how many dice may be rolled, and what they add."""
+        """Write the sentence about the number of dice."""
         if self.max_dice == 1:
             return f"Roll {dice_words(1, self.sides)}, and add its number to your score."
         faces = f"with {self.sides} {plural(self.sides, 'face')}"
@@ -70,7 +70,7 @@ class GreedWords(Game):
         bust = f", bust with {total}" if total > self.max_score else ""
         return f"{self.describe_action(action)}: {outcome}{bust}"
 
-    # ------------------------------------------------------------------ the table and the maps
+    # ------------------------------------------------------------------ the board and the maps
 
     @override
     def layout(self, observations: IntArray) -> Layout:

@@ -6,8 +6,8 @@ lowest total wins; players after the first know the best total so far.
 
 Objectives:
 
-* "win": every player with the lowest total wins 1, all others 0 (the notebook's rule). A player is
-  paid 0 as soon as its total is beaten; a player who ties with the best total so far still wins.
+* "win": every player with the lowest total is paid 1, every other player 0 (the notebook's rule). A
+  player is paid 0 as soon as a later player has a lower total.
 * "share": the players with the lowest total share 1 among them. The number of players who hold the
   best total so far then matters to the player to move, and is observed.
 * "score": every player is paid minus its own total.
@@ -47,7 +47,7 @@ class LowestScore(LowestScoreWords):
         objective: "win", "share" or "score".
 
     Attributes:
-        worth: worth of each face in points, entry 0 that of face 1.
+        worth: worth of each face in points, from face 1 on.
         max_score: largest total.
         afterstates: (dice left to roll, total kept) before each roll of a turn.
 
@@ -94,7 +94,7 @@ class LowestScore(LowestScoreWords):
     def cost(
         exact: bool, dice: float, faces: float, zero_face: float, players: float, objective: str
     ) -> Cost:
-        """Estimate what solving takes (see ``sizes``)."""
+        """Estimate states, memory and time (see ``sizes``)."""
         results = dice * (faces - (zero_face == faces)) + 1
         tied = players - 1 if objective == "share" else 1.0
         largest = results * tied if players > 1 else 1.0
@@ -102,13 +102,13 @@ class LowestScore(LowestScoreWords):
         return cost_of_turns(exact, dice, faces, zero_face, players, (largest, every))
 
     def by_worth(self, roll: tuple[int, ...]) -> tuple[int, ...]:
-        """Put the faces of a roll in order of worth."""
+        """Sort the faces of a roll by worth."""
         return by_worth(roll, self.worth)
 
     # ------------------------------------------------------------------ the round
 
     def _legs(self, turn: Turn) -> Iterator[Leg]:
-        """Give the turn of each player; its contexts say what the player knows."""
+        """Yield the leg of each player."""
         known_before, first_context = [_Known(None, 0)], 0
         for seat in range(self.players):
             first_context += len(known_before)
@@ -117,7 +117,7 @@ class LowestScore(LowestScoreWords):
             known_before = known_after
 
     def _known_after(self, seat: int) -> "list[_Known]":
-        """List what may be known after a player's turn."""
+        """List the possible knowledge after a player's turn: the contexts of the next leg."""
         tied = range(1, seat + 2) if self.objective == "share" else [1]
         return [_Known(best, count) for best in range(self.max_score + 1) for count in tied]
 
@@ -129,13 +129,13 @@ class LowestScore(LowestScoreWords):
         after: "list[_Known]",
         first_context: int,
     ) -> Leg:
-        """Give the turn of one player.
+        """Return the leg of one player.
 
         Args:
             seat: the player.
             turn: the tables of the turn.
-            before: what the player may know, by context.
-            after: what the next player may know, by context.
+            before: the player's knowledge in each context.
+            after: the next player's knowledge in each context.
             first_context: the first context of the next player, counted over all legs.
         """
         last = seat == self.players - 1
@@ -157,7 +157,7 @@ class LowestScore(LowestScoreWords):
     def _settle(
         self, seat: int, known: "_Known", result: int, now: "_Known"
     ) -> Iterator[tuple[int, Fraction]]:
-        """Give each player whose payoff a finished turn settles, and the payoff."""
+        """Yield the players whose payoffs are settled by the result of a turn, and the payoffs."""
         if self.objective == "score":
             yield seat, Fraction(-result)
             return
@@ -182,13 +182,13 @@ class LowestScore(LowestScoreWords):
 
 
 class _Known(NamedTuple):
-    """What the turns before have shown."""
+    """The results of the turns before, as far as they matter."""
 
     best: int | None  # lowest total so far; None: no turn yet
     tied: int  # number of players who hold it, 1 unless the objective is "share"
 
     def after(self, result: int, counts: bool) -> "_Known":
-        """Add the result of another turn; ``counts`` says whether players with it are counted."""
+        """Add the result of another turn; ``counts`` says whether ``tied`` is counted."""
         if self.best is None or result < self.best:
             return _Known(result, 1)
         return _Known(self.best, self.tied + int(counts and result == self.best))

@@ -5,7 +5,7 @@ from ...core.types import IntArray
 
 
 def layout(observations: IntArray, dice: int) -> Layout:
-    """Lay states out by the total kept so far (columns) and the number of dice just rolled (rows).
+    """Return the columns, by the total kept so far, and the rows, by the dice just rolled.
 
     Args:
         observations: shape (state, component): the total, the dice, and the context.

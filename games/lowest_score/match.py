@@ -5,7 +5,7 @@ next one, "to keep it even". In the notebook all players who tie win a round. He
 it, so that one player begins the next round.
 
 The turns are the turns of ``LowestScore``. Every round has a winner, so that the match has no
-cycles; a context holds the rounds won so far and what is known of the round.
+cycles. A context is a ``Standing``: the rounds won so far and the best total of this round.
 """
 
 from fractions import Fraction
@@ -28,13 +28,13 @@ MANY = 200.0  # logarithm of a number of tallies; every limit on sizes is lower
 
 
 class Standing(NamedTuple):
-    """What a player knows before its turn."""
+    """The rounds won and the round so far, as known to a player before its turn."""
 
     wins: tuple[int, ...]  # rounds won by each seat
     turns: int  # number of turns played in this round
     seat: int  # the player to move
-    best: int  # lowest total of this round, one above the largest total if there is none
-    holder: int  # seat that has it, ``seat`` if there is none
+    best: int  # lowest total of this round; before the first total, one above the largest total
+    holder: int  # seat with the lowest total; before the first total, ``seat``
 
 
 class LowestScoreMatch(LowestScoreMatchWords):
@@ -57,9 +57,9 @@ class LowestScoreMatch(LowestScoreMatchWords):
         tie: of the players with the lowest total the "first" or the "last" to play wins the round.
 
     Attributes:
-        round: ``LowestScore`` for one player, whose turn all players play.
-        nothing: the number that stands for the best total while there is none.
-        standings: what a player knows in each context, counted over all legs.
+        round: ``LowestScore`` for one player, which has the turn of every player.
+        nothing: the number that stands for no best total.
+        standings: the standing in each context, counted over all legs.
 
     Raises:
         ValueError: if an argument is not in its range.
@@ -95,9 +95,9 @@ class LowestScoreMatch(LowestScoreMatchWords):
         observed = [
             *islice(of_round, 1 + self.dice),
             ("rounds won", wins),
-            *[(f"rounds won by player {i} after", wins) for i in range(1, players)],
+            *[(f"rounds won by the player {i} seats after", wins) for i in range(1, players)],
             ("best total so far", self.nothing + 1),
-            ("who has it", players),
+            ("holder of the best total", players),
             ("players after", players),
             ("own seat", players),
         ]
@@ -113,13 +113,15 @@ class LowestScoreMatch(LowestScoreMatchWords):
         wins: float,
         starter: str,
     ) -> Cost:
-        """Estimate what solving takes (see ``sizes``)."""
+        """Estimate states, memory and time (see ``sizes``)."""
         tallies = exp(min(players * log(wins), MANY))
-        before_rounds = tallies  # tallies, and players who may begin
+        before_rounds = tallies  # number of pairs of a tally and a player who begins
         if starter == "winner":
             before_rounds = 1 + players * (wins - 1) * tallies / wins
         results = dice * (faces - (zero_face == faces)) + 1
-        known = before_rounds * results  # before later turns, for each holder of the best total
+        known = (
+            before_rounds * results
+        )  # standings before a later turn, for each holder of the best total
         every = before_rounds + known * players * (players - 1) / 2
         deviation = sqrt(players * (wins**2 - 1) / 12)  # standard deviation of the sum of a tally
         legs = max(1, 2.5 * deviation) * (players if starter == "winner" else 1)
@@ -127,13 +129,13 @@ class LowestScoreMatch(LowestScoreMatchWords):
         rounds = players * (wins - 1) + 1
         turns = (exact, dice, faces, zero_face, players)
         cost = cost_of_turns(*turns, contexts, players + 5, rounds)
-        others = players - 2 if exact else 0.0  # their values are kept as well, 40 bytes each
+        others = players - 2 if exact else 0.0  # whose values are kept, 40 bytes each
         return cost._replace(memory=cost.memory + 40 * others * cost.states)
 
     # ------------------------------------------------------------------ the match
 
     def after(self, known: Standing, result: int) -> Standing | int:
-        """Give the standing after a turn, or the seat that has won the match."""
+        """Return the standing after a turn, or the seat of the winner if the match is over."""
         wins, turns, seat, best, holder = known
         if result < best or (result == best and self.tie == "last"):
             best, holder = result, seat

@@ -1,4 +1,4 @@
-"""Rules, states and moves of a match of the lowest-score game in words, and its table."""
+"""The rules, states and moves of a match of the lowest-score game in words, and its board."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,13 +15,13 @@ from .words import to_come
 #: The player who begins the next round, by the value of the keyword ``starter``.
 STARTERS = {
     "winner": "the winner of a round begins the next one",
-    "next": "the player after the one who began a round begins the next one",
+    "next": "the players take turns to begin a round, in the order of their seats",
     "same": "the same player begins every round",
 }
 
 
 class LowestScoreMatchWords(TurnGame):
-    """What people read and see of a match; ``LowestScoreMatch`` adds the rules."""
+    """The words and the board of a match; ``LowestScoreMatch`` adds the rules."""
 
     dice: int
     players: int

@@ -1,4 +1,4 @@
-"""The turn of the lowest-score game as tables, and an estimate of what solving such turns takes."""
+"""The turn of the lowest-score game as tables, and an estimate of the cost of its games."""
 
 from collections.abc import Sequence
 from math import log2
@@ -16,12 +16,12 @@ Afterstate = tuple[int, int]
 
 
 def worths(faces: int, zero_face: int) -> list[int]:
-    """Give the worth of each face in points, entry 0 that of face 1."""
+    """Return the worth of each face in points, from face 1 on."""
     return [0 if face == zero_face else face for face in range(1, faces + 1)]
 
 
 def by_worth(roll: tuple[int, ...], worth: Sequence[int]) -> tuple[int, ...]:
-    """Put the faces of a roll in order of worth.
+    """Sort the faces of a roll by worth.
 
     Args:
         roll: faces.
@@ -84,16 +84,16 @@ def cost_of_turns(
     seen: float = 4,
     rounds: float = 1,
 ) -> Cost:
-    """Estimate what solving a game of these turns takes (see ``sizes``).
+    """Estimate states, memory and time of a game of these turns (see ``sizes``).
 
     Args:
-        exact: whether the numbers are fractions.
+        exact: whether the game is solved without rounding.
         dice: dice of each player.
         faces: faces of each die.
         zero_face: the face worth zero.
         players: number of players.
         contexts: number of contexts of the largest leg, and of all legs.
-        seen: components of an observation besides the dice.
+        seen: number of components of an observation, those of the dice aside.
         rounds: the largest number of rounds in a game.
     """
     most = faces - (zero_face == faces)

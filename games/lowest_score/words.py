@@ -1,4 +1,4 @@
-"""Rules, states and moves of a round of the lowest-score game in words, and its table."""
+"""The rules, states and moves of a round of the lowest-score game in words, and its board."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,7 +13,7 @@ from .layout import layout
 
 
 class LowestScoreWords(TurnGame):
-    """What people read and see of a round; ``LowestScore`` adds the rules."""
+    """The words and the board of a round; ``LowestScore`` adds the rules."""
 
     dice: int
     faces: int
@@ -46,7 +46,7 @@ class LowestScoreWords(TurnGame):
             yield "The lowest total wins; everyone tied for lowest shares the win."
 
     def turn_rules(self) -> Iterator[str]:
-        """Say how one turn is played, a sentence at a time."""
+        """Yield the sentences about one turn."""
         if self.dice == 1:
             yield f"Roll {dice_words(1, self.faces)} and keep it."
         else:
@@ -72,13 +72,13 @@ class LowestScoreWords(TurnGame):
         return f"{turn}, {to_beat}, {to_come(after)}"
 
     def describe_turn(self, observation: IntArray) -> str:
-        """Say the total kept and the dice rolled: "3 so far, rolled 3 1 (a 3 counts 0)"."""
+        """Write the total kept and the dice rolled: "3 so far, rolled 3 1 (a 3 counts 0)"."""
         rolled = self._dice_of(observation)
         worth = f" ({_with_article(self.zero_face)} counts 0)" if self.zero_face in rolled else ""
         return f"{observation[0]} so far, rolled {_faces(rolled)}{worth}"
 
     def _dice_of(self, observation: IntArray) -> list[int]:
-        """Give the faces rolled, in order of worth."""
+        """Return the faces rolled, in order of worth."""
         return [int(face) for face in observation[1 : 1 + self.dice] if face]
 
     # ------------------------------------------------------------------ moves
@@ -102,7 +102,7 @@ class LowestScoreWords(TurnGame):
         total = int(observation[0]) + sum(self.worth[face - 1] for face in rolled)
         return f"{move}: {total} in all"
 
-    # ------------------------------------------------------------------ the table and the maps
+    # ------------------------------------------------------------------ the board and the maps
 
     @override
     def layout(self, observations: IntArray) -> Layout:
@@ -119,7 +119,7 @@ class LowestScoreWords(TurnGame):
         return (*self.turn_board(seat, observation), *known)
 
     def turn_board(self, seat: int, observation: IntArray) -> tuple[Row, Row]:
-        """Show the dice rolled, and the total of the dice kept before."""
+        """Return two rows of the board: the dice rolled, and the total of the dice kept before."""
         dice = dice_of(observation[1 : 1 + self.dice].tolist(), part=0, special=self.zero_face)
         return Row("rolled", dice, seat), Row("kept so far", (Note(f"{observation[0]}"),), seat)
 
@@ -129,7 +129,7 @@ class LowestScoreWords(TurnGame):
 
 
 def to_come(players_after: int) -> str:
-    """Say how many players are still to come: "two players to come"."""
+    """Write the number of players still to come: "two players to come"."""
     if not players_after:
         return "nobody to come"
     return f"{spelled(players_after)} {plural(players_after, 'player')} to come"

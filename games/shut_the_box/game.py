@@ -7,7 +7,7 @@ tiles. A player with no tile left open has shut the box and ends its turn with 0
 plays against the first one's score: lower wins 1, equal pays 1/2.
 
 The notes have two rules for a first player who shuts the box. By their recursion for V_1 the first
-player has won at once (``shut_wins``); by their first line, the second player may still draw by
+player has won at once (``shut_wins``); by their first line, the second player may still tie by
 shutting the box, too. In the recursion one die is rolled if the open sum is at most 6, else two.
 """
 
@@ -44,10 +44,10 @@ class ShutTheBox(ShutTheBoxWords):
         tiles: tiles 1, ..., ``tiles``, at least 1 and at most 12.
         dice: number of dice, at least 1.
         sides: sides of each die, at least 2.
-        one_die: "sum<=6" (or any other number): roll one die while the open sum is at most that;
-            "never": always roll all dice.
-        shut_wins: whether a first player who shuts the box has won; otherwise the second player
-            may still draw.
+        one_die: "sum<=6" (or another number): a player rolls one die while its open tiles have at
+            most this sum; "never": a player always rolls all dice.
+        shut_wins: whether a first player who shuts the box has won; if not, the second player may
+            still tie.
         objective: "win" (two players); for one player, "sum" pays minus the sum left open and
             "shut" pays 1 for shutting the box.
 
@@ -98,7 +98,7 @@ class ShutTheBox(ShutTheBoxWords):
     def cost(
         exact: bool, tiles: float, dice: float, sides: float, one_die: str, objective: str
     ) -> Cost:
-        """Estimate what solving takes (see ``sizes``)."""
+        """Estimate states, memory and time (see ``sizes``)."""
         sets = np.bincount(_open_sums(int(tiles)))  # by their sum
         sums = np.arange(len(sets))
         faces = dice * sides
@@ -125,7 +125,7 @@ class ShutTheBox(ShutTheBoxWords):
     # ------------------------------------------------------------------ the turn
 
     def _closable(self) -> list[tuple[int, ...]]:
-        """List the sets of tiles whose sum can be rolled, the empty one first."""
+        """List the sets of tiles whose sum can be rolled, after the empty set."""
         numbers = range(1, self.tiles + 1)
         sets = (
             chosen for size in numbers for chosen in combinations(numbers, size)
@@ -134,7 +134,7 @@ class ShutTheBox(ShutTheBoxWords):
         return [(), *sorted(sets, key=lambda chosen: (sum(chosen), chosen))]
 
     def _turn(self) -> Turn:
-        """Lay out the turn: afterstates are sets of open tiles, results are sums left open."""
+        """Return the tables of a turn: afterstates are sets of open tiles, results their sums."""
         tiles = np.arange(self.tiles)
         bits = np.arange(2**self.tiles)
         sums = _open_sums(self.tiles)
@@ -163,7 +163,7 @@ class ShutTheBox(ShutTheBoxWords):
     # ------------------------------------------------------------------ the round
 
     def _legs(self, turn: Turn) -> Iterator[Leg]:
-        """Give the turn of each player; the second player's contexts are the scores to beat."""
+        """Yield the leg of each player; the second player's contexts are the scores to beat."""
         scores = np.arange(self.max_score + 1)
         none = np.array([[self.max_score + 1]])
         ended = np.zeros((len(scores), 1), dtype=np.int64)
@@ -187,14 +187,14 @@ class ShutTheBox(ShutTheBoxWords):
 
 
 def _open_sums(tiles: int) -> IntArray:
-    """Add up every set of tiles, shape (set,); bit i of a set's number is tile i + 1."""
+    """Return the sum of each set of tiles, shape (set,); bit i of a set's number is tile i + 1."""
     bits, tile = np.arange(2**tiles)[:, None], np.arange(tiles)
     sums: IntArray = ((bits >> tile & 1) * (tile + 1)).sum(axis=1)
     return sums
 
 
 def _parse_one_die(rule: str) -> int:
-    """Give the largest open sum with which one die is rolled, -1 if there is none."""
+    """Return the largest sum of open tiles with which one die is rolled; -1 for "never"."""
     if rule == "never":
         return -1
     found = re.fullmatch(r"sum<=(\d{1,9})", rule) if isinstance(rule, str) else None

@@ -7,7 +7,7 @@ from ...core.types import IntArray
 
 
 def layout(observations: IntArray, tiles: int) -> Layout:
-    """Lay states out by the sum of the open tiles (columns) and the roll (rows).
+    """Return the columns, by the sum of the open tiles, and the rows, by the roll.
 
     Args:
         observations: (whether each tile is open, roll, score to beat), shape (state, component).

@@ -1,4 +1,4 @@
-"""Rules, states and moves of Shut the Box in words, and its table."""
+"""The rules, states and moves of Shut the Box in words, and its board."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +15,7 @@ from .layout import layout
 
 
 class ShutTheBoxWords(TurnGame):
-    """What people read and see of Shut the Box; ``ShutTheBox`` adds the rules."""
+    """The words and the board of Shut the Box; ``ShutTheBox`` adds the rules."""
 
     tiles: int
     dice: int
@@ -24,7 +24,7 @@ class ShutTheBoxWords(TurnGame):
     objective: str
     max_score: int
     sets: list[tuple[int, ...]]
-    _one_die_sum: int  # the largest open sum with which one die is rolled, -1 if there is none
+    _one_die_sum: int  # the largest sum of open tiles with which one die is rolled; -1 for "never"
 
     @property
     @override
@@ -85,10 +85,10 @@ class ShutTheBoxWords(TurnGame):
         result = f"a sum of {left} is left open" if left else "the box is shut"
         return f"{self.describe_action(action)}: {result}"
 
-    # ------------------------------------------------------------------ the table and the maps
+    # ------------------------------------------------------------------ the board and the maps
 
     def num_dice(self, open_sum: int) -> int:
-        """Give the number of dice to roll when the open tiles have a sum."""
+        """Return the number of dice that a player rolls with a sum of open tiles."""
         return 1 if open_sum <= self._one_die_sum else self.dice
 
     @override
