@@ -10,7 +10,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from exactdice.play.record import Record
+from exactdice.play.record import GameRecord
 from exactdice.play.web import make_app
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
@@ -36,7 +36,7 @@ def main() -> None:
     if program is None:
         raise SystemExit("there is no chromium here")
     FOLDER.mkdir(exist_ok=True)
-    server = make_server("127.0.0.1", 0, make_app(Record(coach=True)), threaded=True)
+    server = make_server("127.0.0.1", 0, make_app(GameRecord(coach=True)), threaded=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=FLAGS)

@@ -1,4 +1,4 @@
-"""A claim of a source, the exact truth, and the verdict."""
+"""A claim of a source, with the exact result and a verdict."""
 
 import csv
 from collections.abc import Iterator, Sequence

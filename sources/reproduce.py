@@ -1,4 +1,4 @@
-"""Every number and claim of the sources, beside its exact value."""
+"""All claims of the sources, each with the exact result and a verdict."""
 
 from collections.abc import Callable, Sequence
 from itertools import chain

@@ -1,6 +1,7 @@
-"""One turn against chance, solved for any utilities of its results: the basis of policies.
+"""Optimal play of one turn against chance, for any utility of its results.
 
-Each column of an array belongs to one utility, so that several utilities are solved together.
+The sources' policies are made of it. Arrays have a column for each utility, so that several
+utilities are solved at once.
 """
 
 from dataclasses import dataclass

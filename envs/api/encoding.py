@@ -1,4 +1,4 @@
-"""Encodings of observations: the same whole numbers in forms that suit different learners."""
+"""Encodings of observations, which are integers, as arrays for different learners."""
 
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
@@ -17,7 +17,7 @@ Features: TypeAlias = npt.NDArray[Any]
 
 
 class Encoding:
-    """One way to write an observation whose component i is one of 0, ..., sizes[i] - 1.
+    """An encoding of observations whose component i is one of 0, ..., sizes[i] - 1.
 
     Args:
         sizes: number of values of each component.
@@ -36,8 +36,8 @@ class Encoding:
         space: the observation space.
 
     Raises:
-        ValueError: if the name is unknown, or is "thermometer" or "scaled" for a game with a
-            single observation, which these encodings cannot show.
+        ValueError: if the name is unknown, or is "thermometer" or "scaled" for a game with one
+            single observation, which would have no features.
     """
 
     def __init__(self, sizes: tuple[int, ...], name: EncodingName = "integer") -> None:
@@ -55,7 +55,7 @@ class Encoding:
 
     @cached_property
     def _bits(self) -> tuple[IntArray, IntArray]:
-        """Component and value to which each bit belongs."""
+        """The component and the value of each bit."""
         first = 1 if self.name == "thermometer" else 0
         components = np.repeat(np.arange(len(self._sizes)), self._sizes - first)
         values = np.concatenate([np.arange(first, size) for size in self._sizes.tolist()])
@@ -63,7 +63,7 @@ class Encoding:
 
     @property
     def components(self) -> IntArray:
-        """Component of an observation to which each feature belongs, shape (feature,)."""
+        """The component of an observation that each feature encodes, shape (feature,)."""
         whole = self.name in ("integer", "scaled")
         return np.arange(len(self._sizes)) if whole else self._bits[0]
 
@@ -83,8 +83,8 @@ class Encoding:
         """Decode one observation, by any encoding but "integer": integers of shape (component,).
 
         Args:
-            observation: shape (feature,), from 0 to 1 as ``encode`` gives them, of any dtype that
-                holds them.
+            observation: shape (feature,), with numbers from 0 to 1 as ``encode`` gives them, of any
+                dtype.
 
         Raises:
             InputError: if ``encode`` never gives this observation.
@@ -95,7 +95,9 @@ class Encoding:
         wanted = f"one that env shows, {shape[0]} numbers by the encoding {self.name}"
         bits = isinstance(self.space, gym.spaces.MultiBinary)
         given = as_numbers(observation, shape, wanted, kinds="iufb" if bits else "iuf")
-        if isinstance(self.space, gym.spaces.Box):  # doubles of numbers shown in single precision
+        if isinstance(
+            self.space, gym.spaces.Box
+        ):  # the observation may be a copy in double precision
             given = given.astype(dtype)
         if np.all((given >= 0) & (given <= 1)):
             integers: IntArray = self.decode(given[None])[0]
@@ -105,7 +107,7 @@ class Encoding:
 
     @property
     def sight(self) -> Sight:
-        """How an agent is shown its states in this encoding."""
+        """The observations of an agent in this encoding."""
         read = None if self.name == "integer" else self.read
         return Sight(self.space, self.encode, wrapped=False, read=read)
 
@@ -117,7 +119,7 @@ class Encoding:
         return integers if self.name in ("integer", "scaled") else self._decode_bits(integers)
 
     def _decode_bits(self, bits: IntArray) -> IntArray:
-        """Sum the values that the bits of each component stand for."""
+        """Return the value of each component from its bits."""
         components, values = self._bits
         adds = bits if self.name == "thermometer" else bits * values
         sums = np.cumsum(adds, axis=-1)
@@ -128,13 +130,13 @@ class Encoding:
 
     @cached_property
     def _largest(self) -> IntArray:
-        """Largest value of each component, 1 at least."""
+        """The largest value of each component, at least 1."""
         largest: IntArray = np.maximum(self._sizes - 1, 1)
         return largest
 
 
 def _names(sizes: tuple[int, ...]) -> tuple[EncodingName, ...]:
-    """List the encodings of a game's observations; two cannot show a single observation."""
+    """List the encodings that suit observations of these sizes."""
     several = max(sizes) > 1
     return tuple(
         name for name in get_args(EncodingName) if several or name not in ("thermometer", "scaled")
@@ -142,16 +144,16 @@ def _names(sizes: tuple[int, ...]) -> tuple[EncodingName, ...]:
 
 
 def encoding_of(space: gym.Space[Any], sizes: tuple[int, ...]) -> Encoding | None:
-    """Find the encoding whose space this is, or None if there is none."""
+    """Return the encoding with this observation space; None if there is none."""
     encodings = (Encoding(sizes, name) for name in _names(sizes))
     return next((encoding for encoding in encodings if encoding.space == space), None)
 
 
 def encoding_for(space: gym.Space[Any], sizes: tuple[int, ...]) -> Encoding:
-    """Give the encoding whose space this is.
+    """Return the encoding with this observation space.
 
     Raises:
-        ValueError: if there is none.
+        ValueError: if no encoding has this space.
     """
     encoding = encoding_of(space, sizes)
     if encoding is None:

@@ -1,4 +1,4 @@
-"""The environment of one game, by the Gymnasium API."""
+"""``GameEnv``, the Gymnasium environment of one game."""
 
 import operator
 from collections.abc import Iterator
@@ -23,29 +23,29 @@ from .encoding import EncodingName, Features
 class GameEnv(gym.Env[Features, SupportsIndex]):
     """One agent in one seat of a dice game against fixed opponents.
 
-    Observations are ``MultiDiscrete`` (what each component means is in the game's
-    ``observation_names``) unless ``encoding`` says otherwise, actions ``Discrete``.
-    ``info["action_mask"]``, int8 of shape (action,), says which actions are legal after every
-    reset and step. An illegal action ends the episode with the worst outcome and
-    ``info["illegal_action"] = True``. When the game is over, ``info["outcome"]`` holds its payoff,
-    and the observation remains that of the agent's last move.
+    The observation space is ``MultiDiscrete`` (the game's ``observation_names`` name its
+    components), or another one by ``encoding``; the action space is ``Discrete``. After every reset
+    and step ``info["action_mask"]``, int8 of shape (action,), has 1 for legal actions. An illegal
+    action ends the episode with the worst payoff and ``info["illegal_action"] = True``. When the
+    game is over, ``info["outcome"]`` is its payoff, and the observation is still the one before the
+    agent's last move.
 
     Args:
         game: name of the game.
-        seat: the agent's seat; seat 0 moves first. Opponents who move before the agent are played
-            by ``reset``, which replays games that end before the agent's first move.
+        seat: the agent's seat; seat 0 moves first. ``reset`` makes the moves of opponents before
+            the agent's first move, and starts again if the game ends before it.
         reward: "outcome", "regret" or "shaped" (see ``Engine``).
-        encoding: how observations are written, "integer" or another one (see ``Encoding``).
+        encoding: the form of observations, "integer" or another one (see ``Encoding``).
         render_mode: None, "ansi" (a text), "rgb_array" (pixels, uint8 of shape (400, 600, 3)) or
-            "human" (a window); the last two need pygame. With a render mode every move of the
-            opponents is shown, so that games are played by the rules and not by tables; a seed
-            then gives other games than without.
+            "human" (a window); the last two need pygame. A render mode shows every move of the
+            opponents, for which games are played by the rules instead of tables; so a seed gives
+            other games than without a render mode.
         keywords: the game's own, such as ``max_score``; and ``opponent`` (``opponents`` in some
             games): a policy's name, a table (state, action), actions (state,), or a callable on
             (observations, masks).
 
     Attributes:
-        task: what the agent faces; exact computation starts from it.
+        task: the agent's decision problem, from which exact computation starts.
 
     Raises:
         ValueError: if an argument is out of range, naming it.
@@ -122,7 +122,7 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
 
     @property
     def sight(self) -> Sight:
-        """How the agent is shown its states."""
+        """The observations of the agent."""
         return self._engine.sight
 
     @contextmanager
@@ -141,7 +141,7 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
         self._over = False
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
-        """Show the game and the last moves, as ``render_mode`` says.
+        """Show the game and the last moves in the form ``render_mode``.
 
         Raises:
             RuntimeError: if no game has begun.
@@ -158,7 +158,7 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
         """The agent's transition law by Gymnasium's toy-text convention, built on demand.
 
         ``P[state][action]`` lists (probability, next state, reward, terminated). Rewards are
-        those of the reward mode. The last state is the end, which absorbs and pays nothing.
+        those of the reward mode. The last state is the end: it is absorbing and pays nothing.
 
         Raises:
             ValueError: if the game is too large to list.
@@ -167,7 +167,7 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
 
     @property
     def sparse_P(self) -> SparseLaw:  # noqa: N802  as P
-        """The agent's transition law as sparse matrices, for default sizes too (see ``SparseLaw``).
+        """The agent's transition law as sparse matrices, which fit in memory for default sizes.
 
         Raises:
             ModuleNotFoundError: if SciPy is not installed.
@@ -177,11 +177,11 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
 
     @property
     def initial_state_distrib(self) -> FloatArray:
-        """Law of the agent's first state, numbered as in ``P``, shape (state,)."""
+        """The law of the agent's first state; states are numbered as in ``P``, shape (state,)."""
         return np.append(self.task.initial, 0.0)
 
     def _watch(self, ended: str = "") -> None:
-        """Give the renderer the last moves, and the words for how the game has ended."""
+        """Pass the last moves, and the result in words if the game is over, to the renderer."""
         if self._renderer is not None:
             state = int(self._engine.states[0])
             self._renderer.watch(self._engine.played, self.task.seat, state, ended)

@@ -1,4 +1,4 @@
-"""The legal actions as a part of the observation, as libraries that know masks expect them."""
+"""A wrapper that puts masks into observations, for libraries that read them there."""
 
 from typing import Any, SupportsIndex
 
@@ -8,7 +8,7 @@ import numpy as np
 from ...core import one_of
 from .encoding import Features
 
-#: The keys of observation and mask, and the type of masks, that each library expects.
+#: For each library: the keys of observation and mask, and the dtype of masks.
 FORMS: dict[str, tuple[str, str, type[np.generic]]] = {
     "rllib": ("observations", "action_mask", np.float32),
     "tianshou": ("obs", "mask", np.bool_),
@@ -17,17 +17,16 @@ FORMS: dict[str, tuple[str, str, type[np.generic]]] = {
 
 
 class MaskInObservation(gym.ObservationWrapper[Any, SupportsIndex, Features]):
-    """Shows a dictionary of the observation and the mask of legal actions.
+    """Makes each observation a dictionary of the observation and the mask of legal actions.
 
-    Exact computation unwraps it: a network is given the observation, and ``score`` itself applies
-    the mask.
+    ``score`` undoes this wrapper: it gives a network the observation alone and applies the mask.
 
     Args:
         env: an environment of one game; the encoding "one_hot_float" suits all these libraries.
-        library: the library whose keys and types are used. "rllib" has "observations" and
-            "action_mask", float32; "tianshou" has "obs" and "mask", bool; "torchrl" has
-            "observation" and "action_mask", bool. Masks have shape (action,), one where an action
-            is legal.
+        library: the library with which the environment is used. The keys and the dtype of masks
+            are "observations" and "action_mask", float32, for "rllib"; "obs" and "mask", bool, for
+            "tianshou"; "observation" and "action_mask", bool, for "torchrl". Masks have shape
+            (action,), and 1 for a legal action.
 
     Raises:
         ValueError: if the library is unknown.
@@ -44,11 +43,11 @@ class MaskInObservation(gym.ObservationWrapper[Any, SupportsIndex, Features]):
 
     @property
     def key(self) -> str:
-        """Key of the observation in the dictionary."""
+        """The key of the observation in the dictionary."""
         return self._names[0]
 
     def observation(self, observation: Features) -> dict[str, Features]:
-        """Put the mask beside an observation."""
+        """Return the dictionary of an observation and its mask."""
         shown, mask, kind = self._names
         legal: Features = self.env.get_wrapper_attr("action_masks")()
         return {shown: observation, mask: legal.astype(kind)}

@@ -44,20 +44,20 @@ HARMLESS = (
 class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no types for mypy
     """A dice game for all its players, by the agent-environment cycle of PettingZoo.
 
-    Agents are "player_0", "player_1" and so on; player_0 moves first. What an agent sees is a
-    dictionary: "observation", as ``encoding`` writes it, and "action_mask", int8 of shape
-    (action,), one where an action is legal. An agent that is not to move sees what it saw at its
-    last move, zeros before its first one, and a mask of zeros.
+    Agents are "player_0", "player_1" and so on; player_0 moves first. An observation is a
+    dictionary: "observation", in the form ``encoding``, and "action_mask", int8 of shape (action,),
+    with 1 for legal actions. An agent that is not to move has the observation of its last move, or
+    zeros before its first move, and a mask of zeros.
 
-    An agent is rewarded once, with its payoff, as soon as that is settled; ``infos`` holds it as
-    "outcome". All agents stay until all payoffs are settled, and terminate together: a player who
-    is beaten in a round of four waits for its end. An illegal action ends the game with
+    An agent gets one reward, its payoff, as soon as the payoff is settled; ``infos`` holds it as
+    "outcome". All agents terminate together, when all payoffs are settled: a player who is beaten
+    in a round of four waits for the end of the round. An illegal action ends the game with
     ``infos[agent]["illegal_action"] = True``: the agent that takes it gets the worst payoff of the
-    game, and all other agents whose payoff is not settled get the best.
+    game, and every other agent whose payoff is not settled gets the best payoff.
 
     Args:
-        game: name of a game of two players or more, or the place of one (see ``find_game``).
-        encoding: how observations are written, "integer" or another one (see ``Encoding``).
+        game: name or place (see ``find_game``) of a game for two players or more.
+        encoding: the form of observations, "integer" or another one (see ``Encoding``).
         render_mode: None, "ansi" (a text), "rgb_array" (pixels) or "human" (a window).
         keywords: the game's own, such as ``max_score``.
 
@@ -106,7 +106,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         self._rng: np.random.Generator | None = None
 
     def _space(self) -> gym.spaces.Dict:
-        """Make an observation space; each agent needs its own, because spaces are seeded."""
+        """Make the observation space of an agent; spaces are seeded, so agents cannot share one."""
         mask = gym.spaces.Box(0, 1, (self.game.num_actions,), np.int8)
         shown = Encoding(self.game.observation_sizes, self.encoding.name).space
         return gym.spaces.Dict({"observation": shown, "action_mask": mask})
@@ -120,7 +120,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Start a new game; without a seed the generator goes on where it was."""
+        """Start a new game; without a seed the random generator continues."""
         if seed is not None or self._rng is None:
             self._rng, _ = gym.utils.seeding.np_random(seed)
         self.agents = self.possible_agents[:]
@@ -142,11 +142,11 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         return {"observation": self._seen[agent].copy(), "action_mask": mask}
 
     def step(self, action: Any) -> None:
-        """Make a move of the agent that is to move; None after the end of the game.
+        """Make a move of the agent to move; after the end of the game the action must be None.
 
         Raises:
             ValueError: if the action is no integer, or outside the action space.
-            RuntimeError: if there is no game.
+            RuntimeError: if no game has begun or all agents have been removed.
         """
         if not self.agents:
             raise RuntimeError("the game is over: call reset before step")
@@ -166,7 +166,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         self._watch(played)
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
-        """Show the game and its last move, as ``render_mode`` says (see ``GameEnv``)."""
+        """Show the game and its last move in the form ``render_mode`` (see ``GameEnv``)."""
         return None if self._renderer is None else self._renderer.render()
 
     def close(self) -> None:
@@ -175,7 +175,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
             self._renderer.close()
 
     def _go_to(self, seat: int, state: int) -> None:
-        """Let a player be to move in a state."""
+        """Put the game into a position."""
         self._seat, self._state = seat, state
         self.agent_selection = self.possible_agents[seat]
         states = np.array([state])
@@ -196,7 +196,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         return played
 
     def _forfeit(self, agent: str) -> None:
-        """End the game by an illegal action of an agent."""
+        """End the game after an illegal action of an agent."""
         worst, best = self.game.payoff_range
         payoffs = np.full(len(self.possible_agents), best, dtype=np.float64)
         payoffs[self._seat] = worst
@@ -204,7 +204,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         self._settle(np.ones(len(payoffs), dtype=bool), payoffs)
 
     def _settle(self, over: BoolArray, payoffs: FloatArray) -> None:
-        """Pay the players whose payoff is settled now; when all are, the game is over."""
+        """Pay the players whose payoffs a move settles; end the game when all are settled."""
         for seat in np.flatnonzero(over & ~self._settled).tolist():
             agent = self.possible_agents[seat]
             self.rewards[agent] = self.infos[agent]["outcome"] = float(payoffs[seat])
@@ -214,7 +214,7 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
             self.agent_selection = self.agents[0]
 
     def _watch(self, played: list[Played]) -> None:
-        """Give the renderer the last move, and the words for how the game has ended."""
+        """Pass the last move, and the result in words if the game is over, to the renderer."""
         if self._renderer is not None:
             ended = ""
             if self._settled.all():
@@ -238,13 +238,13 @@ def env(
 
 
 def inspect_env(env: Any) -> tuple[Task, Sight]:
-    """Give the task of an environment of PettingZoo, and how its agents are shown their states.
+    """Return the task of an environment of PettingZoo, and the observations of its agents.
 
-    The environment has no opponents, so that the task is that of the game's default environment of
+    The environment has no opponents. So its task is the task of the game's default environment of
     Gymnasium: seat 0 against the default opponents.
 
     Raises:
-        TypeError: if it is no environment of this project.
+        TypeError: if the environment is not a ``GameAEC``.
         ValueError: if a wrapper may change the game.
     """
     while isinstance(env, BaseWrapper):
@@ -262,7 +262,7 @@ def inspect_env(env: Any) -> tuple[Task, Sight]:
 
 
 def register_games() -> None:
-    """Register all games that are known now, for ``pettingzoo.make("aec", "exactdice/...")``."""
+    """Register all games of ``GAMES`` for ``pettingzoo.make("aec", "exactdice/...")``."""
     for name in GAMES:
         if f"exactdice/{name}-v0" not in pettingzoo.aec_registry:
             pettingzoo.register(

@@ -1,7 +1,7 @@
 """Registration of games by name: games of this package, and games that users write.
 
-A user gives a game as a class, to ``register``, or by the *place* of a class, on the command line:
-``path/to/file.py:Pig`` or ``package.module:Pig``. To load a place is to run the code there.
+A user passes the class of a game to ``register``, or gives the *place* of the class on the command
+line: ``path/to/file.py:Pig`` or ``package.module:Pig``. Loading a place runs the code there.
 """
 
 import importlib
@@ -23,7 +23,7 @@ from ...core import Game, GameError, InputError
 from ...games import GAMES
 from .wrappers import inspect_env
 
-#: Names of modules that the modules beside a loaded file never replace.
+#: Modules that a module of the same name beside a loaded file never replaces.
 KEPT = {*sys.stdlib_module_names, __name__.partition(".")[0]}
 
 
@@ -38,14 +38,14 @@ def register(
     game: type[Game],
     policies: Mapping[str, Callable[..., npt.ArrayLike] | NamedPolicy] | None = None,
 ) -> None:
-    """Register a game: ``exactdice/<game.name>-v0`` is its environment, the name serves elsewhere.
+    """Register a game by its name, and its environment as ``exactdice/<game.name>-v0``.
 
     ``exactdice/<game.name>-OneHot-v0`` is the same environment with the encoding "one_hot_float",
-    for programs that make environments by an id alone and want floats.
+    for programs that make environments by an id alone and need floats.
 
     A class that is registered again, for example because its module is reloaded, replaces the
-    first one. There is no reward threshold: the optimum depends on the keywords, and Gymnasium has
-    one threshold for all of them.
+    first class. Environments have no reward threshold: Gymnasium has one threshold for an id, but
+    the optimum depends on the keywords.
 
     Args:
         game: the class; its arguments have defaults, which make the default environment.
@@ -80,7 +80,7 @@ def register(
 
 
 def _check_class(game: Any) -> None:
-    """Check that games can be made by the name of a class; the rules are checked in play."""
+    """Check the name and the arguments of a game's class; its rules are checked in play."""
     if not (isinstance(game, type) and issubclass(game, Game)):
         shown = getattr(game, "__name__", game)
         raise InputError(f"game must be a subclass of exactdice.games.Game, got {shown}")
@@ -104,7 +104,7 @@ def _check_class(game: Any) -> None:
 
 
 def _environment_keywords() -> set[str]:
-    """List the keywords that environments, or ``gym.make``, take themselves."""
+    """List the keywords of environments and of ``gym.make``."""
     from .env import GameEnv  # here, as only this function needs them
     from .vector import GameVectorEnv
 
@@ -114,13 +114,13 @@ def _environment_keywords() -> set[str]:
 
 
 def _place(game: type[Game]) -> str:
-    """Give file and name of a class, which survive a reload or an import by another name."""
+    """Return file and name of a class; both are the same after a reload of its module."""
     where = getattr(sys.modules.get(game.__module__), "__file__", None) or game.__module__
     return f"{where}:{game.__qualname__}"
 
 
 def find_game(game: Any) -> type[Game]:
-    """Give the game of a name, or load the game at a place and register it.
+    """Return the game with a name, or load the game at a place and register it.
 
     Raises:
         InputError: if no game has this name, or if the class at this place cannot be loaded.
@@ -142,7 +142,7 @@ def find_game(game: Any) -> type[Game]:
 
 
 def full_place(game: str) -> str:
-    """Give the name or place of a game so that it holds in any working directory."""
+    """Return the name of a game, or its place with the absolute path of the file."""
     where, _, name = game.rpartition(":")
     return f"{Path(where).resolve()}:{name}" if where.endswith(".py") else game
 
@@ -173,7 +173,7 @@ def _load_file(path: Path) -> ModuleType:
             return module
     if not path.is_file():
         raise InputError(f"game must be in a file that exists, got {path}")
-    name = re.sub(r"\W", "_", str(path))  # so that no other module is hidden
+    name = re.sub(r"\W", "_", str(path))  # the whole path, so that it hides no other module
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -190,10 +190,10 @@ def _load_file(path: Path) -> ModuleType:
 
 @contextmanager
 def _neighbours(folder: Path) -> Iterator[None]:
-    """Let a file import the modules beside it while it is loaded, as ``python FILE.py`` does.
+    """Let a file import the modules beside it while it is loaded, like ``python FILE.py``.
 
-    Modules of other folders that have the same names are taken out of ``sys.modules`` meanwhile,
-    so that the file of one game never imports the modules of another.
+    Modules of other folders with the same names are removed from ``sys.modules`` and put back at
+    the end, so that the file of one game never imports the modules of another game.
     """
     files = [*folder.glob("*.py"), *(found.parent for found in folder.glob("*/__init__.py"))]
     beside = {file.stem for file in files} - KEPT

@@ -1,4 +1,4 @@
-"""Many games at once, by Gymnasium's vector API."""
+"""``GameVectorEnv``, the Gymnasium vector environment of many games."""
 
 from typing import Any
 
@@ -11,27 +11,27 @@ from ...core import BoolArray, FloatArray, InputError, IntArray
 from ..engine.engine import Engine, Outcome, RewardMode
 from .encoding import EncodingName, Features
 
-#: Attributes of a single game whose names differ in a vector.
+#: Names in a vector of the attributes of a single game, where they differ.
 OF_A_GAME = {"action_space": "single_action_space", "observation_space": "single_observation_space"}
 
 
 class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
-    """A batch of games, played in lockstep; all arrays have a leading axis of games.
+    """A batch of games that make their moves together; the first axis of arrays is the game.
 
-    Each game is as in ``GameEnv``. Every key k of the infos has a mask _k. ``action_mask``, int8 of
-    shape (num_envs, action), holds for every game, also when only some have been reset;
+    Each game follows ``GameEnv``. Every key k of the infos has a mask _k. ``action_mask``, int8 of
+    shape (num_envs, action), holds for every game, also after a reset of some games;
     ``_action_mask`` marks the games of the last call. In the mode SAME_STEP the last observation
-    and info of an episode are ``final_obs`` and ``final_info``; in DISABLED, games that are over
-    must be reset by ``options={"reset_mask": ...}`` before the next step.
+    and info of an episode are ``final_obs`` and ``final_info``; in the mode DISABLED, games that
+    are over must be reset by ``options={"reset_mask": ...}`` before the next step.
 
     Args:
         game: name of the game.
         num_envs: number of games, at least 1.
-        autoreset_mode: when a game that is over starts again, a ``gymnasium.vector.AutoresetMode``
-            or its value ("NextStep", "SameStep", "Disabled").
+        autoreset_mode: the time at which a game that is over starts again, as a
+            ``gymnasium.vector.AutoresetMode`` or its value ("NextStep", "SameStep", "Disabled").
         seat: the agent's seat (see ``GameEnv``).
         reward: the reward mode.
-        encoding: how observations are written.
+        encoding: the form of observations.
         render_mode: must be None.
         keywords: the game's own, and its opponents (see ``GameEnv``).
     """
@@ -68,15 +68,15 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Features, dict[str, Any]]:
-        """Start all games again, or those that ``options["reset_mask"]`` marks.
+        """Start all games again, or the games that ``options["reset_mask"]`` marks.
 
         Args:
-            seed: an integer, or a list of one for each game, all of which together seed the
-                only generator. In a list, None stands for a number that the generator draws.
+            seed: an integer, or a list of an integer for each game; all of them together seed the
+                one generator. In a list, None stands for a number that the generator draws.
             options: may hold ``reset_mask``, bool of shape (num_envs,).
 
         Raises:
-            ValueError: if ``seed`` or ``reset_mask`` has another form.
+            ValueError: if ``seed`` or ``reset_mask`` has another type or shape.
         """
         self._seed(seed)
         wanted = np.ones(self.num_envs, dtype=bool)
@@ -136,10 +136,10 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
             self.np_random = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seeds)))
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Call ``action_masks`` of every game, or give an attribute of each.
+        """Call ``action_masks`` of every game, or return an attribute of each.
 
         Raises:
-            AttributeError: if games have no such attribute, or the method is another one.
+            AttributeError: if games have no such attribute, or ``name`` is another method.
         """
         if name == "action_masks":
             return tuple(self.action_masks(*args, **kwargs))
@@ -151,15 +151,15 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
         return (value,) * self.num_envs
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
-        """Give an attribute of every game."""
+        """Return an attribute of every game."""
         return self.call(name)
 
     def set_attr(self, name: str, values: Any) -> None:
-        """Give every game a new attribute, such as a label for ``get_attr``.
+        """Set a new attribute of every game, such as a label for ``get_attr``.
 
         Args:
             name: name of the attribute.
-            values: a list or tuple of one value for each game, or a single value for all.
+            values: a list or tuple with a value for each game, or one value for all games.
 
         Raises:
             AttributeError: if the games have an attribute of this name; they share one engine.
@@ -174,7 +174,7 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
 
     @property
     def sight(self) -> Sight:
-        """How the agent of a game is shown its states."""
+        """The observations of the agent of a game."""
         return self._engine.sight
 
     def action_masks(self) -> BoolArray:
@@ -182,12 +182,12 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
         return self._engine.masks()
 
     def _infos(self, news: BoolArray) -> dict[str, Any]:
-        """The infos about legal actions; ``news`` marks the games of the last call."""
+        """Return the infos about legal actions; ``news`` marks the games of the last call."""
         masks = self.action_masks().view(np.int8)
         return {"action_mask": masks, "_action_mask": news}
 
     def _ends(self, outcome: Outcome) -> dict[str, Any]:
-        """The infos about games that have just ended."""
+        """Return the infos about games that have just ended."""
         infos: dict[str, Any] = {"outcome": outcome.payoffs.copy(), "_outcome": outcome.over.copy()}
         if np.count_nonzero(outcome.illegal):
             infos |= {"illegal_action": outcome.illegal, "_illegal_action": outcome.illegal.copy()}

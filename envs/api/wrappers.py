@@ -1,8 +1,8 @@
-"""Unwrapping: the task of a wrapped environment, and how its agent is shown states.
+"""The task of a wrapped environment, and the observations of its agent.
 
-Some wrappers leave the game alone. A wrapper of observations is followed: every observation is
-pushed through it, with the environment put into that state, so that a network is given exactly what
-it is given in play. Wrappers that change actions, rewards or the length of games are refused.
+Some wrappers do not change the game. A wrapper of observations is called for every observation,
+after the environment has been put into the state, so that a network gets the same input as in play.
+Wrappers that change actions, rewards or the length of games are refused.
 """
 
 from collections.abc import Callable
@@ -21,9 +21,9 @@ from .env import GameEnv
 from .masking import MaskInObservation
 from .vector import GameVectorEnv
 
-#: Wrappers that leave the game alone, by package and class.
+#: Wrappers that do not change the game, by package and class.
 HARMLESS = {
-    "gymnasium.AddWhiteNoise",  # of pictures
+    "gymnasium.AddWhiteNoise",  # to pictures
     "gymnasium.Autoreset",
     "gymnasium.DictInfoToList",
     "gymnasium.HumanRendering",
@@ -38,25 +38,25 @@ HARMLESS = {
 }
 
 
-#: Wrappers that change only rewards or the length of games, which a trained model does not see.
+#: Wrappers that change rewards or the length of games, but neither observations nor actions.
 REWARDS = {"gymnasium.NormalizeReward", "gymnasium.TimeLimit"}
 
 
 def inspect_env(env: Any) -> tuple[Task, Sight]:
-    """Give the task of an environment of Gymnasium, and how its agent is shown states.
+    """Return the task of an environment of Gymnasium, and the observations of its agent.
 
     Raises:
-        TypeError: if it is no environment of this project.
+        TypeError: if the environment is not of this project.
         ValueError: if a wrapper changes the game, or observations are not a function of the state.
     """
     return _inspect(env, _refuse_changes)
 
 
 def sight_in_training(env: Any) -> Sight:
-    """Give how a model is shown states in the environment in which it was trained.
+    """Return the observations of a model in its training environment.
 
     Raises:
-        TypeError: if it is no environment of this project.
+        TypeError: if the environment is not of this project.
         ValueError: if a wrapper may have changed observations or actions in other ways.
     """
     return _inspect(env, _refuse_actions)[1]
@@ -86,7 +86,7 @@ def _inspect(env: Any, check: Callable[[Any, Task], None]) -> tuple[Task, Sight]
 
 
 def _sight(inner: GameEnv | GameVectorEnv, shown: list[Any], space: gym.Space[Any]) -> Sight:
-    """Give how an agent is shown states through wrappers of observations."""
+    """Return the observations of an agent behind wrappers of observations."""
     if not shown:
         return inner.sight
     assert isinstance(inner, GameEnv)
@@ -101,7 +101,7 @@ def _name(layer: Any) -> str:
 
 
 def _shows(layer: Any) -> bool:
-    """Say whether a wrapper changes observations, and nothing else."""
+    """Say whether a wrapper changes observations alone."""
     kind = type(layer)
     return (
         isinstance(layer, gym.ObservationWrapper)
@@ -111,7 +111,7 @@ def _shows(layer: Any) -> bool:
 
 
 def _refuse_changes(layer: Any, task: Task) -> None:
-    """Refuse a wrapper that changes the game, or may do so."""
+    """Raise an error for a wrapper that may change the game."""
     if _name(layer) != "gymnasium.TimeLimit":
         raise InputError(
             f"env must be scored as it is played, and the wrapper {type(layer).__name__} may "
@@ -130,13 +130,13 @@ def _refuse_changes(layer: Any, task: Task) -> None:
 
 
 def _refuse_actions(layer: Any, _task: Task) -> None:
-    """Refuse a wrapper that changes observations or actions, or may do so."""
+    """Raise an error for a wrapper that may change observations or actions."""
     if not _changes_rewards(layer):
         raise not_followed(f"the wrapper {type(layer).__name__}")
 
 
 def _changes_rewards(layer: Any) -> bool:
-    """Say whether a wrapper leaves alone all that a model sees or does."""
+    """Say whether a wrapper changes neither observations nor actions."""
     kind = type(layer)
     return _name(layer) in REWARDS or (
         isinstance(layer, gym.RewardWrapper)
@@ -155,7 +155,7 @@ def not_followed(what: str) -> InputError:
 
 
 class _Opaque(type):
-    """Tells by ``isinstance`` whether a wrapper may change what an agent sees or does."""
+    """Metaclass by which ``isinstance`` calls ``Opaque`` any wrapper that may change a policy."""
 
     def __instancecheck__(cls, layer: Any) -> bool:
         plain = _name(layer) in HARMLESS or _changes_rewards(layer)
@@ -163,15 +163,15 @@ class _Opaque(type):
 
 
 class Opaque(metaclass=_Opaque):
-    """Any wrapper that may change what an agent sees or does.
+    """Any wrapper that may change observations or actions.
 
-    The method ``env_is_wrapped`` of stable-baselines3 takes this class: it is sent to environments
-    in other processes, which say whether one of their wrappers is an instance of it.
+    ``env_is_wrapped`` of stable-baselines3 sends this class to environments in other processes,
+    which answer whether one of their wrappers is an instance of it.
     """
 
 
 class _Pushing:
-    """Pushes observations through wrappers, each with the environment in its state.
+    """Calls wrappers for observations, after putting the environment into the state of each.
 
     Args:
         env: the bare environment.
@@ -183,10 +183,10 @@ class _Pushing:
         self._layers = layers
 
     def __call__(self, observations: IntArray) -> Features:
-        """Give a batch of the outermost observation space.
+        """Return the observations behind all wrappers, as a batch.
 
         Raises:
-            ValueError: if the wrappers show the same state in two ways.
+            ValueError: if the wrappers give two observations for one state.
         """
         for layer in self._layers:
             if getattr(layer, "update_running_mean", False):

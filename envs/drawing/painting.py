@@ -13,9 +13,9 @@ from .picture import WIDE, Disc, Picture, Shape, Text
 if TYPE_CHECKING:
     import pygame
 
-#: Pictures are painted so many times as large and then scaled down, which makes edges smooth.
+#: Factor by which pictures are painted larger and then scaled down, for smooth edges.
 FINE = 3
-#: Size of letters in pygame, from top to bottom, over that in SVG, from line to line.
+#: Ratio of font sizes: pygame measures the height of letters, SVG the height of a line.
 LETTERS = 1.3
 FONTS = "'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
 
@@ -58,7 +58,7 @@ def _element(shape: Shape) -> str:
 
 
 def to_pixels(picture: Picture) -> npt.NDArray[np.uint8]:
-    """Paint a picture, uint8 of shape (height, width, 3), (400, 600, 3) for the page ``WIDE``.
+    """Paint a picture: uint8 of shape (height, width, 3), for ``WIDE`` (400, 600, 3).
 
     Raises:
         ModuleNotFoundError: if pygame is not installed.

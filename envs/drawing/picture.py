@@ -1,7 +1,7 @@
-"""A scene as a picture: plain shapes on a page, which any painter can paint.
+"""The layout of a scene as a picture: plain shapes on a page.
 
-Colours are those of Okabe and Ito, which colour-blind people can tell apart; nothing is shown by
-colour alone.
+The colours are those of Okabe and Ito, which colour-blind people can tell apart; no information is
+in the colour alone.
 """
 
 import textwrap
@@ -23,7 +23,7 @@ PAPER, INK, FAINT, PALE = "#faf8f3", "#1b1f24", "#6b7280", "#e3e0d8"
 PLAYERS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 WOOD, LIT, SPECIAL = "#e8c07d", "#f0e442", "#0072b2"
 LETTER = 8.3  # width of a letter in the foot
-EASY, LARGEST = 44, 46  # width that a die or a tile should have, and its largest side
+EASY, LARGEST = 44, 46  # wanted width of a die or a tile, and its largest side
 SMALL = 17  # side of a die in the foot
 FEW_DICE, MOST_DICE = 8, 30  # most dice beside the words of a move, and in a line of their own
 #: Where pips lie on a die, in thirds of its half side.
@@ -155,7 +155,7 @@ def colour(seat: int) -> str:
 
 
 def _part(row: Row, page: Page) -> float:
-    """Give the height of a row over that of a row of words: dice and tiles may need more lines."""
+    """Return the height of a row relative to a row of words: dice may need several lines."""
     pieces = sum(isinstance(piece, Die | Tile) for piece in row.pieces)
     pieces = (
         pieces if row.pieces else 1
@@ -191,7 +191,7 @@ def _row(row: Row, scene: Scene, page: Page, top: float, height: float) -> Itera
 
 
 def _side(count: int, room: float, height: float) -> float:
-    """Find the largest side of ``count`` square pieces that fit into a room."""
+    """Return the largest side of ``count`` squares in lines that fit into a rectangle."""
     for lines in range(1, count + 1):
         columns = -(-count // lines)
         side = min(LARGEST, height / (1.15 * lines), room / (1.2 * columns))
@@ -212,7 +212,7 @@ def _die(die: Die, x: float, y: float, side: float, taken: bool) -> Iterator[Sha
     for right, down in PIPS[die.face]:
         place = middle[0] + right * side / 4, middle[1] + down * side / 4
         yield Disc(*place, side / 10, pip, part=die.part)
-    if die.special and side > 20:  # its worth, as nothing is shown by colour alone
+    if die.special and side > 20:  # the worth, for people who cannot see the colour
         yield Box(x + side - 13, y - 5, 18, 16, SPECIAL, radius=8)
         yield Text(x + side - 4, y + 3, "0", 12, "#ffffff", "middle")
 
@@ -247,12 +247,12 @@ def _tokens(tokens: Tokens, row: Row, x: float, middle: float, room: float) -> I
     yield Text(x + step * tokens.limit + 8, middle, str(tokens.count), 16)
 
 
-#: A line of the foot: words, and dice, each with whether it was taken.
+#: A line of the foot: words, and dice with a flag for a die that was taken.
 Line: TypeAlias = tuple[str, list[tuple[Die, bool]]]
 
 
 def _foot_lines(scene: Scene, page: Page) -> list[Line]:
-    """Tell the moves in as many lines as fit below the rows; if too few fit, the latest moves."""
+    """Return the moves as lines; if they do not all fit below the rows, the latest ones."""
     room = max(page.lines, int((page.height - TOP - 8 - LOWEST * len(scene.rows)) // LINE))
     lines = [line for event in scene.events for line in _lines(event, page)]
     if len(lines) > room:  # consecutive moves of a player share a line
@@ -263,7 +263,7 @@ def _foot_lines(scene: Scene, page: Page) -> list[Line]:
 
 
 def _lines(event: Event, page: Page) -> Iterator[Line]:
-    """Tell a move in lines; a few dice stand beside the first line, more in a line of their own."""
+    """Yield the lines of a move; a few dice are in the first line, more in their own line."""
     taken = [die.part is not None and die.part in event.taken for die in event.dice]
     past = [replace(die, part=None) for die in event.dice]  # dice of the past cannot be chosen
     dice = list(zip(past, taken, strict=True))

@@ -41,13 +41,13 @@ class Renderer:
         self._window = Window(FRAMES) if mode == "human" else None
 
     def watch(self, played: Sequence[Played], seat: int, state: int, ended: str = "") -> None:
-        """Keep the scene after some moves; in a window, show them one by one.
+        """Store the scene after some moves, and show the moves one by one in a window.
 
         Args:
             played: the moves since the last call.
             seat: player to move or, if the game is over, the last player to move.
             state: state in which this player is or was to move.
-            ended: how the game has ended, empty while it goes on.
+            ended: the result in words; empty while the game goes on.
         """
         scenes = film(self._game, played, seat, state, self._names, ended)
         self._scene = scenes[-1]
@@ -67,7 +67,7 @@ class Renderer:
         return self._scene
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
-        """Give the text or the pixels, uint8 of shape (400, 600, 3); None if there is a window."""
+        """Return the text or the pixels, uint8 of shape (400, 600, 3); None for a window."""
         if self._mode == "ansi":
             return self.scene.words
         return to_pixels(picture_of(self.scene)) if self._mode == "rgb_array" else None

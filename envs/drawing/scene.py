@@ -1,4 +1,4 @@
-"""Scenes: a moment of a game, in words and pieces, for pictures and texts."""
+"""Scenes: a moment of a game in words and pieces, from which pictures and texts are made."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,17 +10,18 @@ from ...core import Die, Game, IntArray, Row
 from ...core.words import to_you
 from ..engine.lanes import Played
 
-YOU = "you"  # name of a person in its own game
+YOU = "you"  # name of the person who plays
 
 
 @dataclass(frozen=True)
 class Event:
-    """A move that somebody made.
+    """A move of a player.
 
     Attributes:
         who: the player's name.
-        position: what the player saw, in words.
-        dice: the dice that the player saw, or rolled if no later position shows them.
+        position: the player's observation before the move, in words.
+        dice: the dice on the board before the move, or those of the outcome if no later position
+            shows them.
         taken: numbers of the dice that the move took (``Die.part``).
         words: the move in words.
     """
@@ -43,8 +44,8 @@ class Scene:
         seat: the player's seat.
         taken: numbers of the pieces that a move is about to take.
         events: moves from the agent's last move on, oldest first.
-        ended: how the game has ended, empty while it goes on.
-        position: what the mover sees, in words.
+        ended: the result in words; empty while the game goes on.
+        position: the mover's observation, in words.
     """
 
     title: str
@@ -58,7 +59,7 @@ class Scene:
 
     @property
     def words(self) -> str:
-        """The scene as lines of text: the moves, and how the game stands."""
+        """The scene as lines of text: the moves, and then the position or the result."""
         moves = [f"{event.who}, {event.position}: {event.words}" for event in self.events]
         now = f"game over: {self.ended}" if self.ended else f"{self.mover}, {self.position}"
         return "\n".join([*moves, now])
@@ -79,7 +80,7 @@ def scene_at(
     events: Iterable[Event] = (),
     action: int | None = None,
 ) -> Scene:
-    """Give the scene of a state in which a player is to move, or makes the move ``action``."""
+    """Return the scene of a state, with the pieces marked that ``action`` takes, if any."""
     seen = _seen(game, seat, state)
     taken = () if action is None else game.parts(seen, action)
     board = game.board(seat, seen, names)
@@ -90,7 +91,7 @@ def scene_at(
 def film(
     game: Game, played: Sequence[Played], seat: int, state: int, names: Sequence[str], ended: str
 ) -> list[Scene]:
-    """Give the scene of each of some moves, and last the scene after them.
+    """Return the scene of each move, and then the scene after the last move.
 
     Args:
         game: the game to show.
@@ -98,8 +99,8 @@ def film(
         seat: player to move now or, if the game is over, the last player to move.
         state: state in which this player is or was to move.
         names: names of the players, by seat.
-        ended: how the game has ended, empty while it goes on. After the end the last scene is that
-            of the last move, as no position follows it.
+        ended: the result in words; empty while the game goes on. After the end the last scene is
+            the scene of the last move, as no position follows it.
     """
     events = [event_of(game, move, names) for move in played]
     scenes = [
@@ -111,7 +112,7 @@ def film(
 
 
 def event_of(game: Game, move: Played, names: Sequence[str]) -> Event:
-    """Put a move into words, and find the dice that belong to it."""
+    """Describe a move in words and dice."""
     seen = _seen(game, move.seat, move.state)
     dice = game.shown(seen, move.action, move.outcome)
     if not dice:
@@ -125,7 +126,7 @@ def event_of(game: Game, move: Played, names: Sequence[str]) -> Event:
 
 
 def ending(task: Task, payoff: float, names: Sequence[str]) -> str:
-    """Say how a game has ended for the agent."""
+    """Write the agent's result: "agent wins", for example."""
     agent, game = names[task.seat], task.game
     if game.num_players > 1 and game.payoff_range == (0.0, 1.0):
         if payoff == 1:

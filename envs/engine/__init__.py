@@ -1,1 +1,1 @@
-"""The engine of all environments: flat tables of moves, and lanes of games played by them."""
+"""The engine of all environments: the flat tables of a task, and lanes of games."""

@@ -1,4 +1,4 @@
-"""Collects the tables of a ``Process`` while they are made."""
+"""Builder of the tables of a ``Process``."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,12 +8,12 @@ import numpy as np
 from ...core import AliasLaws, BoolArray, FloatArray, IntArray, SizeError
 from .process import ContextGroups, Process
 
-#: Bytes that the tables of a task may take; larger games are played by their rules.
+#: Limit of the tables of a task, in bytes; larger games are played by their rules.
 LIMIT = 2**28
 
 
 class ProcessBuilder:
-    """Laws and entries of ``leads_to`` that have been added so far; law SURE is there at first."""
+    """Collects laws and entries of ``leads_to``; it begins with the law ``SURE``."""
 
     def __init__(self) -> None:
         self.laws: list[FloatArray] = [np.ones((1, 1))]
@@ -21,13 +21,13 @@ class ProcessBuilder:
         self.num_laws, self.num_entries = 1, 0
 
     def add_laws(self, table: FloatArray) -> int:
-        """Add laws, shape (law, outcome), and give the number of the first of them."""
+        """Add laws, shape (law, outcome), and return the number of the first law."""
         self.laws.append(table)
         self.num_laws += len(table)
         return self.num_laws - len(table)
 
     def add_entries(self, leads_to: IntArray) -> int:
-        """Add entries to ``leads_to``, of any shape, and give the number of the first of them."""
+        """Add entries of any shape to ``leads_to``, and return the number of the first entry."""
         self.leads_to.append(leads_to.ravel())
         self.num_entries += leads_to.size
         return self.num_entries - leads_to.size
@@ -36,10 +36,10 @@ class ProcessBuilder:
         """Check that the tables stay within ``LIMIT``.
 
         Args:
-            numbers: how many numbers of eight bytes are still to be added.
+            numbers: number of entries of eight bytes that are still to be added.
 
         Raises:
-            SizeError: if they do not.
+            SizeError: if the tables would be larger.
         """
         if 8 * (self.num_entries + numbers) > LIMIT:
             raise SizeError(f"tables must take at most {LIMIT} bytes")
@@ -66,9 +66,9 @@ class ProcessBuilder:
             worst: payoff of illegal moves.
             payoffs: all other payoffs, in increasing order.
             start: event with which a game begins.
-            legal: shape (place, action).
+            legal: the legal actions, shape (place, action).
             groups: the state of each place in each context.
-            seen: components of an observation that tell the place.
+            seen: the components of an observation that depend on the place.
         """
         integers = (*moves, *nodes, np.concatenate(self.leads_to), events)
         tables: Any = (np.ascontiguousarray(table, dtype=np.int32).ravel() for table in integers)

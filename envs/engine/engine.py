@@ -1,8 +1,8 @@
-"""One engine plays any number of games at once; all environment classes drive it.
+"""The engine, which plays any number of games at once; all classes of environments use it.
 
-A lane is one game of the agent against its opponents. The engine computes the rewards and plays the
-opponents; the class that drives it decides when a lane is reset. All random numbers of all lanes
-come from one generator in a fixed order, so that the classes play the same games from a seed.
+A lane is one game of the agent against its opponents. The engine plays the opponents and computes
+the rewards; the environment decides when a lane is reset. The random numbers of all lanes come from
+one generator in a fixed order, so that all classes play the same games from a seed.
 """
 
 from typing import Any, Literal, NamedTuple, get_args
@@ -27,13 +27,13 @@ from .tables import process_of
 
 #: Largest number of lanes at which Python's own numbers are faster than arrays.
 FEW = 24
-#: Bytes that a table of Q* - V* may take. Without it, ``reward="regret"`` is computed move by move.
+#: Limit of the table of Q* - V*, in bytes. Beyond it ``reward="regret"`` is computed move by move.
 ADVANTAGES = 2**29
 RewardMode = Literal["outcome", "regret", "shaped"]
 
 
 class Outcome(NamedTuple):
-    """What a step led to, in the lanes that made it."""
+    """The results of a step, for the lanes that made it."""
 
     rewards: FloatArray  # (lane,)
     over: BoolArray  # (lane,)
@@ -45,15 +45,15 @@ class Engine:
     """A batch of games.
 
     Args:
-        task: what the agent faces.
+        task: the agent's decision problem.
         num_lanes: number of games.
-        reward: "outcome" pays the game's payoff at its end; "regret" pays Q*(s, a) - V*(s) for
-            each move, so that a move is never rewarded for luck; "shaped" adds V*(s') - V*(s) to
-            the outcome (V* is 0 once the game is over). With either, the expected return of every
-            policy is that with "outcome", less V* of the start.
-        encoding: how observations are written (see ``Encoding``).
-        tables: whether to play by tables, if they fit. They take time to make, which does not pay
-            if the policies of the opponents soon change.
+        reward: "outcome" pays the game's payoff at its end. "regret" pays Q*(s, a) - V*(s) for
+            each move, which does not depend on luck. "shaped" adds V*(s') - V*(s) to the outcome
+            (V* is 0 once the game is over). The expected return of every policy with "regret" or
+            "shaped" is its expected return with "outcome" minus V* of the start.
+        encoding: the form of observations (see ``Encoding``).
+        tables: whether to play by tables, if they fit into memory. False saves the time to make
+            them, where the policies of the opponents soon change.
 
     Attributes:
         encoding: the ``Encoding`` of that name.
@@ -94,14 +94,14 @@ class Engine:
         return values
 
     def lane_bytes(self) -> float:
-        """Estimate the memory that a lane takes during a step, if it is played by tables."""
+        """Estimate the memory of a lane during a step by tables, in bytes."""
         space = self.encoding.space
         assert space.shape is not None
         assert space.dtype is not None
         return float(100 + np.prod(space.shape) * space.dtype.itemsize + self.game.num_actions)
 
     def _regrets(self, states: IntArray, actions: IntArray) -> FloatArray:
-        """Give Q*(s, a) - V*(s) of moves, shape (move,), from the table if there is one."""
+        """Return Q*(s, a) - V*(s) of moves, shape (move,), from the table if there is one."""
         if self._rows is not None and self._advantages is not None:
             return self._advantages[self._rows[states], actions]
         expected = np.full(len(states), self.game.payoff_range[0])
@@ -119,7 +119,7 @@ class Engine:
 
     @property
     def states(self) -> IntArray:
-        """State in which the agent moves, or moved last, in each lane: shape (lane,), a copy."""
+        """The state of each lane in which the agent moves, or moved last: shape (lane,), a copy."""
         return self._lanes.states()
 
     def go_to(self, states: IntArray) -> None:
@@ -136,7 +136,7 @@ class Engine:
 
     @property
     def sight(self) -> Sight:
-        """How the agent is shown its states."""
+        """The observations of the agent."""
         return self.encoding.sight
 
     def masks(self) -> BoolArray:
@@ -144,9 +144,9 @@ class Engine:
         return self._lanes.masks()
 
     def reset(self, lanes: IntArray, rng: np.random.Generator) -> None:
-        """Start new games in some lanes, playing opponents who move before the agent.
+        """Start new games in some lanes, and make the opponents' moves before the agent's first.
 
-        Games that end before the agent's first move are replayed.
+        A game that ends before the agent's first move starts again.
         """
         self._lanes.start(lanes, rng)
 
@@ -154,9 +154,9 @@ class Engine:
         """Make one move in each of some lanes and let the opponents reply.
 
         Args:
-            lanes: which lanes, shape (move,).
-            actions: one action a lane, shape (move,).
-            rng: source of all chance.
+            lanes: the lanes, shape (move,).
+            actions: the action in each lane, shape (move,).
+            rng: the generator of all random numbers.
         """
         before = self._seen(lanes)
         payoffs, over, illegal = self._lanes.move(lanes, actions, rng)
@@ -192,8 +192,8 @@ class Engine:
 
         Args:
             actions: shape (lane,), ignored where a game starts.
-            fresh: shape (lane,).
-            rng: source of all chance.
+            fresh: whether a game starts, shape (lane,).
+            rng: the generator of all random numbers.
 
         Returns:
             The outcome in every lane; all zeros and False where a game has started.
@@ -210,7 +210,7 @@ class Engine:
         return Outcome(rewards, over, payoffs, illegal)
 
     def _seen(self, lanes: IntArray) -> IntArray:
-        """Give the states of some lanes; if rewards do not depend on states, any array will do."""
+        """Return the states of some lanes, or any array if rewards do not depend on states."""
         return lanes if self.reward == "outcome" else self.states[lanes]
 
     def rewards(
@@ -253,7 +253,7 @@ def advantages(task: Task) -> tuple[IntArray, FloatArray]:
 
 
 def _make_lanes(task: Task, num_lanes: int, encoding: Encoding, tables: bool) -> Lanes:
-    """Make lanes that are played by tables, if these are wanted and fit, or else by the rules."""
+    """Make lanes played by tables, if ``tables`` is true and they fit, else by the rules."""
     if not tables or process_of(task) is None:
         return RuleLanes(task, num_lanes, encoding)
     kind = PlainLanes if num_lanes <= FEW else ArrayLanes

@@ -1,8 +1,8 @@
-"""Games of one task, played side by side.
+"""Lanes: games of one task that are played at once.
 
 A *lane* is one game. All random numbers come from one generator. Lanes that are played by tables
-draw them in rounds: first one number for each lane that moves, in the order of the lanes given;
-then one for each lane that has come to a node of chance, in the same order, until none is there.
+draw them in rounds: first a number for each lane that moves, in the order of the lanes; then a
+number for each lane that is at a node of chance, in the same order, until no lane is at a node.
 """
 
 from abc import ABC, abstractmethod
@@ -17,7 +17,7 @@ from ..api.encoding import Encoding, Features
 
 
 class Ends(NamedTuple):
-    """What a batch of moves led to, arrays of shape (move,)."""
+    """The results of a batch of moves, arrays of shape (move,)."""
 
     payoffs: FloatArray  # payoff of the game to the agent, 0 until the game is over
     over: BoolArray
@@ -30,16 +30,16 @@ class Played(NamedTuple):
     seat: int
     state: int
     action: int
-    outcome: int  # that chance has drawn
+    outcome: int  # the outcome that chance has drawn
 
 
 class Lanes(ABC):
     """A batch of games. When a game ends, its state remains the one in which the agent moved last.
 
     Args:
-        task: what the agent faces.
+        task: the agent's decision problem.
         num_lanes: number of games.
-        encoding: how observations are written.
+        encoding: the form of observations.
     """
 
     def __init__(self, task: Task, num_lanes: int, encoding: Encoding) -> None:
@@ -83,7 +83,7 @@ class Lanes(ABC):
     def masks(self) -> BoolArray:
         """Say which actions are legal, shape (lane, action), in fresh memory."""
 
-    # The same for a batch of one lane; ``PlainLanes`` does it without arrays.
+    # The methods for a single lane, which ``PlainLanes`` overrides without arrays.
 
     def state_of_one(self) -> int:
         """Give the state of the only lane."""

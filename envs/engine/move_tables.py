@@ -1,4 +1,4 @@
-"""The tables of a game that is not made of turns: its moves are listed, one by one.
+"""The tables of a game that is not made of turns, from its listed moves.
 
 Places are the states of the game. Where another player is to move, a node draws its action, and a
 further node for each action draws the outcome; if the policy of the player is deterministic, the
@@ -24,7 +24,7 @@ def process_of_moves(task: Task) -> Process:
     """Make the tables of a task from the listed moves of its game.
 
     Raises:
-        SizeError: if they would not fit.
+        SizeError: if the tables would be larger than the limit.
     """
     game, seat, tables = task.game, task.seat, ProcessBuilder()
     size = game.num_states
@@ -64,11 +64,11 @@ def process_of_moves(task: Task) -> Process:
 def _nodes(
     task: Task, tables: ProcessBuilder, moves: dict[int, _Moves], begins: IntArray, first_node: int
 ) -> IntArray:
-    """Add the nodes of all other players, and the one with which a game begins.
+    """Add the nodes of all other players, and the node with which a game begins.
 
     Args:
-        task: what the agent faces.
-        tables: the laws and entries so far, to which more are added.
+        task: the agent's decision problem.
+        tables: the builder, which gets the laws and entries of the nodes.
         moves: the moves of each player.
         begins: node of state 0 of each other player, shape (player,).
         first_node: event that is node 0.

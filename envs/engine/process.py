@@ -1,12 +1,12 @@
 """The decision process of an agent as flat tables, which all environments of a task share.
 
-The agent is at a *place*, in a *context*: the state of its turn, and what it knows from the turns
-before. A move draws an outcome from a law. The outcome leads to another place, or ends the agent's
-turn with a *result*. A result in a context is an *event*, which is a payoff or a *node*: a draw by
-chance, whose outcomes lead to a place in a context or to the next event. As the policies of the
-other players are fixed, their moves are chance too. In a game of turns a node is a whole turn of
-another player or, where the agent does not move again, the rest of the game; in any other game a
-node is one move of another player, or its choice of that move.
+The agent is at a *place*, the state of its turn, in a *context*, its knowledge of earlier turns. A
+move draws an outcome from a law. The outcome leads to another place, or ends the agent's turn with
+a *result*. A result in a context is an *event*: a payoff or a *node*. A node is a draw by chance,
+whose outcomes lead to a place in a context or to the next event. The policies of the other players
+are fixed, so that their moves are chance too. In a game of turns a node is a whole turn of another
+player or, if the agent does not move again, the rest of the game; in any other game a node is the
+action or the outcome of one move of another player.
 
 In games that are not made of turns, a place is a state of the game, and there is one context.
 
@@ -23,14 +23,14 @@ import numpy.typing as npt
 
 from ...core import AliasLaws, FloatArray, IntArray, frozen
 
-#: Event of a move after which the agent moves on; as a payoff it is 0.
+#: Event of a move after which the agent's turn goes on; as a payoff it is 0.
 GOES_ON = 0
 #: Event of an illegal move, which ends the game with the worst payoff.
 ILLEGAL = 1
-#: Event that is the lowest payoff of a game which ends by the rules.
+#: Event of the lowest payoff; the others follow in increasing order.
 FIRST_PAYOFF = 2
 
-#: Entries of ``Process.leads_to`` from this one on are places; lower ones are made by ``ends_in``.
+#: Entries of ``Process.leads_to`` of at least this number are places; ``ends_in`` makes the others.
 FIRST_PLACE = 0
 #: Number of the law that has a single outcome.
 SURE = 0
@@ -39,21 +39,21 @@ Numbers = TypeVar("Numbers", int, IntArray)
 
 
 def ends_in(numbers: Numbers) -> Numbers:
-    """Give the entries of outcomes that end a turn with a result, or lead from a node to an event.
+    """Return the entries of outcomes that end a turn, or lead from a node to an event.
 
     Args:
-        numbers: of results or of events.
+        numbers: numbers of results or of events.
     """
     return -1 - numbers
 
 
 def number_of(entries: Numbers) -> Numbers:
-    """Invert ``ends_in``: the result of a move, or the event after a node."""
+    """Invert ``ends_in``: return the result of a move, or the event after a node."""
     return -1 - entries
 
 
 class ContextGroups(NamedTuple):
-    """Numbers the agent's states by place and context, and back.
+    """Converts place and context of the agent to its state, and back.
 
     In context c, place p is the state ``bases[c] + strides[c] * p`` of the game. The states of a
     turn in several contexts may be consecutive; such contexts form a group.
@@ -99,10 +99,10 @@ class ContextGroups(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Process:
-    """The tables.
+    """The tables of a task.
 
     Attributes:
-        laws: of moves and of nodes.
+        laws: the laws of moves and of nodes.
         move_laws: law of each move, shape (place * action,); SURE if the move is illegal.
         move_firsts: entry of ``leads_to`` for outcome 0 of each move, shape (place * action,).
         node_laws: law of each node, shape (node,).
@@ -113,9 +113,10 @@ class Process:
         events: event of each result in each context, shape (result * context,).
         payoffs: by event, shape (event that is no node,).
         start: event with which a game begins.
-        legal: int8, shape (place, action).
+        legal: 1 for legal actions, int8, shape (place, action).
         groups: the state of each place in each context.
-        seen: components of an observation that tell the place; the others tell the context.
+        seen: the components of an observation that depend on the place; the others depend on the
+            context.
     """
 
     laws: AliasLaws

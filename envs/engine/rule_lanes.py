@@ -1,4 +1,4 @@
-"""Lanes that are played by the rules, where tables do not fit or each move is to be seen."""
+"""Lanes played by the rules, for games whose tables do not fit or whose moves are shown."""
 
 from collections.abc import Iterator
 from itertools import count, starmap
@@ -13,13 +13,13 @@ from ...core.sweeps import checked_advance
 from ..api.encoding import Encoding, Features
 from .lanes import Ends, Lanes, Played
 
-#: Number of replays of games that end before the agent's first move, until it is checked whether
-#: the agent ever gets to move.
+#: Number of games in a row that end before the agent's first move, after which ``start`` checks
+#: whether the agent ever gets to move.
 PATIENCE = 100
 
 
 class RuleLanes(Lanes):
-    """Lanes that are played by the rules, which make every move of every player.
+    """Lanes that are played by the rules, move by move.
 
     Attributes:
         played: if there is a single lane, all moves in it since the last call of ``start`` or
@@ -56,7 +56,7 @@ class RuleLanes(Lanes):
         return self._game.mask(self._states)
 
     def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
-        """Begin new games; those that end before the agent's first move are replayed."""
+        """Begin new games; a game that ends before the agent's first move begins again."""
         for replay in count():
             if not len(lanes):
                 break
@@ -86,7 +86,7 @@ class RuleLanes(Lanes):
     def _play_others(
         self, lanes: IntArray, seats: IntArray, states: IntArray, rng: np.random.Generator
     ) -> tuple[FloatArray, BoolArray]:
-        """Play until the agent is to move, or the game is over, in all lanes: (payoffs, over)."""
+        """Play until the agent is to move or the game is over in all lanes: (payoffs, over)."""
         seats, states = seats.copy(), states.copy()
         payoffs = np.zeros(len(lanes))
         over = np.zeros(len(lanes), dtype=bool)
@@ -115,6 +115,6 @@ class RuleLanes(Lanes):
         return checked_advance(self._game, seats, states, actions, outcomes)
 
     def _others_in_turn(self, seats: IntArray, over: BoolArray) -> Iterator[int]:
-        """Yield a seat to move in some lane, until the agent is to move or the game over in all."""
+        """Yield the player to move in some lane, while other players are to move in any lane."""
         while (waiting := (seats != self._task.seat) & ~over).any():
             yield int(seats[np.argmax(waiting)])

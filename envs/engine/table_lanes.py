@@ -1,7 +1,7 @@
 """Lanes that are played by flat tables, with arrays or with Python's own numbers.
 
-The second way is faster for a few lanes. Both draw the same random numbers in the same order, and
-so play the same games.
+Python's own numbers are faster for a few lanes. Both classes draw the same random numbers in the
+same order, and so play the same games.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ class TableLanes(Lanes):
         return self._process.groups.states(np.asarray(self._places), np.asarray(self._contexts))
 
     def observations(self) -> Features:
-        """Add the features of the context to those of the place."""
+        """Return the sum of the features of place and context."""
         seen: Features = self._by_place.take(self._places, axis=0)
         if self._by_context is not None:
             seen += self._by_context.take(self._contexts, axis=0)
@@ -46,12 +46,12 @@ class TableLanes(Lanes):
         return self._legal.take(self._places, axis=0)
 
     def _ends(self, events: IntArray) -> Ends:
-        """Read the ends of moves from their events, none of which is a node."""
+        """Return the results of moves whose events are no nodes."""
         return Ends(self._process.payoffs[events], events != GOES_ON, events == ILLEGAL)
 
 
 class ArrayLanes(TableLanes):
-    """Lanes in arrays, which read a whole batch of entries of the tables at once."""
+    """Lanes in arrays, which read the tables a batch at a time."""
 
     _places: IntArray
     _contexts: IntArray
@@ -95,7 +95,7 @@ class ArrayLanes(TableLanes):
         actions: IntArray,
         rng: np.random.Generator,
     ) -> IntArray:
-        """Make moves; give the event of each, shape (move,)."""
+        """Make moves and return their events, shape (move,)."""
         tables = self._process
         moves = places * tables.legal.shape[1]
         moves += actions
@@ -111,7 +111,7 @@ class ArrayLanes(TableLanes):
         return events
 
     def _follow(self, lanes: IntArray, events: IntArray, rng: np.random.Generator) -> IntArray:
-        """Draw at nodes until no lane is at one; give events that are no nodes, shape (lane,)."""
+        """Draw at nodes until no lane is at a node, and return the last events, shape (lane,)."""
         tables, first_node = self._process, self._process.first_node
         paid = events.astype(np.int64)
         at = np.flatnonzero(paid >= first_node)
@@ -130,7 +130,7 @@ class ArrayLanes(TableLanes):
 
 
 class PlainLanes(TableLanes):
-    """Lanes in lists, which read the tables entry by entry, in Python's own numbers."""
+    """Lanes in lists, which read the tables entry by entry as Python's own numbers."""
 
     _places: list[int]
     _contexts: list[int]
@@ -171,7 +171,7 @@ class PlainLanes(TableLanes):
         return self._ends(np.array(paid))
 
     def _follow(self, lanes: Sequence[int], events: list[int], rng: np.random.Generator) -> None:
-        """Draw at nodes until no lane is at one; ``events`` is changed in place."""
+        """Draw at nodes until no lane is at a node; ``events`` is changed in place."""
         while at := [i for i, event in enumerate(events) if event >= self._first_node]:
             for i, chance in zip(at, rng.random(len(at)).tolist(), strict=True):
                 events[i] = self._go_on(lanes[i], events[i], chance)
@@ -208,7 +208,7 @@ class PlainLanes(TableLanes):
         return self._payoffs[event], event != GOES_ON, event == ILLEGAL
 
     def _move(self, lane: int, action: int, chance: float) -> int:
-        """Make a move by a uniform number between 0 and 1; give its event."""
+        """Make a move by a uniform random number, and return its event."""
         tables = self._tables
         move = self._places[lane] * self._num_actions + action
         law = tables.move_laws[move]
@@ -225,7 +225,7 @@ class PlainLanes(TableLanes):
         return event
 
     def _go_on(self, lane: int, event: int, chance: float) -> int:
-        """Draw at a node by a uniform number between 0 and 1; give the next event."""
+        """Draw at a node by a uniform random number, and return the next event."""
         tables, node = self._tables, event - self._first_node
         law = tables.node_laws[node]
         spread = chance * tables.sizes[law]

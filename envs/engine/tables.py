@@ -1,4 +1,4 @@
-"""The flat tables of a task, and its observations in the same form."""
+"""The flat tables of a task, and its observations by place and context."""
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def process_of(task: Task) -> Process | None:
     if not all(policy.is_table for policy in task.policies.values()):
         return None
     if sweeps_of(task.game).is_listed:
-        _ = order_of(task.game)  # before the initial law is used
+        _ = order_of(task.game)  # checks the game before its initial law is used
     _ = task.initial  # raises ValueError
     try:
         turns = sweeps_of(task.game).turn_game

@@ -1,4 +1,4 @@
-"""The tables of a game of turns: its legs are tables already, which are joined here.
+"""The tables of a game of turns, joined from the tables of its legs.
 
 Each turn in each context begins with a node, which draws the first roll: node n belongs to context
 n, counted over all legs. One further node, the last, draws the context in which the agent begins.
@@ -13,7 +13,7 @@ from ...core.turn import Piece
 from .builder import ProcessBuilder
 from .process import FIRST_PAYOFF, ILLEGAL, SURE, ContextGroups, Process, ends_in
 
-#: Once the agent has no more moves, the rest of the game is one draw if it has fewer payoffs.
+#: After the agent's last move the rest of a game with fewer payoffs than this is one draw.
 MOST_PAYOFFS = 64
 
 
@@ -21,7 +21,7 @@ def process_of_turns(task: Task, game: TurnGame) -> Process:
     """Make the tables of a task whose game is made of turns.
 
     Raises:
-        SizeError: if they would not fit.
+        SizeError: if the tables would be larger than the limit.
     """
     return _TurnTables(task, game).process()
 
@@ -53,7 +53,7 @@ class _TurnTables:
         )
 
     def _check(self) -> None:
-        """Check that the tables will fit."""
+        """Check that the tables will stay within the limit."""
         places = sum(turn.num_states for turn in self._played)
         of_agent = places * self._task.game.num_actions + self._num_results * self._num_contexts
         others = [leg.following.size for leg in self._legs if leg.seat != self._task.seat]
@@ -98,9 +98,10 @@ class _TurnTables:
         )
 
     def _start(self, groups: ContextGroups) -> int:
-        """Give the event with which a game begins.
+        """Return the event with which a game begins.
 
-        It is the first roll if the agent begins, else the node that draws its first context.
+        If the agent begins, this is the node of its first roll, else the node that draws its first
+        context.
         """
         if self._legs[0].seat == self._task.seat:
             return self._first_node
@@ -139,14 +140,13 @@ class _TurnTables:
     def _add_others(self) -> None:
         """Add a node for each turn of another player in each context.
 
-        Once the agent has no more moves, the node stands for the rest of the game. Legs are
-        visited last to first, so that later nodes are known. In a game with cycles the agent may
-        always move again.
+        If the agent has no more moves, the node is the rest of the game. Legs are visited last to
+        first, so that later nodes are known. In a game with cycles the agent may always move again.
         """
         size, one_draw = self._nodes[-1].stop, len(self._payoffs) < MOST_PAYOFFS
         settled = np.zeros((size, self._first_node))  # (node, event): law of the payoffs
         through = np.zeros(size, dtype=bool)  # (node,): whether the agent has no more moves
-        # ILLEGAL has chance 0. Without its column a seed would give other games than it used to.
+        # ILLEGAL has probability 0; without its column seeds would give other games than before.
         paid = self._tables.add_entries(ends_in(np.arange(ILLEGAL, self._first_node)))
         for number in reversed(range(len(self._legs))):
             if number in self._own:

@@ -1,4 +1,4 @@
-"""The agent's transition law as a sparse matrix, the form that planners of larger problems read.
+"""The agent's transition law as a sparse matrix, for planners of larger problems.
 
 The states in which the agent is to move have consecutive numbers. One further state, the end,
 comes after the agent's last move and is absorbing. In all other positions another player is to
@@ -88,16 +88,16 @@ class SparseLaw(NamedTuple):
 
 
 def sparse_law(task: Task, reward: RewardMode = "outcome") -> SparseLaw:
-    """List where each of the agent's moves leads once the opponents have replied.
+    """Return the law of the agent's next state for each move, after the opponents' replies.
 
     Args:
-        task: what the agent faces.
+        task: the agent's decision problem.
         reward: the reward mode (see ``Engine``). "regret" and "shaped" have the same expected
             rewards.
 
     Raises:
         ModuleNotFoundError: if SciPy is not installed.
-        SizeError: if it would take more memory than the limit.
+        SizeError: if the matrices would take more memory than the limit.
     """
     game, own = task.game, states_of(task.game, task.seat)
     listing = _Listing(task, own)
@@ -112,9 +112,9 @@ def sparse_law(task: Task, reward: RewardMode = "outcome") -> SparseLaw:
 
 
 class _Listing:
-    """Moves as matrices, whose columns are where they lead.
+    """Moves as matrices of probabilities; the columns are the next positions.
 
-    Columns are the agent's states, the end, and the positions of other players after which the
+    The columns are the agent's states, the end, and the positions of other players after which the
     agent may move again; the remaining positions of other players count as the end.
     """
 
@@ -220,7 +220,7 @@ def _times(left: Any, right: Any) -> Any:
 
 
 class _Idle(Policy):
-    """Gives every action probability 0, so that whatever comes after it is worth 0."""
+    """Gives every action probability 0, so that the value of its positions is 0."""
 
     def __init__(self, game: Game) -> None:
         self.shape = (game.num_states, game.num_actions)

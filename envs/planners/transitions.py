@@ -1,4 +1,4 @@
-"""The agent's transition law as a dictionary, the form that textbook planners read."""
+"""The agent's transition law as a dictionary, for textbook planners."""
 
 from collections import defaultdict
 from typing import TypeAlias
@@ -16,13 +16,13 @@ LIMIT = 20_000  # (state, action) pairs
 
 
 def tabulate_transitions(engine: Engine) -> Transitions:
-    """List where each of the agent's moves leads once the opponents have replied.
+    """Return the law of the agent's next state for each move, after the opponents' replies.
 
     Returns:
         ``P[state][action] = [(probability, next state, reward, terminated), ...]``. The states
-        are those of the game and one more, the end: games that are over lead to it, and it leads
-        to itself and pays nothing, so that a planner may ignore ``terminated``. States in which
-        the agent is never to move, and which are never next states, lead to the end too.
+        are the game's and one further state, the end. A move that ends the game leads to the end;
+        the end leads to itself and pays nothing, so that a planner may ignore ``terminated``.
+        States in which the agent is never to move lead to the end too; no move leads to them.
 
     Raises:
         ValueError: if the game has more than ``LIMIT`` pairs of state and action.
@@ -52,7 +52,7 @@ _Law: TypeAlias = dict[tuple[int, float], float]
 def _move(
     engine: Engine, table: "_Table", state: int, action: int
 ) -> list[tuple[float, int, float, bool]]:
-    """List where one of the agent's moves leads; an illegal one ends at the worst payoff."""
+    """Return the entries of one move; an illegal move leads to the end at the worst payoff."""
     law = table.after(engine.task.seat, state, action)
     if not law:
         law = {(-1, engine.game.payoff_range[0]): 1.0}
@@ -67,7 +67,7 @@ def _move(
 
 
 class _Table:
-    """All moves of a game one by one, and what the other players answer."""
+    """The legal moves of a game, and the laws of the other players' replies."""
 
     def __init__(self, engine: Engine) -> None:
         self._game, self._agent = engine.game, engine.task.seat
@@ -104,7 +104,7 @@ class _Table:
             self._ways[seat, state, action].append(tuple(way))
 
     def after(self, seat: int, state: int, action: int) -> _Law:
-        """Follow one move of any player until the agent is to move or the game is over.
+        """Return the law, after one move of any player, of the agent's next state or the end.
 
         Returns:
             The law; empty if the move is illegal.
@@ -121,7 +121,7 @@ class _Table:
         return law
 
     def _reply(self, seat: int, state: int) -> _Law:
-        """Give the law from a position of another player on, and keep it."""
+        """Return the law from a position of another player on; it is computed once."""
         replies, position = self._replies, (seat, state)
         if position not in replies:
             replies[position] = {}  # only a circle of moves reads this empty law
@@ -139,7 +139,7 @@ class _Table:
         return law
 
     def _replies_in_cycles(self) -> dict[tuple[int, int], _Law]:
-        """Give the law from each position of the other players, if their moves may lead back.
+        """Return the law from each position of the other players, in a game with cycles.
 
         Gaussian elimination: at first the laws hold positions of other players, number k as the
         key (-2 - k, 0.0). Then each position in turn is replaced by its own law in all laws. A law

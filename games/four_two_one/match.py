@@ -183,11 +183,6 @@ class FourTwoOneMatch(FourTwoOneMatchWords):
         seen: IntArray = phase.swapped[tokens]
         return seen
 
-    def is_cyclic(self, pots: IntArray) -> BoolArray:
-        """Say whether rounds may leave these pots unchanged, so that token states come back."""
-        cyclic: BoolArray = (pots == 0) | (self.tie == "replay")
-        return cyclic
-
     @staticmethod
     def cost(
         exact: bool, tokens: float, charge_casts: float, discharge_casts: float, faces: float

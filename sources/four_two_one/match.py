@@ -1,10 +1,11 @@
-"""Optimal play in a match of 421: is utility compatible with (54), and how long is a match?
+"""Optimal play in a match of 421: is utility compatible with (54), and how long are matches?
 
 With two optimal players let V(s) be the win probability of the player who begins a round in the
-token state s = (pot, own, other's), and u(x, y) the win probability of the same player after the
-round has ended with its result x and the other's result y. The paper demands of a rational utility
-that at constant time a higher combination by (54) is worth no less (section 2.3): that u grows with
-x and falls with y, or, before y is known, that the mean of u over the best reply to x grows with x.
+token state s = (pot, own tokens, other player's tokens). Let u(x, y) be the win probability of the
+same player after a round with its result x and the other player's result y. By the paper the value
+of a higher combination by (54), after as many casts, must not be lower (section 2.3): u must grow
+with x and fall with y, or, before y is known, the mean of u over the best reply to x must grow with
+x.
 
 Values are floats with an error bound near 1e-11. Numbers that differ by at most ``SAME`` count as
 equal.

@@ -1,9 +1,9 @@
-"""The match of 421, which the paper leaves open, compared with a second computation.
+"""Claims about the match of 421, which the paper leaves open.
 
-The "printed" numbers are those of ``tests/by_hand_match.py``, which enumerates a match from the
-rules alone, in fractions, and shares no code with this package. The statements are the paper's, or
-follow from its words. Values here are floats, with an error bound near 1e-13 (``match``); the
-command ``exactdice solve --game FourTwoOneMatch --exact`` prints the value without rounding.
+The "printed" numbers come from a second computation, ``tests/by_hand_match.py``, which enumerates a
+match from the rules alone, in fractions, and shares no code with this package. The statements are
+the paper's, or follow from its words. Exact results here are floats with a small error bound
+(``match``); ``exactdice solve --game FourTwoOneMatch --exact`` prints the value without rounding.
 """
 
 from collections.abc import Iterator

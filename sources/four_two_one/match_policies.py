@@ -1,20 +1,21 @@
-"""Players of a match of 421 who see one round at a time (Albarede 2024, section 2.3).
+"""Policies for a match of 421 that solve each round alone (Albarede 2024, section 2.3).
 
-The paper treats the round independently of the rest of the game, with arbitrary utilities. So does
-each of these players: it solves every round as if the match were that round. Let the round end with
-the result x of the player who begins and y of the player who follows, and let t(.) be the worth of
-a combination (Table 5). The players maximise different payoffs of the round:
+The paper treats the round independently of the rest of the game, with arbitrary utilities. Each of
+these policies plays every round as if the match were this round. Let the round end with the result
+x of the player who begins and y of the player who follows, and let t(.) be the worth of a
+combination (Table 5). The policies maximise different payoffs of the round:
 
 * "transfer": the worth of the player's own result, t(x) or t(y), the utility of the paper's
   Table 3. The player who follows ignores the result to beat.
 * "net": tokens given minus tokens taken: the winner of the round gets t of the higher combination,
   and the loser minus that.
-* "capped": as "net", but only tokens that can move count: at most those in the pot in the charge,
-  and at most those of the winner in the discharge.
+* "capped": like "net", but at most the tokens that can move: the tokens in the pot in the charge,
+  the tokens of the winner in the discharge.
 * "set": 1 for winning the round, -1 for losing it.
 
-The last three are zero-sum, and the player who begins foresees the best reply. A round that is
-replayed pays 0. Of equally good actions the first is taken (section 5.2). All payoffs are integers.
+The last three payoffs are zero-sum: the player who begins maximises against the best reply. A round
+that is replayed pays 0. Of equally good actions a policy takes the first (section 5.2). All payoffs
+are integers.
 """
 
 from collections.abc import Callable

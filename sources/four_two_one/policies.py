@@ -1,9 +1,9 @@
-"""The policies of 421's source, and the probabilities behind them (Albarede 2024).
+"""The policies for 421 of its source, and their probabilities (Albarede 2024).
 
-All are made of *one-goal strategies*: each makes one combination as likely as possible. Of equally
-good next states they take the shorter combination, then the lexicographically smaller (section 5.2;
-this is the order of the actions). This order also decides what a next player casts again if the
-goal is complete too early: the die with the highest face.
+All are made of *one-goal strategies*: each makes one combination, the goal, as likely as possible.
+Of equally good next states a strategy takes the shorter combination, then the lexicographically
+smaller one (section 5.2; this is the order of the actions). A next player who completes the goal
+too early therefore casts the die with the highest face again.
 """
 
 from fractions import Fraction

@@ -1,6 +1,6 @@
 """Sections 5.2 to 6 of *Fate stochastic management and policy benchmark in 421*: its policies.
 
-The claims compare policies, and say whether ties between goals or decisions matter.
+The claims compare the values of policies, and test whether ties between goals or actions matter.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""The order of play in the notebook *Dice Game*: values of the seats, and regrets of the bots."""
+"""Claims about the order of play in the notebook *Dice Game*: values of seats, regrets of bots."""
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction

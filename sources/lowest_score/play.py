@@ -1,4 +1,4 @@
-"""The rounds and tournaments that the notebook *Dice Game* prints."""
+"""Claims about the rounds and tournaments that the notebook *Dice Game* prints."""
 
 from collections.abc import Iterator
 from itertools import compress, groupby

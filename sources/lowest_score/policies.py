@@ -1,7 +1,7 @@
 """The calculators and players of the notebook *Dice Game*, as exact functions.
 
-The calculators give fractions. They take any ``LowestScore`` for its dice and faces; its players
-and objective do not matter.
+The calculators give fractions. They take a ``LowestScore`` and use its dice and faces alone, not
+its players and objective.
 """
 
 from collections.abc import Sequence

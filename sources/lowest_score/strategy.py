@@ -1,4 +1,4 @@
-"""Advice that the notebook *Dice Game* gives in words, beside exact computation.
+"""Claims about the advice that the notebook *Dice Game* gives in words.
 
 The notebook's statements about OptimalBot's choices are in ``choices``.
 """

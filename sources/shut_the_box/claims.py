@@ -1,7 +1,7 @@
 """The notes *V(initial)* on two-player Shut the Box, line by line.
 
-The notes print no numbers, only recursions. These stand here as the notes write them, and are
-compared with the exact solution of the game.
+The notes print recursions and no numbers. The recursions are computed here as the notes write them,
+and their results are compared with the exact solution of the game.
 """
 
 from collections.abc import Iterator
