@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from ..baselines import (
     solve,
 )
 from ..baselines.task import policies_against
-from ..core import EXACT, Game, GameError
+from ..core import EXACT, Array, Game, GameError, IntArray
 from ..core.positions import states_of
+from ..core.sweeps import sweeps_of
 from .enumeration import ActionValues, Law, Listing, Position
 from .rules import CLOSE, largest_payoff, opponents_of, words_of
 
@@ -46,8 +48,8 @@ def check_answers(listing: Listing, seat: int) -> None:
             floats = evaluate(policy, task)
             _check_values("evaluate", agent, floats, listing.values(seat, complete), seat)
             if reached:
-                _check_ways(listing, task, policy, complete, start)
-                _check_floats(task, policy)
+                met = _check_ways(listing, agent, policy, complete, start)
+                _check_floats(floats, policy, met)
         if reached:
             _check_scores(task, [*("random", actions), _some_law(game)])
 
@@ -57,6 +59,7 @@ def _own(listing: Listing, seat: int) -> list[Position]:
 
 
 def _law(policy: Policy) -> Law:
+    @cache
     def law(state: int) -> Mapping[int, Fraction]:
         row = policy.law(np.array([state]), EXACT)[0]
         return {action: Fraction(row[action]) for action in np.flatnonzero(row).tolist()}
@@ -82,32 +85,45 @@ def _check_values(
 ) -> None:
     """Check the value of each of the agent's moves: fractions exactly, floats up to rounding."""
     game = exact.task.game
-    states = states_of(game, seat)
-    for state, seen in zip(states.tolist(), game.observe(states, seat), strict=True):
-        exactly, rounded = exact.action_values(seen), floats.action_values(seen)
-        for action, wanted in listed[seat, state].items():
-            where = f"{words_of(seat, state, action)} in {exact.task!r}"
-            if exactly[action] != wanted:
-                raise GameError(
-                    f"{what} must agree with the sum over all moves, {wanted}, got "
-                    f"{exactly[action]} for {where}"
-                )
-            if abs(rounded[action] - float(wanted)) > CLOSE * largest_payoff(game):
-                raise GameError(
-                    f"{what} must say the same in floats, {float(wanted)!r}, got "
-                    f"{float(rounded[action])!r} for {where}"
-                )
+    own = states_of(game, seat)
+    rows, actions = np.nonzero(game.mask(own))
+    states = own[rows]
+    exactly, rounded = (_values_of(found, states, actions) for found in (exact, floats))
+    for place, (state, action) in enumerate(zip(states.tolist(), actions.tolist(), strict=True)):
+        wanted = listed[seat, state][action]
+        where = f"{words_of(seat, state, action)} in {exact.task!r}"
+        if exactly[place] != wanted:
+            raise GameError(
+                f"{what} must agree with the sum over all moves, {wanted}, got "
+                f"{exactly[place]} for {where}"
+            )
+        if abs(rounded[place] - float(wanted)) > CLOSE * largest_payoff(game):
+            raise GameError(
+                f"{what} must say the same in floats, {float(wanted)!r}, got "
+                f"{float(rounded[place])!r} for {where}"
+            )
+
+
+def _values_of(found: Evaluation, states: IntArray, actions: IntArray) -> Array:
+    """Return the values of the agent's moves as ``action_values`` does, of many states at once."""
+    sweeps = sweeps_of(found.task.game)
+    values = sweeps.expect(found.task.seat, states, actions, found.found, found.arithmetic)
+    return found.arithmetic.numbers(values)
 
 
 def _check_ways(
     listing: Listing,
-    task: Task,
+    agent: Evaluation,
     policy: Any,
     laws: Mapping[int, Law],
     start: Mapping[Position, Fraction],
-) -> None:
-    """Check occupancies and outcomes in fractions, and that the mean outcome is the value."""
-    seat = task.seat
+) -> Array:
+    """Check occupancies and outcomes in fractions, and that the mean outcome is the value.
+
+    Returns:
+        The occupancies.
+    """
+    task, seat = agent.task, agent.task.seat
     met, paid = listing.masses(seat, laws, start)
     found = occupancy(policy, task, exact=True)
     for _, state in _own(listing, seat):
@@ -123,23 +139,23 @@ def _check_ways(
             f"{_shown(outcomes)} in {task!r}"
         )
     mean = sum((Fraction(payoff) * Fraction(p) for payoff, p in outcomes.items()), Fraction(0))
-    value = evaluate(policy, task, exact=True).value
-    if mean != value:
+    if mean != agent.value:
         raise GameError(
-            f"forward and backward computation must agree, got {mean} and {value} in {task!r}"
+            f"forward and backward computation must agree, got {mean} and {agent.value} in {task!r}"
         )
+    return found
 
 
-def _check_floats(task: Task, policy: Any) -> None:
-    """Compare occupancies and outcomes in floats with fractions."""
-    exact, rounded = occupancy(policy, task, exact=True), occupancy(policy, task)
+def _check_floats(agent: Evaluation, policy: Any, met: Array) -> None:
+    """Compare occupancies in floats with those in fractions, and outcomes with the value."""
+    task, rounded = agent.task, occupancy(policy, agent.task)
     for state in states_of(task.game, task.seat).tolist():
-        found, wanted = float(rounded[state]), float(exact[state])
+        found, wanted = float(rounded[state]), float(met[state])
         _require_close(f"occupancy of state {state}", found, wanted, 1.0, task)
     outcomes = outcome_distribution(policy, task)
     mean = sum(payoff * chance for payoff, chance in outcomes.items())
-    value = float(evaluate(policy, task).value)
-    _require_close("outcome_distribution", float(mean), value, largest_payoff(task.game), task)
+    size = largest_payoff(task.game)
+    _require_close("outcome_distribution", float(mean), float(agent.value), size, task)
 
 
 def _check_scores(task: Task, policies: list[Any]) -> None:
