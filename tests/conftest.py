@@ -12,6 +12,8 @@ from exactdice.envs.drawing import rendering
 from exactdice.games import GAMES
 from hypothesis import settings
 
+from exactdice.cli import main
+
 # No deadlines, as the machines are shared; the same examples in every run, as a failure has to be
 # found again.
 settings.register_profile("exactdice", deadline=None, derandomize=True)
@@ -49,3 +51,27 @@ def own_games():
         registry.clear()
         registry.update(before)
     cache.clear_cache()
+
+
+@pytest.fixture
+def one_thread():
+    """Have PyTorch compute on one thread, and on as many as before afterwards."""
+    import torch  # by tests alone that need it
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, tmp_path, one_thread):  # noqa: ARG001
+    """Call the command line in an empty folder: (exit code, standard output, standard error)."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as end:
+            main([str(word) for word in arguments])
+        return end.value.code, *capsys.readouterr()
+
+    return call

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import gymnasium as gym
 import pytest
-import torch
 from exactdice.agents.learners import ceiling
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.baselines import Task, certificate
@@ -34,21 +33,6 @@ COMMAND = [str(Path(sys.executable).with_name("exactdice"))]
 JOB = [sys.executable, str(ROOT / "train.py")]
 SMALL = ["--env", "max_score", "10", "sides", "3"]
 QUICK = [*SMALL, "--steps", "2000", "--num-envs", "256", "--eval-interval", "1000"]
-
-
-@pytest.fixture
-def run(capsys, monkeypatch, tmp_path):
-    """Call the command line in an empty folder: (exit code, standard output, standard error)."""
-    monkeypatch.chdir(tmp_path)
-    threads = torch.get_num_threads()
-
-    def call(*arguments):
-        with pytest.raises(SystemExit) as end:
-            main(arguments)
-        return end.value.code, *capsys.readouterr()
-
-    yield call
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")
@@ -518,11 +502,10 @@ exactdice.cli.main(sys.argv[1:])
 """
 
 
-@pytest.mark.parametrize("limit", ["lots", "1e-12"])
-def test_no_game_is_built_for_imports_and_help(limit):
-    """A limit that refuses every game stops neither."""
+def test_no_game_is_built_for_imports_and_help():
+    """A limit at which nobody can build a game stops neither."""
     command = [sys.executable, "-c", BUILDS_NO_GAME, "solve", "--help"]
-    environment = {**os.environ, "EXACTDICE_LIMIT": limit}
+    environment = {**os.environ, "EXACTDICE_LIMIT": "lots"}
     result = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert (result.returncode, result.stderr) == (0, "")
     assert "Solve a game exactly" in result.stdout

@@ -38,6 +38,8 @@ NOT_RUN = {
     "source": "the shell's own",
 }
 TRAINING = ("exactdice train", "python train.py")  # cut short
+#: Commands that are run with a smaller game, by how they begin.
+SMALLER = {"exactdice solve --game examples/pig.py:Pig": ["--env", "target", "10"]}
 
 
 def blocks(*languages):
@@ -70,6 +72,17 @@ def arguments(words):
         return ["train", *words[2:]]
     assert words[0] == "exactdice", words
     return words[1:]
+
+
+def cut_short(words):
+    """Give what a command says, with a single step of training, or of a smaller game."""
+    given = arguments(words)
+    if matching(words, TRAINING):
+        steps = given.index("--steps") if "--steps" in given else len(given)
+        given[steps : steps + 2] = ["--steps", "1"]
+    for begin in matching(words, SMALLER):
+        given += SMALLER[begin]
+    return given
 
 
 def promised(code):
@@ -112,9 +125,8 @@ def test_the_commands_of_a_page_run_one_after_the_other(page, capsys):
                 if words[0] == "exactdice":
                     _parse(arguments(words))
                 continue
-            cut = ["--steps", "1"] if matching(words, TRAINING) and "--steps" not in words else []
             with pytest.raises(SystemExit) as end:
-                main([*arguments(words), *cut])
+                main(cut_short(words))
             assert end.value.code == 0, (words, capsys.readouterr().err)
         if not any(matching(words, NOT_RUN) for words in commands(code)):
             printed = capsys.readouterr().out

@@ -77,34 +77,41 @@ def test_a_policy_of_the_file_is_known_by_name(twenty_one):
         exactdice.score("hold:many", env)
 
 
-def run(*words, cwd):
-    done = subprocess.run(
-        [COMMAND, *map(str, words)], capture_output=True, text=True, cwd=cwd, timeout=120
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+@pytest.fixture
+def said(run, own_games):  # noqa: ARG001
+    """Call the command line, which has to end well, and give what it says."""
+
+    def call(*arguments):
+        code, said, complaint = run(*arguments)
+        assert code == 0, complaint
+        return said
+
+    return call
 
 
-def test_every_command_takes_it_and_a_run_folder_finds_it_again(tmp_path):
+def test_every_command_takes_it_and_a_run_folder_finds_it_again(said, tmp_path, monkeypatch):
     """Trained in one working directory with a relative path, scored from another one."""
     game = ["--game", PLACE, "--env", "limit", "5"]
-    assert "optimal value 0.4" in run("solve", *game, cwd=tmp_path)
-    assert "hold:4" in run("score", "hold:4", *game, cwd=tmp_path)
+    assert "optimal value 0.4" in said("solve", *game)
+    assert "hold:4" in said("score", "hold:4", *game)
     here = ["--game", "twenty_one.py:TwentyOne", "--env", "limit", "5"]
     folder = tmp_path / "run"
     options = ["--algorithm", "qlearning", "--steps", "2000", "--run-folder", folder]
-    trained = run("train", *here, *options, cwd=FOLDER)
-    assert "normalised score" in trained
+    with monkeypatch.context() as patch:
+        patch.chdir(FOLDER)
+        assert "normalised score" in said("train", *here, *options)
     assert json.loads((folder / "config.json").read_text())["game"] == PLACE
     value = json.loads((folder / "score.json").read_text())["value"]
-    assert f"{value:.6f}" in run("score", "run", cwd=tmp_path)
-    holds = run("verify", folder / "certificate.npz", "--game", PLACE, cwd=tmp_path)
+    command = [COMMAND, "score", "run"]  # in a process that does not know the game yet
+    scored = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert f"{value:.6f}" in scored.stdout
+    holds = said("verify", folder / "certificate.npz", "--game", PLACE)
     assert ": QLearning in TwentyOne, limit 5, seat 0, against optimal\n" in holds
 
 
-def test_the_workers_of_a_benchmark_load_it(tmp_path):
+def test_the_workers_of_a_benchmark_load_it(said, tmp_path):
     options = ["--algorithms", "qlearning", "--seeds", "1", "--steps", "2000", "--jobs", "2"]
-    run("benchmark", "--games", PLACE, "Greed", *options, "--folder", tmp_path, cwd=tmp_path)
+    said("benchmark", "--games", PLACE, "Greed", *options, "--folder", tmp_path)
     board = (tmp_path / "leaderboard.md").read_text()
     assert "| TwentyOne | Q-learning | 1 |" in board
     assert (tmp_path / "TwentyOne-qlearning-outcome-0/score.json").is_file()
@@ -130,6 +137,9 @@ def test_pig_is_solved_as_it_was_published(pig):
     solution = exactdice.solve(Task(pig()))
     assert solution.value == pytest.approx(0.5305927, abs=5e-8)
     assert 0 < solution.error_bound < 2e-11
+    page = (FOLDER.parent / "docs/add-a-game.md").read_text(encoding="utf-8")
+    told = r"the player who begins wins (\S+), and that this is right\nwithin (\S+), the"
+    assert re.search(told, page).groups() == (f"{solution.value}", f"{solution.error_bound:.1e}")
 
     def actions(own, other, sums):
         states = pig().encode(np.array([[own, other, total] for total in sums]))
@@ -168,14 +178,13 @@ def test_pig_agrees_with_openspiel(pig, target, sides):
     assert compared > 90
 
 
-def test_an_agent_learns_pig_and_is_scored_exactly(tmp_path):
+def test_an_agent_learns_pig_and_is_scored_exactly(said, tmp_path):
     game = ["--game", PIG, "--env", "target", "12"]
-    assert "right within" in run("solve", *game, cwd=tmp_path)
-    assert "hold:12" in run("score", "hold:12", *game, cwd=tmp_path)
+    assert "right within" in said("solve", *game)
+    assert "hold:12" in said("score", "hold:12", *game)
     folder = tmp_path / "run"
-    trained = run("train", *game, "--steps", "3000", "--run-folder", folder, cwd=tmp_path)
-    assert "normalised score" in trained
-    assert "holds" in run("verify", folder / "certificate.npz", "--game", PIG, cwd=tmp_path)
+    assert "normalised score" in said("train", *game, "--steps", "3000", "--run-folder", folder)
+    assert "holds" in said("verify", folder / "certificate.npz", "--game", PIG)
 
 
 def test_the_loop_in_one_file_learns_and_logs_its_exact_regret():

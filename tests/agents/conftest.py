@@ -1,18 +1,14 @@
 """Small training runs."""
 
 import pytest
-import torch
 from exactdice.agents.algorithms import ALGORITHMS
 from exactdice.agents.runs.arguments import fields_of
 from exactdice.agents.runs.config import TrainConfig
 
 
 @pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+def _one_thread(one_thread):
+    """Train on one thread."""
 
 
 #: Hyperparameters that make a run small, by what its algorithm learns from.

@@ -32,7 +32,7 @@ LARGE = {"FourTwoOne": {"utility": "set"}}
 #: What a slow test in ``tests/games/test_four_two_one_match.py`` finds without rounding.
 MATCH_OF_421 = 0.558056165827787875623643
 #: Sizes of a game whose default size takes seconds, where nothing depends on it.
-QUICK = {"FourTwoOneMatch": {"tokens": 3}}
+QUICK = {"FourTwoOneMatch": {"tokens": 2}}
 
 
 def seats(name, **sizes):

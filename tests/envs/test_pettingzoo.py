@@ -14,7 +14,6 @@ import gymnasium as gym
 import numpy as np
 import pettingzoo
 import pytest
-import torch
 from exactdice.baselines.policies.door import convert
 from exactdice.envs.api.pettingzoo import register_games
 from exactdice.games import GAMES, InputError, KeywordError
@@ -392,17 +391,15 @@ class EachInTurn(BaseWrapper, gym.Env):
         return self.env.last()[0]["action_mask"]
 
 
+@pytest.mark.usefixtures("one_thread")
 def test_a_model_that_learns_in_the_way_of_the_tutorial_is_scored_as_it_plays():
     """It takes the other's prospects for its own: it stops at once, worse than at random.
 
     What such a wrapper shows is not known, so that the model is scored without its environment.
     """
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
     env = make("Greed", max_score=10, sides=3, encoding="one_hot_float")
     learner = MaskablePPO("MlpPolicy", EachInTurn(env), n_steps=512, seed=1, device="cpu")
     learner.learn(2048)
-    torch.set_num_threads(threads)
     with pytest.raises(InputError, match="model must be shown states .* GameAEC, which cannot be"):
         exactdice.expected_payoffs([learner, "random"], env)
     learner.env = None

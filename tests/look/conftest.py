@@ -1,11 +1,9 @@
-"""A small run, and what draws and commands need."""
+"""Small runs to draw."""
 
 import pytest
 import torch
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.train import train
-
-from exactdice.cli import main
 
 SMALL = {"max_score": 10, "sides": 3}
 
@@ -22,18 +20,3 @@ def runs(tmp_path_factory):
         train(TrainConfig(env=SMALL, run_folder=folders[reward], **options))
     torch.set_num_threads(threads)
     return folders
-
-
-@pytest.fixture
-def run(capsys, monkeypatch, tmp_path):
-    """Call the command line in an empty folder: (exit code, standard output, standard error)."""
-    monkeypatch.chdir(tmp_path)
-    threads = torch.get_num_threads()
-
-    def call(*arguments):
-        with pytest.raises(SystemExit) as end:
-            main([str(word) for word in arguments])
-        return end.value.code, *capsys.readouterr()
-
-    yield call
-    torch.set_num_threads(threads)

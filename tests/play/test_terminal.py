@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from exactdice.baselines import make_task
 from exactdice.envs.drawing.scene import Event, Scene
 from exactdice.games import Die, Gauge, Note, Row, Tile, Tokens
@@ -35,19 +34,14 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def run(capsys, monkeypatch, tmp_path):
+def run(run, monkeypatch):
     """Call ``exactdice play`` in an empty folder with an input: (exit code, output, errors)."""
-    monkeypatch.chdir(tmp_path)
-    threads = torch.get_num_threads()
 
     def call(replies, *arguments):
         monkeypatch.setattr("sys.stdin", io.StringIO(replies))
-        with pytest.raises(SystemExit) as end:
-            main(["play", *map(str, arguments)])
-        return end.value.code, *capsys.readouterr()
+        return run("play", *arguments)
 
-    yield call
-    torch.set_num_threads(threads)
+    return call
 
 
 def words(size):

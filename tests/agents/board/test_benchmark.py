@@ -90,6 +90,30 @@ def tiny(tmp_path):
     return replace(TINY, folder=tmp_path / "bench")
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """Run the small benchmark once for the tests that go on from its end."""
+    config = replace(TINY, folder=tmp_path_factory.mktemp("finished"))
+    assert grid.benchmark(config) == []
+    return config
+
+
+@pytest.fixture
+def done(finished, tiny):
+    """Copy the finished benchmark."""
+    shutil.copytree(finished.folder, tiny.folder)
+    return tiny
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory):
+    """Run a longer benchmark that nobody disturbs."""
+    config = replace(TINY, folder=tmp_path_factory.mktemp("calm"), steps=60_000)
+    grid.benchmark(config)
+    assert len(values(config)) == 2
+    return config
+
+
 def test_a_grid_has_one_cell_for_each_combination(tiny):
     config = replace(
         tiny,
@@ -131,15 +155,16 @@ def test_it_writes_the_leaderboard_and_a_second_call_has_nothing_to_do(tiny, cap
     assert "2 cells, 0 of them to do" in capsys.readouterr().out
 
 
-def test_a_benchmark_killed_at_any_moment_goes_on_and_repeats_only_unfinished_cells(tiny):
+@pytest.mark.parametrize("lives", [(0.0,), pytest.param((0.0, 0.5), marks=pytest.mark.slow)])
+def test_a_benchmark_killed_at_any_moment_goes_on_and_repeats_only_unfinished_cells(
+    tiny, calm, lives
+):
     """Its last life ends with the same scores as a benchmark that was left alone.
 
     Only the parent is killed, and called again at once: its workers may still be there.
     """
-    calm = replace(tiny, folder=tiny.folder.with_name("calm"), steps=60_000)
-    grid.benchmark(calm)
     hurried = replace(calm, folder=tiny.folder, jobs=2)
-    for seconds in (0.0, 0.5):
+    for seconds in lives:
         running = subprocess.Popen(command(hurried), stdout=subprocess.DEVNULL)
         wait_until(lambda: list(hurried.folder.glob("*/evaluations.npz")))
         time.sleep(seconds)
@@ -149,7 +174,6 @@ def test_a_benchmark_killed_at_any_moment_goes_on_and_repeats_only_unfinished_ce
     times = {path: path.stat().st_mtime_ns for path in finished}
     assert grid.benchmark(hurried) == []
     assert {path: path.stat().st_mtime_ns for path in finished} == times
-    assert len(values(calm)) == 2
     assert values(hurried) == values(calm)
 
 
@@ -190,49 +214,43 @@ def test_a_cell_that_fails_is_reported_and_does_not_stop_the_rest(tiny, monkeypa
     assert grid.benchmark(tiny) == []
 
 
-def test_a_folder_of_another_benchmark_is_refused(tiny):
-    grid.benchmark(tiny)
+def test_a_folder_of_another_benchmark_is_refused(done):
     with pytest.raises(RunError, match="folder must be of the same benchmark, but .*-0 has"):
-        grid.benchmark(replace(tiny, steps=30_000))
+        grid.benchmark(replace(done, steps=30_000))
 
 
-def test_more_cells_can_be_added_to_a_folder(tiny):
-    grid.benchmark(tiny)
-    grid.benchmark(replace(tiny, games=("Greed",), seeds=1))
-    text = (tiny.folder / "leaderboard.md").read_text()
+def test_more_cells_can_be_added_to_a_folder(done):
+    grid.benchmark(replace(done, games=("Greed",), seeds=1))
+    text = (done.folder / "leaderboard.md").read_text()
     assert "| Greed | Q-learning | 1 |" in text
     assert "| FourTwoOne | Q-learning | 2 |" in text
     assert "| all | Q-learning | 3 |" in text
 
 
-def test_runs_of_other_options_under_a_cells_name_are_refused(tiny):
+def test_runs_of_other_options_under_a_cells_name_are_refused(done):
     """A renamed folder would be counted as another seed."""
-    grid.benchmark(tiny)
-    first, second = (cell.run_folder for cell in tiny.cells())
+    first, second = (cell.run_folder for cell in done.cells())
     shutil.rmtree(second)
     shutil.copytree(first, second)
     with pytest.raises(RunError, match=r"outcome-1 has seed 0 instead of 1: choose another"):
-        grid.benchmark(tiny)
+        grid.benchmark(done)
 
 
 @pytest.mark.parametrize("kept", ["best_model.zip", "final_model.zip", "certificate.npz"])
-def test_a_folder_with_a_model_or_certificate_is_never_deleted(tiny, kept):
-    grid.benchmark(tiny)
-    folder = tiny.cells()[0].run_folder
+def test_a_folder_with_a_model_or_certificate_is_never_deleted(done, kept):
+    folder = done.cells()[0].run_folder
     for path in folder.iterdir():
         if path.name not in ("config.json", "hyperparameters.yml", kept):
             path.unlink()
     before = {path: path.read_bytes() for path in folder.iterdir()}
-    (failure,) = grid.benchmark(tiny)
+    (failure,) = grid.benchmark(done)
     assert "must hold a score.json, or a checkpoint.pt to go on from, got only" in failure
     assert kept in failure
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_a_run_with_a_model_can_be_gone_on_with_whenever_it_was_killed(tiny, monkeypatch):
+def test_a_run_with_a_model_can_be_gone_on_with_whenever_it_was_killed(tiny, finished, monkeypatch):
     """Killed at its first score, between the best model and all that comes after it."""
-    calm = replace(tiny, folder=tiny.folder.with_name("calm"))
-    grid.benchmark(calm)
     write = run.write_with
 
     def killed(path, save):
@@ -246,7 +264,7 @@ def test_a_run_with_a_model_can_be_gone_on_with_whenever_it_was_killed(tiny, mon
     monkeypatch.undo()
     assert (tiny.cells()[0].run_folder / "best_model.zip").exists()
     assert grid.benchmark(tiny) == []
-    assert values(tiny) == values(calm)
+    assert values(tiny) == values(finished)
 
 
 @pytest.mark.posix
@@ -264,7 +282,7 @@ def test_workers_end_soon_after_their_parent_was_killed(tiny):
 
 @pytest.mark.posix
 def test_a_worker_that_is_killed_fails_its_cell_alone(tiny):
-    config = replace(tiny, steps=1_000_000, jobs=2)
+    config = replace(tiny, steps=400_000, jobs=2)
     with started(config, begun=1) as process:
         first = config.cells()[0].run_folder
         wait_until(lambda: (first / "evaluations.npz").exists())
@@ -325,17 +343,12 @@ def test_cells_that_another_benchmark_begins_meanwhile_with_other_options_are_re
             running.result(60)
 
 
-def test_two_benchmarks_at_once_share_the_cells_of_a_folder(tiny):
-    calm = replace(tiny, folder=tiny.folder.with_name("calm"), steps=100_000)
-    grid.benchmark(calm)
+def test_two_benchmarks_at_once_share_the_cells_of_a_folder(tiny, calm):
     both = replace(calm, folder=tiny.folder)
-    processes = [
-        subprocess.Popen(command(both), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for _ in range(2)
-    ]
-    for process in processes:
-        output, errors = process.communicate(timeout=120)
-        assert process.returncode == 0, output + errors
+    with started(both) as other:
+        assert grid.benchmark(both) == []
+        output, errors = other.communicate(timeout=120)
+    assert other.returncode == 0, output + errors
     assert values(both) == values(calm)
     assert not list(both.folder.glob(".*"))
 
@@ -354,11 +367,10 @@ def test_a_benchmark_in_which_every_cell_fails_says_so(tiny, monkeypatch):
     [("score.json", b"{}"), ("score.json", b"\xff"), ("score.json", b"[1]"),
      ("evaluations.npz", b"PK\x03\x04"), ("evaluations.npz", b"")],
 )  # fmt: skip
-def test_a_damaged_run_is_named(tiny, name, content):
-    grid.benchmark(tiny)
-    (tiny.cells()[0].run_folder / name).write_bytes(content)
+def test_a_damaged_run_is_named(done, name, content):
+    (done.cells()[0].run_folder / name).write_bytes(content)
     with pytest.raises(RunError, match=rf"outcome-0/{name} must (be|hold) "):
-        grid.benchmark(tiny)
+        grid.benchmark(done)
 
 
 @pytest.mark.parametrize("folder", ["file", "file/below", "/proc", "/proc/below"])
@@ -372,12 +384,10 @@ def test_a_folder_that_cannot_be_written_to_is_named(tmp_path, folder):
 
 
 @pytest.mark.parametrize("option", ["--games", "--algorithms", "--rewards"])
-def test_an_empty_grid_is_refused_with_exit_code_2(tmp_path, option):
-    done = subprocess.run(
-        [COMMAND, "benchmark", option], capture_output=True, text=True, cwd=tmp_path, check=False
-    )
-    assert done.returncode == 2
-    assert f"{option[2:]} must be one at least, got none" in done.stderr
+def test_an_empty_grid_is_refused_with_exit_code_2(run, tmp_path, option):
+    code, _, complaint = run("benchmark", option)
+    assert code == 2
+    assert f"{option[2:]} must be one at least, got none" in complaint
     assert not list(tmp_path.iterdir())
 
 

@@ -166,11 +166,8 @@ def test_before_the_first_checkpoint_nothing_is_sent(cell):
     assert cells.changed_files(cell.run_folder, {}) == {}
 
 
-def test_a_cluster_that_is_not_there_is_named(monkeypatch, tmp_path):
+def test_a_cluster_that_is_not_there_is_named(run, monkeypatch):
     monkeypatch.setenv("RAY_ADDRESS", "nonsense")
-    done = subprocess.run(
-        [COMMAND, "benchmark", "--folder", "bench", "--backend", "ray"],
-        capture_output=True, text=True, cwd=tmp_path, check=False,
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: backend ray must reach a cluster, got: ")
+    code, _, complaint = run("benchmark", "--folder", "bench", "--backend", "ray")
+    assert code == 2
+    assert complaint.startswith("error: backend ray must reach a cluster, got: ")
