@@ -1,9 +1,12 @@
 """Small training runs."""
 
+from functools import cache
+
 import pytest
 from exactdice.agents.algorithms import ALGORITHMS
 from exactdice.agents.runs.arguments import fields_of
 from exactdice.agents.runs.config import TrainConfig
+from exactdice.agents.runs.train import train
 
 
 @pytest.fixture(autouse=True)
@@ -23,8 +26,10 @@ SMALL = {
     "tables": {},
 }
 
-#: Keywords that make a game small, by name, where it is not small by default.
+#: Keywords that make a game small, by name; 421 is small by default.
 SMALL_GAMES = {
+    "Greed": {"max_score": 10, "sides": 3},
+    "LowestScore": {"dice": 3},
     "FourTwoOneMatch": {"tokens": 2, "faces": 3},
     "LowestScoreMatch": {"dice": 3, "wins": 2},
     "ShutTheBox": {"tiles": 6},
@@ -37,10 +42,9 @@ def small_env():
     return lambda game: SMALL_GAMES.get(game, {})
 
 
-@pytest.fixture
-def small(monkeypatch, tmp_path):
+@pytest.fixture(scope="session")
+def small_config():
     """Make configurations of runs that take a second."""
-    monkeypatch.chdir(tmp_path)
 
     def make(**options):
         defaults = {"env": {"max_score": 10, "sides": 3}, "num_envs": 16, "steps": 3000}
@@ -52,3 +56,22 @@ def small(monkeypatch, tmp_path):
         return TrainConfig(**{**defaults, **options})
 
     return make
+
+
+@pytest.fixture
+def small(small_config, monkeypatch, tmp_path):
+    """Make such configurations, for runs in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return small_config
+
+
+@pytest.fixture(scope="module")
+def trained(small_config, tmp_path_factory):
+    """Train a small run once for all tests that only read it; give its score and its folder."""
+
+    @cache
+    def run(**options):
+        folder = tmp_path_factory.mktemp("trained") / "run"
+        return train(small_config(**options, run_folder=folder)), folder
+
+    return run

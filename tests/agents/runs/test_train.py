@@ -29,12 +29,16 @@ from rich.console import Console
 
 import exactdice
 
+#: Each algorithm, and each reward with one that learns from rollouts, replay and tables.
+RUNS = [(algorithm, "outcome") for algorithm in ALGORITHMS]
+RUNS += [(name, reward) for name in ("ppo", "dqn", "qlearning") for reward in ("regret", "shaped")]
 
-@pytest.mark.parametrize("algorithm", list(ALGORITHMS))
-@pytest.mark.parametrize("reward", ["outcome", "regret", "shaped"])
-def test_a_run_leaves_its_configuration_scores_models_and_checkpoint(small, algorithm, reward):
-    score = train.train(small(algorithm=algorithm, reward=reward))
-    folder = Path("runs", f"Greed-{algorithm}-1")
+
+@pytest.mark.parametrize(("algorithm", "reward"), RUNS)
+def test_a_run_leaves_its_configuration_scores_models_and_checkpoint(
+    trained, small_config, algorithm, reward
+):
+    score, folder = trained(algorithm=algorithm, reward=reward)
     names = {"config.json", "evaluations.npz", "best_model.zip", "final_model.zip"}
     names |= {"hyperparameters.yml", "certificate.npz", "checkpoint.pt", "score.json"}
     assert {path.name for path in folder.iterdir()} == names
@@ -51,7 +55,7 @@ def test_a_run_leaves_its_configuration_scores_models_and_checkpoint(small, algo
     best, env = folders.load_model(folder, "best")
     assert exactdice.score(best, env).value == log["results"].max()
     assert saved["best_normalized"] == log["normalized"].max()
-    config = small(algorithm=algorithm, reward=reward)
+    config = small_config(algorithm=algorithm, reward=reward, run_folder=folder)
     assert folders.read_config(folder).to_json() == config.to_json()
     assert folders.read_config(folder).hyperparameters == config.hyperparameters
 
@@ -97,10 +101,10 @@ def interrupt_at(monkeypatch, steps):
 
 @pytest.mark.parametrize("algorithm", list(ALGORITHMS))
 def test_an_interrupted_run_resumes_and_ends_as_an_uninterrupted_one(
-    small, monkeypatch, capsys, algorithm
+    small, trained, monkeypatch, capsys, algorithm
 ):
     """To the last bit of every weight, every score in the log and every game still running."""
-    whole = train.train(small(algorithm=algorithm, run_folder=Path("whole")))
+    whole, folder = trained(algorithm=algorithm, reward="outcome")
     with monkeypatch.context() as patch:
         interrupt_at(patch, 1000)
         assert train.train(small(algorithm=algorithm, run_folder=Path("parts"))) is None
@@ -108,20 +112,20 @@ def test_an_interrupted_run_resumes_and_ends_as_an_uninterrupted_one(
     assert not Path("parts/final_model.zip").exists()
     resumed = train.train(TrainConfig(resume=Path("parts")))
     assert resumed.value == whole.value
-    for one, two in zip(weights("whole"), weights("parts"), strict=True):
+    for one, two in zip(weights(folder), weights(Path("parts")), strict=True):
         assert torch.equal(one, two)
-    logs = [np.load(f"{name}/evaluations.npz") for name in ("whole", "parts")]
+    logs = [np.load(run / "evaluations.npz") for run in (folder, Path("parts"))]
     for key in set(logs[0].files) - {"seconds"}:
         assert np.array_equal(logs[0][key], logs[1][key])
 
 
-def weights(name):
-    model, _ = folders.load_model(Path(name))
+def weights(folder):
+    model, _ = folders.load_model(folder)
     return model.policy.state_dict().values()
 
 
-def test_a_killed_run_resumes_from_its_last_score(small, monkeypatch):
-    whole = train.train(small(run_folder=Path("whole")))
+def test_a_killed_run_resumes_from_its_last_score(small, trained, monkeypatch):
+    whole, _ = trained(algorithm="ppo", reward="outcome")
 
     def die(*_args):
         raise SystemExit("killed")
@@ -185,7 +189,7 @@ def test_a_run_is_whole_as_soon_as_it_is_made(small):
 
 
 def test_runs_of_one_seed_are_equal_and_of_two_are_not(small):
-    values = [train.train(small(seed=seed)).value for seed in (1, 1, 2)]
+    values = [train.train(small(seed=seed, steps=1000)).value for seed in (1, 1, 2)]
     assert values[0] == values[1] != values[2]
     assert Path("runs/Greed-ppo-3").is_dir()
 
@@ -202,9 +206,10 @@ def test_an_existing_folder_is_left_alone(small):
 
 
 @pytest.fixture
-def finished(small):
-    train.train(small(run_folder=Path("run")))
-    return Path("run")
+def finished(trained, tmp_path, monkeypatch):
+    """Copy a finished run into an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return Path(shutil.copytree(trained(algorithm="ppo", reward="outcome")[1], "run"))
 
 
 def test_a_finished_run_is_not_resumed(finished):
@@ -302,10 +307,10 @@ def no_file_above(size):
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
-def test_a_disk_that_fills_up_loses_nothing(small, monkeypatch, algorithm):
+def test_a_disk_that_fills_up_loses_nothing(small, trained, monkeypatch, algorithm):
     """The run names the file and how to go on, and ends as if there had been room all the time."""
     resource = pytest.importorskip("resource")
-    whole = train.train(small(algorithm=algorithm, run_folder=Path("whole")))
+    whole, folder = trained(algorithm=algorithm, reward="outcome")
     evaluate = ExactEvalCallback.evaluate
     saved = {}
 
@@ -331,7 +336,7 @@ def test_a_disk_that_fills_up_loses_nothing(small, monkeypatch, algorithm):
     assert there.keys() == saved.keys() - {Path("full/.lock")}  # which is held while it trains
     assert there[Path("full/checkpoint.pt")] == saved[Path("full/checkpoint.pt")]
     assert train.train(TrainConfig(resume=Path("full"))).value == whole.value
-    for one, two in zip(weights("whole"), weights("full"), strict=True):
+    for one, two in zip(weights(folder), weights(Path("full")), strict=True):
         assert torch.equal(one, two)
 
 
@@ -473,9 +478,9 @@ with alone(Path(sys.argv[1])):
 """
 
 
-def test_a_run_is_trained_by_one_process_at_a_time_and_a_kill_frees_it(small, monkeypatch):
-    whole = train.train(small(run_folder=Path("whole")))
-    assert not Path("whole/.lock").exists()
+def test_a_run_is_trained_by_one_process_at_a_time_and_a_kill_frees_it(small, trained, monkeypatch):
+    whole, folder = trained(algorithm="ppo", reward="outcome")
+    assert not (folder / ".lock").exists()
     with monkeypatch.context() as patch:
         interrupt_at(patch, 1000)
         assert train.train(small(run_folder=Path("parts"))) is None
