@@ -35,7 +35,7 @@ SMALL: list[tuple[str, dict[str, Any]]] = [
 PIG = f"{Path(__file__).parent.parent / 'examples/pig.py'}:Pig"
 DEFAULTS = ["Greed", "LowestScore", "ShutTheBox", "FourTwoOne"]
 P_LIMIT = 5_000  # pairs of state and action
-STEPS, LANES = 60_000, 512  # of Q-learning
+STEPS, LANES = 20_000, 512  # of Q-learning
 
 
 def enabled_features() -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exactdice.agents.board import leaderboard
+from exactdice.agents.runs.callback import ExactEvalCallback
 from exactdice.agents.runs.config import BenchmarkConfig
 from exactdice.agents.runs.folders import read_config
 from exactdice.agents.runs.train import train
@@ -78,10 +79,35 @@ def test_the_tables_are_those_of_the_runs_of_the_page_and_of_the_readme(tmp_path
     assert "\n".join(short) in (ROOT / "README.md").read_text()
 
 
+def same_entries(new, old, upto=None):
+    """Hold all but the seconds of two files of arrays equal, or their first entries."""
+    with np.load(new) as new, np.load(old) as old:
+        assert new.files == old.files
+        for entry in set(new.files) - {"seconds"}:
+            np.testing.assert_array_equal(new[entry], old[entry][:upto])
+
+
+#: To the last bit, on every processor: a table, as networks repeat on one kind only.
+REPEATED = "FourTwoOne-qlearning-outcome-0"
+
+
+def test_a_cell_begins_as_it_did(tmp_path, monkeypatch):
+    scores, evaluate = [], ExactEvalCallback.evaluate
+
+    def stopping(callback):
+        scores.append(evaluate(callback))
+        callback.stop = len(scores) == 5
+        return scores[-1]
+
+    monkeypatch.setattr(ExactEvalCallback, "evaluate", stopping)
+    folder = tmp_path / REPEATED
+    assert train(replace(read_config(FOLDER / REPEATED), run_folder=folder)) is None
+    same_entries(folder / "evaluations.npz", FOLDER / REPEATED / "evaluations.npz", 5)
+
+
+@pytest.mark.slow
 def test_a_cell_repeats(tmp_path):
-    """To the last bit, on every processor: a table, as networks repeat on one kind only."""
-    name = "FourTwoOne-qlearning-outcome-0"
-    train(replace(read_config(FOLDER / name), run_folder=tmp_path / name))
+    train(replace(read_config(FOLDER / REPEATED), run_folder=tmp_path / REPEATED))
     (cell,) = leaderboard.read_cells(tmp_path)
     with (FOLDER / "results.csv").open() as file:
         rows = {
@@ -93,7 +119,4 @@ def test_a_cell_repeats(tmp_path):
         if entry.name != "seconds":
             assert row[entry.name] == str(getattr(cell, entry.name))
     for file in ("evaluations.npz", "certificate.npz"):
-        with np.load(tmp_path / name / file) as new, np.load(FOLDER / name / file) as old:
-            assert new.files == old.files
-            for entry in set(new.files) - {"seconds"}:
-                np.testing.assert_array_equal(new[entry], old[entry])
+        same_entries(tmp_path / REPEATED / file, FOLDER / REPEATED / file)
