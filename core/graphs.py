@@ -1,26 +1,21 @@
-"""Levels and connected components of the graph of moves."""
+"""Levels of stages, and which points of a cut moves connect."""
+
+from collections.abc import Iterable
 
 import numpy as np
 
 from .types import IntArray
 
 
-def split(keys: IntArray, count: int) -> list[IntArray]:
-    """Return the indices of each of the keys 0 to ``count`` - 1, in growing order."""
-    in_order = np.argsort(keys, kind="stable")
-    return np.split(in_order, np.searchsorted(keys[in_order], np.arange(1, count)))
-
-
-def levels_of(count: int, sources: IntArray, targets: IntArray) -> IntArray:
-    """Return the level of each stage: the length of the longest path of moves that ends there.
+def levels_of(count: int, moves: Iterable[int]) -> IntArray:
+    """Give each of many stages the largest number of moves that lead to it from others.
 
     Args:
         count: number of stages.
-        sources: stage from which each move leads, shape (move,).
-        targets: a later stage, to which the move leads, shape (move,).
+        moves: source * count + target of each move, which leads to a later stage.
     """
     levels = [0] * count
-    for move in np.unique(sources * count + targets).tolist():  # in the order of the sources
+    for move in sorted(moves):  # in the order of the sources
         source, target = divmod(move, count)
         levels[target] = max(levels[target], levels[source] + 1)
     return np.array(levels)
@@ -40,16 +35,15 @@ def connected(
     Returns:
         The component of each position of the cut, and its index within the component.
     """
-    labels = np.arange(count)  # of each position: the smallest position found in its component
-    while len(cut):
-        least = np.minimum(labels[sources], labels[targets])
-        smaller = labels.copy()
-        np.minimum.at(smaller, sources, least)
-        np.minimum.at(smaller, targets, least)
-        smaller = smaller[smaller]
-        if np.array_equal(labels, smaller):
-            break
-        labels = smaller
+    labels = np.arange(count)  # of each position, the smallest that it is known to meet
+    while len(sources) and len(cut):
+        roots = np.arange(count)
+        np.minimum.at(roots, np.maximum(sources, targets), np.minimum(sources, targets))
+        while not np.array_equal(roots, roots[roots]):
+            roots = roots[roots]
+        labels, sources, targets = roots[labels], roots[sources], roots[targets]
+        apart = sources != targets
+        sources, targets = sources[apart], targets[apart]
     _, groups = np.unique(labels[cut], return_inverse=True)
     in_order = np.argsort(groups, kind="stable")
     places = np.empty_like(groups)

@@ -4,7 +4,7 @@ A block keeps its moves as flat arrays, in the order in which a pass forward mee
 each step of a pass works on slices of them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -12,23 +12,37 @@ import numpy as np
 from typing_extensions import override
 
 from .arithmetic import Arithmetic
-from .blocks import Block, PayoffLaw
-from .flat_moves import FlatMoves, list_block
+from .blocks import Block
+from .contract import order_of
+from .flat_moves import FlatMoves, small
 from .game import Game
-from .graphs import connected, levels_of
-from .listing import batches, law_roundings, list_moves, move_roundings, possible_outcomes
+from .graphs import connected
+from .listing import law_roundings, move_roundings, possible_outcomes
 from .sizes import PIECE
-from .types import Array, Decide, IntArray, Order, Stage
+from .types import Array, Decide, IntArray, Stage
 from .values import Values
 
 
 class _Step(NamedTuple):
-    """Positions of one player that are swept at once, their moves, and the ways of these."""
+    """Positions that are swept at once, their moves, and the ways of these.
 
-    stage: Stage
+    Attributes:
+        stages: of each player who moves in some of the positions.
+        positions: their numbers in the block.
+        moves: those of their moves.
+        ways: those of the ways.
+        cells: place of each move in a table of the step's positions and all actions, (move,).
+        begins: first way of each move, among those of the step, (move,).
+        targets: where the ways lead, (way,).
+    """
+
+    stages: list[tuple[slice, Stage]]
     positions: slice
     moves: slice
     ways: slice
+    cells: IntArray
+    begins: IntArray
+    targets: IntArray
 
 
 #: Divides the mass of the positions of a step among their moves.
@@ -38,17 +52,21 @@ _Divide: TypeAlias = Callable[[_Step, Array], Array]
 class ListedBlock(Block):
     """A block whose moves are listed once.
 
-    Positions are numbered in the order of the steps: stages, or where moves lead back all positions
-    of a player that can be swept at once.
+    A pass takes the cut apart: moves that lead to its points lead to numbers of their own, which
+    follow those of the positions.
 
     Args:
         game: the rules.
         seats: for whom values are computed: one but for ``backward_together``.
         arithmetic: of chances and payoffs.
-        stages: player and states of each stage of the block.
-        order: of all positions.
-        places: the number of each position in its block, shape (player, state); this block's are
-            filled in.
+        positions: seat * num_states + state of each position, by level and seat.
+        levels: of each position; inside the block moves lead to later ones, or to the cut.
+        moves: of the positions.
+        places: -1 for each position of the game, shape (player * state,), to work with.
+
+    Attributes:
+        positions: player to move and state of each position, both of shape (position,).
+        onward: ways that leave the block.
     """
 
     def __init__(
@@ -56,61 +74,75 @@ class ListedBlock(Block):
         game: Game,
         seats: tuple[int, ...],
         arithmetic: Arithmetic,
-        stages: Sequence[tuple[int, IntArray]],
-        order: Order,
+        positions: IntArray,
+        levels: IntArray,
+        moves: FlatMoves,
         places: IntArray,
     ) -> None:
         self._game, self._seats, self._arithmetic = game, seats, arithmetic
         self._chances = np.append(arithmetic.zeros(1), possible_outcomes(game, arithmetic).chances)
-        sizes = [len(states) for _, states in stages]
-        numbers = np.repeat(np.arange(len(stages)), sizes)
-        movers = np.repeat([mover for mover, _ in stages], sizes)
-        states = np.concatenate([states for _, states in stages])
-        places[movers, states] = np.arange(len(states))
-        moves = list_block(game, seats, arithmetic, (movers, states), order, places)
-        in_cut, keys = order.cut[movers, states], numbers
-        if in_cut.any():
-            sources, targets = self._connections(moves)
-            on = ~in_cut[targets]
-            levels = levels_of(len(stages), numbers[sources[on]], numbers[targets[on]])
-            keys = levels[numbers] * game.num_players + movers
-        in_order = np.argsort(keys, kind="stable")
-        self._positions = movers[in_order], states[in_order]
-        places[self._positions] = np.arange(len(states))
-        self._moves = moves = moves.sorted(in_order, game.num_actions)
-        self._in_cut, self._cut = in_cut[in_order], np.flatnonzero(in_cut[in_order])
-        self.groups, self.places = connected(*self._connections(moves), self._cut, len(states))
-        self._mask = np.zeros((len(states), game.num_actions), dtype=bool)
-        self._mask.ravel()[moves.cells] = True
-        begins = np.append(np.flatnonzero(np.diff(keys[in_order], prepend=-1)), len(states))
-        in_moves = np.searchsorted(moves.cells, begins * game.num_actions)
-        self._bounds = np.stack([begins, in_moves, moves.firsts[in_moves]], axis=1)
-        blocks = order.blocks[np.divmod(moves.onward.targets, game.num_states)]
-        self.successors = np.unique(blocks).tolist()
+        self.positions = np.divmod(positions, game.num_states)
+        count, self._cut = len(positions), np.flatnonzero(order_of(game).cut.flat[positions])
+        places[positions] = np.arange(count)
+        places[positions[self._cut]] = count + np.arange(len(self._cut))
+        self._moves, self.onward = moves.divided(places)
+        places[positions] = -1
+        self.groups, self.places = connected(*self._connections(), self._cut, count)
+        self._steps = self._make_steps(levels)
 
-    def _connections(self, moves: FlatMoves) -> tuple[IntArray, IntArray]:
+    def _connections(self) -> tuple[IntArray, IntArray]:
         """List the positions that each way inside the block leads from and to."""
-        sources = np.repeat(moves.cells // self._game.num_actions, np.diff(moves.firsts))
-        possible = moves.numbers[0] > 0
-        return sources[possible], moves.targets[possible]
+        possible = self._moves.numbers[0] > 0
+        numbers = np.append(np.arange(len(self.positions[0])), self._cut)
+        return self._moves.sources()[possible], numbers[self._moves.targets[possible]]
+
+    def _make_steps(self, levels: IntArray) -> list[_Step]:
+        """Divide the positions by level, and those of a level by player."""
+        moves, (movers, _) = self._moves, self.positions
+        runs = _begins(levels * self._game.num_players + movers)  # of one player in one level
+        begins = _begins(levels)
+        in_moves = _sums(moves.mask.sum(axis=1))[begins]
+        ways = _sums(moves.counts)
+        in_ways = ways[in_moves]
+        cells = np.flatnonzero(moves.mask)
+        cells -= np.repeat(begins[:-1] * self._game.num_actions, np.diff(in_moves))
+        firsts = small(ways[:-1] - np.repeat(in_ways[:-1], np.diff(in_moves)))
+        cells, in_runs = small(cells), np.searchsorted(runs, begins)
+        bounds = np.stack([begins, in_moves, in_ways, in_runs], axis=1).tolist()
+        steps = []
+        for first, last in pairwise(bounds):
+            positions, own_moves, own_ways, _ = map(slice, first, last)
+            stages = []
+            for begin, end in pairwise(runs[first[3] : last[3] + 1].tolist()):
+                stage = self._stage(int(movers[begin]), slice(begin, end))
+                stages.append((slice(begin - first[0], end - first[0]), stage))
+            steps.append(
+                _Step(
+                    stages,
+                    positions,
+                    own_moves,
+                    own_ways,
+                    cells[own_moves],
+                    firsts[own_moves],
+                    moves.targets[own_ways],
+                )
+            )
+        return steps
 
     def _stage(self, mover: int, which: Any) -> Stage:
-        states, mask = self._positions[1][which], self._mask[which]
+        states, mask = self.positions[1][which], self._moves.mask[which]
         return Stage(mover, states, np.ones(len(states), self._arithmetic.dtype), mask)
 
     @property
-    @override
-    def positions(self) -> list[tuple[int, IntArray]]:
-        movers, states = self._positions
-        return [(mover, states[movers == mover]) for mover in np.unique(movers).tolist()]
+    def stages(self) -> list[Stage]:
+        """All positions of each player."""
+        return [self._stage(mover, mine) for mover, mine in self._of_players()]
 
-    def _steps(self, backward: bool = False) -> Iterator[_Step]:
-        """Give the steps of a pass."""
-        bounds, movers = self._bounds.tolist(), self._positions[0][self._bounds[:-1, 0]].tolist()
-        steps = list(zip(movers, pairwise(bounds), strict=True))
-        for mover, (first, last) in reversed(steps) if backward else steps:
-            own, moves, ways = map(slice, first, last)
-            yield _Step(self._stage(mover, own), own, moves, ways)
+    def _of_players(self) -> list[tuple[int, IntArray]]:
+        """List the players and the numbers of their positions."""
+        movers, _ = self.positions
+        each = [(mover, np.flatnonzero(movers == mover)) for mover in range(self._game.num_players)]
+        return [(mover, mine) for mover, mine in each if len(mine)]
 
     # ------------------------------------------------------------------ backward
 
@@ -119,9 +151,9 @@ class ListedBlock(Block):
         if values is None:
             return np.zeros_like(self._moves.gains)
         gains: Array = self._moves.gains.copy()
-        onward = self._moves.onward
-        worth = values.at(*np.divmod(onward.targets, self._game.num_states))
-        np.add.at(gains[0], onward.moves, self._chances[onward.numbers[0]] * worth)
+        positions = np.divmod(self.onward.targets, self._game.num_states)
+        worth = self._chances[self.onward.numbers[0]] * values[positions]
+        np.add.at(gains[0], self.onward.moves, worth)
         return gains
 
     def at_cut(self, values: Values) -> Array:
@@ -143,53 +175,49 @@ class ListedBlock(Block):
         picked: Array = found[0, self._cut]
         return picked
 
-    def backward_together(self, decide: Decide, values: Sequence[Values]) -> None:
-        """Fill in values to several players (see ``Sweeps.backward_together``)."""
-        found = self._pass(decide, self._moves.gains, self._cut)
-        for row, numbers in zip(found, values, strict=True):
-            numbers.put(self._positions, row, 1)
+    def backward_together(self, decide: Decide) -> Values:
+        """Visit the steps last to first for all seats (see ``Sweeps.backward_together``)."""
+        game = self._game
+        values = self._arithmetic.values(len(self._seats), game.num_players, game.num_states)
+        found = self._pass(decide, self._moves.gains, self._arithmetic.zeros(0))
+        values.put((..., *self.positions), found, 1)
+        return values.frozen()
 
     def _pass(self, decide: Decide, gains: Array, cut: Array) -> Array:
         """Compute the values of all positions, shape (seat, position)."""
-        moves, dtype, rows = self._moves, self._arithmetic.dtype, len(self._seats)
-        num_actions, chances = self._game.num_actions, self._chances[self._moves.numbers]
-        found = np.zeros((rows, len(self._in_cut)), dtype)
-        ahead = found.copy() if len(cut) else found  # the values that moves lead to
-        ahead[:, self._cut] = cut
-        for step in self._steps(backward=True):
-            worth = chances[:, step.ways] * ahead.take(moves.targets[step.ways], axis=1)
-            begins = moves.firsts[step.moves] - step.ways.start
-            table = np.zeros((rows, len(step.stage.states) * num_actions), dtype)
-            cells = moves.cells[step.moves] - step.positions.start * num_actions
-            table[:, cells] = np.add.reduceat(worth, begins, axis=1) + gains[:, step.moves]
-            expected = table.reshape(rows, len(step.stage.states), num_actions)
-            decided = found[:, step.positions] = decide(step.stage, expected)
-            if len(cut):
-                in_cut = self._in_cut[step.positions]
-                decided = np.where(in_cut, ahead[:, step.positions], decided)
-            ahead[:, step.positions] = decided
-        return found
+        rows, count, num_actions = len(self._seats), len(self._moves.mask), self._game.num_actions
+        chances = self._chances[self._moves.numbers]
+        ahead = self._arithmetic.zeros(rows, count + len(cut))
+        ahead[:, count:] = cut
+        for step in reversed(self._steps):
+            worth = chances[:, step.ways] * ahead.take(step.targets, axis=1)
+            size = step.positions.stop - step.positions.start
+            table = self._arithmetic.zeros(rows, size * num_actions)
+            table[:, step.cells] = (
+                np.add.reduceat(worth, step.begins, axis=1) + gains[:, step.moves]
+            )
+            expected = table.reshape(rows, size, num_actions)
+            decided = ahead[:, step.positions]
+            for own, stage in step.stages:
+                decided[:, own] = decide(stage, expected[:, own])
+        return ahead[:, :count]
 
     # ------------------------------------------------------------------ forward
 
     def returns(self, decide: Decide) -> Array:
         """Find the chances to come to all points of the cut, backward from them."""
-        moves, width = self._moves, int(self.places.max(initial=-1)) + 1
-        weights = np.repeat(self._weights(decide), np.diff(moves.firsts))
-        weights = (weights * self._chances[moves.numbers[0]])[:, None]
-        sources = moves.cells // self._game.num_actions
-        begins = moves.firsts[np.searchsorted(sources, np.arange(len(self._in_cut)))]
-        found = self._arithmetic.zeros(len(self._in_cut), width)
-        ahead = found.copy()
-        ahead[self._cut, self.places] = self._arithmetic.number(1)
-        for step in self._steps(backward=True):
-            led = weights[step.ways] * ahead[moves.targets[step.ways]]
-            come = np.add.reduceat(led, begins[step.positions] - step.ways.start)
-            found[step.positions] = come
-            in_cut = self._in_cut[step.positions, None]
-            ahead[step.positions] = np.where(in_cut, ahead[step.positions], come)
+        moves, count = self._moves, len(self._moves.mask)
+        width = int(self.places.max(initial=-1)) + 1
+        weights = np.repeat(self._weights(decide), moves.counts) * self._chances[moves.numbers[0]]
+        in_moves = _sums(moves.mask.sum(axis=1))[:-1]
+        begins = _sums(moves.counts)[in_moves]
+        ahead = self._arithmetic.zeros(count + len(self._cut), width)
+        ahead[count + np.arange(len(self._cut)), self.places] = self._arithmetic.number(1)
+        for step in reversed(self._steps):
+            led = weights[step.ways, None] * ahead[step.targets]
+            ahead[step.positions] = np.add.reduceat(led, begins[step.positions] - step.ways.start)
         chances = self._arithmetic.zeros(int(self.groups.max(initial=-1)) + 1, width, width)
-        chances[self.groups, self.places] = found[self._cut]
+        chances[self.groups, self.places] = ahead[self._cut]
         return chances
 
     def arrive(self, decide: Decide, mass: Values) -> Array:
@@ -201,76 +229,49 @@ class ListedBlock(Block):
         self, decide: Decide, mass: Values, returning: Array, law: PayoffLaw | None = None
     ) -> None:
         """Follow the mass that begins in the block and that returns, and then what leaves it."""
-        met, flow, _ = self._follow(self._divide(decide), mass[self._positions], returning)
-        mass.put(self._positions, met, 1)
-        onward = self._moves.onward
-        positions = np.divmod(onward.targets, self._game.num_states)
-        np.add.at(mass.numbers, positions, flow[onward.moves] * self._chances[onward.numbers[0]])
-        if law is not None:
-            self._settle(flow, law)
-
-    def _settle(self, flow: Array, law: PayoffLaw) -> None:
-        """Add to a law what moves are paid, given the mass of each, shape (move,)."""
-        weights = np.zeros(self._mask.shape, self._arithmetic.dtype)
-        weights.ravel()[self._moves.cells] = flow
-        movers, states = self._positions
-        for mover in np.unique(movers).tolist():
-            own = np.flatnonzero(movers == mover)
-            for batch in batches(self._game, own):
-                places = own[batch]
-                rows, actions, ways = list_moves(
-                    self._game, mover, states[places], self._arithmetic
-                )
-                over = ways.effect.over[:, self._seats[0]]
-                moves = ways.moves[over]
-                mass = weights[places[rows[moves]], actions[moves]] * ways.chances[over]
-                law.add(ways.effect.payoffs[over, self._seats[0]], mass)
+        met, flow, _ = self._follow(self._divide(decide), mass[self.positions], returning)
+        mass[self.positions] = met
+        positions = np.divmod(self.onward.targets, self._game.num_states)
+        led = flow[self.onward.moves] * self._chances[self.onward.numbers[0]]
+        np.add.at(mass, positions, led)
 
     def _divide(self, decide: Decide) -> _Divide:
         """Give a function that divides mass as ``decide`` does, which is asked once if linear."""
-        moves, num_actions = self._moves, self._game.num_actions
         weights = self._weights(decide) if len(self._cut) else None
 
         def divide(step: _Step, met: Array) -> Array:
-            cells = moves.cells[step.moves] - step.positions.start * num_actions
-            flow: Array
-            if weights is None:
-                flow = decide(step.stage, met).ravel()[cells]
-            else:
-                flow = met[cells // num_actions] * weights[step.moves]
-            return flow
+            if weights is not None:
+                flow: Array = met[step.cells // self._game.num_actions] * weights[step.moves]
+                return flow
+            each = [decide(stage, met[own]) for own, stage in step.stages]
+            return np.concatenate(each).ravel()[step.cells]
 
         return divide
 
     def _weights(self, decide: Decide) -> Array:
         """Compute how the players divide a mass of 1 among their moves, shape (move,)."""
-        weights = np.zeros(self._mask.shape, self._arithmetic.dtype)
-        movers, _ = self._positions
-        for mover in np.unique(movers).tolist():
-            mine = np.flatnonzero(movers == mover)
+        weights = np.zeros(self._moves.mask.shape, self._arithmetic.dtype)
+        for mover, mine in self._of_players():
             step = max(1, PIECE // self._game.num_actions)
             for own in (mine[first : first + step] for first in range(0, len(mine), step)):
                 stage = self._stage(mover, own)
                 weights[own] = decide(stage, stage.scale)
-        flow: Array = weights.ravel()[self._moves.cells]
+        flow: Array = weights[self._moves.mask]
         return flow
 
     def _follow(self, divide: _Divide, begun: Array, cut: Array) -> tuple[Array, Array, Array]:
         """Give the mass of all positions, that of all moves, and what came to the cut."""
-        moves, mass, came = self._moves, begun.copy(), np.zeros_like(begun)
+        moves, mass = self._moves, begun.copy()
         mass[self._cut] += cut
-        flow, counts = self._arithmetic.zeros(len(moves.cells)), np.diff(moves.firsts)
-        for step in self._steps():
-            own = step.positions  # what comes to the cut goes no further
-            mass[own] += np.where(self._in_cut[own], 0, came[own])
-            flow[step.moves] = divided = divide(step, mass[own])
-            led = np.repeat(divided, counts[step.moves])
-            np.add.at(
-                came,
-                moves.targets[step.ways],
-                led * self._chances[moves.numbers[0, step.ways]],
-            )
-        return mass, flow, came[self._cut]
+        came = self._arithmetic.zeros(len(mass) + len(cut))
+        flow = self._arithmetic.zeros(len(moves.counts))
+        chances = self._chances[moves.numbers[0]]
+        for step in self._steps:
+            mass[step.positions] += came[step.positions]
+            flow[step.moves] = divided = divide(step, mass[step.positions])
+            led = np.repeat(divided, moves.counts[step.moves])
+            np.add.at(came, step.targets, led * chances[step.ways])
+        return mass, flow, came[len(mass) :]
 
     # ------------------------------------------------------------------ rounding
 
@@ -280,22 +281,28 @@ class ListedBlock(Block):
 
     def forward_roundings(self, decision: int) -> int:
         """Follow the ways: a position adds up all that lead to it, or that lead on from it."""
-        moves, num_actions = self._moves, self._game.num_actions
-        arrive = np.bincount(moves.targets, minlength=len(self._in_cut))
-        sources, _ = self._connections(moves)
-        lead_on = np.bincount(sources, minlength=len(self._in_cut))
+        moves, count = self._moves, len(self._moves.mask)
+        sources, targets = self._connections()
+        arrive, lead_on = (np.bincount(at, minlength=count) for at in (targets, sources))
         each = np.maximum(arrive, lead_on) + decision + 3 + law_roundings(self._game)
-        longest = np.zeros_like(each)  # on any way to a position
-        for step in self._steps():
+        longest = np.zeros(count + len(self._cut), dtype=np.int64)  # on any way to a position
+        for step in self._steps:
             longest[step.positions] += each[step.positions]
-            own = longest[moves.cells[step.moves] // num_actions]
-            came = np.repeat(own, np.diff(moves.firsts)[step.moves])
-            targets = moves.targets[step.ways]
-            on = ~self._in_cut[targets]
-            np.maximum.at(longest, targets[on], came[on])
-        return int(longest.max()) + int(np.bincount(moves.onward.targets).max(initial=0))
+            own = longest[step.positions][step.cells // self._game.num_actions]
+            np.maximum.at(longest, step.targets, np.repeat(own, moves.counts[step.moves]))
+        return int(longest[:count].max()) + int(np.bincount(self.onward.targets).max(initial=0))
 
     def describe_cut(self, point: int) -> str:
         """Name the position."""
         mover, state = (column[self._cut[point]] for column in self._positions)
         return f"state {state} of player {mover}"
+
+
+def _begins(keys: IntArray) -> IntArray:
+    """Give where equal keys in a row begin and, last, their number."""
+    return np.append(np.flatnonzero(np.diff(keys, prepend=-1)), len(keys))
+
+
+def _sums(counts: IntArray) -> IntArray:
+    """Give the sum of all counts before each, and that of all."""
+    return np.append(0, np.cumsum(counts))
