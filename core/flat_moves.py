@@ -126,7 +126,8 @@ def _listed(
     for row, ends in enumerate(over):
         worth = ways.chances[ends] * effect.payoffs[ends, seats[row]]
         np.add.at(gains[row], ways.moves[ends], worth)
-    numbers = np.where(over, 0, 1 + ways.entries).astype(np.min_scalar_type(game.laws.size))
+    kind = np.min_scalar_type(game.laws.size)
+    numbers: Any = np.where(over, 0, 1 + ways.entries).astype(kind)
     after = effect.seats * game.num_states + effect.states
     moves = FlatMoves(mask, np.bincount(ways.moves), after, numbers, gains)
     return moves.only(numbers.any(axis=0))
