@@ -120,16 +120,20 @@ def require_later(
     Raises:
         GameError: naming the first wrong move.
     """
-    known = (move.seats >= 0) & (move.seats < order.stages.shape[0])
-    known &= (move.states >= 0) & (move.states < order.stages.shape[1])
-    after = np.where(known, move.seats, 0), np.where(known, move.states, 0)
-    known &= order.stages[after] >= 0
-    blocks = order.blocks[after] - order.blocks[seats, states]
-    inside = order.cut[after] | (order.stages[after] > order.stages[seats, states])
-    right = known & ((blocks > 0) | ((blocks == 0) & inside))
-    wrong = ~right & ~move.over.all(axis=1)
-    if wrong.any():
-        row = int(np.argmax(wrong))
+    players, count = order.stages.shape
+    stages, blocks, in_cut = (table.ravel() for table in order)
+    known = (move.seats >= 0) & (move.seats < players)
+    known &= (move.states >= 0) & (move.states < count)
+    after = np.where(known, move.seats * count + move.states, 0)
+    before = seats * count + states
+    known &= stages.take(after) >= 0
+    later = blocks.take(after) - blocks.take(before)
+    right = (later > 0) | ((later == 0) & (stages.take(after) > stages.take(before)))
+    wrong = np.flatnonzero(~(known & right))  # or to the cut, or the end
+    right = known[wrong] & (later[wrong] == 0) & in_cut[after[wrong]]
+    wrong = wrong[~(right | move.over[wrong].all(axis=1))]
+    if len(wrong):
+        row = int(wrong[0])
         allowed = "a later stage"
         if order.cut.any():
             allowed = "a later block, in its own to a later stage or to the cut,"

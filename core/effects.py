@@ -78,7 +78,7 @@ def _wrong_payoffs(game: Game, move: Move) -> tuple[BoolArray, str] | None:
         inside = (payoffs >= low - close) & (payoffs <= high + close)
         return over & ~inside, f"must be in payoff_range, {float(low)} to {float(high)}"
     if game.zero_sum and len(paid):
-        rows = np.flatnonzero(over.any(axis=1))
+        rows = np.flatnonzero(over[:, 0] | over[:, 1])
         sums = payoffs[rows, 0] + payoffs[rows, 1]
         right = over[rows].all(axis=1) & (np.abs(sums - (low + high)) <= 2 * close)
         if not right.all():

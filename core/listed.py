@@ -214,7 +214,7 @@ class ListedBlock(Block):
         ahead = self._arithmetic.zeros(count + len(self._cut), width)
         ahead[count + np.arange(len(self._cut)), self.places] = self._arithmetic.number(1)
         for step in reversed(self._steps):
-            led = weights[step.ways, None] * ahead[step.targets]
+            led = weights[step.ways, None] * ahead.take(step.targets, axis=0)
             ahead[step.positions] = np.add.reduceat(led, begins[step.positions] - step.ways.start)
         chances = self._arithmetic.zeros(int(self.groups.max(initial=-1)) + 1, width, width)
         chances[self.groups, self.places] = ahead[self._cut]

@@ -45,11 +45,14 @@ class ListedBlocks:
         for number, positions in reversed(list(enumerate(self._positions()))):
             moves = list_flat(game, seats, arithmetic, positions)
             listed.append((positions, moves))
-            sources, targets = positions[moves.sources()], moves.targets
             goes_on = moves.numbers.any(axis=0)
-            depths[number] = 1 + depths[blocks[targets[goes_on]]].max(initial=-1)
-            on = goes_on & (blocks[targets] == number) & ~cut[targets]
-            pairs = stages[sources[on]] * len(self._levels) + stages[targets[on]]
+            reached = blocks.take(moves.targets)
+            others = np.flatnonzero(np.bincount(reached[goes_on]))
+            depths[number] = 1 + depths[others].max(initial=-1)
+            on = np.flatnonzero(goes_on & (reached == number))
+            on = on[~cut[moves.targets[on]]]
+            sources, targets = positions[moves.sources()[on]], moves.targets[on]
+            pairs = stages.take(sources) * len(self._levels) + stages.take(targets)
             connections.update(np.unique(pairs).tolist())
         if game.has_cycles:
             self._levels = levels_of(len(self._levels), connections)
