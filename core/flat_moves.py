@@ -78,12 +78,12 @@ class FlatMoves:
 
     def only(self, which: BoolArray) -> "FlatMoves":
         """Keep some ways; a move that has none of them keeps one, of probability 0."""
-        firsts = np.cumsum(self.counts) - self.counts
+        firsts = sums(self.counts)[:-1]
         kept = which.copy()
         kept[firsts] = True
         return replace(
             self,
-            counts=np.add.reduceat(kept, firsts, dtype=np.int32),
+            counts=small(np.add.reduceat(kept, firsts, dtype=np.int64)),
             targets=small(np.where(which, self.targets, 0)[kept]),
             numbers=np.where(which, self.numbers, 0)[:, kept],
         )
@@ -146,11 +146,16 @@ def joined(parts: Sequence[FlatMoves]) -> FlatMoves:
 
 def in_a_row(sizes: IntArray, chosen: IntArray) -> IntArray:
     """Give the places of the entries of chosen groups, of which each has a size, in a row."""
-    counts, firsts = sizes[chosen], (np.cumsum(sizes) - sizes)[chosen]
-    places: IntArray = np.repeat(firsts - (np.cumsum(counts) - counts), counts)
+    counts = sizes[chosen]
+    places: IntArray = np.repeat(sums(sizes)[chosen] - sums(counts)[:-1], counts)
     return places + np.arange(len(places))
 
 
 def small(numbers: IntArray) -> Any:
-    """Give whole numbers in four bytes each if they fit."""
-    return numbers.astype(np.int32 if numbers.max(initial=0) < 2**31 else np.int64)
+    """Give whole numbers, none of them negative, in as few bytes as they need."""
+    return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
+
+
+def sums(counts: IntArray) -> IntArray:
+    """Give the sum of the counts before each and, last, that of all."""
+    return np.append(0, np.cumsum(counts, dtype=np.int64))

@@ -14,7 +14,7 @@ from typing_extensions import override
 from .arithmetic import Arithmetic
 from .blocks import Block
 from .contract import order_of
-from .flat_moves import FlatMoves, small
+from .flat_moves import FlatMoves, small, sums
 from .game import Game
 from .graphs import connected
 from .listing import law_roundings, move_roundings, possible_outcomes
@@ -81,7 +81,7 @@ class ListedBlock(Block):
     ) -> None:
         self._game, self._seats, self._arithmetic = game, seats, arithmetic
         self._chances = np.append(arithmetic.zeros(1), possible_outcomes(game, arithmetic).chances)
-        self.positions = np.divmod(positions, game.num_states)
+        self.positions = small(positions // game.num_states), positions % game.num_states
         count, self._cut = len(positions), np.flatnonzero(order_of(game).cut.flat[positions])
         places[positions] = np.arange(count)
         places[positions[self._cut]] = count + np.arange(len(self._cut))
@@ -101,8 +101,8 @@ class ListedBlock(Block):
         moves, (movers, _) = self._moves, self.positions
         runs = _begins(levels * self._game.num_players + movers)  # of one player in one level
         begins = _begins(levels)
-        in_moves = _sums(moves.mask.sum(axis=1))[begins]
-        ways = _sums(moves.counts)
+        in_moves = sums(moves.mask.sum(axis=1))[begins]
+        ways = sums(moves.counts)
         in_ways = ways[in_moves]
         cells = np.flatnonzero(moves.mask)
         cells -= np.repeat(begins[:-1] * self._game.num_actions, np.diff(in_moves))
@@ -144,6 +144,12 @@ class ListedBlock(Block):
         each = [(mover, np.flatnonzero(movers == mover)) for mover in range(self._game.num_players)]
         return [(mover, mine) for mover, mine in each if len(mine)]
 
+    @property
+    def _after(self) -> tuple[IntArray, ...]:
+        """Index the positions to which moves leave the block, arrays of shape (way,)."""
+        shape = self._game.num_players, self._game.num_states
+        return np.unravel_index(self.onward.targets, shape)
+
     # ------------------------------------------------------------------ backward
 
     def gains(self, values: Values | None) -> Array:
@@ -151,8 +157,7 @@ class ListedBlock(Block):
         if values is None:
             return np.zeros_like(self._moves.gains)
         gains: Array = self._moves.gains.copy()
-        positions = np.divmod(self.onward.targets, self._game.num_states)
-        worth = self._chances[self.onward.numbers[0]] * values[positions]
+        worth = self._chances[self.onward.numbers[0]] * values[self._after]
         np.add.at(gains[0], self.onward.moves, worth)
         return gains
 
@@ -209,8 +214,8 @@ class ListedBlock(Block):
         moves, count = self._moves, len(self._moves.mask)
         width = int(self.places.max(initial=-1)) + 1
         weights = np.repeat(self._weights(decide), moves.counts) * self._chances[moves.numbers[0]]
-        in_moves = _sums(moves.mask.sum(axis=1))[:-1]
-        begins = _sums(moves.counts)[in_moves]
+        in_moves = sums(moves.mask.sum(axis=1))[:-1]
+        begins = sums(moves.counts)[in_moves]
         ahead = self._arithmetic.zeros(count + len(self._cut), width)
         ahead[count + np.arange(len(self._cut)), self.places] = self._arithmetic.number(1)
         for step in reversed(self._steps):
@@ -231,9 +236,8 @@ class ListedBlock(Block):
         """Follow the mass that begins in the block and that returns, and then what leaves it."""
         met, flow, _ = self._follow(self._divide(decide), mass[self.positions], returning)
         mass[self.positions] = met
-        positions = np.divmod(self.onward.targets, self._game.num_states)
         led = flow[self.onward.moves] * self._chances[self.onward.numbers[0]]
-        np.add.at(mass, positions, led)
+        np.add.at(mass, self._after, led)
 
     def _divide(self, decide: Decide) -> _Divide:
         """Give a function that divides mass as ``decide`` does, which is asked once if linear."""
@@ -241,12 +245,15 @@ class ListedBlock(Block):
 
         def divide(step: _Step, met: Array) -> Array:
             if weights is not None:
-                flow: Array = met[step.cells // self._game.num_actions] * weights[step.moves]
-                return flow
+                return self._each_move(step, met) * weights[step.moves]
             each = [decide(stage, met[own]) for own, stage in step.stages]
             return np.concatenate(each).ravel()[step.cells]
 
         return divide
+
+    def _each_move(self, step: _Step, numbers: Array) -> Array:
+        """Repeat a number of each position of a step for each of its moves."""
+        return np.repeat(numbers, self._moves.mask[step.positions].sum(axis=1))
 
     def _weights(self, decide: Decide) -> Array:
         """Compute how the players divide a mass of 1 among their moves, shape (move,)."""
@@ -288,7 +295,7 @@ class ListedBlock(Block):
         longest = np.zeros(count + len(self._cut), dtype=np.int64)  # on any way to a position
         for step in self._steps:
             longest[step.positions] += each[step.positions]
-            own = longest[step.positions][step.cells // self._game.num_actions]
+            own = self._each_move(step, longest[step.positions])
             np.maximum.at(longest, step.targets, np.repeat(own, moves.counts[step.moves]))
         return int(longest[:count].max()) + int(np.bincount(self.onward.targets).max(initial=0))
 
@@ -301,8 +308,3 @@ class ListedBlock(Block):
 def _begins(keys: IntArray) -> IntArray:
     """Give where equal keys in a row begin and, last, their number."""
     return np.append(np.flatnonzero(np.diff(keys, prepend=-1)), len(keys))
-
-
-def _sums(counts: IntArray) -> IntArray:
-    """Give the sum of all counts before each, and that of all."""
-    return np.append(0, np.cumsum(counts))
