@@ -150,11 +150,11 @@ class Arithmetic:
             mask: which are legal, of the same shape.
             tie: floats that differ by no more are equal.
         """
-        columns = np.where(mask, expected, -np.inf)
+        columns = legal = np.where(mask, expected, -np.inf)
         while (count := columns.shape[1]) > 1:  # halves at once: numpy is slow along short rows
             columns = np.maximum(columns[:, : (count + 1) // 2], columns[:, count // 2 :])
         best: Array = columns[:, 0] + 0.0  # of 0.0 and -0.0 processors take either
-        return best, (expected >= (best - tie)[:, None]) & mask
+        return best, legal >= (best - tie)[:, None]
 
 
 @dataclass(frozen=True)

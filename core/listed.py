@@ -33,6 +33,7 @@ class _Step(NamedTuple):
         ways: those of the ways.
         cells: place of each move in a table of the step's positions and all actions, (move,).
         begins: first way of each move, among those of the step, (move,).
+        entries: first way of each position, among those of the step, (position,).
         targets: where the ways lead, (way,).
     """
 
@@ -42,6 +43,7 @@ class _Step(NamedTuple):
     ways: slice
     cells: IntArray
     begins: IntArray
+    entries: IntArray
     targets: IntArray
 
 
@@ -88,6 +90,7 @@ class ListedBlock(Block):
         self._moves, self.onward = moves.divided(places)
         places[positions] = -1
         self.groups, self.places = connected(*self._connections(), self._cut, count)
+        self._ones = np.broadcast_to(np.ones(1, arithmetic.dtype), count)
         self._steps = self._make_steps(levels)
 
     def _connections(self) -> tuple[IntArray, IntArray]:
@@ -97,41 +100,37 @@ class ListedBlock(Block):
         return self._moves.sources()[possible], numbers[self._moves.targets[possible]]
 
     def _make_steps(self, levels: IntArray) -> list[_Step]:
-        """Divide the positions by level, and those of a level by player."""
-        moves, (movers, _) = self._moves, self.positions
-        runs = _begins(levels * self._game.num_players + movers)  # of one player in one level
-        begins = _begins(levels)
-        in_moves = sums(moves.mask.sum(axis=1))[begins]
-        ways = sums(moves.counts)
-        in_ways = ways[in_moves]
+        """Divide the positions by level."""
+        moves = self._moves
+        begins = np.append(np.flatnonzero(np.diff(levels, prepend=-1)), len(levels))
+        of_positions, of_moves = sums(moves.mask.sum(axis=1)), sums(moves.counts)
+        in_moves = of_positions[begins]
+        in_ways = of_moves[in_moves]
+        lengths, numbers = np.diff(begins), np.diff(in_moves)
         cells = np.flatnonzero(moves.mask)
-        cells -= np.repeat(begins[:-1] * self._game.num_actions, np.diff(in_moves))
-        firsts = small(ways[:-1] - np.repeat(in_ways[:-1], np.diff(in_moves)))
-        cells, in_runs = small(cells), np.searchsorted(runs, begins)
-        bounds = np.stack([begins, in_moves, in_ways, in_runs], axis=1).tolist()
+        cells = small(cells - np.repeat(begins[:-1] * self._game.num_actions, numbers))
+        first_ways = small(of_moves[:-1] - np.repeat(in_ways[:-1], numbers))
+        entries = small(of_moves[of_positions[:-1]] - np.repeat(in_ways[:-1], lengths))
         steps = []
-        for first, last in pairwise(bounds):
-            positions, own_moves, own_ways, _ = map(slice, first, last)
-            stages = []
-            for begin, end in pairwise(runs[first[3] : last[3] + 1].tolist()):
-                stage = self._stage(int(movers[begin]), slice(begin, end))
-                stages.append((slice(begin - first[0], end - first[0]), stage))
-            steps.append(
-                _Step(
-                    stages,
-                    positions,
-                    own_moves,
-                    own_ways,
-                    cells[own_moves],
-                    firsts[own_moves],
-                    moves.targets[own_ways],
-                )
-            )
+        for first, last in pairwise(np.stack([begins, in_moves, in_ways], axis=1).tolist()):
+            own, of_own, ways = map(slice, first, last)
+            arrays = cells[of_own], first_ways[of_own], entries[own], moves.targets[ways]
+            steps.append(_Step(self._stages_in(own), own, of_own, ways, *arrays))
         return steps
 
+    def _stages_in(self, own: slice) -> list[tuple[slice, Stage]]:
+        """List the players who move in some positions in a row: in which of them, and the stage."""
+        movers = self.positions[0][own]
+        bounds = np.searchsorted(movers, np.arange(self._game.num_players + 1)).tolist()
+        return [
+            (slice(first, last), self._stage(mover, slice(own.start + first, own.start + last)))
+            for mover, (first, last) in enumerate(pairwise(bounds))
+            if first < last
+        ]
+
     def _stage(self, mover: int, which: Any) -> Stage:
-        states, mask = self.positions[1][which], self._moves.mask[which]
-        return Stage(mover, states, np.ones(len(states), self._arithmetic.dtype), mask)
+        states = self.positions[1][which]
+        return Stage(mover, states, self._ones[: len(states)], self._moves.mask[which])
 
     @property
     def stages(self) -> list[Stage]:
@@ -214,13 +213,11 @@ class ListedBlock(Block):
         moves, count = self._moves, len(self._moves.mask)
         width = int(self.places.max(initial=-1)) + 1
         weights = np.repeat(self._weights(decide), moves.counts) * self._chances[moves.numbers[0]]
-        in_moves = sums(moves.mask.sum(axis=1))[:-1]
-        begins = sums(moves.counts)[in_moves]
         ahead = self._arithmetic.zeros(count + len(self._cut), width)
         ahead[count + np.arange(len(self._cut)), self.places] = self._arithmetic.number(1)
         for step in reversed(self._steps):
             led = weights[step.ways, None] * ahead.take(step.targets, axis=0)
-            ahead[step.positions] = np.add.reduceat(led, begins[step.positions] - step.ways.start)
+            ahead[step.positions] = np.add.reduceat(led, step.entries)
         chances = self._arithmetic.zeros(int(self.groups.max(initial=-1)) + 1, width, width)
         chances[self.groups, self.places] = ahead[self._cut]
         return chances
