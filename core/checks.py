@@ -126,12 +126,12 @@ def require_later(
     known &= (move.states >= 0) & (move.states < count)
     after = np.where(known, move.seats * count + move.states, 0)
     before = seats * count + states
-    known &= stages.take(after) >= 0
-    later = blocks.take(after) - blocks.take(before)
-    right = (later > 0) | ((later == 0) & (stages.take(after) > stages.take(before)))
-    wrong = np.flatnonzero(~(known & right))  # or to the cut, or the end
-    right = known[wrong] & (later[wrong] == 0) & in_cut[after[wrong]]
-    wrong = wrong[~(right | move.over[wrong].all(axis=1))]
+    stage, later = stages.take(after), blocks.take(after) - blocks.take(before)
+    known &= stage >= 0
+    right = (later > 0) | ((later == 0) & (stage > stages.take(before)))
+    wrong = np.flatnonzero(~(known & right))  # unless it leads to the cut, or the game is over
+    wrong = wrong[~(known[wrong] & (later[wrong] == 0) & in_cut[after[wrong]])]
+    wrong = wrong[~move.over[wrong].all(axis=1)]
     if len(wrong):
         row = int(wrong[0])
         allowed = "a later stage"

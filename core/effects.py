@@ -80,7 +80,7 @@ def _wrong_payoffs(game: Game, move: Move) -> tuple[BoolArray, str] | None:
     if game.zero_sum and len(paid):
         rows = np.flatnonzero(over[:, 0] | over[:, 1])
         sums = payoffs[rows, 0] + payoffs[rows, 1]
-        right = over[rows].all(axis=1) & (np.abs(sums - (low + high)) <= 2 * close)
+        right = over[rows, 0] & over[rows, 1] & (np.abs(sums - (low + high)) <= 2 * close)
         if not right.all():
             wrong = np.zeros(over.shape, dtype=bool)
             wrong[rows[~right]] = True

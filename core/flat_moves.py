@@ -79,13 +79,14 @@ class FlatMoves:
     def only(self, which: BoolArray) -> "FlatMoves":
         """Keep some ways; a move that has none of them keeps one, of probability 0."""
         firsts = sums(self.counts)[:-1]
-        kept = which.copy()
-        kept[firsts] = True
+        keeps = which.copy()
+        keeps[firsts] = True
+        kept = np.flatnonzero(keeps)
         return replace(
             self,
-            counts=small(np.add.reduceat(kept, firsts, dtype=np.int64)),
-            targets=small(np.where(which, self.targets, 0)[kept]),
-            numbers=np.where(which, self.numbers, 0)[:, kept],
+            counts=small(np.add.reduceat(keeps, firsts, dtype=np.int64)),
+            targets=small(np.where(which, self.targets, 0).take(kept)),
+            numbers=np.where(which, self.numbers, 0).take(kept, axis=1),
         )
 
 

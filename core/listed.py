@@ -84,7 +84,7 @@ class ListedBlock(Block):
         self._game, self._seats, self._arithmetic = game, seats, arithmetic
         self._chances = np.append(arithmetic.zeros(1), possible_outcomes(game, arithmetic).chances)
         self.positions = small(positions // game.num_states), positions % game.num_states
-        count, self._cut = len(positions), np.flatnonzero(order_of(game).cut.flat[positions])
+        count, self._cut = len(positions), np.flatnonzero(order_of(game).cut.ravel()[positions])
         places[positions] = np.arange(count)
         places[positions[self._cut]] = count + np.arange(len(self._cut))
         self._moves, self.onward = moves.divided(places)

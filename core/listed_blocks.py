@@ -84,7 +84,7 @@ class ListedBlocks:
     ) -> ListedBlock:
         """Make one block of some of the game's blocks."""
         together = np.concatenate(positions)
-        levels = self._levels[self._order.stages.flat[together]]
+        levels = self._levels[self._order.stages.ravel()[together]]
         in_order = np.lexsort((together // self._game.num_states, levels))
         block = ListedBlock(
             self._game,
@@ -95,8 +95,8 @@ class ListedBlocks:
             joined(moves).in_order(in_order),
             self._places,
         )
-        reached = np.unique(self._order.blocks.flat[block.onward.targets])
-        block.successors = np.unique(self._numbers[reached]).tolist()
+        reached = self._numbers[self._order.blocks.ravel().take(block.onward.targets)]
+        block.successors = np.flatnonzero(np.bincount(reached)).tolist()
         return block
 
 
