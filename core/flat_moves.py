@@ -1,6 +1,6 @@
 """The moves of many positions as flat arrays: what a block is swept with (see ``listed``)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -92,8 +92,8 @@ class FlatMoves:
 
 def list_flat(
     game: Game, seats: tuple[int, ...], arithmetic: Arithmetic, positions: IntArray
-) -> FlatMoves:
-    """List the moves of some positions.
+) -> Iterator[FlatMoves]:
+    """List the moves of some positions, batch by batch.
 
     Args:
         game: the rules.
@@ -104,15 +104,12 @@ def list_flat(
     Raises:
         GameError: if a move breaks a rule, naming it.
     """
-    movers, listed = positions // game.num_states, list[FlatMoves]()
+    movers = positions // game.num_states
     bounds = np.searchsorted(movers, np.arange(game.num_players + 1)).tolist()
     for mover, (first, last) in enumerate(pairwise(bounds)):
         states = positions[first:last] - mover * game.num_states
-        listed += [
-            _listed(game, seats, arithmetic, mover, states[batch])
-            for batch in batches(game, states)
-        ]
-    return joined(listed)
+        for batch in batches(game, states):
+            yield _listed(game, seats, arithmetic, mover, states[batch])
 
 
 def _listed(

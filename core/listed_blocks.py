@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -12,7 +12,13 @@ from .flat_moves import FlatMoves, joined, list_flat
 from .game import Game
 from .graphs import levels_of
 from .listed import ListedBlock
+from .sizes import check_memory
 from .types import IntArray
+
+#: Bytes of an outcome of a move and its share of the rest, while a block is made of them.
+WAY = 50
+#: Positions, and their moves.
+_Part: TypeAlias = tuple[IntArray, FlatMoves]
 
 
 class ListedBlocks:
@@ -31,35 +37,21 @@ class ListedBlocks:
 
     Raises:
         GameError: if a move breaks a rule, naming it.
+        SizeError: if there are too many moves.
     """
 
     def __init__(self, game: Game, seats: tuple[int, ...], arithmetic: Arithmetic) -> None:
         self._game, self._seats, self._arithmetic = game, seats, arithmetic
-        self._order = order_of(game)
+        self._order, self._ways = order_of(game), 0  # ways that are listed so far
         self._places: Any = np.full(self._order.stages.size, -1, dtype=np.int32)
         self._made: dict[int, ListedBlock] = {}
-        stages, blocks, cut = (table.ravel() for table in self._order)
-        self._levels, connections = np.arange(stages.max() + 1), set[int]()
-        depths = np.full(blocks.max() + 1, -1)  # the most moves on from a block to another
-        listed = []
-        for number, positions in reversed(list(enumerate(self._positions()))):
-            moves = list_flat(game, seats, arithmetic, positions)
-            listed.append((positions, moves))
-            goes_on = moves.numbers.any(axis=0)
-            reached = blocks.take(moves.targets)
-            others = np.flatnonzero(np.bincount(reached[goes_on]))
-            depths[number] = 1 + depths[others].max(initial=-1)
-            on = np.flatnonzero(goes_on & (reached == number))
-            on = on[~cut[moves.targets[on]]]
-            sources, targets = positions[moves.sources()[on]], moves.targets[on]
-            pairs = stages.take(sources) * len(self._levels) + stages.take(targets)
-            connections.update(np.unique(pairs).tolist())
-        if game.has_cycles:
-            self._levels = levels_of(len(self._levels), connections)
+        listed = [(positions, self._list(positions)) for positions in self._positions()]
+        depths = self._depths(listed)
+        self._levels = self._levels_in(listed)
         self.count = int(depths.max()) + 1
         self._numbers = self.count - 1 - depths  # of each of the game's blocks, among those made
         self._parts: Any = [[] for _ in range(self.count)]
-        for number, part in zip(self._numbers[::-1].tolist(), listed, strict=True):
+        for number, part in zip(self._numbers.tolist(), listed, strict=True):
             self._parts[number].append(part)
 
     def _positions(self) -> list[IntArray]:
@@ -71,6 +63,46 @@ class ListedBlocks:
         in_order = np.argsort(keys + stages[known], kind="stable")
         bounds = np.cumsum(np.bincount(blocks[known]))[:-1]
         return np.split(known[in_order], bounds)
+
+    def _list(self, positions: IntArray) -> FlatMoves:
+        """List the moves of some positions.
+
+        Raises:
+            SizeError: if there are too many, with those listed before.
+        """
+        listed = []
+        for moves in list_flat(self._game, self._seats, self._arithmetic, positions):
+            self._ways += len(moves.targets)
+            check_memory("listed outcomes of moves", self._ways, WAY)
+            listed.append(moves)
+        return joined(listed)
+
+    def _depths(self, listed: list[_Part]) -> IntArray:
+        """Give the most moves to other blocks that lead on from each of the game's blocks."""
+        blocks, depths = self._order.blocks.ravel(), np.full(len(listed), -1)
+        for number in reversed(range(len(listed))):
+            _, moves = listed[number]
+            reached = blocks.take(moves.targets[moves.numbers.any(axis=0)])
+            others = np.flatnonzero(np.bincount(reached))
+            depths[number] = 1 + depths[others].max(initial=-1)
+        return depths
+
+    def _levels_in(self, listed: list[_Part]) -> IntArray:
+        """Give the level of each stage, at which its positions are swept: without cycles, its own.
+
+        Moves inside a block lead to later levels, or to the cut.
+        """
+        stages, blocks, cut = (table.ravel() for table in self._order)
+        count, pairs = int(stages.max()) + 1, set[int]()
+        if not self._game.has_cycles:
+            return np.arange(count)
+        for number, (positions, moves) in enumerate(listed):
+            on = moves.numbers.any(axis=0) & (blocks.take(moves.targets) == number)
+            inside = np.flatnonzero(on & ~cut.take(moves.targets))
+            sources = stages.take(positions[moves.sources()[inside]])
+            targets = stages.take(moves.targets[inside])
+            pairs.update(np.unique(sources * np.int64(count) + targets).tolist())
+        return levels_of(count, pairs)
 
     def make(self, number: int) -> ListedBlock:
         """Give a block."""

@@ -13,7 +13,7 @@ from exactdice.baselines.solving.stays import longest_stays
 from exactdice.core.sweeps import sweeps_of
 from exactdice.core.types import Move
 from exactdice.envs import Engine, sparse_law
-from exactdice.games import FourTwoOneMatch, Game, GameError, InputError
+from exactdice.games import FLOATS, FourTwoOneMatch, Game, GameError, InputError, SizeError
 from planning import require_same_law
 from sweeping import starts
 
@@ -101,6 +101,14 @@ class Maze(Game):
         return ("left", "right")[action]
 
 
+class Apart(Maze):
+    """The first two blocks lead to the third, but not to one another."""
+
+    def ways_on(self, state):
+        ways, inside = super().ways_on(state), DEPTH * WIDTH
+        return ways[(ways // inside == state // inside) | (ways // inside == 2)]
+
+
 @pytest.mark.parametrize("players", [1, 2])
 @pytest.mark.parametrize("seed", range(2))
 def test_all_answers_agree_with_elimination(seed, players):
@@ -116,8 +124,9 @@ def test_others_who_move_in_circles_are_part_of_the_sparse_law(seed):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_floats_are_within_their_bound_of_fractions(seed):
-    game = Maze(seed)
+@pytest.mark.parametrize("kind", [Maze, Apart])
+def test_floats_are_within_their_bound_of_fractions(kind, seed):
+    game = kind(seed)
     exact, floats = equilibrium(game, exact=True), equilibrium(game)
     assert exact.error_bound == 0
     assert 0 <= floats.error_bound < 1e-13
@@ -129,9 +138,10 @@ def test_floats_are_within_their_bound_of_fractions(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_fractions_are_a_fixed_point_in_every_position(seed):
+@pytest.mark.parametrize("kind", [Maze, Apart])
+def test_fractions_are_a_fixed_point_in_every_position(kind, seed):
     """F(V) = V, computed from single moves, which know nothing of blocks."""
-    game = Maze(seed)
+    game = kind(seed)
     for seat in (0, 1):
         values = equilibrium(game, exact=True).values[seat]
         for mover, states in game.stages():
@@ -276,6 +286,19 @@ def test_backward_and_forward_passes_are_adjoint(game, seat):
         block.backward(keep, nothing, cut)
         value = (begun * values).sum()
         assert value == pytest.approx(arrived @ cut, abs=1e-12)
+
+
+def test_blocks_that_do_not_lead_to_one_another_are_swept_as_one():
+    first, last = sweeps_of(Apart()).blocks(0)
+    assert [len(block.groups) for block in (first, last)] == [8, 4]
+    assert [sum(len(stage.states) for stage in block.stages) for block in (first, last)] == [24, 12]
+    assert (first.successors, last.successors) == ([1], [])
+
+
+def test_moves_without_room_are_refused_while_they_are_listed(monkeypatch):
+    monkeypatch.setenv("EXACTDICE_LIMIT", "1e-7")
+    with pytest.raises(SizeError, match=r"^listed outcomes of moves must be at most 16, got \d+:"):
+        solve(Task(Maze(30), 0, "optimal"))
 
 
 def test_one_pass_is_not_enough():
