@@ -4,7 +4,7 @@ A block keeps its moves as flat arrays, in the order in which a pass forward mee
 each step of a pass works on slices of them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -12,12 +12,12 @@ import numpy as np
 from typing_extensions import override
 
 from .arithmetic import Arithmetic
-from .blocks import Block
+from .blocks import Block, PayoffLaw
 from .contract import order_of
 from .flat_moves import FlatMoves, small, sums
 from .game import Game
 from .graphs import connected
-from .listing import law_roundings, move_roundings, possible_outcomes
+from .listing import batches, law_roundings, list_moves, move_roundings, possible_outcomes
 from .sizes import PIECE
 from .types import Array, Decide, IntArray, Stage
 from .values import Values
@@ -67,7 +67,6 @@ class ListedBlock(Block):
         places: -1 for each position of the game, shape (player * state,), to work with.
 
     Attributes:
-        positions: player to move and state of each position, both of shape (position,).
         onward: ways that leave the block.
     """
 
@@ -83,7 +82,7 @@ class ListedBlock(Block):
     ) -> None:
         self._game, self._seats, self._arithmetic = game, seats, arithmetic
         self._chances = np.append(arithmetic.zeros(1), possible_outcomes(game, arithmetic).chances)
-        self.positions = small(positions // game.num_states), positions % game.num_states
+        self._positions = small(positions // game.num_states), positions % game.num_states
         count, self._cut = len(positions), np.flatnonzero(order_of(game).cut.ravel()[positions])
         places[positions] = np.arange(count)
         places[positions[self._cut]] = count + np.arange(len(self._cut))
@@ -96,7 +95,7 @@ class ListedBlock(Block):
     def _connections(self) -> tuple[IntArray, IntArray]:
         """List the positions that each way inside the block leads from and to."""
         possible = self._moves.numbers[0] > 0
-        numbers = np.append(np.arange(len(self.positions[0])), self._cut)
+        numbers = np.append(np.arange(len(self._positions[0])), self._cut)
         return self._moves.sources()[possible], numbers[self._moves.targets[possible]]
 
     def _make_steps(self, levels: IntArray) -> list[_Step]:
@@ -120,7 +119,7 @@ class ListedBlock(Block):
 
     def _stages_in(self, own: slice) -> list[tuple[slice, Stage]]:
         """List the players who move in some positions in a row: in which of them, and the stage."""
-        movers = self.positions[0][own]
+        movers = self._positions[0][own]
         bounds = np.searchsorted(movers, np.arange(self._game.num_players + 1)).tolist()
         return [
             (slice(first, last), self._stage(mover, slice(own.start + first, own.start + last)))
@@ -129,17 +128,18 @@ class ListedBlock(Block):
         ]
 
     def _stage(self, mover: int, which: Any) -> Stage:
-        states = self.positions[1][which]
+        states = self._positions[1][which]
         return Stage(mover, states, self._ones[: len(states)], self._moves.mask[which])
 
     @property
-    def stages(self) -> list[Stage]:
-        """All positions of each player."""
-        return [self._stage(mover, mine) for mover, mine in self._of_players()]
+    @override
+    def positions(self) -> list[tuple[int, IntArray]]:
+        _, states = self._positions
+        return [(mover, states[mine]) for mover, mine in self._of_players()]
 
     def _of_players(self) -> list[tuple[int, IntArray]]:
         """List the players and the numbers of their positions."""
-        movers, _ = self.positions
+        movers, _ = self._positions
         each = [(mover, np.flatnonzero(movers == mover)) for mover in range(self._game.num_players)]
         return [(mover, mine) for mover, mine in each if len(mine)]
 
@@ -156,7 +156,7 @@ class ListedBlock(Block):
         if values is None:
             return np.zeros_like(self._moves.gains)
         gains: Array = self._moves.gains.copy()
-        worth = self._chances[self.onward.numbers[0]] * values[self._after]
+        worth = self._chances[self.onward.numbers[0]] * values.at(*self._after)
         np.add.at(gains[0], self.onward.moves, worth)
         return gains
 
@@ -179,13 +179,11 @@ class ListedBlock(Block):
         picked: Array = found[0, self._cut]
         return picked
 
-    def backward_together(self, decide: Decide) -> Values:
-        """Visit the steps last to first for all seats (see ``Sweeps.backward_together``)."""
-        game = self._game
-        values = self._arithmetic.values(len(self._seats), game.num_players, game.num_states)
+    def backward_together(self, decide: Decide, values: Sequence[Values]) -> None:
+        """Fill in values to several players (see ``Sweeps.backward_together``)."""
         found = self._pass(decide, self._moves.gains, self._arithmetic.zeros(0))
-        values.put((..., *self.positions), found, 1)
-        return values.frozen()
+        for row, numbers in zip(found, values, strict=True):
+            numbers.put(self._positions, row, 1)
 
     def _pass(self, decide: Decide, gains: Array, cut: Array) -> Array:
         """Compute the values of all positions, shape (seat, position)."""
@@ -231,10 +229,30 @@ class ListedBlock(Block):
         self, decide: Decide, mass: Values, returning: Array, law: PayoffLaw | None = None
     ) -> None:
         """Follow the mass that begins in the block and that returns, and then what leaves it."""
-        met, flow, _ = self._follow(self._divide(decide), mass[self.positions], returning)
-        mass[self.positions] = met
+        met, flow, _ = self._follow(self._divide(decide), mass[self._positions], returning)
+        mass.put(self._positions, met, 1)
         led = flow[self.onward.moves] * self._chances[self.onward.numbers[0]]
-        np.add.at(mass, self._after, led)
+        np.add.at(mass.numbers, self._after, led)
+        if law is not None:
+            self._settle(flow, law)
+
+    def _settle(self, flow: Array, law: PayoffLaw) -> None:
+        """List the moves anew, and add to a law the payoff of each that ends the game.
+
+        Args:
+            flow: mass of each move, shape (move,).
+            law: of the payoffs.
+        """
+        game, seat, (_, states) = self._game, self._seats[0], self._positions
+        weights = np.zeros(self._moves.mask.shape, self._arithmetic.dtype)
+        weights[self._moves.mask] = flow
+        for mover, mine in self._of_players():
+            for own in (mine[batch] for batch in batches(game, mine)):
+                rows, actions, ways = list_moves(game, mover, states[own], self._arithmetic)
+                over = ways.effect.over[:, seat]
+                moves = ways.moves[over]
+                mass = weights[own[rows[moves]], actions[moves]] * ways.chances[over]
+                law.add(ways.effect.payoffs[over, seat], mass)
 
     def _divide(self, decide: Decide) -> _Divide:
         """Give a function that divides mass as ``decide`` does, which is asked once if linear."""
@@ -300,8 +318,3 @@ class ListedBlock(Block):
         """Name the position."""
         mover, state = (column[self._cut[point]] for column in self._positions)
         return f"state {state} of player {mover}"
-
-
-def _begins(keys: IntArray) -> IntArray:
-    """Give where equal keys in a row begin and, last, their number."""
-    return np.append(np.flatnonzero(np.diff(keys, prepend=-1)), len(keys))

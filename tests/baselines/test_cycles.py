@@ -13,7 +13,7 @@ from exactdice.baselines.solving.stays import longest_stays
 from exactdice.core.sweeps import sweeps_of
 from exactdice.core.types import Move
 from exactdice.envs import Engine, sparse_law
-from exactdice.games import FLOATS, FourTwoOneMatch, Game, GameError, InputError, SizeError
+from exactdice.games import FourTwoOneMatch, Game, GameError, InputError, SizeError
 from planning import require_same_law
 from sweeping import starts
 
@@ -291,7 +291,10 @@ def test_backward_and_forward_passes_are_adjoint(game, seat):
 def test_blocks_that_do_not_lead_to_one_another_are_swept_as_one():
     first, last = sweeps_of(Apart()).blocks(0)
     assert [len(block.groups) for block in (first, last)] == [8, 4]
-    assert [sum(len(stage.states) for stage in block.stages) for block in (first, last)] == [24, 12]
+    assert [sum(len(states) for _, states in block.positions) for block in (first, last)] == [
+        24,
+        12,
+    ]
     assert (first.successors, last.successors) == ([1], [])
 
 

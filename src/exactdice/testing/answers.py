@@ -20,7 +20,7 @@ from ..baselines import (
 from ..baselines.task import policies_against
 from ..core import EXACT, Array, Game, GameError, IntArray
 from ..core.positions import states_of
-from ..core.sweeps import sweeps_of
+from ..core.sweeps import expected_values
 from .enumeration import ActionValues, Law, Listing, Position
 from .rules import CLOSE, largest_payoff, opponents_of, words_of
 
@@ -106,8 +106,8 @@ def _check_values(
 
 def _values_of(found: Evaluation, states: IntArray, actions: IntArray) -> Array:
     """Return the values of the agent's moves as ``action_values`` does, of many states at once."""
-    sweeps = sweeps_of(found.task.game)
-    values = sweeps.expect(found.task.seat, states, actions, found.found, found.arithmetic)
+    task = found.task
+    values = expected_values(task.game, task.seat, states, actions, found.found, found.arithmetic)
     return found.arithmetic.numbers(values)
 
 
