@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from exactdice.core import Values
 from exactdice.envs import Engine
 from exactdice.envs.engine.table_lanes import ArrayLanes
 from exactdice.games import AliasLaws, GameError, InputError
@@ -294,7 +295,7 @@ class Off:
     """An answer with other values of positions."""
 
     def __init__(self, right):
-        self.right, self.found = right, right.found.array + 1
+        self.right, self.found = right, Values(right.found.array + 1)
 
     def __getattr__(self, name):
         return getattr(self.right, name)
