@@ -72,7 +72,9 @@ class LegPart:
 
     def _stage(self, piece: Piece, arithmetic: Arithmetic) -> Stage:
         states = self.states(piece.states)
-        return Stage(self.leg.seat, states, np.full(len(states), piece.scale, arithmetic.dtype))
+        scale = np.full(len(states), piece.scale, arithmetic.dtype)
+        legal = np.repeat(self.leg.turn.legal[piece.states], len(self.own), axis=0)
+        return Stage(self.leg.seat, states, scale, legal)
 
     def backward(
         self,

@@ -1,7 +1,6 @@
 """Blunders and mistakes: decisions that lower the expected payoff, with their costs."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -40,45 +39,39 @@ class Blunder:
 
 @dataclass(frozen=True)
 class Mistakes:
-    """All pairs of a state and a costly action of the agent; one entry for each pair."""
+    """All pairs of a state and a costly action of the agent, in the order of the states."""
 
     states: IntArray
     actions: IntArray
-    values: FloatArray
+    values: FloatArray  # of the action
+    best: FloatArray  # of the best action in the state
     chances: FloatArray  # probability that the agent does the action in the state
     occupancy: FloatArray  # probability that a game meets the state and the agent does the action
 
-    @cached_property
-    def _order(self) -> IntArray:
-        return np.argsort(self.states, kind="stable")
-
     def at(self, states: IntArray) -> tuple[IntArray, IntArray]:
         """List the mistakes in some states: index into ``states``, and action."""
-        in_order = self.states[self._order]
-        first = np.searchsorted(in_order, states)
-        counts = np.searchsorted(in_order, states, side="right") - first
+        first = np.searchsorted(self.states, states)
+        counts = np.searchsorted(self.states, states, side="right") - first
         places = np.repeat(np.arange(len(states)), counts)
         nth = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return places, self.actions[self._order[first[places] + nth]]
+        return places, self.actions[first[places] + nth]
 
-    def costs(self, solution: Solution) -> FloatArray:
-        """Give the expected payoff that each mistake costs, shape (mistake,)."""
-        best = solution.found.at(solution.task.seat, self.states)
-        costs: FloatArray = self.occupancy * (best - self.values)
-        return costs
+    @property
+    def costs(self) -> FloatArray:
+        """Expected payoff that each mistake costs, shape (mistake,)."""
+        return self.occupancy * (self.best - self.values)
 
     def costliest(self, solution: Solution, count: int | None) -> list[Blunder]:
         """List the costliest mistakes as blunders, costliest first."""
         game, seat = solution.task.game, solution.task.seat
-        best = solution.found.at(seat, self.states)
-        costs = self.costs(solution)
+        costs = self.costs
         order = np.lexsort((self.actions, self.states, -costs))[:count]
         rows = zip(
             map(tuple, game.observe(self.states[order], seat).tolist()),
             self.actions[order].tolist(),
             solution.policy.actions[self.states[order]].tolist(),
             self.values[order].tolist(),
-            best[order].tolist(),
+            self.best[order].tolist(),
             self.occupancy[order].tolist(),
             costs[order].tolist(),
             strict=True,
@@ -96,7 +89,7 @@ def mistakes(agent: Policy, solution: Solution, visits: Values) -> Mistakes:
     """
     task, game = solution.task, solution.task.game
     equal = FLOATS.tie(game)
-    found: dict[int, tuple[IntArray | FloatArray, ...]] = {}  # by the first state of a stage
+    found: list[tuple[IntArray | FloatArray, ...]] = []
 
     def visit(stage: Stage, expected: FloatArray) -> None:
         states = stage.states
@@ -106,12 +99,13 @@ def mistakes(agent: Policy, solution: Solution, visits: Values) -> Mistakes:
             law = agent.probabilities(states)
             weights = visits.at(stage.seat, states)[:, None] * law
             wrong = np.nonzero((weights > 0) & (best[:, None] - values > equal))
-            entry = states[wrong[0]], wrong[1], values[wrong], law[wrong], weights[wrong]
-            found[int(states[0])] = entry
+            numbers = values[wrong], best[wrong[0]], law[wrong], weights[wrong]
+            found.append((states[wrong[0]], wrong[1], *numbers))
 
     visit_action_values(game, visit, solution.found, task.seat, FLOATS)
-    columns = zip(*found.values(), strict=True)
-    return Mistakes(*(np.concatenate(column) for column in columns))
+    columns = [np.concatenate(column) for column in zip(*found, strict=True)]
+    in_order = np.argsort(columns[0], kind="stable")
+    return Mistakes(*(column[in_order] for column in columns))
 
 
 def _in_words(

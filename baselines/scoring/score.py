@@ -136,14 +136,14 @@ class Score:
         """Expected payoff given away in each state, shape (state,); the costs sum to the regret."""
         wrong = self._mistakes
         costs = np.zeros(self.task.game.num_states)
-        np.add.at(costs, wrong.states, wrong.costs(solve(self.task)))
+        np.add.at(costs, wrong.states, wrong.costs)
         return frozen(costs)
 
     @cached_property
     def costliest_actions(self) -> IntArray:
         """The agent's costliest action in each state, shape (state,); -1 if no action costs."""
         wrong = self._mistakes
-        order = np.argsort(wrong.costs(solve(self.task)), kind="stable")
+        order = np.argsort(wrong.costs, kind="stable")
         actions = np.full(self.task.game.num_states, -1)
         actions[wrong.states[order]] = wrong.actions[
             order

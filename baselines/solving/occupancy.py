@@ -8,6 +8,7 @@ import numpy as np
 from ...core import Arithmetic, Array, Decide, IntArray, Stage, Values
 from ...core.blocks import PayoffLaw
 from ...core.contract import order_of
+from ...core.positions import legal_in
 from ...core.sizes import PIECE
 from ...core.sweeps import sweeps_of
 from ..policies.kinds import Policy
@@ -46,7 +47,7 @@ def play(
         weights = spread(policies[stage.seat], stage.states, met, arithmetic)
         if follow is not None:
             weights = follow(stage, weights)
-        legal: Array = weights * task.game.mask(stage.states)  # illegal moves end the game
+        legal: Array = weights * legal_in(task.game, stage)  # illegal moves end the game
         if illegal is not None and (legal != weights).any():
             illegal[int(stage.states[0])] = stage.states
         return legal
