@@ -6,7 +6,17 @@ depend on the context, so that one table of the turn serves all contexts.
 
 from typing import NamedTuple
 
-from .types import FloatArray, IntArray
+import numpy as np
+
+from .arithmetic import FLOATS
+from .errors import SizeError
+from .game import Game
+from .listing import batches, list_moves
+from .positions import states_of
+from .types import BoolArray, FloatArray, IntArray
+
+#: Largest number of outcomes of moves that are listed one by one: 570 MB.
+MOST = 2**25
 
 
 class Moves(NamedTuple):
@@ -15,14 +25,44 @@ class Moves(NamedTuple):
     Attributes:
         laws: row of ``Game.laws`` for each move, shape (state, action); -1 if the action is illegal
             or the seat is never to move in the state.
-        firsts: index of a move's first outcome in ``leads_to``, shape (state, action): outcome k
-            has the entry ``firsts + k``.
-        leads_to: shape (entry,): seat * num_states + state of the next position, or -1 - p if the
-            game is then over for the player, with payoff number p.
-        payoffs: the payoffs by number.
+        firsts: entry of outcome 0 of each move, shape (state, action): outcome k has the entry
+            ``firsts + k``.
+        leads_to: seat * num_states + state of the next position, shape (entry,); meaningless where
+            the game is over.
+        over: whether the game is over for the player, shape (entry,).
+        payoffs: what the player is paid, shape (entry,); 0 where the game goes on.
     """
 
     laws: IntArray
     firsts: IntArray
     leads_to: IntArray
+    over: BoolArray
     payoffs: FloatArray
+
+
+def flat_moves(game: Game, seat: int, player: int) -> Moves:
+    """List the moves of a seat one by one, and check them.
+
+    Raises:
+        GameError: if a move leads back or breaks another rule.
+        SizeError: if there are too many.
+    """
+    own = states_of(game, seat)
+    sizes = game.laws.shape[1] - np.argmax(game.laws[:, ::-1] > 0, axis=1)  # up to the last one
+    laws, firsts = np.full((2, game.num_states, game.num_actions), -1)
+    listed, count = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool), np.zeros(0))], 0
+    for batch in batches(game, own):
+        rows, actions, ways = list_moves(game, seat, own[batch], FLOATS)
+        states = own[batch][rows]
+        begins = np.cumsum(sizes[ways.laws]) - sizes[ways.laws]
+        laws[states, actions], firsts[states, actions] = ways.laws, count + begins
+        size = int(sizes[ways.laws].sum())
+        count += size
+        if count > MOST:
+            raise SizeError(f"moves must have at most {MOST} outcomes to be listed, got {count}")
+        leads_to, over, paid = np.zeros(size, dtype=np.int64), np.zeros(size, bool), np.zeros(size)
+        entries, effect = begins[ways.moves] + ways.outcomes, ways.effect
+        leads_to[entries] = effect.seats * game.num_states + effect.states
+        over[entries], paid[entries] = effect.over[:, player], effect.payoffs[:, player]
+        listed.append((leads_to, over, paid))
+    return Moves(laws, firsts, *(np.concatenate(column) for column in zip(*listed, strict=True)))

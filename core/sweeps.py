@@ -26,19 +26,14 @@ import numpy as np
 from .arithmetic import FLOATS, Arithmetic
 from .blocks import Block, Blocks
 from .effects import require_moves
-from .errors import SizeError
 from .game import Game
 from .identity import once_a_game
 from .listed_blocks import listed_blocks
-from .listing import batches, list_moves, list_ways
-from .moves import Moves
-from .positions import states_of
+from .listing import list_ways
+from .moves import Moves, flat_moves
 from .turn_game import TurnGame
 from .types import Array, Decide, IntArray, Move, Start
 from .values import Values
-
-#: Outcomes of moves that are listed one by one: 256 MB.
-MOST = 2**25
 
 
 class Sweeps:
@@ -66,7 +61,7 @@ class Sweeps:
             GameError: if a move leads back or breaks another rule.
             SizeError: if there are too many.
         """
-        return _flat_moves(self.game, seat, player)
+        return flat_moves(self.game, seat, player)
 
     @property
     def turn_game(self) -> TurnGame | None:
@@ -268,34 +263,3 @@ def expected_values(
     expected = arithmetic.zeros(len(states))
     np.add.at(expected, ways.moves, ways.chances * worth)
     return expected
-
-
-def _flat_moves(game: Game, seat: int, player: int) -> Moves:
-    """List the moves of a seat one by one, and check them.
-
-    Raises:
-        GameError: if a move leads back or breaks another rule.
-        SizeError: if there are too many.
-    """
-    own = states_of(game, seat)
-    sizes = game.laws.shape[1] - np.argmax(game.laws[:, ::-1] > 0, axis=1)  # up to the last one
-    laws, firsts = np.full((2, game.num_states, game.num_actions), -1)
-    listed, count = [(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=bool))], 0
-    for batch in batches(game, own):
-        rows, actions, ways = list_moves(game, seat, own[batch], FLOATS)
-        states = own[batch][rows]
-        begins = np.cumsum(sizes[ways.laws]) - sizes[ways.laws]
-        laws[states, actions], firsts[states, actions] = ways.laws, count + begins
-        size = int(sizes[ways.laws].sum())
-        count += size
-        if count > MOST:
-            raise SizeError(f"moves must have at most {MOST} outcomes to be listed, got {count}")
-        leads_to, paid, over = np.zeros(size, dtype=np.int64), np.zeros(size), np.zeros(size, bool)
-        entries, effect = begins[ways.moves] + ways.outcomes, ways.effect
-        leads_to[entries] = effect.seats * game.num_states + effect.states
-        over[entries], paid[entries] = effect.over[:, player], effect.payoffs[:, player]
-        listed.append((leads_to, paid, over))
-    leads_to, paid, over = (np.concatenate(column) for column in zip(*listed, strict=True))
-    payoffs, numbers = np.unique(paid[over], return_inverse=True)
-    leads_to[over] = -1 - numbers
-    return Moves(laws, firsts, leads_to, payoffs)

@@ -31,18 +31,17 @@ def process_of_moves(task: Task) -> Process:
     tables.check(game.num_players * size * game.num_actions + game.laws.size)
     illegal, law = tables.add_entries(np.array([ends_in(ILLEGAL)])), tables.add_laws(game.laws)
     moves = {mover: sweeps_of(game).moves(mover, seat) for mover in range(game.num_players)}
-    payoffs = np.unique(np.concatenate([every.payoffs for every in moves.values()]))
+    payoffs = np.unique(np.concatenate([every.payoffs[every.over] for every in moves.values()]))
     first_node = FIRST_PAYOFF + len(payoffs)
     begins = np.zeros(game.num_players, dtype=np.int64)  # node of state 0 of each other player
     begins[task.others] = np.arange(len(task.others)) * size
     tabulated = {}
     for mover, every in moves.items():
-        over = every.leads_to < 0  # then -1 - leads_to is the number of a payoff (see ``Moves``)
-        movers, states = np.divmod(np.where(over, 0, every.leads_to), size)
+        movers, states = np.divmod(np.where(every.over, 0, every.leads_to), size)
         paid = FIRST_PAYOFF + np.searchsorted(payoffs, every.payoffs)
-        paid = paid[np.where(over, -1 - every.leads_to, 0)]
-        events = np.where(over, paid, first_node + begins[movers] + states)
-        entries = tables.add_entries(np.where(~over & (movers == seat), states, ends_in(events)))
+        events = np.where(every.over, paid, first_node + begins[movers] + states)
+        ours = ~every.over & (movers == seat)
+        entries = tables.add_entries(np.where(ours, states, ends_in(events)))
         legal = every.laws >= 0
         firsts = np.where(legal, entries + every.firsts, illegal)
         tabulated[mover] = np.where(legal, law + every.laws, SURE), firsts

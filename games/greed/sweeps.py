@@ -32,19 +32,20 @@ class GreedSweeps(Sweeps):
         theirs, reached = scores[:, None], np.minimum(totals, limit)
         seen = [np.broadcast_to(score, (len(scores), len(totals))) for score in (theirs, reached)]
         later = (1 - seat) * game.num_states + game.encode(np.stack([*seen, 0 * seen[0]], axis=-1))
-        halves = game.final_halves(totals, theirs)[int(player != seat)]
-        rolled = np.where(game.is_bust(totals), -1 - halves, later)  # (other's score, total)
+        paid = game.final_halves(totals, theirs)[int(player != seat)] / 2  # if the game ends
+        bust = np.broadcast_to(game.is_bust(totals), later.shape)  # (other's score, total)
         stopped = np.stack(np.broadcast_arrays(theirs, scores, 1), axis=-1)  # as the other sees it
-        tables = rolled, (1 - seat) * game.num_states + game.encode(stopped), -1 - halves
-        begins = np.cumsum([0, *[table.size for table in tables]])
+        after = (1 - seat) * game.num_states + game.encode(stopped)
+        leads_to = np.concatenate([later.ravel(), after.ravel(), np.zeros(paid.size, np.int64)])
+        over = np.concatenate([bust.ravel(), np.repeat([False, True], [after.size, paid.size])])
+        payoffs = np.concatenate([paid.ravel(), np.zeros(after.size), paid.ravel()])
         own, other, last = game.scores(np.arange(game.num_states))
         row = other * len(totals) + own
-        normal = begins[0] + row, begins[1] + other * len(scores) + own
-        firsts = np.repeat(np.where(last, begins[2] + row, normal[0])[:, None], game.num_actions, 1)
-        firsts[last == 0, 0] = normal[1][last == 0]
+        rolls = np.where(last, later.size + after.size + row, row)
+        firsts = np.repeat(rolls[:, None], game.num_actions, axis=1)
+        firsts[last == 0, 0] = (later.size + other * len(scores) + own)[last == 0]
         laws = np.where(game.mask(np.arange(game.num_states)), np.arange(game.num_actions), -1)
-        leads_to = np.concatenate([table.ravel() for table in tables])
-        return Moves(laws, firsts, leads_to, np.array([0, 0.5, 1]))
+        return Moves(laws, firsts, leads_to, over, np.where(over, payoffs, 0))
 
     @override
     def blocks(self, seat: int, arithmetic: Arithmetic = FLOATS) -> Blocks:

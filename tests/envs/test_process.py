@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass
 import numpy as np
 import pytest
 from exactdice.baselines import Task, cache, make_task
-from exactdice.core import sweeps
+from exactdice.core import moves
 from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.envs import Engine
 from exactdice.envs.api.encoding import Encoding
@@ -93,7 +93,7 @@ def test_what_does_not_fit_is_played_by_the_rules(monkeypatch):
 def test_too_many_moves_are_not_listed(monkeypatch):
     """Greed has a list of its own; any other game is played by the rules then."""
     game = Greed(6, 3)
-    monkeypatch.setattr(sweeps, "MOST", 100)
+    monkeypatch.setattr(moves, "MOST", 100)
     with pytest.raises(SizeError, match="moves must have at most 100 outcomes to be listed, got"):
         Sweeps(game).moves(0, 0)
     monkeypatch.setattr(GreedSweeps, "moves", Sweeps.moves)
