@@ -1,4 +1,4 @@
-"""What every registered environment has to fulfil; a new game gets all of this for free."""
+"""Requirements of every registered environment, which a new game is tested for as well."""
 
 import copy
 import multiprocessing
@@ -13,8 +13,10 @@ from exactdice.baselines.policies.door import convert
 from exactdice.baselines.solving.induction import sweep_back
 from exactdice.baselines.solving.players import Players, spread
 from exactdice.baselines.task import initial_law
+from exactdice.core.positions import states_of
 from exactdice.core.sweeps import sweeps_of
 from exactdice.envs import REFERENCE, GameEnv
+from exactdice.envs.planners import transitions
 from exactdice.games import GAMES, arithmetic
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
@@ -346,6 +348,8 @@ def test_infos_are_fresh_and_have_masks(name):
 
 def test_an_illegal_action_ends_the_episode_with_the_worst_outcome(name):
     env = make(name).unwrapped
+    if env.task.game.mask(states_of(env.task.game, env.task.seat)).all():
+        pytest.skip("every action is legal")
     rng = np.random.default_rng(2)
     _, info = env.reset(seed=2)
     for _ in range(2000):
@@ -427,8 +431,11 @@ def test_the_sparse_law_is_p(name, size, seat, reward):
 
 
 def test_large_games_refuse_to_list_p(name):
+    env = make(name, **LARGE.get(name, {})).unwrapped
+    if env.task.game.num_states * env.task.game.num_actions <= transitions.LIMIT:
+        pytest.skip("the default size is small enough")
     with pytest.raises(ValueError, match="P needs at most 20000 pairs of state and action, got"):
-        _ = make(name, **LARGE.get(name, {})).unwrapped.P
+        _ = env.P
 
 
 @pytest.mark.parametrize(
