@@ -1,6 +1,7 @@
 """The match of 421: its rules, its blocks, and its solution against a second one by hand."""
 
 from fractions import Fraction
+from functools import cache
 
 import by_hand_match as hand
 import numpy as np
@@ -169,9 +170,12 @@ def test_simulated_matches_are_within_their_interval(seat, tokens):
     assert abs(won / lanes - exact) < 4 * np.sqrt(exact * (1 - exact) / lanes)
 
 
+match = cache(FourTwoOneMatch)
+
+
 def settled(size, tokens, result, to_beat):
     """Settle a round of which both combinations are written as digits."""
-    game = FourTwoOneMatch(**size)
+    game = match(**size)
     phase = game.phases[0 if tokens[0] else -1]
     number = game.token_states.tolist().index(list(tokens)) - phase.first_tokens
     at = number, *(phase.round.combinations.index(phase.round.parse(c)) for c in (result, to_beat))
@@ -215,7 +219,7 @@ def test_rounds_are_settled_by_the_rules(size, tokens, result, to_beat, wanted):
 
 
 def test_there_are_76_token_states_of_61824_states_of_a_round():
-    game = FourTwoOneMatch()
+    game = match()
     assert len(game.token_states) == 76
     assert game.num_states == 76 * 61_824
     assert (game.token_states[:, 0] == 0).sum() == 10
@@ -242,7 +246,7 @@ def test_bad_keywords_are_refused_by_name(keyword, value, message):
 
 
 def test_a_position_reads_as_a_sentence():
-    game = FourTwoOneMatch()
+    game = match()
     seen = np.array([0, 3, 8, 0, 0, 1, 4, 4, 2, 3, 55])
     state = game.encode(np.array([[0, 3, 8, 1, 0, 4, 4, 0, 2, 0, 56]]))
     assert state[0] >= 0

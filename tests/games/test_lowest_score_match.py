@@ -70,12 +70,12 @@ def test_with_more_players_a_round_played_for_itself_loses():
 @pytest.mark.parametrize("tie", ["first", "last"])
 def test_one_round_is_won_with_a_lower_total_or_a_tie_that_counts(tie):
     """Against two totals that are known, who plays last has to beat the lower one, or to tie."""
-    game = LowestScoreMatch(players=3, wins=1, tie=tie)
+    game = LowestScoreMatch(4, players=3, wins=1, tie=tie)
     solution = exactdice.solve(Task(game, 2, "random"), exact=True)
     for best in range(1, 12):
         goal = best + 1 if tie == "last" else best
-        seen = [0, 3, 1, 6, 6, 6, 0, 0, 0, best, 2, 0, 2]
-        chance = beat_chance_of_roll(game.round, goal, (3, 1, 6, 6, 6))
+        seen = [0, 3, 1, 6, 6, 0, 0, 0, best, 2, 0, 2]
+        chance = beat_chance_of_roll(game.round, goal, (3, 1, 6, 6))
         assert max(solution.action_values(np.array(seen))) == chance
 
 

@@ -110,7 +110,9 @@ def test_tokens_moved_gain_the_difference_of_values(both):
     assert (1, 2, 0) not in gained  # the match would be over
 
 
-@pytest.mark.parametrize("name", ["transfer", "capped", "net:charge"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("transfer", marks=pytest.mark.slow), "capped", "net:charge"]
+)
 def test_losses_are_means_over_beginning_and_following(both, name):
     match, by_hand = both
     game, best = match.game, optimal(by_hand)
