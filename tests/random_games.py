@@ -3,10 +3,11 @@
 from fractions import Fraction
 
 import numpy as np
-from exactdice.games import Game, Move
+from exactdice.games import Move
+from small_games import Bare
 
 
-class RandomGame(Game):
+class RandomGame(Bare):
     """Positions in blocks of levels; a move leads on, or back to the first level of its block.
 
     Args:
@@ -54,12 +55,6 @@ class RandomGame(Game):
         self.payoff_range = (float(low), float(high))
         self._paid = rng.integers(700 * low, 700 * high + 1, shape)  # to player 0, times 700
 
-    def observe(self, states, seat):
-        return states[:, None]
-
-    def encode(self, observations):
-        return np.asarray(observations)[..., 0]
-
     def mask(self, states):
         return self._legal[states]
 
@@ -73,10 +68,6 @@ class RandomGame(Game):
 
     def law(self, states, actions):
         return self._rows[states, actions]
-
-    def advance(self, seats, states, actions, outcomes):
-        move = self.exact_advance(seats, states, actions, outcomes)
-        return move._replace(payoffs=move.payoffs.astype(float))
 
     def exact_advance(self, seats, states, actions, outcomes):
         at = seats, states, actions, outcomes
@@ -92,9 +83,3 @@ class RandomGame(Game):
     def block(self, seat, states):
         size = self.levels * self.width
         return states // size, states % size < self.width
-
-    def describe(self, observation):
-        return f"at {observation[0]}"
-
-    def describe_action(self, action):
-        return f"takes way {action}"

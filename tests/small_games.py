@@ -35,7 +35,30 @@ SMALL = {
 }
 
 
-class Walk(Game):
+class Bare(Game):
+    """A game of places that are seen as one number, where every action is legal, without words."""
+
+    def observe(self, states, seat):
+        return states[:, None]
+
+    def encode(self, observations):
+        return np.asarray(observations)[..., 0]
+
+    def mask(self, states):
+        return np.ones((len(states), self.num_actions), dtype=bool)
+
+    def advance(self, seats, states, actions, outcomes):
+        move = self.exact_advance(seats, states, actions, outcomes)
+        return move._replace(payoffs=move.payoffs.astype(float))
+
+    def describe(self, observation):
+        return f"at {observation[0]}"
+
+    def describe_action(self, action):
+        return f"takes way {action}"
+
+
+class Walk(Bare):
     """Two players take turns on a strip of cells and roll a coin; at its end somebody wins."""
 
     name = "Walk"
@@ -47,15 +70,6 @@ class Walk(Game):
 
     def __init__(self, step=1):
         self.step = step  # 0 stays where it is
-
-    def observe(self, states, seat):
-        return states[:, None]
-
-    def encode(self, observations):
-        return np.asarray(observations)[..., 0]
-
-    def mask(self, states):
-        return np.ones((len(states), 2), dtype=bool)
 
     def initial_law(self):
         return np.array([0]), np.array([Fraction(1)], dtype=object)
@@ -74,9 +88,3 @@ class Walk(Game):
 
     def stages(self):
         return [(seat, np.array([cell])) for cell in self.order for seat in (0, 1)]
-
-    def describe(self, observation):
-        return str(observation)
-
-    def describe_action(self, action):
-        return str(action)

@@ -62,46 +62,6 @@ def rewrite(path, change, honest_hash=True):
     )
 
 
-def better(parts):
-    parts["claims"] = parts["claims"].replace('"value": 0.', '"value": 0.9')
-
-
-def other_move(parts):
-    parts["policy"][0] += 1
-
-
-def illegal_move(parts):
-    parts["policy"][5] = 200
-
-
-def nan(parts):
-    parts["policy"] = np.full((len(parts["policy"]), 9), np.nan)
-
-
-def short(parts):
-    parts["policy"] = parts["policy"][:-1]
-
-
-def cube(parts):
-    parts["policy"] = parts["policy"].reshape(-1, 1, 1)
-
-
-def other_game(parts):
-    parts["claims"] = parts["claims"].replace('"Greed"', '"Chess"')
-
-
-def other_size(parts):
-    parts["claims"] = parts["claims"].replace('"max_score": 10', '"max_score": 0')
-
-
-def overflowing(parts):
-    parts["policy"] = np.full((len(parts["policy"]), 5), 1e308)
-
-
-def out_of_range(parts):
-    parts["policy"] = np.full(len(parts["policy"]), 2**64 - 1, dtype=np.uint64)
-
-
 def edit(parts, **changes):
     """Change claims, or, in a mapping, keywords."""
     claims = json.loads(parts["claims"])
@@ -109,120 +69,123 @@ def edit(parts, **changes):
     parts["claims"] = json.dumps({**claims, **changes, "keywords": keywords})
 
 
-def replace(parts, old, new):
-    assert old in parts["claims"]
-    parts["claims"] = parts["claims"].replace(old, new)
+def edited(**changes):
+    return lambda parts: edit(parts, **changes)
 
 
-def unhashable_game(parts):
-    edit(parts, game=["Greed"])
+def with_keyword(**keywords):
+    return edited(keywords=keywords)
 
 
-def other_keyword(parts):
-    edit(parts, keywords={"colour": "red"})
+def replaced(old, new):
+    """Change the text of the claims."""
+
+    def change(parts):
+        assert old in parts["claims"]
+        parts["claims"] = parts["claims"].replace(old, new)
+
+    return change
 
 
-def million(parts):
-    edit(parts, keywords={"max_score": 10**6})
+def with_size(text):
+    """Change the text of a size."""
+    return replaced('"max_score": 10', f'"max_score": {text}')
 
 
-def long_number(parts):
-    replace(parts, '"max_score": 10', f'"max_score": {"1" * 5000}')
+def with_text(claims):
+    return lambda parts: parts.update(claims=claims)
 
 
-def large_number(parts):
-    edit(parts, keywords={"max_score": 10**4000})
+def with_policy(change):
+    return lambda parts: parts.update(policy=change(parts["policy"]))
 
 
-def large_claim(parts):
-    edit(parts, value=10**4000)
+def with_action(place, action):
+    def change(parts):
+        parts["policy"][place] = action
+
+    return change
 
 
-def no_number(parts):
-    edit(parts, value=float("nan"))
+def filled(width, number):
+    """Change the policy into a table of one number."""
+    return with_policy(lambda policy: np.full((len(policy), width), number))
 
 
-def infinite(parts):
-    replace(parts, '"value": 0.', '"value": 1e999, "old": 0.')
+def other_move(parts):
+    parts["policy"][0] += 1
 
 
-def a_truth(parts):
-    edit(parts, value=True)
+#: What is changed, and what is said of it, by name.
+CHANGES = {
+    "better": (replaced('"value": 0.', '"value": 0.9'), "claims value = 0.9.*, computed is 0.4"),
+    "other move": (other_move, "claims value = .*, computed is"),
+    "illegal move": (with_action(5, 200), "must hold a policy of Greed.*legal actions, got 200"),
+    "nan": (filled(9, np.nan), "must hold probabilities from 0 to 1"),
+    "overflowing": (filled(5, 1e308), "must hold probabilities from 0 to 1"),
+    "out of range": (
+        with_policy(lambda policy: np.full(len(policy), 2**64 - 1, dtype=np.uint64)),
+        "must hold a policy of Greed.*legal actions, got -1",
+    ),
+    "short": (
+        with_policy(lambda policy: policy[:-1]),
+        "must hold a policy for 242 states, got 241",
+    ),
+    "cube": (
+        with_policy(lambda policy: policy.reshape(-1, 1, 1)),
+        "must hold actions or probabilities",
+    ),
+    "other game": (edited(game="Chess"), "must name a game out of Greed, .*got 'Chess'"),
+    "unhashable game": (
+        edited(game=["Greed"]),
+        r"must name a game out of Greed, .*got \['Greed'\]",
+    ),
+    "other keyword": (
+        with_keyword(colour="red"),
+        "must have keywords out of seat, opponent, max_score.*got colour",
+    ),
+    "million": (
+        with_keyword(max_score=10**6),
+        "must name a game.*max_score must be at most .*take about .* TB and .* years",
+    ),
+    "long number": (with_size("1" * 5000), "whole policy certificate: Exceeds the limit"),
+    "large number": (
+        with_keyword(max_score=10**4000),
+        "must name a game.*max_score must be at most .*, got 10\\^4000",
+    ),
+    "large claim": (edited(value=10**4000), "whole policy certificate: int too large"),
+    "no number": (edited(value=float("nan")), "must claim finite numbers, got NaN"),
+    "infinite": (
+        replaced('"value": 0.', '"value": 1e999, "old": 0.'),
+        "must claim a finite number as value, got inf",
+    ),
+    "a truth": (edited(value=True), "must claim a finite number as value, got True"),
+    "no claim": (replaced('"value"', '"worth"'), "must claim a finite number as value, got None"),
+    "deep": (
+        with_text("[" * 100_000),
+        "must be a whole policy certificate: (maximum recursion|Stack overflow)",
+    ),
+    "rather deep": (with_size("[" * 900 + "]" * 900), "must make claims of at most 6 levels"),
+    "inline table": (
+        with_keyword(opponent=[[[1.0] + [0.0] * 5] * 242]),
+        "opponents must be known by name, got an inline table",
+    ),
+    "inline actions": (
+        with_keyword(opponent=[0] * 242),
+        "opponents must be known by name, got an inline table",
+    ),
+    "a file": (
+        with_keyword(opponent="run/final_model.zip"),
+        r"opponents must be known by name, got 'run/final_model\.zip'",
+    ),
+    "no opponent": (with_keyword(opponent=[]), "opponents or policies must be one or 1, got 0"),
+    "other size": (with_keyword(max_score=0), "max_score must be at least 1, got 0"),
+    "no json": (with_text("{"), "must be a whole policy certificate"),
+    "no format": (replaced("certificate 1", "certificate 7"), "must be of the format"),
+}
 
 
-def no_claim(parts):
-    replace(parts, '"value"', '"worth"')
-
-
-def deep(parts):
-    parts["claims"] = "[" * 100_000
-
-
-def rather_deep(parts):
-    replace(parts, '"max_score": 10', f'"max_score": {"[" * 900 + "]" * 900}')
-
-
-def inline_table(parts):
-    edit(parts, keywords={"opponent": [[[1.0] + [0.0] * 5] * 242]})
-
-
-def inline_actions(parts):
-    edit(parts, keywords={"opponent": [0] * 242})
-
-
-def a_file(parts):
-    edit(parts, keywords={"opponent": "run/final_model.zip"})
-
-
-def no_opponent(parts):
-    edit(parts, keywords={"opponent": []})
-
-
-def no_json(parts):
-    parts["claims"] = "{"
-
-
-def no_format(parts):
-    parts["claims"] = parts["claims"].replace("certificate 1", "certificate 7")
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (better, "claims value = 0.9.*, computed is 0.4"),
-        (other_move, "claims value = .*, computed is"),
-        (illegal_move, "must hold a policy of Greed.*legal actions, got 200"),
-        (nan, "must hold probabilities from 0 to 1"),
-        (overflowing, "must hold probabilities from 0 to 1"),
-        (out_of_range, "must hold a policy of Greed.*legal actions, got -1"),
-        (short, "must hold a policy for 242 states, got 241"),
-        (cube, "must hold actions or probabilities"),
-        (other_game, "must name a game out of Greed, .*got 'Chess'"),
-        (unhashable_game, r"must name a game out of Greed, .*got \['Greed'\]"),
-        (other_keyword, "must have keywords out of seat, opponent, max_score.*got colour"),
-        (
-            million,
-            "must name a game.*max_score must be at most .*take about .* TB and .* years",
-        ),
-        (long_number, "must be a whole policy certificate: Exceeds the limit"),
-        (large_number, "must name a game.*max_score must be at most .*, got 10\\^4000"),
-        (large_claim, "must be a whole policy certificate: int too large"),
-        (no_number, "must claim finite numbers, got NaN"),
-        (infinite, "must claim a finite number as value, got inf"),
-        (a_truth, "must claim a finite number as value, got True"),
-        (no_claim, "must claim a finite number as value, got None"),
-        (deep, "must be a whole policy certificate: (maximum recursion|Stack overflow)"),
-        (rather_deep, "must make claims of at most 6 levels"),
-        (inline_table, "opponents must be known by name, got an inline table"),
-        (inline_actions, "opponents must be known by name, got an inline table"),
-        (a_file, r"opponents must be known by name, got 'run/final_model\.zip'"),
-        (no_opponent, "opponents or policies must be one or 1, got 0"),
-        (other_size, "max_score must be at least 1, got 0"),
-        (no_json, "must be a whole policy certificate"),
-        (no_format, "must be of the format"),
-    ],
-    ids=lambda value: getattr(value, "__name__", ""),
-)
+@pytest.mark.parametrize(("change", "message"), CHANGES.values(), ids=CHANGES)
 def test_what_does_not_hold_is_named(whole, change, message):
     rewrite(whole, change)
     begun = time.monotonic()

@@ -15,6 +15,7 @@ from exactdice.core.types import Move
 from exactdice.envs import Engine, sparse_law
 from exactdice.games import FourTwoOneMatch, Game, GameError, InputError, SizeError
 from planning import require_same_law
+from small_games import Bare
 from sweeping import starts
 
 from exactdice.testing import check_game
@@ -324,7 +325,7 @@ def test_blunders_say_how_often_they_are_met():
     assert f"met {worst.occupancy:.4f} times a game" in worst.words
 
 
-class Whirl(Game):
+class Whirl(Bare):
     """A game in which both players choose their best at once, and so go in circles for ever."""
 
     name = "Whirl"
@@ -352,19 +353,6 @@ class Whirl(Game):
         payoffs = np.where(over[:, None], np.stack([first, 1 - first], axis=1), Fraction(0))
         return Move(self.owners[after], after, payoffs, np.stack([over, over], axis=1))
 
-    def advance(self, seats, states, actions, outcomes):
-        move = self.exact_advance(seats, states, actions, outcomes)
-        return move._replace(payoffs=move.payoffs.astype(float))
-
-    def observe(self, states, seat):
-        return states[:, None]
-
-    def encode(self, observations):
-        return np.asarray(observations)[..., 0]
-
-    def mask(self, states):
-        return np.ones((len(states), 2), dtype=bool)
-
     def initial_law(self):
         return np.array([1]), np.array([Fraction(1)])
 
@@ -373,12 +361,6 @@ class Whirl(Game):
 
     def block(self, seat, states):
         return np.zeros_like(states), np.ones(len(states), dtype=bool)
-
-    def describe(self, observation):
-        return f"at {observation[0]}"
-
-    def describe_action(self, action):
-        return ("left", "right")[action]
 
 
 def value_of(actions):
