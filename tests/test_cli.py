@@ -222,10 +222,7 @@ def test_no_name_in_a_certificate_forges_a_line(run):
 
 @pytest.mark.parametrize(
     ("game", "keyword", "value"),
-    [
-        ("Greed", "sides", "1" + "0" * 20),
-        ("FourTwoOne", "casts", "1000000"),
-    ],
+    [("Greed", "sides", "1" + "0" * 20), ("FourTwoOne", "casts", "1000000")],
 )
 def test_sizes_that_do_not_fit_are_one_line(run, game, keyword, value):
     code, _, complaint = run("solve", "--game", game, "--env", keyword, value)
@@ -352,14 +349,8 @@ def test_reproduce_ends_well(run, monkeypatch, arguments, shown):
         (["train", "--algorithm", "qlearning", "--device", "cpu:0"], "device must be cpu for a ta"),
         (["train", "--stop-at", "nan"], "error: stop_at must be at most 1, the optimum, got nan"),
         (["solve", "--env", "game", "Greed"], "error: Greed takes the keywords seat, opponent, m"),
-        (
-            ["train", "--game", "Chess"],
-            "game must be one of Greed, Lowest",
-        ),
-        (
-            ["solve", "--game", "Chess"],
-            "error: game must be one of Greed, Lowest",
-        ),
+        (["train", "--game", "Chess"], "game must be one of Greed, Lowest"),
+        (["solve", "--game", "Chess"], "error: game must be one of Greed, Lowest"),
         (["train", "--env", "max_score"], "env must be pairs of a name and a value"),
         (
             ["score", "nobody"],
@@ -367,10 +358,7 @@ def test_reproduce_ends_well(run, monkeypatch, arguments, shown):
         ),
         (["score", "."], "error: run folder must hold a config.json, got ."),
         (["reproduce", "chess"], "error: source must be one of greed"),
-        (
-            ["reproduce"],
-            "source must be one of greed, lowest-score, shut-the-box, 421, or",
-        ),
+        (["reproduce"], "source must be one of greed, lowest-score, shut-the-box, 421, or"),
         (["score", "ratchet:999", "--game", "FourTwoOne"], "goal must be 3 digits from 1 to 6"),
         (["score", "goal:2,0", "--game", "FourTwoOne"], "goal must be followed by h,s, both 0 or"),
         (["solve", "--game", "FourTwoOne", "--env", "opponent", "random"], "must be left out, as"),

@@ -200,9 +200,7 @@ BOTH = {
     ),
 }
 #: A door without an environment that shows networks what they are given.
-BLIND = {
-    "gym.make": lambda policy, env: exactdice.solve(make(opponent=policy, seat=1)).value,
-}
+BLIND = {"gym.make": lambda policy, env: exactdice.solve(make(opponent=policy, seat=1)).value}
 
 
 @pytest.mark.parametrize("kind", KINDS)

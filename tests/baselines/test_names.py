@@ -32,8 +32,7 @@ def test_a_function_may_give_actions_or_laws():
         return np.zeros(game.num_states, int)
 
     exactdice.register(
-        Own,
-        policies={"law": law, "zero": zero, "list": lambda game: zero(game).tolist()},
+        Own, policies={"law": law, "zero": zero, "list": lambda game: zero(game).tolist()}
     )
     task = Task(GAME)
     assert exactdice.score("law", task).value == exactdice.score("random", task).value

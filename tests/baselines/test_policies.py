@@ -5,11 +5,7 @@ import numpy as np
 import pytest
 from exactdice.baselines import Task, is_policy_name
 from exactdice.baselines.policies import names
-from exactdice.baselines.policies.kinds import (
-    DeterministicPolicy,
-    StochasticPolicy,
-    UniformPolicy,
-)
+from exactdice.baselines.policies.kinds import DeterministicPolicy, StochasticPolicy, UniformPolicy
 from exactdice.baselines.policies.names import register_policies
 from exactdice.core.positions import states_of
 from exactdice.games import FourTwoOne, Greed

@@ -442,11 +442,7 @@ def test_large_games_refuse_to_list_p(name):
     ("keywords", "error", "message"),
     [
         ({"reward": "score"}, ValueError, "reward must be one of 'outcome', 'regret', 'shaped', g"),
-        (
-            {"render_mode": "rgb"},
-            TypeError,
-            "render_mode must be None or one of ansi, human, r",
-        ),
+        ({"render_mode": "rgb"}, TypeError, "render_mode must be None or one of ansi, human, r"),
         ({"seat": 9}, ValueError, "seat must be from 0 to ., got 9"),
         ({"colour": "red"}, TypeError, r"takes the keywords seat, opponent.* argument 'colour'$"),
     ],

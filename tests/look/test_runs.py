@@ -151,20 +151,10 @@ def opened(browser, path):
 #: How many panels of each picture the page of an agent has.
 PAGES = {
     "Greed": {"mistakes": 2, "outcomes": 1, "rolls": 4, "greed-policy": 2, "greed-value": 2},
-    "ShutTheBox": {
-        "mistakes": 1,
-        "outcomes": 1,
-        "shut-the-box-chance": 1,
-        "shut-the-box-sets": 1,
-    },
+    "ShutTheBox": {"mistakes": 1, "outcomes": 1, "shut-the-box-chance": 1, "shut-the-box-sets": 1},
     "FourTwoOne": {"mistakes": 1, "outcomes": 1, "421-laws": 1},
     "FourTwoOneMatch": {"mistakes": 1, "outcomes": 1, "421-match": 1},
-    "LowestScore": {
-        "mistakes": 1,
-        "outcomes": 1,
-        "lowest-score-keep": 2,
-        "lowest-score-first": 2,
-    },
+    "LowestScore": {"mistakes": 1, "outcomes": 1, "lowest-score-keep": 2, "lowest-score-first": 2},
 }
 
 

@@ -58,10 +58,7 @@ def test_masked_dqn_is_dqn_to_the_last_float_when_all_actions_are_legal(
 
 @pytest.mark.parametrize(
     ("kind", "policy", "options"),
-    [
-        (MaskedDQN, MaskedDQNPolicy, DQN_OPTIONS),
-        (MaskedQRDQN, MaskedQRDQNPolicy, QRDQN_OPTIONS),
-    ],
+    [(MaskedDQN, MaskedDQNPolicy, DQN_OPTIONS), (MaskedQRDQN, MaskedQRDQNPolicy, QRDQN_OPTIONS)],
 )
 def test_masked_dqn_never_takes_an_illegal_action_nor_learns_from_one(kind, policy, options):
     env = GameVecEnv(Task(Greed(10, 3), opponent := 0, "random"), 8)

@@ -437,10 +437,7 @@ def test_an_error_of_ours_is_not_called_a_users_mistake(small, monkeypatch):
         ({"eval_interval": -5}, "eval_interval must be at least 1, got -5"),
         ({"seed": -1}, "seed must be at least 0, got -1"),
         ({"seed": 2**32}, r"seed must be from 0 to 2\*\*32 - 1, got 4294967296"),
-        (
-            {"algorithm": "sarsa"},
-            "algorithm must be one of 'ppo', .*, got 'sarsa'",
-        ),
+        ({"algorithm": "sarsa"}, "algorithm must be one of 'ppo', .*, got 'sarsa'"),
         ({"game": ["Greed"]}, "game must be one of Greed, .*, got"),
         ({"steps": 1.5}, "steps must be an integer, got 1.5"),
         ({"self_play": "no"}, "self_play must be of type bool, got 'no'"),
