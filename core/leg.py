@@ -97,3 +97,22 @@ def require_legs(legs: Sequence[Leg], has_cycles: bool) -> None:
                 f"{leg.following[result, context]}"
             )
         first = after
+
+
+def led_back(legs: Sequence[Leg], blocks: IntArray) -> BoolArray:
+    """Say to which contexts results of the same leg or of later legs lead inside a block.
+
+    Args:
+        legs: of the game.
+        blocks: block of each context, shape (context,), counted over all legs.
+
+    Returns:
+        Shape (context,), counted over all legs.
+    """
+    cut, first = np.zeros(len(blocks), dtype=bool), 0
+    for leg in legs:
+        result, context = np.nonzero(~leg.ends & (leg.following < first + len(leg.contexts)))
+        targets = leg.following[result, context]
+        cut[targets[blocks[targets] == blocks[first + context]]] = True
+        first += len(leg.contexts)
+    return cut

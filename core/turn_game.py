@@ -22,7 +22,7 @@ from .arithmetic import EXACT, FLOATS, Arithmetic
 from .checks import require_size
 from .errors import SizeError
 from .game import Game
-from .leg import Leg, require_legs
+from .leg import Leg, led_back, require_legs
 from .lookup import Index, keys_of
 from .sizes import show
 from .types import Array, BoolArray, IntArray, Move, frozen
@@ -82,17 +82,13 @@ class TurnGame(Game):
         self.seats = np.array([leg.seat for leg in legs])
         self.first_contexts = np.append(0, np.cumsum([len(leg.contexts) for leg in legs]))
         self._widths = np.array([leg.width for leg in legs])
-        starts, self.num_states = [], 0
+        starts, bases, self.num_states = [], [], 0
         for leg in legs:
             starts.append(np.array([self.num_states]) if leg.starts is None else leg.starts)
+            bases.append((starts[-1][:, None] + np.arange(leg.width)).ravel())
             end = int(starts[-1].max()) + leg.turn.num_states * leg.width
             self.num_states = max(self.num_states, end)
-        self.bases = np.concatenate(
-            [
-                (firsts[:, None] + np.arange(leg.width)).ravel()
-                for firsts, leg in zip(starts, legs, strict=True)
-            ]
-        )
+        self.bases = np.concatenate(bases)
         blocks = [np.zeros(len(leg.contexts)) if leg.blocks is None else leg.blocks for leg in legs]
         self.blocks = np.unique(np.concatenate(blocks), return_inverse=True)[1]
         self._starts, numbers = np.unique(np.concatenate(starts), return_inverse=True)
@@ -300,10 +296,4 @@ class TurnGame(Game):
     @cached_property
     def is_cut(self) -> BoolArray:
         """Whether a result leads back to a context, shape (context,), counted over all legs."""
-        cut = np.zeros(self.first_contexts[-1], dtype=bool)
-        blocks, firsts = self.blocks, self.first_contexts
-        for leg, first, end in zip(self.legs, firsts[:-1], firsts[1:], strict=True):
-            result, context = np.nonzero(~leg.ends & (leg.following < end))
-            targets = leg.following[result, context]
-            cut[targets[blocks[targets] == blocks[first + context]]] = True
-        return frozen(cut)
+        return frozen(led_back(self.legs, self.blocks))

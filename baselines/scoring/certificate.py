@@ -97,8 +97,7 @@ def verify(path: Path | str) -> Score:
             opponents that are not known by name, such as a table.
         OSError: if there is no such file or it cannot be read.
     """
-    path = Path(path)
-    policy, claims = _read(path)
+    policy, claims = _read(path := Path(path))
     with _naming(path):
         task = _task(claims)
         play = _player(path, policy, task)

@@ -73,8 +73,7 @@ class Score:
     Attributes:
         policy: name of the policy.
         deterministic: whether it always takes the same action in a state.
-        masked: whether it is held to the legal actions; if not, an illegal one ends the game
-            with the worst payoff.
+        masked: whether it must act legally; if not, an illegal action gets the worst payoff.
         task: game, seat and opponents.
         value: expected payoff of the policy.
         optimum: expected payoff of the best response to the same opponents.
@@ -143,18 +142,16 @@ class Score:
     def costliest_actions(self) -> IntArray:
         """The agent's costliest action in each state, shape (state,); -1 if no action costs."""
         wrong = self._mistakes
-        order = np.argsort(wrong.costs, kind="stable")
+        order = np.argsort(wrong.costs, kind="stable")  # the costliest of a state is written last
         actions = np.full(self.task.game.num_states, -1)
-        actions[wrong.states[order]] = wrong.actions[
-            order
-        ]  # the costliest one of a state is written last
+        actions[wrong.states[order]] = wrong.actions[order]
         return frozen(actions)
 
     @cached_property
     def optimal_share(self) -> float:
         """Share of the agent's decisions that are optimal, weighted by occupancy."""
-        met = self._games.visits.total(self.task.seat)
-        return max(0.0, 1 - float(self._mistakes.occupancy.sum() / met))
+        visits = self._games.visits.total(self.task.seat)
+        return max(0.0, 1 - float(self._mistakes.occupancy.sum() / visits))
 
     @cached_property
     def flawless(self) -> float:
@@ -217,8 +214,7 @@ class Score:
 
 def _why_impossible(agent: Policy, task: Task) -> str:
     """Say whether a policy or this project causes a score above the optimum."""
-    states = states_of(task.game, task.seat)
-    law = agent.probabilities(states)
+    law = agent.probabilities(states := states_of(task.game, task.seat))
     wrong = (law < 0).any(axis=1) | ~(np.abs(law.sum(axis=1) - 1) < SUM_TOLERANCE)
     if wrong.any():
         return f"its probabilities in state {states[np.argmax(wrong)]} are not a law"
@@ -241,8 +237,7 @@ def score(
         env: an environment of this project, or a ``Task``. Its opponents matter, its reward
             mode does not.
         deterministic: for models, whether they take their likeliest action or draw from their law.
-        masked: whether the policy is held to the legal actions; if not, an illegal action ends
-            the game with the worst payoff.
+        masked: whether it must act legally; if not, an illegal action gets the worst payoff.
         observations: changes observations before a model gets them (see ``as_policy``).
         name: name of the policy, for people.
 

@@ -14,7 +14,7 @@ from ...core.dice import sum_counts
 from ...games import Greed
 from ..claim import At, Claim
 from .going_first import going_first_claims
-from .last_turns import last_turn_claims
+from .last_turn_claims import last_turn_claims
 from .normal_turns import advance, final_payoff, normal_turn_claims
 
 TITLE = "Greed: Chance Addis, A Guide to Optimal Play in Greed (2023)"

@@ -17,7 +17,8 @@ from ...core import IntArray, Move
 from ...core.listing import transitions
 from ...games import Greed
 from ..claim import At, Claim
-from .last_turns import MAX_SCORE, MAX_SIDES, last_turns
+from .last_turn_claims import MAX_SCORE, MAX_SIDES
+from .last_turns import last_turns
 
 GAMES = f"every game with M <= {MAX_SCORE}, s <= {MAX_SIDES}"
 LIMIT = 40  # largest limit of the games in which every number of dice is tried
