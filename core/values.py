@@ -38,10 +38,10 @@ class Values:
         """Give some numbers, as floats or fractions."""
         return self.numbers[index]
 
-    @property
+    @cached_property
     def array(self) -> Array:
-        """All numbers, as floats or fractions."""
-        return self.numbers
+        """All numbers, as floats or fractions, read-only."""
+        return frozen(self[...])
 
     def at(self, seats: int | IntArray, states: IntArray) -> Array:
         """Give the numbers of some positions, shape (..., state).
@@ -101,11 +101,6 @@ class ScaledValues(Values):
     def __getitem__(self, index: Any) -> Any:
         return FRACTION(self.numbers[index], self._scale[index])
 
-    @cached_property
-    @override
-    def array(self) -> Array:
-        return frozen(self[...])
-
     @override
     def at_stage(self, stage: Stage) -> Array:
         numbers = super().at_stage(stage)
@@ -135,11 +130,6 @@ class _Complement(Values):
     @override
     def __getitem__(self, index: Any) -> Any:
         return complement(self._others[index], self._payoffs)
-
-    @cached_property
-    @override
-    def array(self) -> Array:
-        return frozen(self[...])
 
     @override
     def at_stage(self, stage: Stage) -> Array:
