@@ -1,5 +1,6 @@
 """Settings of all tests."""
 
+import shutil
 import signal
 import sys
 
@@ -75,3 +76,18 @@ def run(capsys, monkeypatch, tmp_path, one_thread):  # noqa: ARG001
         return end.value.code, *capsys.readouterr()
 
     return call
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Open the system's Chromium, which asks for nothing from elsewhere."""
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.skip("there is no chromium here")
+    from playwright.sync_api import sync_playwright
+
+    options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=program, args=options)
+        yield opened
+        opened.close()

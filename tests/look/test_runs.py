@@ -27,21 +27,6 @@ ROOT = Path(__file__).parent.parent.parent
 GREED = ["--env", "max_score", "10", "sides", "3"]
 
 
-@pytest.fixture
-def browser():
-    """Open the system's Chromium, which asks for nothing from elsewhere."""
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.skip("there is no chromium here")
-    from playwright.sync_api import sync_playwright
-
-    options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=program, args=options)
-        yield opened
-        opened.close()
-
-
 def test_a_critic_of_outcomes_stands_beside_the_value_of_its_policy(runs):
     (panel,) = charts.critic(runs["outcome"]).panels
     model, env = load_model(runs["outcome"])
