@@ -54,8 +54,8 @@ _Divide: TypeAlias = Callable[[_Step, Array], Array]
 class ListedBlock(Block):
     """A block whose moves are listed once.
 
-    A pass takes the cut apart: moves that lead to its points lead to numbers of their own, which
-    follow those of the positions.
+    A point of the cut has two numbers: that of its position, from which its moves lead, and another
+    after those of all positions, to which moves lead back.
 
     Args:
         game: the rules.
@@ -287,12 +287,11 @@ class ListedBlock(Block):
         mass[self._cut] += cut
         came = self._arithmetic.zeros(len(mass) + len(cut))
         flow = self._arithmetic.zeros(len(moves.counts))
-        chances = self._chances[moves.numbers[0]]
         for step in self._steps:
             mass[step.positions] += came[step.positions]
             flow[step.moves] = divided = divide(step, mass[step.positions])
             led = np.repeat(divided, moves.counts[step.moves])
-            np.add.at(came, step.targets, led * chances[step.ways])
+            np.add.at(came, step.targets, led * self._chances[moves.numbers[0, step.ways]])
         return mass, flow, came[len(mass) :]
 
     # ------------------------------------------------------------------ rounding
