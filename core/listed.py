@@ -6,7 +6,7 @@ each step of a pass works on slices of them.
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from typing_extensions import override
@@ -14,41 +14,17 @@ from typing_extensions import override
 from .arithmetic import Arithmetic
 from .blocks import Block, PayoffLaw
 from .contract import order_of
-from .flat_moves import FlatMoves, small, sums
+from .flat_moves import FlatMoves, small
 from .game import Game
 from .graphs import connected
 from .listing import batches, law_roundings, list_moves, move_roundings, possible_outcomes
 from .sizes import PIECE
+from .steps import Step, divided_by_level
 from .types import Array, Decide, IntArray, Stage
 from .values import Values
 
-
-class _Step(NamedTuple):
-    """Positions that are swept at once, their moves, and the ways of these.
-
-    Attributes:
-        stages: of each player who moves in some of the positions.
-        positions: their numbers in the block.
-        moves: those of their moves.
-        ways: those of the ways.
-        cells: place of each move in a table of the step's positions and all actions, (move,).
-        begins: first way of each move, among those of the step, (move,).
-        entries: first way of each position, among those of the step, (position,).
-        targets: where the ways lead, (way,).
-    """
-
-    stages: list[tuple[slice, Stage]]
-    positions: slice
-    moves: slice
-    ways: slice
-    cells: IntArray
-    begins: IntArray
-    entries: IntArray
-    targets: IntArray
-
-
 #: Divides the mass of the positions of a step among their moves.
-_Divide: TypeAlias = Callable[[_Step, Array], Array]
+_Divide: TypeAlias = Callable[[Step, Array], Array]
 
 
 class ListedBlock(Block):
@@ -90,32 +66,13 @@ class ListedBlock(Block):
         places[positions] = -1
         self.groups, self.places = connected(*self._connections(), self._cut, count)
         self._ones = np.broadcast_to(np.ones(1, arithmetic.dtype), count)
-        self._steps = self._make_steps(levels)
+        self._steps = divided_by_level(self._moves, levels, self._stages_in)
 
     def _connections(self) -> tuple[IntArray, IntArray]:
         """List the positions that each way inside the block leads from and to."""
         possible = self._moves.numbers[0] > 0
         numbers = np.append(np.arange(len(self._positions[0])), self._cut)
         return self._moves.sources()[possible], numbers[self._moves.targets[possible]]
-
-    def _make_steps(self, levels: IntArray) -> list[_Step]:
-        """Divide the positions by level."""
-        moves = self._moves
-        begins = np.append(np.flatnonzero(np.diff(levels, prepend=-1)), len(levels))
-        of_positions, of_moves = sums(moves.mask.sum(axis=1)), sums(moves.counts)
-        in_moves = of_positions[begins]
-        in_ways = of_moves[in_moves]
-        lengths, numbers = np.diff(begins), np.diff(in_moves)
-        cells = np.flatnonzero(moves.mask)
-        cells = small(cells - np.repeat(begins[:-1] * self._game.num_actions, numbers))
-        first_ways = small(of_moves[:-1] - np.repeat(in_ways[:-1], numbers))
-        entries = small(of_moves[of_positions[:-1]] - np.repeat(in_ways[:-1], lengths))
-        steps = []
-        for first, last in pairwise(np.stack([begins, in_moves, in_ways], axis=1).tolist()):
-            own, of_own, ways = map(slice, first, last)
-            arrays = cells[of_own], first_ways[of_own], entries[own], moves.targets[ways]
-            steps.append(_Step(self._stages_in(own), own, of_own, ways, *arrays))
-        return steps
 
     def _stages_in(self, own: slice) -> list[tuple[slice, Stage]]:
         """List the players who move in some positions in a row: in which of them, and the stage."""
@@ -258,7 +215,7 @@ class ListedBlock(Block):
         """Give a function that divides mass as ``decide`` does, which is asked once if linear."""
         weights = self._weights(decide) if len(self._cut) else None
 
-        def divide(step: _Step, met: Array) -> Array:
+        def divide(step: Step, met: Array) -> Array:
             if weights is not None:
                 return self._each_move(step, met) * weights[step.moves]
             each = [decide(stage, met[own]) for own, stage in step.stages]
@@ -266,7 +223,7 @@ class ListedBlock(Block):
 
         return divide
 
-    def _each_move(self, step: _Step, numbers: Array) -> Array:
+    def _each_move(self, step: Step, numbers: Array) -> Array:
         """Repeat a number of each position of a step for each of its moves."""
         return np.repeat(numbers, self._moves.mask[step.positions].sum(axis=1))
 
