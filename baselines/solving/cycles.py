@@ -8,11 +8,12 @@ of the cut after point i is point j. So from any guess c the step d to the solut
 linear system (I - A) d = T(c) - c. Forward, the expected visits x of the cut solve the transposed
 system x = r + A' x, where r is the mass on its first arrival at the cut.
 
-*Free players* choose by policy iteration (Howard 1960): the choices of the pass for T(c) become
-fixed policies, whose solution is the next c, until the choices repeat. Where two players are free,
-both choose at once, which is Newton's method and need not come to an end (Pollatschek and
-Avi-Itzhak 1969). If choices repeat before c = T(c), the opponent first finds its best response to
-the other player's choices, by the same iteration, which always ends (Hoffman and Karp 1966).
+*Free players* choose by policy iteration (Howard 1960), from a guess of c (``trend``): the choices
+of the pass for T(c) become fixed policies, whose solution is the next c, until the choices repeat.
+Where two players are free, both choose at once, which is Newton's method and need not come to an
+end (Pollatschek and Avi-Itzhak 1969). If choices repeat before c = T(c), the opponent first finds
+its best response to the other player's choices, by the same iteration, which always ends (Hoffman
+and Karp 1966).
 
 *Error bound.* Let r bound |T(c) - c|, as computed by the last pass. In a position of the cut
 the values that are used, c, miss their equation by r more than other values do. So the proof in
@@ -50,6 +51,7 @@ from .linear import solve_linear
 from .players import Players
 from .rounding import gamma, largest_payoff, require_precision, upwards, values_error
 from .stays import MOST_ROUNDS, longest_stays
+from .trend import Trend
 
 
 class Visits(NamedTuple):
@@ -76,13 +78,17 @@ def fixed_point(players: Players) -> tuple[Values, float]:
     values = sweeps.values(players.seat, players.repeat, arithmetic)
     blocks, floats = sweeps.blocks(players.seat, arithmetic), _in_floats(players)
     bounds = np.zeros(len(blocks))  # of the error of each block
+    trend = Trend()
     for number in reversed(range(len(blocks))):
         block = blocks[number]
-        guess = np.full(len(block.groups), sum(game.payoff_range) / 2)
-        if floats is not None:
+        if floats is None:
+            middle = np.full(len(block.groups), sum(game.payoff_range) / 2)
+            guess = players.within(trend.guess(middle))
+        else:
             guess = block.at_cut(floats)
         residual = _solve(block, players, values, arithmetic.from_floats(guess))
         if arithmetic.rounds:
+            trend.add(block.at_cut(values))
             later = bounds[block.successors].max(initial=0.0)
             roundings = block.roundings(players.roundings, stays[number])
             missed = values_error(roundings, largest_payoff(game)) + stays[number] * residual
