@@ -38,6 +38,8 @@ class _Key:
 #: Arguments and result by key, the least recently used first.
 _ENTRIES: dict[_Key, tuple[Any, Any]] = {}
 _LOCK = RLock()
+#: Numbers of the results that came after those of all results were counted last.
+_uncounted = 0
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -59,7 +61,7 @@ def cached(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Res
         with _LOCK:
             _ENTRIES.pop(key, None)  # another thread may have computed it meanwhile
             _ENTRIES[key] = args, result
-            _evict()
+            _evict(result)
         return result
 
     return call
@@ -71,8 +73,17 @@ def clear_cache() -> None:
         _ENTRIES.clear()
 
 
-def _evict() -> None:
-    """Drop the least recently used results while all hold too many numbers; the newest stays."""
+def _evict(result: Any) -> None:
+    """Drop the least recently used results while all hold too many numbers; the newest stays.
+
+    To count the numbers of all results takes time: it is done for every large result, and after
+    some small ones.
+    """
+    global _uncounted
+    _uncounted += max(sum(_arrays(result).values()), LEAST)
+    if _uncounted < LIMIT / 16:
+        return
+    _uncounted = 0
     sizes = [_arrays(entry) for entry in reversed(_ENTRIES.values())]  # newest first
     room = max(LIMIT, 2 * max(sum(each.values()) for each in sizes))  # with the arrays it shares
     counted: set[int] = set()

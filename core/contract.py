@@ -257,7 +257,7 @@ def order_of(game: Game) -> Order:
         of_stages, in_cut = zip(*(game.block(*stage) for stage in stages), strict=True)
         for stage, points in zip(stages, in_cut, strict=True):
             cut[stage] = points
-    known = np.unique(np.concatenate(of_stages))
+    known = np.unique(np.concatenate([np.unique(of_stage) for of_stage in of_stages]))
     for number, (stage, of_stage) in enumerate(zip(stages, of_stages, strict=True)):
         numbers[stage], blocks[stage] = number, np.searchsorted(known, of_stage)
     starts, _ = game.initial_law()

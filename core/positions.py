@@ -16,8 +16,11 @@ PIECE = 4096
 @once_a_game
 def states_of(game: Game, seat: int) -> IntArray:
     """List the states in which a player may be to move, in growing order."""
-    own = [states for mover, states in game.stages() if mover == seat]
-    return frozen(np.unique(np.concatenate([np.empty(0, dtype=np.int64), *own])))
+    known = np.zeros(game.num_states, dtype=bool)
+    for mover, states in game.stages():
+        if mover == seat:
+            known[states] = True
+    return frozen(np.flatnonzero(known))
 
 
 def legal_moves(game: Game, states: IntArray) -> tuple[IntArray, IntArray]:

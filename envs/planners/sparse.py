@@ -29,6 +29,7 @@ from ...core.contract import order_of
 from ...core.listing import batches, list_ways
 from ...core.positions import states_of
 from ...core.sizes import check_memory
+from ...core.types import Order
 from ..engine.engine import RewardMode
 from .transitions import Transitions
 
@@ -99,8 +100,9 @@ def sparse_law(task: Task, reward: RewardMode = "outcome") -> SparseLaw:
         ModuleNotFoundError: if SciPy is not installed.
         SizeError: if the matrices would take more memory than the limit.
     """
-    game, own = task.game, states_of(task.game, task.seat)
-    listing = _Listing(task, own)
+    game, order = task.game, order_of(task.game)  # raises if the game is none
+    own = states_of(game, task.seat)
+    listing = _Listing(task, own, order)
     transitions = _product(listing.of_agent(), listing.until_agent())
     rewards = np.zeros((len(own) + 1, game.num_actions))
     rewards[:-1] = _paid_until_agent(task, own)
@@ -118,8 +120,8 @@ class _Listing:
     agent may move again; the remaining positions of other players count as the end.
     """
 
-    def __init__(self, task: Task, own: IntArray) -> None:
-        self._sparse = _scipy_sparse()
+    def __init__(self, task: Task, own: IntArray, order: Order) -> None:
+        self._sparse, self._order = _scipy_sparse(), order
         self._task, self._game, self._own = task, task.game, own
         self._end = len(own)
         self._others = [(other, states) for other, states in self._between() if len(states)]
@@ -137,7 +139,7 @@ class _Listing:
 
     def _between(self) -> Iterator[tuple[int, IntArray]]:
         """Give the states of each other player between the agent's first and last stage."""
-        stages = order_of(self._game).stages
+        stages = self._order.stages
         first, last = 0, stages.max()
         if not self._game.has_cycles:
             of_agent = stages[self._task.seat, self._own]
