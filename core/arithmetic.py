@@ -105,7 +105,7 @@ class Arithmetic:
         chances: Array = (counts / counts.sum(axis=1, keepdims=True)).astype(np.float64)
         return chances
 
-    def law(self, probabilities: Array) -> Array:
+    def normalized(self, probabilities: Array) -> Array:
         """Give a policy's law in floats, shape (state, action), in these numbers."""
         return probabilities
 
@@ -227,7 +227,7 @@ class Exact(Arithmetic):
         chances: Array = self.unscaled(counts, counts.sum(axis=1, keepdims=True))
         return chances
 
-    def law(self, probabilities: Array) -> Array:
+    def normalized(self, probabilities: Array) -> Array:
         """Give the fractions that the floats are, normalised."""
         exact = self.from_floats(probabilities)
         return self.divided(exact, exact.sum(axis=1, keepdims=True))

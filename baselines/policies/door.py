@@ -186,7 +186,7 @@ def _fitting(policy: Policy, game: Game, seat: int, masked: bool) -> Policy:
     """Return a ``Policy`` after checking its shape and, in a user's own class, its laws.
 
     An object of a user's own class is called like a function, and the checked copy replaces it,
-    unless the class has its own ``law`` for arithmetic without rounding.
+    unless the class has its own ``probabilities_in`` for arithmetic without rounding.
     """
     if policy.shape != (game.num_states, game.num_actions):
         raise InputError(
@@ -195,12 +195,17 @@ def _fitting(policy: Policy, game: Game, seat: int, masked: bool) -> Policy:
         )
     if packages_of(policy)[0] == "exactdice":
         return policy
+    if hasattr(policy, "law"):
+        raise InputError(
+            f"policy must have no method law, as {type(policy).__name__} has: rename it to "
+            "probabilities_in"
+        )
 
     def ask(observations: IntArray, _masks: BoolArray) -> Any:
         return policy.probabilities(game.encode(observations))
 
     checked = function_policy(ask, PolicyCheck(game, seat, policy.name, masked))
-    return checked if type(policy).law is Policy.law else policy
+    return checked if type(policy).probabilities_in is Policy.probabilities_in else policy
 
 
 def _converter(policy: Any) -> Converter | None:

@@ -65,13 +65,13 @@ class Policy(ABC):
     def probabilities(self, states: IntArray) -> Array:
         """Return the probability of each action, shape (state, action)."""
 
-    def law(self, states: IntArray, arithmetic: Arithmetic) -> Array:
+    def probabilities_in(self, states: IntArray, arithmetic: Arithmetic) -> Array:
         """Return the probabilities in an arithmetic; fractions equal the floats exactly."""
-        return arithmetic.law(self.probabilities(states))
+        return arithmetic.normalized(self.probabilities(states))
 
     def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
         """Return the mean of numbers, shape (state, action), over the actions: shape (state,)."""
-        mean: Array = (self.law(states, arithmetic) * numbers).sum(axis=1)
+        mean: Array = (self.probabilities_in(states, arithmetic) * numbers).sum(axis=1)
         return mean
 
     def likeliest(self, states: IntArray) -> IntArray:
@@ -165,9 +165,9 @@ class DeterministicPolicy(TablePolicy):
 
     def probabilities(self, states: IntArray) -> Array:
         """Give 1 to the action chosen, 0 to all others."""
-        return self.law(states, FLOATS)
+        return self.probabilities_in(states, FLOATS)
 
-    def law(self, states: IntArray, arithmetic: Arithmetic) -> Array:
+    def probabilities_in(self, states: IntArray, arithmetic: Arithmetic) -> Array:
         """Give 1 to the action chosen, 0 to all others."""
         chosen = np.arange(self.shape[1]) == self._rows[states][:, None]
         law: Array = chosen.view(np.int8).astype(arithmetic.dtype)  # booleans as objects stay so
@@ -233,9 +233,9 @@ class UniformPolicy(Policy):
 
     def probabilities(self, states: IntArray) -> Array:
         """Give 1 / number of legal actions to each of them."""
-        return self.law(states, FLOATS)
+        return self.probabilities_in(states, FLOATS)
 
-    def law(self, states: IntArray, arithmetic: Arithmetic) -> Array:
+    def probabilities_in(self, states: IntArray, arithmetic: Arithmetic) -> Array:
         """Give 1 / number of legal actions to each of them."""
         mask = self._game.mask(states)
         uniform: Array = mask / arithmetic.numbers(mask.sum(axis=1, keepdims=True))

@@ -18,7 +18,7 @@ def with_illegal(game: Game, stage: Stage, expected: Array, arithmetic: Arithmet
 
 def spread(policy: Policy, states: IntArray, mass: Array, arithmetic: Arithmetic) -> Array:
     """Distribute the mass of each state over its actions: shape (state, action)."""
-    weights: Array = mass[:, None] * policy.law(states, arithmetic)
+    weights: Array = mass[:, None] * policy.probabilities_in(states, arithmetic)
     return weights
 
 

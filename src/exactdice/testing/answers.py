@@ -61,7 +61,7 @@ def _own(listing: Listing, seat: int) -> list[Position]:
 def _law(policy: Policy) -> Law:
     @cache
     def law(state: int) -> Mapping[int, Fraction]:
-        row = policy.law(np.array([state]), EXACT)[0]
+        row = policy.probabilities_in(np.array([state]), EXACT)[0]
         return {action: Fraction(row[action]) for action in np.flatnonzero(row).tolist()}
 
     return law
