@@ -12,7 +12,7 @@ import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = ("agents", "baselines", "core", "envs", "games", "look", "play", "sources")
+FOLDERS = ("agents", "baselines", "core", "diagnose", "envs", "games", "look", "play", "sources")
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,18 @@ import pytest
 from exactdice.play.record import Record
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("agents", "baselines", "core", "envs", "games", "look", "play", "sources", "src")
+FOLDERS = (
+    "agents",
+    "baselines",
+    "core",
+    "diagnose",
+    "envs",
+    "games",
+    "look",
+    "play",
+    "sources",
+    "src",
+)
 FILES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
 COMMAND = str(Path(sys.executable).with_name("exactdice"))
 

@@ -173,6 +173,11 @@ class GameVectorEnv(VectorEnv[Features, IntArray, Any]):
         self._attributes[name] = each
 
     @property
+    def reward_mode(self) -> RewardMode:
+        """The reward mode."""
+        return self._engine.reward
+
+    @property
     def sight(self) -> Sight:
         """The observations of the agent of a game."""
         return self._engine.sight

@@ -1,0 +1,195 @@
+"""The audit of a record: every check that cannot give a false alarm, and the known mistakes."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, get_args
+
+import numpy as np
+
+from ..baselines.policies.tables import as_numbers
+from ..baselines.task import task_and_sight
+from ..core import BoolArray, FloatArray, InputError
+from ..envs import RewardMode
+from .catalogue import named
+from .estimates import Recorded, advantage_mistakes, agree, return_mistakes
+from .records import Rollout, Targets, Transitions, numbers
+from .report import Finding, Report
+from .seen import Seen
+from .steps import Steps, Verdict
+from .targets import check_targets
+
+
+def audit(env: Any, record: Transitions | Rollout | Targets, critic: Any = None) -> Report:
+    """Check what an algorithm has recorded against the exact law of the environment.
+
+    No check gives a false alarm. When one fails, the known mistakes are undone one by one; the
+    mistake that explains all wrong entries is named, with its cure.
+
+    Args:
+        env: an environment of this project, a vector of them, or a ``Task``.
+        record: plain arrays of any library.
+        critic: the critic that gave the values of a rollout: a function of a batch of observations,
+            as they were recorded, to values of shape (observation,).
+
+    Raises:
+        InputError: if an array has another shape, or the game is too large to be audited.
+    """
+    task, sight = task_and_sight(env)
+    mode: RewardMode = getattr(getattr(env, "unwrapped", env), "reward_mode", "outcome")
+    report = Report()
+    transitions = record.transitions if isinstance(record, Targets) else record
+    if not isinstance(transitions, Transitions | Rollout):
+        raise InputError(
+            f"record must be Transitions, a Rollout or Targets, got a {type(transitions).__name__}"
+        )
+    steps = Steps.of(transitions, task, Seen(task, sight))
+    right = _check_steps(report, steps)
+    _check_rewards(report, right, mode)
+    if isinstance(record, Rollout):
+        _check_critic(report, record, critic)
+        _check_estimates(report, record, steps.states.shape)
+    if isinstance(record, Targets):
+        check_targets(report, record, task, steps)
+    return report
+
+
+def _check_steps(report: Report, steps: Steps) -> Steps:
+    """Check observations, actions and transitions.
+
+    Returns:
+        The steps as a right program would have recorded them, as far as this is known.
+    """
+    found = named(steps) if steps.wrong.any() else None
+    for check, verdict in steps.verdicts.items():
+        count, of = int(verdict.wrong.sum()), int(verdict.checked.sum())
+        if not count:
+            report.held[check] = of
+            continue
+        mistake, cure = (found.mistake, found.cure) if found else (None, "")
+        if check == "actions" and found is None:
+            mistake, cure = "illegal-action", "hold the policy to the mask of legal actions"
+        words = f"{_example(steps, check, verdict)}. {cure}".strip()
+        report.findings.append(Finding(check, mistake, count, of, words))
+    return found.steps if found else steps
+
+
+def _example(steps: Steps, check: str, verdict: Verdict) -> str:
+    """Put the first wrong step into words."""
+    time, lane = np.argwhere(verdict.wrong)[0].tolist()
+    where = f"step {time} of lane {lane}" if steps.follow else f"transition {time}"
+    state = int(steps.states[time, lane])
+    if state < 0:
+        return f"{where}: the agent never sees this observation before a move"
+    game, seat = steps.task.game, steps.task.seat
+    seen = game.observe(np.array([state]), seat)[0]
+    told = f"{where}: {game.describe(seen)}"
+    if check == "first states":
+        return f"{told} cannot be the first position of a game"
+    action = int(steps.actions[time, lane])
+    if check == "actions":
+        return f"{told}: action {action} is illegal"
+    does = f"{told}: {game.describe_move(seen, action)}"
+    after = int(steps.after[time, lane])
+    if steps.terminated[time, lane]:
+        return f"{does} cannot end the game"
+    if after < 0:
+        return f"{does}; the next observation is none that the agent sees before a move"
+    return f"{does} cannot lead to {game.describe(game.observe(np.array([after]), seat)[0])}"
+
+
+def _check_rewards(report: Report, steps: Steps, mode: RewardMode) -> None:
+    """Check rewards in a reward mode, up to a constant factor."""
+    if steps.wrong.any():
+        report.unchecked["rewards"] = "the steps that they belong to are wrong"
+        return
+    factor, verdict = steps.rewards_by(mode)
+    count, of = int(verdict.wrong.sum()), int(verdict.checked.sum())
+    if not count:
+        report.held["rewards"] = of
+        if factor != 1:
+            report.notes.append(f"rewards are those of the game times {factor:.6g}")
+        return
+    mistake, cure = _reward_mistake(steps, mode)
+    time, lane = np.argwhere(verdict.wrong)[0].tolist()
+    words = f"step {time} of lane {lane} is paid {steps.rewards[time, lane]:.6g}. {cure}".strip()
+    report.findings.append(Finding("rewards", mistake, count, of, words))
+
+
+def _reward_mistake(steps: Steps, mode: RewardMode) -> tuple[str | None, str]:
+    for shift, place in ((1, "next"), (-1, "last")):
+        used = steps.used.copy()
+        used[0 if shift == 1 else -1] = False
+        moved = steps.changed(rewards=np.roll(steps.rewards, shift, axis=0), used=used)
+        if not moved.rewards_by(mode)[1].wrong.any():
+            return "shifted-rewards", f"each reward was recorded with the {place} step"
+    for other in get_args(RewardMode):
+        if other != mode and not steps.rewards_by(other)[1].wrong.any():
+            return "reward-mode", f"they are rewards of reward={other!r}, and env has {mode!r}"
+    return None, ""
+
+
+# ------------------------------------------------------------------ rollouts' numbers
+
+
+def _check_critic(report: Report, rollout: Rollout, critic: Any) -> None:
+    """Check that recorded values are the critic's."""
+    if rollout.values is None or critic is None:
+        report.unchecked["values"] = "values and critic are needed"
+        return
+    given = as_numbers(rollout.values, "values").astype(np.float64)
+    observations = np.asarray(rollout.observations)
+    flat = observations.reshape(-1, *observations.shape[2:])
+    ours = as_numbers(critic(flat), "critic").astype(np.float64)
+    if ours.size != given.size:
+        raise InputError(f"critic must give {given.size} values, got shape {ours.shape}")
+    _compare(report, "values", ours.ravel(), given.ravel(), _critic_mistakes)
+
+
+def _critic_mistakes(ours: FloatArray, given: FloatArray) -> Iterator[tuple[str, str]]:
+    if ours.std() > 0 and given.std() > 0 and np.corrcoef(ours, given)[0, 1] > 0.9:
+        yield (
+            "values-stale",
+            "they are near the critic's values, and not the same: the critic has been updated "
+            "since, or values were computed under another normalisation",
+        )
+
+
+def _check_estimates(report: Report, rollout: Rollout, shape: tuple[int, ...]) -> None:
+    """Check advantages and returns against the recursion."""
+    for check in ("advantages", "returns"):
+        if getattr(rollout, check) is None:
+            continue
+        if rollout.values is None or rollout.last_values is None:
+            report.unchecked[check] = "values and last_values are needed"
+            continue
+        recorded = Recorded.of(rollout, shape)
+        given = numbers(np.reshape(np.asarray(getattr(rollout, check)), shape), check, shape)
+        ours, mistakes = recorded.advantages(), advantage_mistakes
+        if check == "returns":
+            ours, mistakes = ours + recorded.values, return_mistakes
+
+        def known(
+            _: FloatArray, given: FloatArray, mistakes: Any = mistakes, r: Any = recorded
+        ) -> Any:
+            return mistakes(r, given)
+
+        _compare(report, check, ours, given, known)
+
+
+def _compare(
+    report: Report,
+    check: str,
+    ours: FloatArray,
+    given: FloatArray,
+    mistakes: Callable[[FloatArray, FloatArray], Iterator[tuple[str, str]]],
+) -> None:
+    """Compare numbers with what they must be, and name the mistake that reproduces them."""
+    right: BoolArray = agree(ours, given)
+    if right.all():
+        report.held[check] = given.size
+        return
+    mistake, cure = next(mistakes(ours, given), (None, ""))
+    place: Any = np.argwhere(~right)[0]
+    at = tuple(place.tolist())
+    words = f"entry {', '.join(map(str, at))} is {given[at]:.6g} and must be {ours[at]:.6g}. {cure}"
+    count = int((~right).sum())
+    report.findings.append(Finding(check, mistake, count, given.size, words.strip()))

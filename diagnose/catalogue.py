@@ -1,0 +1,134 @@
+"""Known mistakes of recorded steps: each is undone, and named if what is left is right."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..baselines import Task, policy_names
+from ..core import Game
+from ..core.positions import states_of
+from .steps import Steps
+
+
+class Undone(NamedTuple):
+    """Steps as a right program would have recorded them, if it is a certain mistake."""
+
+    mistake: str
+    cure: str
+    steps: Steps
+
+
+def undone(steps: Steps) -> Iterator[Undone]:
+    """Undo the known mistakes one after the other, the likeliest first."""
+    if steps.follow:
+        yield from _autoreset(steps)
+    yield from _missing_ends(steps)
+    yield from _stale(steps)
+    yield from _shifted_actions(steps)
+    if steps.follow:
+        yield from _mixed_lanes(steps)
+    yield from _other_tasks(steps)
+
+
+def named(steps: Steps) -> Undone | None:
+    """Return the mistake that explains all wrong steps; None if none does."""
+    return next((found for found in undone(steps) if _is_right(found.steps, steps)), None)
+
+
+def _is_right(found: Steps, before: Steps) -> bool:
+    checked = sum(int(verdict.checked.sum()) for verdict in found.verdicts.values())
+    least = sum(int(verdict.checked.sum()) for verdict in before.verdicts.values()) // 3
+    return checked >= least and not found.wrong.any()
+
+
+def _autoreset(steps: Steps) -> Iterator[Undone]:
+    used = steps.used.copy()
+    used[1:] &= ~steps.terminated[:-1]
+    yield Undone(
+        "autoreset",
+        "after the end of a game the environment ignores one action and resets: leave that row "
+        "out, or make the environments with AutoresetMode.SAME_STEP",
+        steps.changed(used=used),
+    )
+
+
+def _missing_ends(steps: Steps) -> Iterator[Undone]:
+    if steps.terminated.any():
+        return
+    first = steps.task.initial[np.maximum(steps.after, 0)] > 0
+    ended = steps.verdicts["transitions"].wrong & first & (steps.after >= 0)
+    yield Undone(
+        "terminated-missing",
+        "record whether a move has ended the game: here the first position of the next game is "
+        "taken for the next position of this one",
+        steps.changed(terminated=ended),
+    )
+
+
+def _stale(steps: Steps) -> Iterator[Undone]:
+    if steps.follow:
+        states = np.concatenate([np.full_like(steps.states[:1], -1), steps.states[:-1]])
+    elif (steps.states == steps.after).mean() > 0.9:
+        states = np.concatenate([np.full_like(steps.after[:1], -1), steps.after[:-1]])
+    else:
+        return
+    used = steps.used.copy()
+    used[0] = False
+    yield Undone(
+        "stale-observation",
+        "the observation was overwritten by the next one before it was recorded: copy it",
+        steps.changed(states=states, used=used),
+    )
+
+
+def _shifted_actions(steps: Steps) -> Iterator[Undone]:
+    for shift, place in ((1, "next"), (-1, "last")):
+        used = steps.used.copy()
+        used[0 if shift == 1 else -1] = False
+        yield Undone(
+            "shifted-actions",
+            f"each action was recorded with the {place} observation: record the two together",
+            steps.changed(actions=np.roll(steps.actions, shift, axis=0), used=used),
+        )
+
+
+def _mixed_lanes(steps: Steps) -> Iterator[Undone]:
+    each = {name: getattr(steps, name) for name in ("states", "actions", "rewards", "terminated")}
+    for mixed in (tuple(each), ("states",), ("actions",), ("terminated", "rewards")):
+        yield Undone(
+            "lanes-mixed",
+            f"{', '.join(mixed)}: time and lane were swapped by a reshape; transpose instead",
+            steps.changed(**{name: _unmixed(each[name]) for name in mixed}),
+        )
+
+
+def _unmixed(array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    time, lanes = array.shape
+    return array.reshape(lanes, time).T
+
+
+def _other_tasks(steps: Steps) -> Iterator[Undone]:
+    """Try other seats and opponents known by name, and take the likeliest that fit."""
+    game, fitting = steps.task.game, []
+    own = states_of(game, steps.task.seat)
+    for seat in range(game.num_players):
+        if not np.array_equal(states_of(game, seat), own):
+            continue  # the observations would have to be read anew
+        for opponent in _opponents(game):
+            other = Task(game, seat, *opponent)
+            changed = steps.changed(task=other)
+            if other != steps.task and not changed.wrong.any():
+                fitting.append(changed)
+    if fitting:
+        best = max(fitting, key=lambda changed: changed.likelihood)
+        yield Undone("wrong-task", f"the steps fit {best.task.words}", best)
+
+
+def _opponents(game: Game) -> list[tuple[str, ...]]:
+    """List opponents that are known by name, or none for a game of one player."""
+    if game.num_players == 1:
+        return [()]
+    single = [name for name in policy_names(game) if ":" not in name]
+    return [(name,) for name in single if name != "best_response"]

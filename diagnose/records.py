@@ -1,0 +1,139 @@
+"""Records of an algorithm: what it saw, did, was paid and computed, as plain arrays."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..baselines.policies.tables import as_numbers
+from ..core import BoolArray, FloatArray, InputError, IntArray
+
+
+@dataclass(frozen=True)
+class Transitions:
+    """Transitions as a replay buffer holds them, shape (transition, ...), from any library.
+
+    Attributes:
+        observations: in the encoding of the environment, or a mapping that has them by name beside
+            masks, as ``MaskInObservation`` shows them.
+        actions: shape (transition,).
+        rewards: shape (transition,).
+        next_observations: as ``observations``; ignored where the game has ended.
+        terminated: whether the move has ended the game, shape (transition,).
+    """
+
+    observations: Any
+    actions: Any
+    rewards: Any
+    next_observations: Any
+    terminated: Any
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """Consecutive steps of several games, shape (time, lane, ...), from any library.
+
+    The next observation of a step is the observation of the next row, in the same lane.
+
+    Attributes:
+        observations: what the agent saw before each move (see ``Transitions``).
+        actions: shape (time, lane).
+        rewards: of each move, shape (time, lane).
+        terminated: whether the move of this row has ended the game, shape (time, lane).
+        values: of the critic, at ``observations``.
+        last_values: of the critic after the last row, shape (lane,).
+        log_probs: logarithms of the probabilities with which the actions were drawn.
+        advantages: as the algorithm has estimated them.
+        returns: targets of the critic: advantages plus values.
+        gamma: discount.
+        gae_lambda: the lambda of generalised advantage estimation.
+    """
+
+    observations: Any
+    actions: Any
+    rewards: Any
+    terminated: Any
+    values: Any = None
+    last_values: Any = None
+    log_probs: Any = None
+    advantages: Any = None
+    returns: Any = None
+    gamma: float = 1.0
+    gae_lambda: float = 0.95
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Bootstrap targets of action values, r + gamma max Q(s', a'), shape (transition,).
+
+    Attributes:
+        transitions: those from which the targets were computed.
+        targets: what the algorithm has computed.
+        network: the target network, from observations to action values (transition, action).
+        online: the online network, which is trained; None if it is not known.
+        gamma: discount.
+        double: whether the action is the online network's (double DQN).
+    """
+
+    transitions: Transitions
+    targets: Any
+    network: Any
+    online: Any = None
+    gamma: float = 1.0
+    double: bool = False
+
+
+def numbers(given: Any, name: str, shape: tuple[int, ...]) -> FloatArray:
+    """Read an array of numbers, or a tensor of any library.
+
+    Raises:
+        InputError: if it has another shape, or is no array of numbers.
+    """
+    array = as_numbers(given, name)
+    if array.shape != shape:
+        raise InputError(f"{name} must be of shape {shape}, got {array.shape}")
+    return array.astype(np.float64)
+
+
+def whole(given: Any, name: str, shape: tuple[int, ...]) -> IntArray:
+    """Read an array of whole numbers; a last axis of length 1 is dropped.
+
+    Raises:
+        InputError: as ``numbers`` does, or if one is not whole.
+    """
+    array = as_numbers(given, name)
+    if array.ndim == len(shape) + 1 and array.shape[-1] == 1:
+        array = array[..., 0]
+    read = numbers(array, name, shape)
+    if not np.array_equal(read, np.rint(read)):
+        raise InputError(f"{name} must be whole numbers, got {read[read != np.rint(read)][0]}")
+    return read.astype(np.int64)
+
+
+def flags(given: Any, name: str, shape: tuple[int, ...]) -> BoolArray:
+    """Read an array of truth values, or of 0 and 1.
+
+    Raises:
+        InputError: as ``whole`` does, or if a number is another one.
+    """
+    read = whole(given, name, shape)
+    if not np.isin(read, (0, 1)).all():
+        raise InputError(f"{name} must be 0 or 1, got {read[~np.isin(read, (0, 1))][0]}")
+    return read.astype(bool)
+
+
+def leading_shape(given: Any, name: str, axes: int) -> tuple[int, ...]:
+    """Return the length of the first axes of an array, or of the first entry of a mapping.
+
+    Raises:
+        InputError: if it has fewer axes, or nothing in it.
+    """
+    first: npt.NDArray[Any] = as_numbers(
+        next(iter(given.values())) if isinstance(given, Mapping) else given, name
+    )
+    if first.ndim < axes or not first.size:
+        wanted = "(time, lane, ...)" if axes == 2 else "(transition, ...)"
+        raise InputError(f"{name} must be of shape {wanted}, got {first.shape}")
+    return first.shape[:axes]

@@ -1,0 +1,55 @@
+"""What an audit has found, for programs and for people."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A check that does not hold.
+
+    Attributes:
+        check: the name of the check.
+        mistake: the name of the known mistake that reproduces the recorded numbers (see
+            ``catalogue``); None if no known mistake does.
+        count: number of entries that are wrong.
+        of: number of entries that were checked.
+        words: what is wrong, with one example, and the cure if the mistake is known.
+    """
+
+    check: str
+    mistake: str | None
+    count: int
+    of: int
+    words: str
+
+
+@dataclass
+class Report:
+    """The result of an audit.
+
+    Attributes:
+        findings: the checks that do not hold.
+        held: the checks that hold: their names, and the number of entries of each.
+        notes: statements that are no mistakes, such as a constant factor of the rewards.
+        unchecked: what could not be checked, and why.
+    """
+
+    findings: list[Finding] = field(default_factory=list)
+    held: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    unchecked: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Whether all checks hold."""
+        return not self.findings
+
+    def __str__(self) -> str:
+        rows = [f"  holds      {check}: {count:,} checked" for check, count in self.held.items()]
+        for found in self.findings:
+            name = f" [{found.mistake}]" if found.mistake else ""
+            rows.append(f"  WRONG      {found.check}: {found.count:,} of {found.of:,}{name}")
+            rows.append(f"             {found.words}")
+        rows += [f"  note       {note}" for note in self.notes]
+        rows += [f"  unchecked  {check}: {why}" for check, why in self.unchecked.items()]
+        return "\n".join(["audit: " + ("all holds" if self.ok else "not all holds"), *rows])

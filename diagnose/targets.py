@@ -1,0 +1,102 @@
+"""Bootstrap targets of action values: r + gamma max Q(s', a') over the legal a', r at the end."""
+
+from typing import Any
+
+import numpy as np
+
+from ..baselines import Task
+from ..baselines.policies.tables import as_numbers
+from ..core import BoolArray, FloatArray, InputError
+from .estimates import agree
+from .records import Targets, flags, numbers
+from .report import Finding, Report
+from .steps import Steps
+
+
+def check_targets(report: Report, record: Targets, task: Task, steps: Steps) -> None:
+    """Add to a report whether targets are those of the target network.
+
+    Args:
+        report: of the audit.
+        record: the targets.
+        task: the agent's decision problem.
+        steps: the transitions of the record.
+
+    Raises:
+        InputError: if a network gives another shape than (transition, action).
+    """
+    shape = steps.states.shape[:1]
+    given = numbers(record.targets, "targets", shape)
+    after = np.maximum(steps.after[:, 0], 0)
+    legal = task.game.mask(after)
+    target = _values(record.network, record.transitions.next_observations, legal.shape, "network")
+    online = None
+    if record.online is not None:
+        online = _values(record.online, record.transitions.next_observations, legal.shape, "online")
+    rewards = numbers(record.transitions.rewards, "rewards", shape)
+    ended = flags(record.transitions.terminated, "terminated", shape)
+
+    def targets(
+        values: FloatArray = target,
+        mask: BoolArray = legal,
+        ends: BoolArray = ended,
+        chosen_by: FloatArray | None = None,
+    ) -> FloatArray:
+        by = np.where(mask, values if chosen_by is None else chosen_by, -np.inf)
+        best: FloatArray = values[np.arange(len(values)), by.argmax(axis=1)]
+        return rewards + record.gamma * np.where(ends, 0.0, best)
+
+    double: dict[str, Any] = {"chosen_by": online} if record.double else {}
+    if record.double and online is None:
+        raise InputError("online must be the online network where double is True, got None")
+    wanted = targets(**double)
+    right = agree(wanted, given)
+    if right.all():
+        report.held["targets"] = len(given)
+        return
+    everything = np.ones_like(legal)
+    options: list[tuple[str, str, dict[str, Any]]] = [
+        (
+            "target-ignores-ends",
+            "the target of a move that ends the game is its reward alone",
+            {"ends": np.zeros_like(ended)},
+        ),
+        (
+            "max-over-illegal",
+            "take the maximum over the legal actions of the next state",
+            {"mask": everything},
+        ),
+    ]
+    if online is not None:
+        options += [
+            (
+                "target-from-online-network",
+                "the values must be the target network's",
+                {"values": online},
+            ),
+            (
+                "double-dqn",
+                "the action is the online network's: say so by double=True",
+                {"chosen_by": online},
+            ),
+        ]
+    mistake, cure = None, ""
+    for name, words, changes in options:
+        if agree(targets(**{**double, **changes}), given).all():
+            mistake, cure = name, words
+            break
+    row = int(np.argmin(right))
+    words = (
+        f"transition {row} has the target {given[row]:.6g} and must have {wanted[row]:.6g}. {cure}"
+    )
+    report.findings.append(
+        Finding("targets", mistake, int((~right).sum()), len(given), words.strip())
+    )
+
+
+def _values(network: Any, observations: Any, shape: tuple[int, ...], name: str) -> FloatArray:
+    """Call a network with a batch of observations."""
+    values = as_numbers(network(observations), name).astype(np.float64)
+    if values.shape != shape:
+        raise InputError(f"{name} must give values of shape {shape}, got {values.shape}")
+    return values

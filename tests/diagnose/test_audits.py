@@ -1,0 +1,254 @@
+"""Right records are not complained of, and each planted mistake is named."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from exactdice.core import InputError
+from exactdice.diagnose import Rollout, Targets, Transitions, audit
+from exactdice.games import Greed
+from gymnasium.vector import AutoresetMode
+from recording import play
+
+GAMES = [
+    ("Greed", {"max_score": 12, "sides": 3}),
+    ("Greed", {"max_score": 9, "seat": 1, "opponent": "if_else", "reward": "regret"}),
+    ("LowestScore", {"dice": 2, "faces": 4, "players": 3, "seat": 1}),
+    ("LowestScore", {"dice": 2, "objective": "score", "reward": "shaped"}),
+    ("ShutTheBox", {"tiles": 4, "encoding": "one_hot_float"}),
+    ("FourTwoOne", {"faces": 3, "reward": "regret", "encoding": "thermometer"}),
+    ("FourTwoOneMatch", {"tokens": 2, "faces": 2, "encoding": "scaled"}),
+]
+BASIC = "observations", "actions", "rewards", "terminated"
+
+
+def rollout(arrays, **numbers):
+    return Rollout(*(arrays[name] for name in BASIC), **numbers)
+
+
+def transitions(arrays):
+    names = "observations", "actions", "rewards", "after", "terminated"
+    return Transitions(*(arrays[name].reshape(-1, *arrays[name].shape[2:]) for name in names))
+
+
+@pytest.fixture(scope="module")
+def greed():
+    return play("Greed", max_score=12, sides=3)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("name", "keywords"), GAMES)
+def test_right_records_hold(name, keywords, seed):
+    env, arrays = play(name, seed=seed, **keywords)
+    for record in (rollout(arrays), transitions(arrays)):
+        report = audit(env, record)
+        assert report.ok, str(report)
+        assert {"observations", "actions", "transitions", "rewards"} <= report.held.keys()
+        assert not report.notes
+
+
+def test_what_an_autoreset_in_the_next_step_records_is_named():
+    env, arrays = play("Greed", mode=AutoresetMode.NEXT_STEP, max_score=12, sides=3)
+    report = audit(env, rollout(arrays))
+    assert {found.mistake for found in report.findings} == {"autoreset"}
+    (found,) = (found for found in report.findings if found.check == "transitions")
+    ends = arrays["terminated"][:-1].sum()
+    assert 0 < found.count <= ends
+    assert "cannot lead to" in found.words
+    assert "SAME_STEP" in str(report)
+
+
+def shifted(arrays, name, by):
+    return arrays | {name: np.roll(arrays[name], by, axis=0)}
+
+
+def mixed(arrays, *names):
+    time, lanes = arrays["actions"].shape
+    return arrays | {
+        name: arrays[name].swapaxes(0, 1).reshape(time, lanes, *arrays[name].shape[2:])
+        for name in names
+    }
+
+
+MISTAKES = {
+    "shifted-actions": lambda arrays: shifted(arrays, "actions", 1),
+    "shifted-actions, ahead": lambda arrays: shifted(arrays, "actions", -1),
+    "shifted-rewards": lambda arrays: shifted(arrays, "rewards", 1),
+    "shifted-rewards, ahead": lambda arrays: shifted(arrays, "rewards", -1),
+    "lanes-mixed": lambda arrays: mixed(arrays, *BASIC),
+    "lanes-mixed, actions": lambda arrays: mixed(arrays, "actions"),
+    "terminated-missing": lambda arrays: arrays | {"terminated": arrays["terminated"] * 0},
+    "stale-observation": lambda arrays: arrays | {"observations": arrays["after"]},
+    "illegal-action": lambda arrays: (
+        arrays | {"actions": np.where(arrays["observations"][..., 0] == 12, 7, arrays["actions"])}
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_planted_mistake_is_named(greed, mistake):
+    env, arrays = greed
+    report = audit(env, rollout(MISTAKES[mistake](arrays)))
+    assert not report.ok
+    assert report.findings[0].mistake == mistake.partition(",")[0], str(report)
+
+
+def test_another_opponent_and_another_reward_are_named():
+    _env, arrays = play("Greed", max_score=12, sides=3, opponent="if_else", reward="regret")
+    other, _ = play("Greed", max_score=12, sides=3, opponent="terminal", reward="regret")
+    report = audit(other, rollout(arrays))
+    assert report.findings[0].mistake == "wrong-task"
+    assert "against if_else" in report.findings[0].words
+    plain, _ = play("Greed", max_score=12, sides=3, opponent="if_else")
+    (found,) = audit(plain, rollout(arrays)).findings
+    assert (found.check, found.mistake) == ("rewards", "reward-mode")
+
+
+def test_a_constant_factor_of_rewards_is_said(greed):
+    env, arrays = greed
+    report = audit(env, rollout(arrays | {"rewards": 2.5 * arrays["rewards"]}))
+    assert report.ok
+    assert report.notes == ["rewards are those of the game times 2.5"]
+
+
+def estimated(arrays, gamma=0.97, gae_lambda=0.9, seed=3):
+    """Estimate advantages move by move, in a way of its own: the sum of all later deltas."""
+    values = np.random.default_rng(seed).normal(size=(len(arrays["rewards"]) + 1, 8))
+    ends = arrays["terminated"]
+    advantages = np.zeros(ends.shape)
+    for time, lane in np.ndindex(*ends.shape):
+        weight = 1.0
+        for later in range(time, len(ends)):
+            after = 0.0 if ends[later, lane] else values[later + 1, lane]
+            delta = arrays["rewards"][later, lane] + gamma * after - values[later, lane]
+            advantages[time, lane] += weight * delta
+            weight *= gamma * gae_lambda
+            if ends[later, lane]:
+                break
+    return rollout(
+        arrays,
+        values=values[:-1].astype(np.float32),
+        last_values=values[-1],
+        advantages=advantages.astype(np.float32),
+        returns=advantages + values[:-1],
+        gamma=gamma,
+        gae_lambda=gae_lambda,
+    )
+
+
+def recursion(record, ends=None, last=None, gamma=None, gae_lambda=None):
+    gamma = record.gamma if gamma is None else gamma
+    gae_lambda = record.gae_lambda if gae_lambda is None else gae_lambda
+    ends = record.terminated if ends is None else ends
+    after = np.vstack([record.values[1:], (record.last_values if last is None else last)[None]])
+    advantages, ahead = np.zeros_like(record.values), 0.0
+    for row in reversed(range(len(ends))):
+        goes_on = gamma * (1 - ends[row])
+        delta = record.rewards[row] + goes_on * after[row] - record.values[row]
+        ahead = advantages[row] = delta + goes_on * gae_lambda * ahead
+    return advantages
+
+
+ESTIMATES = {
+    "gae-ignores-ends": lambda r: recursion(r, ends=0 * r.terminated),
+    "gae-ends-late": lambda r: recursion(
+        r, ends=np.roll(r.terminated, 1, axis=0) * (np.arange(60) > 0)[:, None]
+    ),
+    "gae-last-value-missing": lambda r: recursion(r, last=0 * r.last_values),
+    "gamma-wrong": lambda r: recursion(r, gamma=0.9),
+    "lambda-wrong": lambda r: recursion(r, gae_lambda=1.0),
+    "advantages-normalised": lambda r: (r.advantages - r.advantages.mean()) / r.advantages.std(),
+}
+
+
+@pytest.mark.parametrize("mistake", [None, *ESTIMATES])
+def test_advantages_are_those_of_the_recursion(greed, mistake):
+    env, arrays = greed
+    record = estimated(arrays)
+    if mistake is not None:
+        record = dataclasses.replace(record, advantages=ESTIMATES[mistake](record))
+    report = audit(env, record)
+    assert [found.mistake for found in report.findings] == [mistake] * (mistake is not None)
+    assert report.held["returns"] == 480
+    if mistake == "lambda-wrong":
+        assert "lambda = 1" in report.findings[0].words
+
+
+def test_returns_without_values_are_named(greed):
+    env, arrays = greed
+    record = estimated(arrays)
+    report = audit(env, dataclasses.replace(record, returns=record.advantages))
+    assert [found.mistake for found in report.findings] == ["returns-without-values"]
+
+
+def test_values_are_the_critics(greed):
+    env, arrays = greed
+
+    def critic(observations):
+        return observations @ np.array([0.1, -0.05, 0.3])
+
+    record = estimated(arrays)
+    right = dataclasses.replace(
+        record, values=critic(arrays["observations"]), advantages=None, returns=None
+    )
+    assert audit(env, right, critic=critic).held["values"] == 480
+    stale = dataclasses.replace(right, values=right.values * 1.1 + 0.02)
+    assert [found.mistake for found in audit(env, stale, critic=critic).findings] == [
+        "values-stale"
+    ]
+    assert "values" in audit(env, right).unchecked
+
+
+# ------------------------------------------------------------------------ bootstrap targets
+
+
+def network(seed):
+    weights = np.random.default_rng(seed).normal(size=(3, 8))
+    bias = 50.0 * (np.arange(8) == (7, 0)[seed])  # roll 7 dice, which may be illegal, or none
+    return lambda observations: np.asarray(observations, float) @ weights + bias
+
+
+def targets_of(arrays, mistake=None):
+    """Compute targets one by one, with or without a mistake."""
+    record, game, target, online = transitions(arrays), Greed(12, 3), network(0), network(1)
+    found = []
+    rows = zip(record.rewards, record.terminated, record.next_observations, strict=True)
+    for reward, ended, after in rows:
+        values, others = target(after[None])[0], online(after[None])[0]
+        legal = game.mask(game.encode(after[None]))[0]
+        if mistake == "max-over-illegal":
+            legal = np.ones_like(legal)
+        if mistake == "target-from-online-network":
+            values = others
+        best = np.where(legal, others if mistake == "double-dqn" else values, -np.inf).argmax()
+        later = 0.0 if ended and mistake != "target-ignores-ends" else values[best]
+        found.append(reward + 0.9 * later)
+    return Targets(record, np.array(found), target, online, gamma=0.9)
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [None, "target-ignores-ends", "max-over-illegal", "target-from-online-network", "double-dqn"],
+)
+def test_targets_are_those_of_the_target_network(mistake):
+    env, arrays = play("Greed", max_score=12, sides=3)
+    report = audit(env, targets_of(arrays, mistake))
+    assert [found.mistake for found in report.findings] == [mistake] * (mistake is not None)
+    if mistake == "double-dqn":
+        double = dataclasses.replace(targets_of(arrays, mistake), double=True)
+        assert audit(env, double).ok
+
+
+# --------------------------------------------------------------------------------- errors
+
+
+def test_arrays_of_other_shapes_are_refused(greed):
+    env, arrays = greed
+    with pytest.raises(InputError, match=r"^actions must be of shape \(60, 8\), got \(59, 8\)$"):
+        audit(env, rollout(arrays | {"actions": arrays["actions"][1:]}))
+    with pytest.raises(InputError, match=r"^actions must be from 0 to \d+, got -1 to"):
+        audit(env, rollout(arrays | {"actions": arrays["actions"] * 0 - 1}))
+    with pytest.raises(InputError, match=r"^observations must be of shape \(480, 3\), got"):
+        audit(env, dataclasses.replace(transitions(arrays), observations=np.zeros((480, 4))))
+    with pytest.raises(InputError, match="^terminated must be 0 or 1, got 2"):
+        audit(env, rollout(arrays | {"terminated": arrays["terminated"] + 2}))
