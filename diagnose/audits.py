@@ -5,6 +5,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from ..baselines import Policy, as_policy
 from ..baselines.policies.tables import as_numbers
 from ..baselines.task import task_and_sight
 from ..core import BoolArray, FloatArray, InputError
@@ -14,19 +15,25 @@ from .estimates import Recorded, advantage_mistakes, agree, return_mistakes
 from .records import Rollout, Targets, Transitions, numbers
 from .report import Finding, Report
 from .seen import Seen
+from .statistics import RATES, deviations, threshold
 from .steps import Steps, Verdict
 from .targets import check_targets
 
 
-def audit(env: Any, record: Transitions | Rollout | Targets, critic: Any = None) -> Report:
+def audit(
+    env: Any, record: Transitions | Rollout | Targets, policy: Any = None, critic: Any = None
+) -> Report:
     """Check what an algorithm has recorded against the exact law of the environment.
 
-    No check gives a false alarm. When one fails, the known mistakes are undone one by one; the
-    mistake that explains all wrong entries is named, with its cure.
+    The checks of chance give a false alarm in one audit of 10,000 (see ``statistics``), all others
+    never. When a check fails, the known mistakes are undone one by one; the mistake that explains
+    all wrong entries is named, with its cure.
 
     Args:
         env: an environment of this project, a vector of them, or a ``Task``.
         record: plain arrays of any library.
+        policy: the policy that drew the actions, whatever ``as_policy`` takes. Models draw from
+            their law.
         critic: the critic that gave the values of a rollout: a function of a batch of observations,
             as they were recorded, to values of shape (observation,).
 
@@ -44,7 +51,12 @@ def audit(env: Any, record: Transitions | Rollout | Targets, critic: Any = None)
     steps = Steps.of(transitions, task, Seen(task, sight))
     right = _check_steps(report, steps)
     _check_rewards(report, right, mode)
+    player = None
+    if policy is not None:
+        player = as_policy(policy, env, deterministic=False)
+    _check_chance(report, right, player)
     if isinstance(record, Rollout):
+        _check_log_probs(report, record, steps, policy, env)
         _check_critic(report, record, critic)
         _check_estimates(report, record, steps.states.shape)
     if isinstance(record, Targets):
@@ -127,7 +139,53 @@ def _reward_mistake(steps: Steps, mode: RewardMode) -> tuple[str | None, str]:
     return None, ""
 
 
+def _check_chance(report: Report, steps: Steps, policy: Policy | None) -> None:
+    """Compare outcomes, first states and actions with their laws."""
+    if steps.wrong.any():
+        report.unchecked["chance"] = "impossible steps have no law"
+        return
+    found = list(deviations(steps, policy))
+    least = threshold(len(found))
+    for check in dict.fromkeys(deviation.check for deviation in found):
+        mine = [deviation for deviation in found if deviation.check == check]
+        worst = max(mine, key=lambda deviation: deviation.evidence)
+        if worst.evidence < least:
+            report.held[check] = worst.steps
+            continue
+        words = (
+            f"{worst.words} is {worst.mean:.4f} on average, scaled to the range from 0 to 1, and "
+            f"must be about {worst.expected:.4f}: chance explains less than one such record in "
+            f"10^{(worst.evidence - np.log(len(found) * len(RATES))) / np.log(10):.0f}"
+        )
+        report.findings.append(Finding(check, None, worst.steps, worst.steps, words))
+
+
 # ------------------------------------------------------------------ rollouts' numbers
+
+
+def _check_log_probs(report: Report, rollout: Rollout, steps: Steps, policy: Any, env: Any) -> None:
+    """Check that recorded log-probabilities are the policy's, under the mask."""
+    if rollout.log_probs is None or policy is None:
+        return
+    shape = steps.states.shape
+    given = numbers(np.reshape(np.asarray(rollout.log_probs), shape), "log_probs", shape)
+    which = ~steps.verdicts["observations"].wrong & ~steps.verdicts["actions"].wrong
+
+    def logs(masked: bool) -> FloatArray:
+        law = as_policy(policy, env, deterministic=False, masked=masked)
+        states, where = np.unique(steps.states[which], return_inverse=True)
+        chances = law.probabilities(states)[where, steps.actions[which]]
+        with np.errstate(divide="ignore"):
+            return np.log(chances)
+
+    def known(ours: FloatArray, given: FloatArray) -> Iterator[tuple[str, str]]:
+        if agree(logs(masked=False), given).all():
+            yield "log-probs-unmasked", "take the softmax over the legal actions alone"
+        ratios = np.exp(ours - given)
+        if abs(ratios.mean() - 1) <= 4 * ratios.std() / np.sqrt(ratios.size):
+            yield "log-probs-stale", "they fit the draws, but not this policy: it has been updated"
+
+    _compare(report, "log_probs", logs(masked=True), given[which], known)
 
 
 def _check_critic(report: Report, rollout: Rollout, critic: Any) -> None:

@@ -1,0 +1,128 @@
+"""Checks of chance, with one stated probability of a false alarm for a whole audit.
+
+Let f be a number of each step, such as a component of the next observation, whose law given all
+that came before is known exactly. For any l,
+
+    M = exp(l sum of f(t) - sum of log E[exp(l f(t)) | what came before])
+
+is the last value of a martingale that begins with 1. By Ville's inequality (1939; see Howard et al.
+2020, *Time-uniform Chernoff bounds*) it is 1/p or more with a probability of at most p. A check
+takes some numbers f, scaled to [0, 1], and for each some fixed l, small ones for small deviations
+of many steps and large ones for large deviations of few; p is divided among all of them.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ..baselines import Policy
+from ..core import FloatArray
+from .steps import Steps
+
+#: Chance of a false alarm in a whole audit.
+FALSE_ALARM = 1e-4
+#: The l of the module's docstring.
+RATES = [sign * rate for rate in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0) for sign in (1, -1)]
+
+
+class Deviation(NamedTuple):
+    """A number of each step against its law.
+
+    Attributes:
+        check: the name of the check.
+        words: what the number is.
+        steps: how many steps have the number.
+        mean: mean of the recorded numbers, in [0, 1].
+        expected: mean of the expected numbers.
+        evidence: the largest log M.
+    """
+
+    check: str
+    words: str
+    steps: int
+    mean: float
+    expected: float
+    evidence: float
+
+
+def deviations(steps: Steps, policy: Policy | None) -> Iterator[Deviation]:
+    """Compare what chance has brought with its law, for steps that are possible.
+
+    Args:
+        steps: the recorded steps.
+        policy: the policy by which the actions were drawn; None if it is not known.
+    """
+    yield from _outcomes(steps)
+    if steps.follow:
+        yield from _beginnings(steps)
+    if policy is not None:
+        yield from _actions(steps, policy)
+
+
+def _outcomes(steps: Steps) -> Iterator[Deviation]:
+    """Compare the results of moves: components of the next observation, ends and payoffs."""
+    # Of the last rows ends alone are known: they would be too many.
+    which = steps.verdicts["transitions"].checked & steps.knows_after
+    (law, moves), game = steps.law, steps.task.game
+    rows, ended = moves[which], steps.terminated[which]
+    seen = game.observe(law.states, steps.task.seat)
+    nothing = np.zeros(len(law.payoffs))
+    features = {
+        f"the next {name}": np.append(seen[:, column] / max(size - 1, 1), nothing)
+        for column, (name, size) in enumerate(
+            zip(game.observation_names, game.observation_sizes, strict=True)
+        )
+    }
+    features["the end of the game"] = np.append(np.zeros(len(law.states)), nothing + 1)
+    results = law.results(steps.after[which])
+    first_end = len(law.states)  # any end: payoffs are checked with the rewards
+    results = np.where(ended, first_end, results)
+    for words, numbers in features.items():
+        logs = [np.log(law.mean(np.exp(rate * numbers)))[rows] for rate in RATES]
+        expected = law.mean(numbers)[rows]
+        yield _deviation("outcomes", words, numbers[results], expected, logs)
+
+
+def _beginnings(steps: Steps) -> Iterator[Deviation]:
+    """Compare the first states of games with their law."""
+    which, initial = steps.verdicts["first states"].checked, steps.task.initial
+    if not which.any():
+        return
+    possible = np.flatnonzero(initial)
+    game = steps.task.game
+    seen = game.observe(np.arange(game.num_states), steps.task.seat)
+    for column, name in enumerate(game.observation_names):
+        numbers = seen[:, column] / max(game.observation_sizes[column] - 1, 1)
+        chances, own = initial[possible], numbers[possible]
+        count = int(which.sum())
+        logs = [np.full(count, np.log(chances @ np.exp(rate * own))) for rate in RATES]
+        found = numbers[steps.states[which]]
+        expected = np.full(count, float(chances @ own))
+        yield _deviation("beginnings", f"the first {name}", found, expected, logs)
+
+
+def _actions(steps: Steps, policy: Policy) -> Iterator[Deviation]:
+    """Compare how often each action was taken with the probabilities of the policy."""
+    which = steps.verdicts["actions"].checked & ~steps.verdicts["actions"].wrong
+    states, where = np.unique(steps.states[which], return_inverse=True)
+    probabilities, actions = policy.probabilities(states), steps.actions[which]
+    for action in range(probabilities.shape[1]):
+        chances = probabilities[:, action][where]
+        logs = [np.log1p(chances * np.expm1(rate)) for rate in RATES]
+        words = f"action {action}"
+        yield _deviation("policy", words, (actions == action).astype(float), chances, logs)
+
+
+def _deviation(
+    check: str, words: str, found: FloatArray, expected: FloatArray, logs: list[FloatArray]
+) -> Deviation:
+    total, count = float(found.sum()), len(found)
+    evidence = [rate * total - float(log.sum()) for rate, log in zip(RATES, logs, strict=True)]
+    means = (total / count, float(expected.mean())) if count else (0.0, 0.0)
+    return Deviation(check, words, count, *means, max(evidence))
+
+
+def threshold(count: int) -> float:
+    """Return the log M from which one of many deviations is an alarm."""
+    return float(np.log(count * len(RATES) / FALSE_ALARM))

@@ -1,0 +1,66 @@
+"""Checks of chance: no alarm for what is right, one for loaded dice and for other policies."""
+
+import numpy as np
+import pytest
+from exactdice.diagnose import Transitions, audit
+from exactdice.diagnose.statistics import FALSE_ALARM, RATES
+from recording import play
+from test_audits import rollout, transitions
+
+#: Chance of one alarm or more in all audits of a test below, at most.
+AUDITS = 40
+
+
+@pytest.fixture(scope="module")
+def long():
+    return play("Greed", steps=400, max_score=12, sides=3)
+
+
+def test_right_records_raise_no_alarm_and_the_rate_is_stated():
+    assert AUDITS * FALSE_ALARM < 0.005
+    assert len(set(RATES)) == 12
+    for seed in range(AUDITS):
+        env, arrays = play("LowestScore", seed=seed, dice=2, faces=4, players=2, seat=seed % 2)
+        report = audit(env, rollout(arrays), policy="random")
+        assert report.ok, str(report)
+        assert {"outcomes", "beginnings", "policy"} <= report.held.keys()
+
+
+def test_loaded_dice_are_noticed(long):
+    """Half the moves after which the agent is behind are left out."""
+    env, arrays = long
+    record = transitions(arrays)
+    behind = record.next_observations[:, 0] < record.next_observations[:, 1]
+    keep = ~behind | (np.random.default_rng(0).random(len(behind)) > 0.5)
+    kept = {name: array[keep] for name, array in vars(record).items()}
+    report = audit(env, Transitions(**kept))
+    assert [found.check for found in report.findings] == ["outcomes"]
+    assert "must be about" in report.findings[0].words
+
+
+def test_actions_of_another_policy_are_noticed(long):
+    env, arrays = long
+    game = env.unwrapped.task.game
+    table = game.mask(np.arange(game.num_states)) * (1 + np.arange(game.num_actions) / 5)
+    table /= table.sum(axis=1, keepdims=True)
+    (found,) = audit(env, rollout(arrays), policy=table).findings
+    assert found.check == "policy"
+    assert found.words.startswith("action ")
+
+
+@pytest.mark.parametrize("mistake", [None, "log-probs-stale"])
+def test_log_probabilities_are_the_policys(long, mistake):
+    env, arrays = long
+    game = env.unwrapped.task.game
+    mask = game.mask(np.arange(game.num_states)).astype(float)
+    table = mask / mask.sum(axis=1, keepdims=True)
+    states = game.encode(arrays["observations"].reshape(-1, 3))
+    chances = table[states, arrays["actions"].ravel()].reshape(arrays["actions"].shape)
+    record = rollout(arrays, log_probs=np.log(chances))
+    if mistake is None:
+        assert audit(env, record, policy=table).held["log_probs"] == chances.size
+        return
+    newer = mask * (1 + 0.02 * np.arange(game.num_actions))
+    newer /= newer.sum(axis=1, keepdims=True)
+    found = audit(env, record, policy=newer).findings
+    assert [each.mistake for each in found if each.check == "log_probs"] == [mistake]
