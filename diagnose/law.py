@@ -59,14 +59,13 @@ class MoveLaw:
     """
 
     def __init__(self, task: Task, states: IntArray, actions: IntArray) -> None:
-        self._task, self._count = task, len(states)
+        self._task, self._outcomes = task, 0
         self._sparse = _scipy_sparse()
         parts = [self._own(states, actions)]
         known, new = np.zeros(0, dtype=np.int64), self._others(parts[0])
         while len(new):
             known = np.union1d(known, new)
             parts.append(self._replies(new))
-            check_memory("outcomes of moves", sum(len(part.chances) for part in parts), LISTED)
             new = np.setdiff1d(self._others(parts[-1]), known)
         self._known = known
         over = [part.payoffs[part.seats < 0] for part in parts]
@@ -94,8 +93,8 @@ class MoveLaw:
         Args:
             numbers: a number of each result, shape (result,).
         """
-        mean: FloatArray = self._direct @ numbers + self._led @ (self._found @ numbers)
-        return mean
+        mean = self._direct @ numbers + self._led @ (self._found @ numbers)
+        return np.asarray(mean, dtype=np.float64)
 
     def chances(self, moves: IntArray, results: IntArray) -> FloatArray:
         """Return the probability of results, shape (transition,); of the result -1 it is 0.
@@ -150,6 +149,8 @@ class MoveLaw:
         seat, parts = self._task.seat, []
         for batch in batches(self._task.game, states):
             ways = list_ways(self._task.game, mover, states[batch], actions[batch], FLOATS)
+            self._outcomes += len(ways.chances)
+            check_memory("outcomes of moves", self._outcomes, LISTED)
             after, over = ways.effect, ways.effect.over[:, seat]
             chances = weights[batch][ways.moves] * ways.chances
             seats = np.where(over, -1, after.seats)

@@ -1,0 +1,204 @@
+"""The exact bias and the exact noise of generalised advantage estimation, before any run.
+
+Let P(k | s, a) be the law of the result k of a move: a state s' of the agent, or an end; r the
+reward of the move, and v the critic, 0 at ends. The estimate of a move is (see ``estimates``)
+
+    A^(s, a) = g - v(s) + gamma lambda A^(s', a')       g = r + gamma v(s')
+
+with a' drawn from the policy pi, and without the last term at ends. So its mean m and its second
+moment q obey two linear recursions, with M(s) = sum over a of pi(a | s) m(s, a), and Q(s) likewise:
+
+    m(s, a) = E[g + gamma lambda M] - v(s)
+    q(s, a) = E[(g - v(s))^2 + 2 gamma lambda (g - v(s)) M + (gamma lambda)^2 Q]
+
+where E is the mean over k, and M and Q are 0 at ends. The bias is m less the true advantage under
+the same gamma; the standard deviation is the root of q - m^2. With lambda = 1 and gamma = 1 the
+bias is V(s) - v(s) for every action: the critic is a baseline, which no gradient feels.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..baselines import Task, as_policy, occupancy, solve
+from ..baselines.policies.tables import as_numbers
+from ..baselines.task import task_and_sight
+from ..core import FloatArray, InputError
+from ..core.positions import legal_moves, states_of
+from ..core.sweeps import expected_values
+from ..envs import RewardMode
+from .law import MoveLaw
+
+#: Recursions end when nothing changes by more than this part of the largest number.
+STILL = 1e-15
+#: Most passes of a recursion; a game without cycles takes no more than it has stages.
+MOST_PASSES = 100_000
+
+
+@dataclass(frozen=True)
+class GaeFigures:
+    """Bias and noise of advantage estimates, arrays (state, action) in the order of ``sparse_P``.
+
+    The last state is the end, with zeros; illegal actions have NaN.
+
+    Attributes:
+        bias: mean of the estimate less the true advantage under the same gamma.
+        std: standard deviation of the estimate.
+        rms_bias: root of the mean square of the bias, over the moves that the policy makes.
+        rms_std: likewise of the standard deviation.
+    """
+
+    bias: FloatArray
+    std: FloatArray
+    rms_bias: float
+    rms_std: float
+
+
+def gae(
+    env: Any, policy: Any, values: Any, gamma: float = 1.0, gae_lambda: float = 0.95
+) -> GaeFigures:
+    """Compute bias and noise of generalised advantage estimates of whole games.
+
+    Args:
+        env: an environment of this project, whose reward mode counts, or a ``Task``.
+        policy: the policy that plays, whatever ``as_policy`` takes. Models draw from their law.
+        values: the critic: a function of a batch of observations as ``env`` shows them, or an
+            array by state, shape (state,).
+        gamma: discount.
+        gae_lambda: the lambda of the estimates.
+
+    Raises:
+        InputError: if gamma or lambda is not from 0 to 1, or the critic gives another shape.
+        SizeError: if the moves of the game are too many to be listed.
+    """
+    for name, number in (("gamma", gamma), ("gae_lambda", gae_lambda)):
+        if not 0 <= number <= 1:
+            raise InputError(f"{name} must be from 0 to 1, got {number}")
+    task, _ = task_and_sight(env)
+    mode: RewardMode = getattr(getattr(env, "unwrapped", env), "reward_mode", "outcome")
+    own = states_of(task.game, task.seat)
+    law = _Moves(task, own, mode, critic_values(env, values))
+    chances = as_policy(policy, env, deterministic=False).probabilities(own)[law.rows, law.actions]
+    mean, square = law.moments(chances, gamma, gae_lambda)
+    true = law.advantages(chances, gamma)
+    bias, std = mean - true, np.sqrt(np.maximum(square - mean**2, 0))
+    met = occupancy(policy, env)[own][law.rows] * chances
+
+    def rms(numbers: FloatArray) -> float:
+        return float(np.sqrt((met * numbers**2).sum() / met.sum()))
+
+    return GaeFigures(law.table(bias), law.table(std), rms(bias), rms(std))
+
+
+class _Moves:
+    """All legal moves of the agent's states, with their rewards and results."""
+
+    def __init__(self, task: Task, own: Any, mode: RewardMode, critic: FloatArray) -> None:
+        self._task, self._own = task, own
+        self.rows, self.actions = legal_moves(task.game, own)
+        self._law = MoveLaw(task, own[self.rows], self.actions)
+        self._after = np.searchsorted(own, self._law.states)  # row of each next state
+        self._v = critic[own]
+        ends = len(self._law.payoffs)
+        self._paid = np.append(np.zeros(len(self._after)), self._law.payoffs)
+        self._base = np.zeros(len(self.rows))  # what the reward mode adds in each move
+        if mode != "outcome":
+            found = solve(task).found
+            best = found.at(task.seat, own)
+            if mode == "regret":
+                self._paid[:] = 0
+                states = own[self.rows]
+                self._base = expected_values(task.game, task.seat, states, self.actions, found)
+            else:
+                self._paid += np.append(best[self._after], np.zeros(ends))
+            self._base = self._base - best[self.rows]
+
+    def table(self, numbers: FloatArray) -> FloatArray:
+        """Put a number of each move into a table of states and actions."""
+        table = np.full((len(self._own) + 1, self._task.game.num_actions), np.nan)
+        table[self.rows, self.actions] = numbers
+        table[-1] = 0.0
+        return table
+
+    def moments(
+        self, chances: FloatArray, gamma: float, gae_lambda: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return m and q of the module's docstring for each move."""
+        factor, v, mean = gamma * gae_lambda, self._v[self.rows], self._law.mean
+        g = self._paid + gamma * self._at_results(self._v)
+        offset = self._base - v  # g - v(s), but for what depends on the result
+        first, square = mean(g) + offset, mean(g**2) + 2 * offset * mean(g) + offset**2
+
+        def estimate(averages: FloatArray) -> FloatArray:
+            estimates: FloatArray = first + factor * mean(self._at_results(averages))
+            return estimates
+
+        m = self._solved(estimate, chances)
+        later = self._at_results(self._averaged(m, chances))
+        crossed = square + 2 * factor * (mean(g * later) + offset * mean(later))
+
+        def second(averages: FloatArray) -> FloatArray:
+            squares: FloatArray = crossed + factor**2 * mean(self._at_results(averages))
+            return squares
+
+        return m, self._solved(second, chances)
+
+    def advantages(self, chances: FloatArray, gamma: float) -> FloatArray:
+        """Return the true advantage of each move under a discount."""
+        paid = self._law.mean(self._paid) + self._base
+
+        def value(averages: FloatArray) -> FloatArray:
+            worth: FloatArray = paid + gamma * self._law.mean(self._at_results(averages))
+            return worth
+
+        found = self._solved(value, chances)
+        lead: FloatArray = found - self._averaged(found, chances)[self.rows]
+        return lead
+
+    def _at_results(self, numbers: FloatArray) -> FloatArray:
+        """Give the number of each result: of a state its own, of an end 0."""
+        return np.append(numbers[self._after], np.zeros(len(self._law.payoffs)))
+
+    def _averaged(self, numbers: FloatArray, chances: FloatArray) -> FloatArray:
+        """Average numbers of moves over the policy: one number a state."""
+        averages = np.bincount(self.rows, numbers * chances, minlength=len(self._own))
+        return averages.astype(np.float64)
+
+    def _solved(self, step: Callable[[FloatArray], FloatArray], chances: FloatArray) -> FloatArray:
+        """Find the numbers of moves that a linear recursion repeats."""
+        averages = np.zeros(len(self._own))
+        for _ in range(MOST_PASSES):
+            numbers = step(averages)
+            before, averages = averages, self._averaged(numbers, chances)
+            still = STILL * max(float(np.abs(averages).max()), 1e-300)
+            if np.abs(averages - before).max() <= still:
+                return numbers
+        raise ArithmeticError(f"a recursion must end within {MOST_PASSES} passes, and did not")
+
+
+def critic_values(env: Any, values: Any) -> FloatArray:
+    """Give the values of a critic in the agent's states, zeros elsewhere, shape (state,).
+
+    Args:
+        env: an environment of this project or a ``Task``.
+        values: a function of a batch of observations as ``env`` shows them, or an array by state.
+
+    Raises:
+        InputError: if it gives another shape.
+    """
+    task, sight = task_and_sight(env)
+    game, own = task.game, states_of(task.game, task.seat)
+    if not callable(values):
+        known = as_numbers(values, "values").astype(np.float64)
+        if known.shape != (game.num_states,):
+            raise InputError(f"values must be of shape ({game.num_states},), got {known.shape}")
+        return known
+    seen = game.observe(own, task.seat)
+    given = as_numbers(values(seen if sight is None else sight.show(seen)), "values")
+    if given.size != len(own):
+        raise InputError(f"values must give {len(own)} numbers, got shape {given.shape}")
+    found = np.zeros(game.num_states)
+    found[own] = given.ravel()
+    return found

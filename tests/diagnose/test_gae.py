@@ -1,0 +1,121 @@
+"""Bias and noise of advantage estimates, against simulation and against what is known."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from exactdice.baselines import Task, evaluate
+from exactdice.core import InputError, SizeError
+from exactdice.diagnose import gae
+from exactdice.envs import sparse_law
+from exactdice.games import FourTwoOneMatch, Greed, LowestScore, ShutTheBox
+
+import exactdice
+
+TASKS = [
+    Task(Greed(6, 3, tie="stopper"), 1, "random"),
+    Task(LowestScore(2, 3, 3, 2, "score"), 1, "random"),
+    Task(ShutTheBox(3, 2, 3), 0, "optimal"),
+    Task(FourTwoOneMatch(tokens=1, faces=2, tie="replay"), 0, "random"),
+]
+
+
+def some_policy(game, seed=0):
+    table = np.random.default_rng(seed).random((game.num_states, game.num_actions)) + 0.1
+    table *= game.mask(np.arange(game.num_states))
+    return table / table.sum(axis=1, keepdims=True)
+
+
+def own_numbers(task, seed=1):
+    return np.random.default_rng(seed).normal(size=task.game.num_states) * 0.3
+
+
+@pytest.mark.parametrize("task", TASKS, ids=repr)
+def test_the_right_critic_has_no_bias_and_with_lambda_one_a_critic_is_a_baseline(task):
+    policy, critic = some_policy(task.game), own_numbers(task)
+    values = evaluate(policy, task).values[task.seat]
+    found = gae(task, policy, values, gae_lambda=0.7)
+    legal = np.isfinite(found.bias)
+    assert legal.sum() > len(found.bias)
+    np.testing.assert_allclose(found.bias[legal], 0, atol=1e-12)
+    assert found.rms_bias == pytest.approx(0, abs=1e-12)
+    assert found.rms_std > 0.01
+    assert (found.bias[-1] == 0).all()
+    own = sparse_law(task).states
+    whole = gae(task, policy, critic, gae_lambda=1.0).bias[:-1]
+    baseline = np.broadcast_to((values - critic)[own][:, None], whole.shape)
+    np.testing.assert_allclose(whole[legal[:-1]], baseline[legal[:-1]], atol=1e-12)
+
+
+@pytest.mark.parametrize("task", TASKS, ids=repr)
+def test_lambda_zero_is_one_step(task):
+    """Bias: gamma E[v(s') - V(s')] - (v(s) - V(s)); no noise but that of one step."""
+    policy, critic = some_policy(task.game), own_numbers(task)
+    found, law = gae(task, policy, critic, gae_lambda=0.0), sparse_law(task)
+    true = evaluate(policy, task).values[task.seat][law.states]
+    off = np.append(critic[law.states] - true, 0.0)
+    bias = (law.transitions @ off).reshape(found.bias.shape) - off[:, None]
+    legal = np.isfinite(found.bias)
+    np.testing.assert_allclose(found.bias[legal], bias[legal], atol=1e-12)
+
+
+@pytest.mark.parametrize(("gamma", "factor"), [(1.0, 0.95), (0.9, 0.5)])
+@pytest.mark.parametrize("task", [TASKS[0], TASKS[3]], ids=repr)
+def test_moments_are_those_of_simulated_estimates(task, gamma, factor):
+    """Games are played by the law of ``sparse_P``, whose rewards are only of ends here."""
+    rng, law = np.random.default_rng(0), sparse_law(task)
+    policy, critic = some_policy(task.game), own_numbers(task)
+    found = gae(task, policy, critic, gamma, factor)
+    v, count = np.append(critic[law.states], 0.0), task.game.num_actions
+    transitions, end = law.transitions.toarray().cumsum(axis=1), len(law.states)
+    paid = law.rewards.ravel() / np.maximum(law.transitions.toarray()[:, end], 1e-300)
+    chosen = np.append(policy[law.states], np.eye(1, count), axis=0).cumsum(axis=1)
+    games, start = 40_000, int(np.argmax(law.initial))
+    action = int(np.flatnonzero(law.legal[start])[-1])
+    states, actions = np.full(games, start), np.full(games, action)
+    estimates, weight = np.zeros(games), np.ones(games)
+    while weight.any():
+        rows = states * count + actions
+        below = transitions[rows] / transitions[rows, -1:]
+        after = (rng.random(games)[:, None] > below).sum(axis=1)
+        ended = after == end
+        # Payoffs are 0 or 1 here: a coin tells which.
+        rewards = np.where(ended, rng.random(games) < paid[rows], 0.0)
+        estimates += weight * (rewards + gamma * v[after] * ~ended - v[states])
+        weight = np.where(ended, 0.0, weight * gamma * factor)
+        states = np.where(ended, end, after)
+        actions = (rng.random(games)[:, None] > chosen[states]).sum(axis=1).clip(0, count - 1)
+    mean = found.bias[start, action] + _advantage(law, policy, gamma)[start, action]
+    std = found.std[start, action]
+    assert abs(estimates.mean() - mean) < 5 * std / np.sqrt(games)
+    assert estimates.std() == pytest.approx(std, rel=0.03)
+
+
+def _advantage(law, policy, gamma):
+    chosen = np.append(policy[law.states], np.eye(1, policy.shape[1]), axis=0)
+    values = np.zeros(len(chosen))
+    for _ in range(2000):
+        table = law.rewards + gamma * (law.transitions @ values).reshape(law.rewards.shape)
+        values = (chosen * np.where(law.legal, table, 0)).sum(axis=1)
+        values[-1] = 0
+    return table - values[:, None]
+
+
+def test_rewards_without_luck_have_no_noise_for_optimal_play():
+
+    env = gym.make("exactdice/ShutTheBox-v0", tiles=3, dice=2, sides=3, reward="regret")
+    found = gae(env, "optimal", np.zeros(exactdice.as_task(env).game.num_states), gae_lambda=1.0)
+    assert found.rms_bias == pytest.approx(0, abs=1e-12)
+    assert found.rms_std == pytest.approx(0, abs=1e-9)
+
+
+def test_wrong_arguments_are_refused(monkeypatch):
+    task = TASKS[0]
+    with pytest.raises(InputError, match=r"^gae_lambda must be from 0 to 1, got 1\.5$"):
+        gae(task, "random", own_numbers(task), gae_lambda=1.5)
+    with pytest.raises(InputError, match=r"^values must be of shape \(\d+,\), got \(3,\)$"):
+        gae(task, "random", np.zeros(3))
+    with pytest.raises(InputError, match=r"^values must give \d+ numbers, got shape \(1,\)$"):
+        gae(task, "random", lambda _: np.zeros(1))
+    monkeypatch.setenv("EXACTDICE_LIMIT", "1e-7")
+    with pytest.raises(SizeError, match=r"^outcomes of moves must be at most \d+, got [\d,]+:"):
+        gae(task, "random", own_numbers(task))
