@@ -24,6 +24,8 @@ from .values import FRACTION, SCALED, ScaledValues, Values
 #: sweep are near 1e-15 of the largest payoff; the closest unequal actions of the default Greed are
 #: 3.5e-13 apart.
 TIE = 1e-13
+#: Rows of no more numbers are folded by halves: numpy's maximum is slow along short rows.
+SHORT = 16
 #: Payoffs must differ by this part of their size at least, or rounding hides what they differ by.
 SMALLEST_SPAN = Fraction(1, 10**6)
 
@@ -151,9 +153,9 @@ class Arithmetic:
             tie: floats that differ by no more are equal.
         """
         columns = legal = np.where(mask, expected, -np.inf)
-        while (count := columns.shape[1]) > 1:  # halves at once: numpy is slow along short rows
+        while 1 < (count := columns.shape[1]) <= SHORT:
             columns = np.maximum(columns[:, : (count + 1) // 2], columns[:, count // 2 :])
-        best: Array = columns[:, 0] + 0.0  # of 0.0 and -0.0 processors take either
+        best: Array = columns.max(axis=1) + 0.0  # of 0.0 and -0.0 processors take either
         return best, legal >= (best - tie)[:, None]
 
 
