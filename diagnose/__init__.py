@@ -1,8 +1,48 @@
 """Ground truth for authors of learning algorithms: what was recorded, against what is true."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from .advantages import GaeFigures, gae
 from .audits import audit
-from .gae import GaeFigures, gae
+from .figures import (
+    CriticFigures,
+    Estimate,
+    Overestimation,
+    Overestimations,
+    critic,
+    overestimation,
+)
 from .records import Rollout, Targets, Transitions
 from .report import Finding, Report
 
-__all__ = ["Finding", "GaeFigures", "Report", "Rollout", "Targets", "Transitions", "audit", "gae"]
+if TYPE_CHECKING:
+    from .gradients import gradient as gradient
+
+
+def __getattr__(name: str) -> Any:
+    """Import ``gradient``, which needs torch, at first use."""
+    if name == "gradient":
+        try:
+            return import_module(".gradients", __name__).gradient
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError("gradient must have PyTorch: pip install torch") from error
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = [
+    "CriticFigures",
+    "Estimate",
+    "Finding",
+    "GaeFigures",
+    "Overestimation",
+    "Overestimations",
+    "Report",
+    "Rollout",
+    "Targets",
+    "Transitions",
+    "audit",
+    "critic",
+    "gae",
+    "overestimation",
+]

@@ -1,0 +1,266 @@
+"""Exact figures of estimates: a critic against V, action values against Q of two policies.
+
+With the occupancy d(s) of a policy as weights, the mean of an error e is sum d(s) e(s) / sum d(s).
+All values are undiscounted sums of the environment's rewards, in its reward mode.
+
+The action value of a greedy policy at its own action is the policy's value: Q(s, pi(s)) = V(s).
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..baselines import Task, as_policy, evaluate, solve
+from ..baselines.policies.tables import as_numbers
+from ..core import FLOATS, FloatArray, InputError, IntArray
+from ..core.listing import batches
+from ..core.sweeps import expected_values
+from .records import numbers
+from .view import BATCH, AgentView
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An estimate in one state.
+
+    Attributes:
+        observation: the agent's observation, in integers.
+        action: the action whose value is estimated; None if it is the value of the state.
+        given: the estimate.
+        exact: the exact value.
+        occupancy: probability that a game meets the state; with cycles, expected visits.
+        words: the estimate in a sentence.
+    """
+
+    observation: tuple[int, ...]
+    action: int | None
+    given: float
+    exact: float
+    occupancy: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Estimates in all states that a policy meets, arrays of shape (state,).
+
+    Attributes:
+        task: the agent's decision problem.
+        states: the agent's states of positive occupancy, in growing order.
+        given: the estimates.
+        exact: the exact values.
+        occupancy: how often a game meets each state.
+        actions: the actions whose values are estimated; None if the values are of states.
+    """
+
+    task: Task
+    states: IntArray = field(repr=False)
+    given: FloatArray = field(repr=False)
+    exact: FloatArray = field(repr=False)
+    occupancy: FloatArray = field(repr=False)
+    actions: IntArray | None = field(default=None, repr=False)
+
+    @property
+    def errors(self) -> FloatArray:
+        """Estimates less exact values, shape (state,)."""
+        return self.given - self.exact
+
+    def _mean(self, of: FloatArray) -> float:
+        return float((self.occupancy * of).sum() / self.occupancy.sum())
+
+    def _records(self, order: IntArray) -> list[Estimate]:
+        return [self._record(place) for place in order.tolist()]
+
+    def _record(self, place: int) -> Estimate:
+        game = self.task.game
+        seen = game.observe(self.states[place : place + 1], self.task.seat)[0]
+        action = None if self.actions is None else int(self.actions[place])
+        given, exact = float(self.given[place]), float(self.exact[place])
+        met = float(self.occupancy[place])
+        where = game.describe(seen)
+        if action is not None:
+            where += f": {game.describe_move(seen, action)}"
+        often = f"{met:.4f} times a game" if game.has_cycles else f"in {met:.2%} of games"
+        words = f"{where}; estimate {given:.4f}, exact value {exact:.4f}, met {often}"
+        return Estimate(tuple(seen.tolist()), action, given, exact, met, words)
+
+
+@dataclass(frozen=True)
+class CriticFigures(Estimates):
+    """A critic against the exact values of a policy; the weights are the policy's occupancy."""
+
+    @cached_property
+    def bias(self) -> float:
+        """Weighted mean of the critic's values less the exact values."""
+        return self._mean(self.errors)
+
+    @cached_property
+    def rmse(self) -> float:
+        """Root of the weighted mean of squared errors."""
+        return float(np.sqrt(self._mean(self.errors**2)))
+
+    @cached_property
+    def explained_variance(self) -> float:
+        """1 less the weighted variance of the errors divided by that of the exact values.
+
+        If all exact values are equal, it is 1 for a critic whose errors are all equal, else 0.
+        """
+        left, whole = self._variance(self.errors), self._variance(self.exact)
+        least = FLOATS.tie(self.task.game) ** 2
+        if whole <= least:
+            return float(left <= least)
+        return 1 - left / whole
+
+    def _variance(self, of: FloatArray) -> float:
+        return self._mean((of - self._mean(of)) ** 2)
+
+    def worst(self, count: int = 5) -> list[Estimate]:
+        """List the states with the largest weighted squared errors, largest first."""
+        return self._records(np.argsort(-self.occupancy * self.errors**2, kind="stable")[:count])
+
+
+@dataclass(frozen=True)
+class Overestimation(Estimates):
+    """Greedy action values against exact ones; the weights are the greedy policy's occupancy."""
+
+    @cached_property
+    def mean(self) -> float:
+        """Weighted mean of the estimates less the exact action values."""
+        return self._mean(self.errors)
+
+    @cached_property
+    def largest(self) -> float:
+        """Largest estimate less the exact action value, of all states that are met."""
+        return float(self.errors.max())
+
+    def worst(self, count: int = 5) -> list[Estimate]:
+        """List the states that add most to the mean, largest first."""
+        return self._records(np.argsort(-self.occupancy * self.errors, kind="stable")[:count])
+
+
+@dataclass(frozen=True)
+class Overestimations:
+    """Greedy action values against the exact ones of two policies.
+
+    Attributes:
+        against_own_policy: the policy that is greedy for the estimates is followed afterwards.
+        against_optimum: an optimal policy is followed afterwards.
+    """
+
+    against_own_policy: Overestimation
+    against_optimum: Overestimation
+
+
+def critic(env: Any, policy: Any, values: Any) -> CriticFigures:
+    """Compare a critic with the exact values of a policy, without a discount.
+
+    Args:
+        env: an environment of this project, a vector of them, or a ``Task``.
+        policy: whatever ``as_policy`` takes. Models draw from their law.
+        values: an array of shape (game.num_states,), or a function from a batch of observations,
+            as ``env`` shows them, to values of shape (observation,) or (observation, 1).
+
+    Raises:
+        InputError: if ``values`` has another shape, or is not finite in a state that is met.
+    """
+    view = AgentView(env)
+    player = as_policy(policy, env, deterministic=False)
+    occupancy = view.occupancy(player)
+    met = occupancy > 0
+    states = view.states[met]
+    payoffs = evaluate(player, view.task).found.at(view.task.seat, states)
+    given = _estimates(view, values, states, "values", (view.task.game.num_states,))
+    return CriticFigures(view.task, states, given, view.rewards(states, payoffs), occupancy[met])
+
+
+def overestimation(env: Any, q: Any) -> Overestimations:
+    """Compare the greedy action values of an estimate with exact ones, without a discount.
+
+    The greedy policy takes the legal action of the largest estimate, the smallest of equal ones.
+
+    Args:
+        env: an environment of this project, a vector of them, or a ``Task``.
+        q: an array of shape (state, action), or a function from a batch of observations, as ``env``
+            shows them, to action values of shape (observation, action).
+
+    Raises:
+        InputError: if ``q`` has another shape, or is not finite at a legal action.
+    """
+    view = AgentView(env)
+    task, game = view.task, view.task.game
+    actions, given = _greedy(view, q)
+    table = np.zeros(game.num_states, dtype=np.int64)
+    table[view.states] = actions
+    greedy = as_policy(table, task)
+    occupancy = view.occupancy(greedy)
+    met = occupancy > 0
+    states, actions, given, occupancy = view.states[met], actions[met], given[met], occupancy[met]
+    own = evaluate(greedy, task).found.at(task.seat, states)
+    best, found = np.empty(len(states)), solve(task).found
+    for batch in batches(game, states):
+        best[batch] = expected_values(game, task.seat, states[batch], actions[batch], found)
+    against_own, against_optimum = (
+        Overestimation(task, states, given, view.rewards(states, payoffs), occupancy, actions)
+        for payoffs in (own, best)
+    )
+    return Overestimations(against_own, against_optimum)
+
+
+def _greedy(view: AgentView, q: Any) -> tuple[IntArray, FloatArray]:
+    """Return the greedy action and its estimate in each of the agent's states."""
+    game = view.task.game
+    actions, given = np.empty(len(view.states), dtype=np.int64), np.empty(len(view.states))
+    for first in range(0, len(view.states), BATCH):
+        piece = slice(first, first + BATCH)
+        states = view.states[piece]
+        mask = game.mask(states)
+        rows = _estimates(view, q, states, "q", (game.num_states, game.num_actions), mask)
+        rows = np.where(mask, rows, -np.inf)
+        actions[piece], given[piece] = rows.argmax(axis=1), rows.max(axis=1)
+    return actions, given
+
+
+def _estimates(
+    view: AgentView,
+    source: Any,
+    states: IntArray,
+    name: str,
+    shape: tuple[int, ...],
+    legal: Any = True,
+) -> FloatArray:
+    """Return the estimates of a function or of an array in some states, shape (state, ...).
+
+    Args:
+        view: the agent.
+        source: the function or the array.
+        states: shape (state,).
+        name: of the argument, for messages.
+        shape: of an array for all states of the game.
+        legal: which of the estimates must be finite.
+    """
+    if callable(source):
+        given = np.empty((len(states), *shape[1:]))
+        for first in range(0, len(states), BATCH):
+            piece = slice(first, first + BATCH)
+            given[piece] = _called(source, view.observations(states[piece]), name, shape[1:])
+    else:
+        given = numbers(source, name, shape)[states]
+    wrong = np.argwhere(~np.isfinite(given) & legal)
+    if len(wrong):
+        place = tuple(wrong[0].tolist())
+        seen = view.task.game.observe(states[place[0] : place[0] + 1], view.task.seat)[0]
+        raise InputError(
+            f"{name} must be finite, got {given[place]} at {view.task.game.describe(seen)}"
+        )
+    return given
+
+
+def _called(source: Any, observations: Any, name: str, shape: tuple[int, ...]) -> FloatArray:
+    """Call a function with a batch of observations."""
+    given = as_numbers(source(observations), name)
+    wanted = (len(observations), *shape)
+    if given.shape not in ({wanted} if shape else {wanted, (*wanted, 1)}):
+        raise InputError(f"{name} must give numbers of shape {wanted}, got {given.shape}")
+    return given.reshape(wanted).astype(np.float64)

@@ -1,0 +1,316 @@
+"""Exact gradients of a network's return, of its entropy and of its critic's loss.
+
+With d(s) the expected visits of state s in a game, pi the softmax of the logits z over the legal
+actions, and A(s, a) = Q(s, a) - V(s) the advantage, the gradient of the return J is (Sutton et al.,
+"Policy Gradient Methods for Reinforcement Learning with Function Approximation", NIPS 2000)
+
+    grad J = sum over s, a of d(s) A(s, a) grad pi(a | s)
+           = sum over s, a of d(s) pi(a | s) A(s, a) grad z(s, a),
+
+as the advantages of a state have the mean 0 under pi. The entropy H(s) has the gradient
+- sum over a of pi(a | s) (log pi(a | s) + H(s)) grad z(s, a). So only logits are differentiated by
+torch; all that multiplies their gradients is computed exactly.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import torch as th
+
+from ..baselines import Policy, as_policy, evaluate, from_network
+from ..baselines.solving.induction import visit_action_values
+from ..core import FLOATS, FloatArray, InputError, IntArray, Stage, Values
+from .view import BATCH, AgentView
+
+#: Gradients by the names of a module's parameters.
+Gradients: TypeAlias = Mapping[str, th.Tensor]
+
+
+class Closeness(NamedTuple):
+    """A program's gradient of a loss against the exact one.
+
+    Attributes:
+        cosine: 1 if both point the same way, -1 if they are opposite; nan if one of them is 0.
+        ratio: norm of the program's gradient divided by that of the exact one; nan if that is 0.
+    """
+
+    cosine: float
+    ratio: float
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """Exact gradients by the names of a module's parameters.
+
+    Attributes:
+        policy: gradient of the expected sum of rewards from the agent's first move on, which is
+            ``exactdice.evaluate(...).value`` for the rewards "outcome". To be followed upwards.
+        entropy: gradient of ``ent_coef`` times the sum of the entropies of the actor's laws in all
+            states, weighted by their occupancy, which is held constant. To be followed upwards.
+        critic: gradient of the mean squared error of the critic, weighted by occupancy. To be
+            followed downwards. Empty without a critic.
+        moves: expected number of the agent's moves in a game: the sum of the occupancy.
+    """
+
+    policy: Gradients = field(repr=False)
+    entropy: Gradients = field(repr=False)
+    critic: Gradients = field(repr=False)
+    moves: float
+
+    def compare(self, gradients: "th.nn.Module | Gradients") -> Closeness:
+        """Compare a program's gradient of the actor's loss with the exact one.
+
+        The usual loss is minus the mean over moves of return and entropy bonus, so its exact
+        gradient is ``-(policy + entropy) / moves``. With growing batches the cosine of a right
+        program goes to 1, and so does its ratio if advantages are not normalised. The cosine of a
+        program that minimises the return goes to -1.
+
+        Args:
+            gradients: the actor after ``loss.backward()``, or the gradients of the loss by the
+                names of the actor's parameters. Other names are ignored.
+
+        Raises:
+            InputError: if a gradient is missing or has another shape.
+        """
+        exact = {
+            name: -(gradient + self.entropy[name]) / self.moves
+            for name, gradient in self.policy.items()
+        }
+        return _closeness(gradients, exact)
+
+    def compare_critic(self, gradients: "th.nn.Module | Gradients") -> Closeness:
+        """Compare a program's gradient of the critic's loss with that of the mean squared error.
+
+        With growing batches the cosine of a right program goes to 1, and so does its ratio if the
+        loss has no factor such as 1/2.
+
+        Args:
+            gradients: the critic after ``loss.backward()``, or gradients, as for ``compare``.
+
+        Raises:
+            InputError: if ``gradient`` was called without a critic, or as ``compare`` does.
+        """
+        if not self.critic:
+            raise InputError("critic must be given to gradient before it is compared, got None")
+        return _closeness(gradients, self.critic)
+
+
+def gradient(
+    env: Any, actor: th.nn.Module, critic: th.nn.Module | None = None, ent_coef: float = 0.0
+) -> Gradient:
+    """Compute the exact gradients of an actor's return and entropy, and of a critic's loss.
+
+    Returns are sums of rewards without a discount, under the condition that the agent gets to move:
+    environments replay all other games.
+
+    Args:
+        env: an environment of this project, a vector of them, or a ``Task``.
+        actor: from a batch of observations, a tensor of the dtype and device of its parameters, as
+            ``env`` shows them, to logits of shape (observation, action). The mask of legal actions
+            is applied here.
+        critic: from such a batch to values of shape (observation,) or (observation, 1).
+        ent_coef: factor of the entropy.
+
+    Raises:
+        InputError: if a module has no parameters to learn, or gives another shape or numbers that
+            are not finite, or if the same observations do not always give the same logits.
+    """
+    if isinstance(ent_coef, bool) or not np.isfinite(ent_coef):
+        raise InputError(f"ent_coef must be a finite number, got {ent_coef}")
+    view = AgentView(env)
+    network = _Network(actor, "actor", view.task.game.num_actions)
+    learned = None if critic is None else _Network(critic, "critic", None)
+    policy = as_policy(from_network(network.numbers, env, deterministic=False), env)
+    occupancy, values = view.occupancy(policy), evaluate(policy, view.task).found
+    of_return, of_entropy = _actor_sums(view, network, policy, occupancy, values, ent_coef)
+    errors = {} if learned is None else _critic_sum(view, learned, occupancy, values)
+    return Gradient(of_return, of_entropy, errors, float(occupancy.sum()))
+
+
+class _Network:
+    """A torch module whose results are checked.
+
+    Args:
+        module: the module.
+        name: of the argument, for messages.
+        width: number of results of an observation; None for one, with or without an axis.
+    """
+
+    def __init__(self, module: Any, name: str, width: int | None) -> None:
+        if not isinstance(module, th.nn.Module):
+            raise InputError(f"{name} must be a torch module, got a {type(module).__name__}")
+        named = module.named_parameters()
+        self.parameters = {key: given for key, given in named if given.requires_grad}
+        if not self.parameters:
+            raise InputError(f"{name} must have parameters that require a gradient, got none")
+        self._module, self._name, self._width = module, name, width
+        self._like = next(iter(self.parameters.values()))
+
+    def numbers(self, observations: Any) -> FloatArray:
+        """Return the results of a batch of observations, without a graph."""
+        with th.no_grad():
+            given = self(observations).detach().cpu().double()
+        array: FloatArray = given.numpy()
+        return array
+
+    def __call__(self, observations: Any) -> th.Tensor:
+        """Return the results of a batch of observations, shape (observation, width).
+
+        Raises:
+            InputError: if they are of another shape, or not finite.
+        """
+        like, count = self._like, len(observations)
+        given: Any = self._module(
+            th.as_tensor(np.asarray(observations), dtype=like.dtype, device=like.device)
+        )
+        if not isinstance(given, th.Tensor):
+            raise InputError(f"{self._name} must give a tensor, got a {type(given).__name__}")
+        shape = (count,) if self._width is None else (count, self._width)
+        if tuple(given.shape) not in ({shape, (count, 1)} if self._width is None else {shape}):
+            raise InputError(
+                f"{self._name} must give numbers of shape {shape}, got {tuple(given.shape)}"
+            )
+        if not th.isfinite(given).all():
+            wrong = given[~th.isfinite(given)][0].item()
+            raise InputError(f"{self._name} must give finite numbers, got {wrong}")
+        return given.reshape(shape)
+
+
+class _Sums:
+    """Sums over states of the gradients of a network's results, each multiplied by weights.
+
+    States are collected until they fill a batch, so that the memory does not grow with the game.
+
+    Args:
+        view: the agent.
+        network: the network.
+        count: number of sums.
+    """
+
+    def __init__(self, view: AgentView, network: _Network, count: int) -> None:
+        self._view, self._network = view, network
+        zeros = {key: th.zeros_like(given) for key, given in network.parameters.items()}
+        self._sums = [{key: zero.clone() for key, zero in zeros.items()} for _ in range(count)]
+        self._states: list[IntArray] = []
+        self._weights: list[list[FloatArray]] = []
+
+    def add(self, states: IntArray, weights: list[FloatArray]) -> None:
+        """Add states, shape (state,), and weights of their results, shape (state, ...), by sum."""
+        for first in range(0, len(states), BATCH):
+            piece = slice(first, first + BATCH)
+            self._states.append(states[piece])
+            self._weights.append([part[piece] for part in weights])
+            if sum(map(len, self._states)) >= BATCH:
+                self._flush()
+
+    def finish(self) -> list[dict[str, th.Tensor]]:
+        """Return the sums by the names of the parameters."""
+        if self._states:
+            self._flush()
+        return self._sums
+
+    def _flush(self) -> None:
+        parameters = self._network.parameters
+        with th.enable_grad():
+            given = self._network(self._view.observations(np.concatenate(self._states)))
+        for total, parts in zip(self._sums, zip(*self._weights, strict=True), strict=True):
+            weights = th.as_tensor(np.concatenate(parts), dtype=given.dtype, device=given.device)
+            found = th.autograd.grad(
+                given, list(parameters.values()), weights, retain_graph=True, allow_unused=True
+            )
+            for key, part in zip(parameters, found, strict=True):
+                if part is not None:
+                    total[key] += part
+        self._states, self._weights = [], []
+
+
+def _actor_sums(
+    view: AgentView,
+    network: _Network,
+    policy: Policy,
+    occupancy: FloatArray,
+    payoffs: Values,
+    ent_coef: float,
+) -> list[dict[str, th.Tensor]]:
+    """Return the gradients of the return and of the entropy."""
+    task = view.task
+    sums = _Sums(view, network, 2)
+
+    def visit(stage: Stage, expected: FloatArray) -> None:
+        if stage.seat != task.seat:
+            return
+        weights = occupancy[np.searchsorted(view.states, stage.states)]
+        met = weights > 0
+        law = policy.probabilities(stage.states[met])
+        values = np.where(law > 0, expected[met], 0.0)
+        logs = np.log(law, where=law > 0, out=np.zeros_like(law))
+        mean, minus_entropy = ((law * of).sum(axis=1, keepdims=True) for of in (values, logs))
+        moves = weights[met, None] * law
+        parts = [view.scale * moves * (values - mean), -ent_coef * moves * (logs - minus_entropy)]
+        sums.add(stage.states[met], parts)
+
+    visit_action_values(task.game, visit, payoffs, task.seat, FLOATS)
+    return sums.finish()
+
+
+def _critic_sum(
+    view: AgentView, network: _Network, occupancy: FloatArray, payoffs: Values
+) -> dict[str, th.Tensor]:
+    """Return the gradient of the critic's mean squared error."""
+    sums = _Sums(view, network, 1)
+    met = occupancy > 0
+    states, weights = view.states[met], occupancy[met] / occupancy.sum()
+    exact = view.rewards(states, payoffs.at(view.task.seat, states))
+    for first in range(0, len(states), BATCH):
+        piece = slice(first, first + BATCH)
+        errors = network.numbers(view.observations(states[piece])) - exact[piece]
+        sums.add(states[piece], [2 * weights[piece] * errors])
+    (found,) = sums.finish()
+    return found
+
+
+def _closeness(gradients: "th.nn.Module | Gradients", exact: Gradients) -> Closeness:
+    """Compare gradients with exact ones of the same names."""
+    given, wanted = _flat(_read(gradients, exact)), _flat(exact)
+    norm, right = float(np.linalg.norm(given)), float(np.linalg.norm(wanted))
+    if not right:
+        return Closeness(np.nan, np.nan)
+    cosine = float((given * wanted).sum()) / (norm * right) if norm else np.nan
+    return Closeness(cosine, norm / right)
+
+
+def _read(gradients: Any, exact: Gradients) -> Gradients:
+    """Return the gradients of a module or a mapping, by the names of the exact ones."""
+    if isinstance(gradients, th.nn.Module):
+        parameters = dict(gradients.named_parameters())
+        if all(parameter.grad is None for parameter in parameters.values()):
+            raise InputError("gradients must be there: call loss.backward() before, got none")
+        gradients = {
+            key: th.zeros_like(parameter) if parameter.grad is None else parameter.grad
+            for key, parameter in parameters.items()
+        }
+    if not isinstance(gradients, Mapping):
+        raise InputError(
+            "gradients must be a torch module or gradients by name, got a "
+            f"{type(gradients).__name__}"
+        )
+    missing = [key for key in exact if key not in gradients]
+    if missing:
+        raise InputError(
+            f"gradients must have all names of the parameters, got none for {', '.join(missing)}"
+        )
+    for key, wanted in exact.items():
+        if gradients[key].shape != wanted.shape:
+            raise InputError(
+                f"gradients must be of shape {tuple(wanted.shape)} for {key}, got "
+                f"{tuple(gradients[key].shape)}"
+            )
+    return {key: gradients[key] for key in exact}
+
+
+def _flat(gradients: Gradients) -> FloatArray:
+    """Join gradients to one vector."""
+    parts = [part.detach().cpu().double().numpy().ravel() for part in gradients.values()]
+    return np.concatenate(parts)
