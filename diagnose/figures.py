@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..baselines import Task, as_policy, evaluate, solve
+from ..baselines.policies.door import packages_of
 from ..baselines.policies.tables import as_numbers
 from ..core import FLOATS, FloatArray, InputError, IntArray
 from ..core.listing import batches
@@ -89,7 +90,13 @@ class Estimates:
 
 @dataclass(frozen=True)
 class CriticFigures(Estimates):
-    """A critic against the exact values of a policy; the weights are the policy's occupancy."""
+    """A critic against the exact values of a policy; the weights are the policy's occupancy.
+
+    Attributes:
+        equal: difference up to which values are equal.
+    """
+
+    equal: float = field(kw_only=True, repr=False)
 
     @cached_property
     def bias(self) -> float:
@@ -108,9 +115,8 @@ class CriticFigures(Estimates):
         If all exact values are equal, it is 1 for a critic whose errors are all equal, else 0.
         """
         left, whole = self._variance(self.errors), self._variance(self.exact)
-        least = FLOATS.tie(self.task.game) ** 2
-        if whole <= least:
-            return float(left <= least)
+        if whole <= self.equal**2:
+            return float(left <= self.equal**2)
         return 1 - left / whole
 
     def _variance(self, of: FloatArray) -> float:
@@ -160,7 +166,8 @@ def critic(env: Any, policy: Any, values: Any) -> CriticFigures:
         env: an environment of this project, a vector of them, or a ``Task``.
         policy: whatever ``as_policy`` takes. Models draw from their law.
         values: an array of shape (game.num_states,), or a function from a batch of observations,
-            as ``env`` shows them, to values of shape (observation,) or (observation, 1).
+            as ``env`` shows them, to values of shape (observation,) or (observation, 1). Torch
+            modules get a tensor of the dtype of their parameters.
 
     Raises:
         InputError: if ``values`` has another shape, or is not finite in a state that is met.
@@ -172,7 +179,9 @@ def critic(env: Any, policy: Any, values: Any) -> CriticFigures:
     states = view.states[met]
     payoffs = evaluate(player, view.task).found.at(view.task.seat, states)
     given = _estimates(view, values, states, "values", (view.task.game.num_states,))
-    return CriticFigures(view.task, states, given, view.rewards(states, payoffs), occupancy[met])
+    exact = view.rewards(states, payoffs)
+    equal = FLOATS.tie(view.task.game) * abs(view.scale)
+    return CriticFigures(view.task, states, given, exact, occupancy[met], equal=equal)
 
 
 def overestimation(env: Any, q: Any) -> Overestimations:
@@ -183,7 +192,8 @@ def overestimation(env: Any, q: Any) -> Overestimations:
     Args:
         env: an environment of this project, a vector of them, or a ``Task``.
         q: an array of shape (state, action), or a function from a batch of observations, as ``env``
-            shows them, to action values of shape (observation, action).
+            shows them, to action values of shape (observation, action). Torch modules get a tensor
+            of the dtype of their parameters.
 
     Raises:
         InputError: if ``q`` has another shape, or is not finite at a legal action.
@@ -240,6 +250,10 @@ def _estimates(
         shape: of an array for all states of the game.
         legal: which of the estimates must be finite.
     """
+    if "torch" in packages_of(source) and callable(source):
+        from .networks import Network  # needs torch
+
+        source = Network(source, name, *(shape[1:] or (None,)))
     if callable(source):
         given = np.empty((len(states), *shape[1:]))
         for first in range(0, len(states), BATCH):

@@ -21,7 +21,8 @@ import torch as th
 
 from ..baselines import Policy, as_policy, evaluate, from_network
 from ..baselines.solving.induction import visit_action_values
-from ..core import FLOATS, FloatArray, InputError, IntArray, Stage, Values
+from ..core import FLOATS, FloatArray, InputError, Stage, Values
+from .networks import Network, Sums
 from .view import BATCH, AgentView
 
 #: Gradients by the names of a module's parameters.
@@ -120,115 +121,19 @@ def gradient(
     if isinstance(ent_coef, bool) or not np.isfinite(ent_coef):
         raise InputError(f"ent_coef must be a finite number, got {ent_coef}")
     view = AgentView(env)
-    network = _Network(actor, "actor", view.task.game.num_actions)
-    learned = None if critic is None else _Network(critic, "critic", None)
-    policy = as_policy(from_network(network.numbers, env, deterministic=False), env)
-    occupancy, values = view.occupancy(policy), evaluate(policy, view.task).found
-    of_return, of_entropy = _actor_sums(view, network, policy, occupancy, values, ent_coef)
-    errors = {} if learned is None else _critic_sum(view, learned, occupancy, values)
+    network = Network(actor, "actor", view.task.game.num_actions)
+    learned = None if critic is None else Network(critic, "critic", None)
+    with th.no_grad():
+        policy = as_policy(from_network(network, env, deterministic=False), env)
+        occupancy, values = view.occupancy(policy), evaluate(policy, view.task).found
+        of_return, of_entropy = _actor_sums(view, network, policy, occupancy, values, ent_coef)
+        errors = {} if learned is None else _critic_sum(view, learned, occupancy, values)
     return Gradient(of_return, of_entropy, errors, float(occupancy.sum()))
-
-
-class _Network:
-    """A torch module whose results are checked.
-
-    Args:
-        module: the module.
-        name: of the argument, for messages.
-        width: number of results of an observation; None for one, with or without an axis.
-    """
-
-    def __init__(self, module: Any, name: str, width: int | None) -> None:
-        if not isinstance(module, th.nn.Module):
-            raise InputError(f"{name} must be a torch module, got a {type(module).__name__}")
-        named = module.named_parameters()
-        self.parameters = {key: given for key, given in named if given.requires_grad}
-        if not self.parameters:
-            raise InputError(f"{name} must have parameters that require a gradient, got none")
-        self._module, self._name, self._width = module, name, width
-        self._like = next(iter(self.parameters.values()))
-
-    def numbers(self, observations: Any) -> FloatArray:
-        """Return the results of a batch of observations, without a graph."""
-        with th.no_grad():
-            given = self(observations).detach().cpu().double()
-        array: FloatArray = given.numpy()
-        return array
-
-    def __call__(self, observations: Any) -> th.Tensor:
-        """Return the results of a batch of observations, shape (observation, width).
-
-        Raises:
-            InputError: if they are of another shape, or not finite.
-        """
-        like, count = self._like, len(observations)
-        given: Any = self._module(
-            th.as_tensor(np.asarray(observations), dtype=like.dtype, device=like.device)
-        )
-        if not isinstance(given, th.Tensor):
-            raise InputError(f"{self._name} must give a tensor, got a {type(given).__name__}")
-        shape = (count,) if self._width is None else (count, self._width)
-        if tuple(given.shape) not in ({shape, (count, 1)} if self._width is None else {shape}):
-            raise InputError(
-                f"{self._name} must give numbers of shape {shape}, got {tuple(given.shape)}"
-            )
-        if not th.isfinite(given).all():
-            wrong = given[~th.isfinite(given)][0].item()
-            raise InputError(f"{self._name} must give finite numbers, got {wrong}")
-        return given.reshape(shape)
-
-
-class _Sums:
-    """Sums over states of the gradients of a network's results, each multiplied by weights.
-
-    States are collected until they fill a batch, so that the memory does not grow with the game.
-
-    Args:
-        view: the agent.
-        network: the network.
-        count: number of sums.
-    """
-
-    def __init__(self, view: AgentView, network: _Network, count: int) -> None:
-        self._view, self._network = view, network
-        zeros = {key: th.zeros_like(given) for key, given in network.parameters.items()}
-        self._sums = [{key: zero.clone() for key, zero in zeros.items()} for _ in range(count)]
-        self._states: list[IntArray] = []
-        self._weights: list[list[FloatArray]] = []
-
-    def add(self, states: IntArray, weights: list[FloatArray]) -> None:
-        """Add states, shape (state,), and weights of their results, shape (state, ...), by sum."""
-        for first in range(0, len(states), BATCH):
-            piece = slice(first, first + BATCH)
-            self._states.append(states[piece])
-            self._weights.append([part[piece] for part in weights])
-            if sum(map(len, self._states)) >= BATCH:
-                self._flush()
-
-    def finish(self) -> list[dict[str, th.Tensor]]:
-        """Return the sums by the names of the parameters."""
-        if self._states:
-            self._flush()
-        return self._sums
-
-    def _flush(self) -> None:
-        parameters = self._network.parameters
-        with th.enable_grad():
-            given = self._network(self._view.observations(np.concatenate(self._states)))
-        for total, parts in zip(self._sums, zip(*self._weights, strict=True), strict=True):
-            weights = th.as_tensor(np.concatenate(parts), dtype=given.dtype, device=given.device)
-            found = th.autograd.grad(
-                given, list(parameters.values()), weights, retain_graph=True, allow_unused=True
-            )
-            for key, part in zip(parameters, found, strict=True):
-                if part is not None:
-                    total[key] += part
-        self._states, self._weights = [], []
 
 
 def _actor_sums(
     view: AgentView,
-    network: _Network,
+    network: Network,
     policy: Policy,
     occupancy: FloatArray,
     payoffs: Values,
@@ -236,7 +141,7 @@ def _actor_sums(
 ) -> list[dict[str, th.Tensor]]:
     """Return the gradients of the return and of the entropy."""
     task = view.task
-    sums = _Sums(view, network, 2)
+    sums = Sums(view, network, 2)
 
     def visit(stage: Stage, expected: FloatArray) -> None:
         if stage.seat != task.seat:
@@ -256,16 +161,16 @@ def _actor_sums(
 
 
 def _critic_sum(
-    view: AgentView, network: _Network, occupancy: FloatArray, payoffs: Values
+    view: AgentView, network: Network, occupancy: FloatArray, payoffs: Values
 ) -> dict[str, th.Tensor]:
     """Return the gradient of the critic's mean squared error."""
-    sums = _Sums(view, network, 1)
+    sums = Sums(view, network, 1)
     met = occupancy > 0
     states, weights = view.states[met], occupancy[met] / occupancy.sum()
     exact = view.rewards(states, payoffs.at(view.task.seat, states))
     for first in range(0, len(states), BATCH):
         piece = slice(first, first + BATCH)
-        errors = network.numbers(view.observations(states[piece])) - exact[piece]
+        errors = network.repeatable(view.observations(states[piece])) - exact[piece]
         sums.add(states[piece], [2 * weights[piece] * errors])
     (found,) = sums.finish()
     return found

@@ -1,0 +1,252 @@
+"""Critics and action values against exact values, which other functions compute."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from exactdice.agents.learners.vec_env import GameVecEnv
+from exactdice.baselines import Task, evaluate, occupancy, solve
+from exactdice.core import InputError
+from exactdice.core.positions import states_of
+from exactdice.diagnose import critic, overestimation
+from exactdice.games import FourTwoOneMatch, Greed, LowestScore, ShutTheBox
+from recording import play
+
+TASKS = [
+    Task(Greed(6, 3), 1, "random"),
+    Task(LowestScore(2, 3, players=3), 1, "random"),
+    Task(ShutTheBox(4, 2, 3, objective="sum"), 0),
+    Task(FourTwoOneMatch(tokens=2, faces=2), 0, "random"),
+]
+GREED = {"max_score": 6, "sides": 3, "opponent": "random"}
+
+
+def values_of(policy, task):
+    return evaluate(policy, task).values[task.seat]
+
+
+def moved(table, size=0.3, seed=0):
+    """Estimates that are wrong everywhere."""
+    return table + np.random.default_rng(seed).normal(0.1, size, table.shape)
+
+
+# --------------------------------------------------------------------------------- critics
+
+
+@pytest.mark.parametrize("task", TASKS, ids=repr)
+@pytest.mark.parametrize("policy", ["random", "optimal"])
+def test_exact_values_are_a_perfect_critic(task, policy):
+    values = values_of(policy, task)
+    found = critic(task, policy, values)
+    assert (found.bias, found.rmse, found.explained_variance) == (0, 0, 1)
+    shifted = critic(task, policy, values + 0.25)
+    assert shifted.bias == pytest.approx(0.25, abs=1e-12)
+    assert shifted.rmse == pytest.approx(0.25, abs=1e-12)
+    assert shifted.explained_variance == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("task", TASKS, ids=repr)
+def test_the_figures_are_weighted_by_occupancy(task):
+    values, met = values_of("random", task), occupancy("random", task)
+    given = moved(values)
+    wrong, weights = given - values, met / met.sum()
+    found = critic(task, "random", given)
+    assert found.bias == pytest.approx(weights @ wrong)
+    assert found.rmse == pytest.approx(np.sqrt(weights @ wrong**2))
+    on = met > 0
+    left, whole = (np.cov(of[on], aweights=met[on], ddof=0) for of in (wrong, values))
+    assert found.explained_variance == pytest.approx(1 - left / whole)
+    worst = np.argsort(-met * wrong**2)[:3]
+    listed = found.worst(3)
+    assert [task.game.encode(np.array([each.observation]))[0] for each in listed] == worst.tolist()
+    assert [each.given for each in listed] == given[worst].tolist()
+    assert [each.exact for each in listed] == values[worst].tolist()
+    assert len(found.worst()) == 5
+
+
+def test_a_state_that_is_never_met_does_not_count():
+    task = TASKS[0]
+    values, met = values_of("optimal", task), occupancy("optimal", task)
+    own = states_of(task.game, task.seat)
+    never = own[met[own] == 0]
+    assert len(never)
+    changed = values.copy()
+    changed[never] = 9
+    assert critic(task, "optimal", changed).rmse == 0
+
+
+def test_a_critic_of_samples_gets_the_exact_bias():
+    """The mean error over the states of games that are played."""
+    env, arrays = play("Greed", steps=400, lanes=32, **GREED)
+    flat = arrays["observations"].reshape(-1, 3)
+
+    def wild(seen):
+        return seen[:, 0] * 0.1 - seen[:, 1] * 0.03
+
+    found = critic(env, "random", wild)
+    task = env.unwrapped.task
+    errors = wild(flat) - values_of("random", task)[task.game.encode(flat)]
+    assert found.bias == pytest.approx(errors.mean(), abs=4 * errors.std() / np.sqrt(len(errors)))
+    assert abs(found.bias) > 0.05
+
+
+def test_words_name_the_state_and_both_values():
+    task = Task(Greed(6, 3), 0, "random")
+    values = values_of("random", task).copy()
+    first = task.game.encode(np.array([[0, 0, 0]]))[0]
+    values[first] += 1
+    (worst,) = critic(task, "random", values).worst(1)
+    exact = values[first] - 1
+    assert worst.observation == (0, 0, 0)
+    assert (worst.action, worst.occupancy) == (None, 1)
+    assert worst.words == (
+        f"0 points to 0; estimate {exact + 1:.4f}, exact value {exact:.4f}, met in 100.00% of games"
+    )
+    cyclic = TASKS[3]
+    (worst,) = critic(cyclic, "random", values_of("random", cyclic) + 1).worst(1)
+    assert f"met {worst.occupancy:.4f} times a game" in worst.words
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-9])
+def test_without_variance_the_explained_share_is_one_or_nothing(scale):
+    """Regrets of optimal play are all 0."""
+    env = GameVecEnv(Task(Greed(6, 3), 0, "random"), 2, reward="regret", reward_scale=scale)
+    constant = np.full(env.task.game.num_states, 0.5 * scale)
+    found = critic(env, "optimal", constant)
+    assert len(found.states) > 5
+    assert np.ptp(found.exact) < 1e-12 * scale
+    assert found.explained_variance == 1
+    uneven = critic(env, "optimal", np.arange(len(constant)) * 0.1 * scale)
+    assert uneven.explained_variance == 0
+
+
+@pytest.mark.parametrize("reward", ["outcome", "shaped", "regret"])
+def test_values_are_sums_of_the_rewards_of_the_mode(reward):
+    env = gym.make("exactdice/Greed-v0", reward=reward, **GREED)
+    task = env.unwrapped.task
+    values = values_of("random", task).copy()
+    if reward != "outcome":
+        values -= solve(task).values[task.seat]
+    assert critic(env, "random", values).rmse == 0
+    q = evaluate("random", task).table - (reward != "outcome") * solve(task).values[0][:, None]
+    own = overestimation(env, q).against_own_policy
+    assert own.exact[0] == pytest.approx(
+        critic(env, greedy_of(q, task), values).exact[0], abs=1e-12
+    )
+
+
+def test_scaled_rewards_scale_the_values():
+    env = GameVecEnv(Task(Greed(6, 3), 0, "random"), 2, reward_scale=4.0)
+    assert critic(env, "random", 4 * values_of("random", env.task)).rmse == 0
+
+
+def test_a_function_and_a_module_see_what_the_environment_shows():
+    env = gym.make("exactdice/Greed-v0", encoding="one_hot_float", **GREED)
+    task = env.unwrapped.task
+    width = env.observation_space.shape[0]
+    weights = np.linspace(-1, 1, width)
+    shown = env.unwrapped.sight.show(task.game.observe(np.arange(task.game.num_states), 0))
+    by_array = critic(env, "random", shown @ weights)
+    by_function = critic(env, "random", lambda seen: (seen @ weights)[:, None])
+    module = torch.nn.Linear(width, 1, bias=False).double().requires_grad_(False)
+    module.weight[:] = torch.as_tensor(weights)
+    by_module = critic(env, "random", module)
+    for found in (by_function, by_module):
+        assert found.rmse == pytest.approx(by_array.rmse, abs=1e-12)
+    assert by_array.rmse > 0.1
+
+
+# ------------------------------------------------------------------------- overestimation
+
+
+def greedy_of(q, task):
+    return np.where(task.game.mask(np.arange(task.game.num_states)), q, -np.inf).argmax(axis=1)
+
+
+@pytest.mark.parametrize("task", TASKS, ids=repr)
+def test_optimal_action_values_overestimate_nothing(task):
+    found = overestimation(task, solve(task).table)
+    for part in (found.against_own_policy, found.against_optimum):
+        assert part.mean == pytest.approx(0, abs=1e-12)
+        assert part.largest == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("task", TASKS, ids=repr)
+def test_action_values_are_those_of_the_greedy_policy_and_of_the_optimum(task):
+    q = moved(np.nan_to_num(solve(task).table, neginf=0))
+    chosen = greedy_of(q, task)
+    met, states = occupancy(chosen, task), np.arange(task.game.num_states)
+    found = overestimation(task, q)
+    for part, table in (
+        (found.against_own_policy, evaluate(chosen, task).table),
+        (found.against_optimum, solve(task).table),
+    ):
+        errors = (q - table)[states, chosen][met > 0]
+        assert part.mean == pytest.approx(errors @ met[met > 0] / met.sum())
+        assert part.largest == pytest.approx(errors.max())
+        first = part.worst(1)[0]
+        state = task.game.encode(np.array([first.observation]))[0]
+        assert state == states[met > 0][np.argmax(errors * met[met > 0])]
+        assert first.action == chosen[state]
+        assert first.exact == pytest.approx(table[state, first.action])
+    assert found.against_own_policy.mean >= found.against_optimum.mean
+
+
+def test_the_smallest_of_equal_actions_is_taken_and_illegal_ones_never():
+    task = TASKS[0]
+    mask = task.game.mask(np.arange(task.game.num_states))
+    found = overestimation(task, np.where(mask, 0.5, 7.0)).against_own_policy
+    assert (found.given == 0.5).all()
+    assert found.actions.tolist() == mask.argmax(axis=1)[found.states].tolist()
+    (worst,) = found.worst(1)
+    seen = np.array(worst.observation)
+    does = task.game.describe_move(seen, worst.action)
+    assert worst.words.startswith(f"{task.game.describe(seen)}: {does}; estimate 0.5000, exact")
+
+
+def test_q_may_be_a_function_or_a_module():
+    env = gym.make("exactdice/Greed-v0", **GREED)
+    game = env.unwrapped.task.game
+    torch.manual_seed(0)
+    module = torch.nn.Linear(3, game.num_actions).double()
+    weights, bias = module.weight.detach().numpy(), module.bias.detach().numpy()
+    states = np.arange(game.num_states)
+    table = game.observe(states, 0) @ weights.T + bias
+    wanted = overestimation(env, table)
+    for q in (module, lambda seen: seen @ weights.T + bias):
+        found = overestimation(env, q)
+        assert found.against_optimum.mean == pytest.approx(wanted.against_optimum.mean)
+        assert found.against_own_policy.largest == pytest.approx(wanted.against_own_policy.largest)
+
+
+# --------------------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (np.zeros(3), r"^values must be of shape \(\d+,\), got \(3,\)$"),
+        (lambda seen: seen, r"^values must give numbers of shape \(\d+,\), got \(\d+, 3\)$"),
+        (lambda seen: seen[:, 0] / 0.0, "^values must be finite, got (nan|inf) at "),
+        (torch.nn.Linear(2, 1), r"^values must take observations of shape \(\d+, 3\), got a Runti"),
+        (torch.nn.Linear(3, 2), r"^values must give numbers of shape \(\d+,\), got \(\d+, 2\)$"),
+        (None, r"^values must be numbers, got nothing \(None\)$"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*encountered in divide:RuntimeWarning")
+def test_wrong_critics_are_refused(values, words):
+    with pytest.raises(InputError, match=words):
+        critic(TASKS[0], "random", values)
+
+
+@pytest.mark.parametrize(
+    ("q", "words"),
+    [
+        (np.zeros(3), r"^q must be of shape \(\d+, \d+\), got \(3,\)$"),
+        (lambda seen: seen[:, 0], r"^q must give numbers of shape \(\d+, \d+\), got \(\d+,\)$"),
+        (lambda seen: np.full((len(seen), 5), np.nan), "^q must be finite, got nan at "),
+    ],
+)
+def test_wrong_action_values_are_refused(q, words):
+    with pytest.raises(InputError, match=words):
+        overestimation(TASKS[0], q)
