@@ -122,18 +122,19 @@ def gradient(
         raise InputError(f"ent_coef must be a finite number, got {ent_coef}")
     view = AgentView(env)
     network = Network(actor, "actor", view.task.game.num_actions)
+    sums = Sums(view, network, 2)
     learned = None if critic is None else Network(critic, "critic", None)
     with th.no_grad():
         policy = as_policy(from_network(network, env, deterministic=False), env)
         occupancy, values = view.occupancy(policy), evaluate(policy, view.task).found
-        of_return, of_entropy = _actor_sums(view, network, policy, occupancy, values, ent_coef)
+        of_return, of_entropy = _actor_sums(view, sums, policy, occupancy, values, ent_coef)
         errors = {} if learned is None else _critic_sum(view, learned, occupancy, values)
     return Gradient(of_return, of_entropy, errors, float(occupancy.sum()))
 
 
 def _actor_sums(
     view: AgentView,
-    network: Network,
+    sums: Sums,
     policy: Policy,
     occupancy: FloatArray,
     payoffs: Values,
@@ -141,7 +142,6 @@ def _actor_sums(
 ) -> list[dict[str, th.Tensor]]:
     """Return the gradients of the return and of the entropy."""
     task = view.task
-    sums = Sums(view, network, 2)
 
     def visit(stage: Stage, expected: FloatArray) -> None:
         if stage.seat != task.seat:

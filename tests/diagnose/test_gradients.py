@@ -1,0 +1,335 @@
+"""Exact gradients against differences of exact values, and against those of sampled games."""
+
+import sys
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from exactdice.agents.learners.vec_env import GameVecEnv
+from exactdice.baselines import Task, evaluate, from_network, occupancy, solve
+from exactdice.core import InputError
+from exactdice.diagnose import gradient
+from exactdice.games import FourTwoOneMatch, Greed, LowestScore, ShutTheBox
+from torch import nn
+from torch.distributions import Categorical
+
+import exactdice
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+TASKS = [
+    Task(Greed(5, 3), 0, "random"),
+    Task(LowestScore(2, 3, players=3), 1, "random"),
+    Task(ShutTheBox(4, 2, 3, objective="sum"), 0),
+    Task(FourTwoOneMatch(tokens=2, faces=2), 1, "random"),
+]
+GREED = TASKS[0]
+
+
+def networks(task, kind=torch.float64):
+    """A small actor and a small critic."""
+    torch.manual_seed(0)
+    width = len(task.game.observation_sizes)
+    actor, critic = (
+        nn.Sequential(nn.Linear(width, 4), nn.Tanh(), nn.Linear(4, results)).to(kind)
+        for results in (task.game.num_actions, 1)
+    )
+    return actor, critic
+
+
+def network_policy(actor, task):
+    kind = next(actor.parameters()).dtype
+    return from_network(
+        lambda seen: actor(torch.as_tensor(seen, dtype=kind)), task, deterministic=False
+    )
+
+
+def differences(number, module, step=1e-5):
+    """Differences of a number, for two entries of each parameter: exact gradient, difference."""
+    for name, parameter in module.named_parameters():
+        entries = parameter.data.view(-1)
+        for place in {0, len(entries) - 1}:
+            entries[place] += step
+            above = number()
+            entries[place] -= 2 * step
+            below = number()
+            entries[place] += step
+            yield name, place, (above - below) / (2 * step)
+
+
+def flat(gradients):
+    return torch.cat([part.ravel() for part in gradients.values()])
+
+
+# ----------------------------------------------------------------------------- differences
+
+
+@pytest.mark.parametrize("task", TASKS, ids=repr)
+def test_the_gradient_of_the_return_is_that_of_its_exact_value(task):
+    actor, _ = networks(task)
+    found = gradient(task, actor)
+    assert float(flat(found.policy).norm()) > 1e-3
+    assert not flat(found.entropy).any()
+    assert not found.critic
+    for name, place, wanted in differences(
+        lambda: evaluate(network_policy(actor, task), task).value, actor
+    ):
+        assert found.policy[name].view(-1)[place].item() == pytest.approx(wanted, abs=1e-8)
+
+
+def test_games_that_end_before_the_agent_moves_are_left_out():
+    """The value before play is the value times the chance to move, plus a constant."""
+    task = Task(Greed(5, 3), 1, "random")
+    actor, _ = networks(task)
+    found, policy = gradient(task, actor), network_policy(actor, task)
+    before = evaluate(policy, task).value_before_play
+    assert before != pytest.approx(evaluate(policy, task).value, abs=1e-3)
+    ratios = [
+        wanted / found.policy[name].view(-1)[place].item()
+        for name, place, wanted in differences(
+            lambda: evaluate(network_policy(actor, task), task).value_before_play, actor
+        )
+    ]
+    assert ratios == pytest.approx([ratios[0]] * len(ratios), rel=1e-4)
+    assert 0 < ratios[0] < 1
+
+
+@pytest.mark.parametrize("task", TASKS, ids=repr)
+def test_entropy_and_critic_are_weighted_by_occupancy(task):
+    actor, critic = networks(task)
+    found = gradient(task, actor, critic, ent_coef=0.3)
+    policy = network_policy(actor, task)
+    met = occupancy(policy, task)
+    states = np.flatnonzero(met)
+    values = evaluate(policy, task).values[task.seat][states]
+    seen = torch.as_tensor(task.game.observe(states, task.seat), dtype=torch.float64)
+    mask = torch.as_tensor(task.game.mask(states))
+    weights = torch.as_tensor(met[states])
+    logits = actor(seen).masked_fill(~mask, -1e9)
+    (0.3 * weights * Categorical(logits=logits).entropy()).sum().backward()
+    loss = (critic(seen)[:, 0] - torch.as_tensor(values)) ** 2 * weights
+    (loss.sum() / weights.sum()).backward()
+    for module, part in ((actor, found.entropy), (critic, found.critic)):
+        for name, parameter in module.named_parameters():
+            torch.testing.assert_close(part[name], parameter.grad, rtol=1e-9, atol=1e-12)
+        assert float(flat(part).norm()) > 1e-3
+    assert found.moves == pytest.approx(met.sum())
+    assert found.compare_critic(critic) == pytest.approx((1, 1))
+
+
+def test_at_the_optimum_the_gradient_vanishes():
+    """A table of logits whose softmax goes to the optimal policy."""
+    states = np.arange(GREED.game.num_states)
+
+    class Table(nn.Module):
+        def __init__(self, size):
+            super().__init__()
+            chosen = torch.as_tensor(solve(GREED).policy.actions[states])
+            self.logits = nn.Parameter(size * nn.functional.one_hot(chosen, 4).double())
+
+        def forward(self, seen):
+            return self.logits[GREED.game.encode(seen.long().numpy())]
+
+    assert GREED.game.num_actions == 4
+    norms = [float(flat(gradient(GREED, Table(size)).policy).norm()) for size in (0, 5, 10, 1000)]
+    assert norms[0] > 1e-2
+    assert norms[1] < norms[0] / 5
+    assert norms[2] < norms[1] / 50
+    assert norms[3] == 0
+
+
+@pytest.mark.parametrize("reward", ["outcome", "shaped", "regret"])
+def test_rewards_of_other_modes_change_the_critics_gradient_alone(reward):
+    env = gym.make("exactdice/Greed-v0", max_score=5, sides=3, opponent="random", reward=reward)
+    env = env if reward == "outcome" else env.unwrapped
+    actor, critic = networks(GREED)
+    found, plain = gradient(env, actor, critic), gradient(GREED, actor, critic)
+    torch.testing.assert_close(dict(found.policy), dict(plain.policy))
+    same = torch.allclose(flat(found.critic), flat(plain.critic))
+    assert same == (reward == "outcome")
+
+
+def test_scaled_rewards_scale_the_gradient():
+    actor, _ = networks(GREED)
+    scaled = gradient(GameVecEnv(GREED, 2, reward_scale=4.0), actor, ent_coef=0.1)
+    plain = gradient(GREED, actor, ent_coef=0.1)
+    torch.testing.assert_close(flat(scaled.policy), 4 * flat(plain.policy))
+    torch.testing.assert_close(flat(scaled.entropy), flat(plain.entropy))
+
+
+def test_batches_add_up(monkeypatch):
+    actor, critic = networks(TASKS[3])
+    whole = gradient(TASKS[3], actor, critic, 0.1)
+    monkeypatch.setattr("exactdice.diagnose.networks.BATCH", 5)
+    monkeypatch.setattr("exactdice.diagnose.gradients.BATCH", 7)
+    parts = gradient(TASKS[3], actor, critic, 0.1)
+    for one, other in zip(
+        (whole.policy, whole.entropy, whole.critic),
+        (parts.policy, parts.entropy, parts.critic),
+        strict=True,
+    ):
+        torch.testing.assert_close(flat(one), flat(other), rtol=1e-10, atol=1e-14)
+
+
+def test_single_precision_and_the_module_stay_as_they_are():
+    actor, critic = networks(GREED, torch.float32)
+    actor[0].bias.requires_grad_(False)
+    found = gradient(GREED, actor, critic, 0.1)
+    assert list(found.policy) == ["0.weight", "2.weight", "2.bias"]
+    assert {part.dtype for part in found.policy.values()} == {torch.float32}
+    assert all(parameter.grad is None for parameter in actor.parameters())
+    precise, _ = networks(GREED)
+    exact = gradient(GREED, precise).policy
+    for name, part in found.policy.items():
+        torch.testing.assert_close(part.double(), exact[name], rtol=1e-4, atol=1e-6)
+
+
+# ------------------------------------------------------------------------------- a program
+
+
+@pytest.fixture(scope="module")
+def games():
+    """Steps of games that a network has played: observations, masks, actions, returns."""
+    torch.set_num_threads(1)
+    actor, _ = networks(GREED, torch.float32)
+    actor[2].weight.data *= 4  # laws that are far from uniform
+    env = gym.make_vec(
+        "exactdice/Greed-v0",
+        num_envs=4000,
+        max_score=5,
+        sides=3,
+        opponent="random",
+        vectorization_mode="vector_entry_point",
+        autoreset_mode=gym.vector.AutoresetMode.DISABLED,
+    )
+    torch.manual_seed(1)
+    seen, info = env.reset(seed=0)
+    on, rows, payoff = np.ones(4000, dtype=bool), [], np.zeros(4000)
+    while on.any():
+        mask = torch.as_tensor(np.asarray(info["action_mask"], dtype=bool))
+        with torch.no_grad():
+            logits = actor(torch.as_tensor(seen).float()).masked_fill(~mask, -1e9)
+        actions = Categorical(logits=logits).sample()
+        rows.append((seen.copy(), mask.numpy(), actions.numpy(), on.copy()))
+        seen, rewards, ended, _, info = env.step(actions.numpy())
+        payoff += rewards * on
+        on &= ~ended
+        if on.any():
+            seen, info = env.reset(options={"reset_mask": ended}) if ended.any() else (seen, info)
+    env.close()
+    columns = [np.concatenate(column) for column in zip(*rows, strict=True)]
+    played = columns.pop()
+    returns = np.tile(payoff, len(rows))[played]
+    return actor, [torch.as_tensor(column[played]) for column in columns], returns
+
+
+@pytest.mark.parametrize(
+    ("mistake", "ent_coef", "least", "most"),
+    [
+        (None, 0.0, 0.99, 1.0),
+        (None, 0.5, 0.99, 1.0),
+        ("sign", 0.0, -1.0, -0.99),
+        ("entropy", 0.5, -0.5, 0.5),
+        ("mask", 0.5, 0.5, 0.9),
+    ],
+)
+def test_a_right_program_points_the_way_of_the_exact_gradient(
+    games, mistake, ent_coef, least, most
+):
+    actor, (seen, mask, actions), returns = games
+    logits = actor(seen.float())
+    law = Categorical(logits=logits if mistake == "mask" else logits.masked_fill(~mask, -1e9))
+    advantages = torch.as_tensor(returns - returns.mean()).float()
+    gains = law.log_prob(actions) * advantages * (-1 if mistake == "sign" else 1)
+    bonus = ent_coef * law.entropy() * (-1 if mistake == "entropy" else 1)
+    actor.zero_grad()
+    (-(gains + bonus).mean()).backward()
+    cosine, ratio = gradient(GREED, actor, ent_coef=ent_coef).compare(actor)
+    assert least < cosine <= most + 1e-12
+    if mistake is None:
+        assert ratio == pytest.approx(1, abs=0.1)
+
+
+# ----------------------------------------------------------------------------- comparisons
+
+
+def test_the_sign_of_a_comparison_is_that_of_a_loss():
+    actor, _ = networks(GREED)
+    found = gradient(GREED, actor)
+    loss = {name: -part / found.moves for name, part in found.policy.items()}
+    assert found.compare(loss) == pytest.approx((1, 1))
+    assert found.compare(found.policy) == pytest.approx((-1, found.moves))
+    nothing = found.compare({name: 0 * part for name, part in loss.items()})
+    assert np.isnan(nothing.cosine)
+    assert nothing.ratio == 0
+
+
+def test_gradients_of_other_shapes_are_refused():
+    actor, critic = networks(GREED)
+    found = gradient(GREED, actor)
+    with pytest.raises(InputError, match=r"^gradients must be there: call loss.backward\(\) befo"):
+        found.compare(actor)
+    with pytest.raises(InputError, match=r"^gradients must have all names .*, got none for 0.bias"):
+        found.compare({"0.weight": found.policy["0.weight"]})
+    with pytest.raises(InputError, match=r"^gradients must be of shape \(4, 3\) for 0.weight, got"):
+        found.compare(dict.fromkeys(found.policy, torch.zeros(2)))
+    with pytest.raises(InputError, match="^gradients must be a torch module or gradients by name"):
+        found.compare(3)
+    with pytest.raises(InputError, match="^critic must be given to gradient before it is compared"):
+        found.compare_critic(critic)
+
+
+class Detached(nn.Linear):
+    def forward(self, seen):
+        return super().forward(seen).detach()
+
+
+@pytest.mark.parametrize(
+    ("actor", "words"),
+    [
+        (lambda seen: seen, "^actor must be a torch module, got a function$"),
+        (nn.Linear(3, 7), r"^actor must give numbers of shape \(\d+, 4\), got \(\d+, 7\)$"),
+        (nn.Linear(2, 4), r"^actor must take observations of shape \(\d+, 3\), got a Runtime"),
+        (nn.Flatten(), "^actor must have parameters that require a gradient, got none$"),
+        (nn.LSTM(3, 4), "^actor must give a tensor, got a tuple$"),
+        (Detached(3, 4), "^actor must give results with a gradient, got a detached tensor$"),
+        (nn.Sequential(nn.Linear(3, 4), nn.LogSoftmax(0)), "^policy must answer alike .* actor"),
+        (nn.Sequential(nn.Linear(3, 4), nn.Dropout()), "^policy must answer alike .* and actor"),
+    ],
+)
+def test_wrong_actors_are_refused(actor, words):
+    with pytest.raises(InputError, match=words):
+        gradient(GREED, actor)
+
+
+@pytest.mark.parametrize(
+    ("critic", "words"),
+    [
+        (nn.Linear(3, 2), r"^critic must give numbers of shape \(\d+,\), got \(\d+, 2\)$"),
+        (
+            nn.Sequential(nn.Dropout(), nn.Linear(3, 1)),
+            "^critic must answer alike to an observation every time, .*: call its method eval",
+        ),
+    ],
+)
+def test_wrong_critics_are_refused(critic, words):
+    with pytest.raises(InputError, match=words):
+        gradient(GREED, nn.Linear(3, 4), critic)
+
+
+def test_numbers_that_are_not_finite_are_refused():
+    actor = nn.Linear(3, 4)
+    with pytest.raises(InputError, match="^ent_coef must be a finite number, got nan$"):
+        gradient(GREED, actor, ent_coef=np.nan)
+    nn.init.constant_(actor.bias, np.inf)
+    with pytest.raises(InputError, match="^actor must give finite numbers, got inf$"):
+        gradient(GREED, actor)
+
+
+def test_without_torch_gradient_says_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "exactdice.diagnose.gradients", None)
+    with pytest.raises(ModuleNotFoundError, match="^gradient must have PyTorch: pip install torch"):
+        _ = exactdice.diagnose.gradient
+    with pytest.raises(AttributeError, match="has no attribute 'gradients_of'"):
+        _ = exactdice.diagnose.gradients_of
