@@ -15,9 +15,8 @@ import numpy as np
 from ..baselines import Task, as_policy, evaluate, solve
 from ..baselines.policies.door import packages_of
 from ..baselines.policies.tables import as_numbers
-from ..core import FLOATS, FloatArray, InputError, IntArray
-from ..core.listing import batches
-from ..core.sweeps import expected_values
+from ..baselines.solving.induction import visit_action_values
+from ..core import FLOATS, FloatArray, InputError, IntArray, Stage
 from .records import numbers
 from .view import BATCH, AgentView
 
@@ -208,14 +207,30 @@ def overestimation(env: Any, q: Any) -> Overestimations:
     met = occupancy > 0
     states, actions, given, occupancy = view.states[met], actions[met], given[met], occupancy[met]
     own = evaluate(greedy, task).found.at(task.seat, states)
-    best, found = np.empty(len(states)), solve(task).found
-    for batch in batches(game, states):
-        best[batch] = expected_values(game, task.seat, states[batch], actions[batch], found)
+    best = _optimal_values(task, table)[states]
     against_own, against_optimum = (
         Overestimation(task, states, given, view.rewards(states, payoffs), occupancy, actions)
         for payoffs in (own, best)
     )
     return Overestimations(against_own, against_optimum)
+
+
+def _optimal_values(task: Task, actions: IntArray) -> FloatArray:
+    """Return the value of an action in each state if play is optimal afterwards, shape (state,).
+
+    Args:
+        task: the agent's decision problem.
+        actions: shape (state,); only those of the agent's states count.
+    """
+    values = np.zeros(task.game.num_states)
+
+    def visit(stage: Stage, expected: FloatArray) -> None:
+        if stage.seat == task.seat:
+            chosen = actions[stage.states]
+            values[stage.states] = expected[np.arange(len(chosen)), chosen]
+
+    visit_action_values(task.game, visit, solve(task).found, task.seat, FLOATS)
+    return values
 
 
 def _greedy(view: AgentView, q: Any) -> tuple[IntArray, FloatArray]:

@@ -9,6 +9,7 @@ from exactdice.baselines import Task, evaluate, occupancy, solve
 from exactdice.core import InputError
 from exactdice.core.positions import states_of
 from exactdice.diagnose import critic, overestimation
+from exactdice.envs import MaskInObservation
 from exactdice.games import FourTwoOneMatch, Greed, LowestScore, ShutTheBox
 from recording import play
 
@@ -107,7 +108,7 @@ def test_words_name_the_state_and_both_values():
     assert f"met {worst.occupancy:.4f} times a game" in worst.words
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e-9])
+@pytest.mark.parametrize("scale", [1.0, 1e-14])
 def test_without_variance_the_explained_share_is_one_or_nothing(scale):
     """Regrets of optimal play are all 0."""
     env = GameVecEnv(Task(Greed(6, 3), 0, "random"), 2, reward="regret", reward_scale=scale)
@@ -154,6 +155,23 @@ def test_a_function_and_a_module_see_what_the_environment_shows():
     for found in (by_function, by_module):
         assert found.rmse == pytest.approx(by_array.rmse, abs=1e-12)
     assert by_array.rmse > 0.1
+
+
+def test_the_policy_of_a_model_is_its_law():
+    env = gym.make("exactdice/Greed-v0", **GREED)
+    torch.manual_seed(0)
+    model = torch.nn.Linear(3, env.unwrapped.task.game.num_actions)
+    drawn, fixed = (evaluate(model, env, deterministic=kind).values[0] for kind in (False, True))
+    assert critic(env, model, drawn).rmse == 0
+    assert critic(env, model, fixed).rmse > 0.01
+
+
+def test_masks_inside_observations_are_left_out():
+    """A critic sees the observation alone, as a policy does."""
+    env = gym.make("exactdice/Greed-v0", encoding="one_hot_float", **GREED)
+    module = torch.nn.Linear(env.observation_space.shape[0], 1)
+    masked = MaskInObservation(env, "torchrl")
+    assert critic(masked, "random", module).rmse == critic(env, "random", module).rmse > 0
 
 
 # ------------------------------------------------------------------------- overestimation
