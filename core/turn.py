@@ -49,7 +49,8 @@ class Turn:
 
     Attributes:
         rolls: counts of equally likely casts, shape (law, outcome), Python integers.
-        layers: layer of each afterstate, from 0 on, growing; actions lead to later layers.
+        layers: layer of each afterstate, from 0 on, never falling; several afterstates may share
+            a layer, and actions lead to later layers.
         law: row of ``rolls`` that the next roll follows, shape (afterstate,).
         legal: whether an action is legal, shape (state, action).
         ends: whether it ends the turn, of the same shape.
@@ -125,7 +126,7 @@ class Turn:
             yield slice(first, min(first + step, states.stop))
 
     def _reached(self, states: slice) -> IntArray:
-        """Count afterstates and, behind them, results in one: shape (state, action)."""
+        """Give the afterstate, or num_afterstates + the result, of actions: (state, action)."""
         return self.leads_to[states] + self.num_afterstates * self.ends[states]
 
     def backward(
@@ -133,7 +134,7 @@ class Turn:
     ) -> tuple[Values, Array]:
         """Visit the layers last to first with the value of every action.
 
-        Axes may precede those named here, the same ones everywhere.
+        All arrays may have the same further axes before the axes named here.
 
         Args:
             decide: takes states and the values of their actions, shape (state, action, context),

@@ -32,7 +32,7 @@ class TurnGame(Game):
     """A game of turns, given by its legs; subclasses build them and put them into words.
 
     Args:
-        legs: in an order such that results lead to later legs, but in games with cycles. The game
+        legs: so ordered that results lead to later legs, except in games with cycles. The game
             begins in the first context of the first leg; all begin with the same roll.
         num_players: number of seats.
         observed: name and number of values of each component of an observation.
@@ -42,7 +42,8 @@ class TurnGame(Game):
     Attributes:
         first_contexts: first context of each leg, counted over all legs, and last their number.
         blocks: block of each context, from 0 on, shape (context,), counted over all legs.
-        bases: state 0 of the turn in each context, counted over all legs, as a state of the game.
+        bases: the state of the game that is state 0 of the turn in each context, shape (context,),
+            counted over all legs.
         seats: player of each leg.
         seen_in_turn: the components of an observation that tell the state of the turn.
     """

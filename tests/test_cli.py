@@ -198,9 +198,13 @@ def test_a_certificate_is_verified_and_a_broken_one_named(run):
     assert "mine/certificate.npz: holds" in said
     code, again, complaint = run("verify", "none.npz", "cut.npz", "mine/certificate.npz")
     assert code == 2
-    assert complaint.splitlines()[0].endswith("No such file or directory: 'none.npz'")
+    wanted = "none.npz must be a certificate that can be read: No such file or directory"
+    assert complaint.splitlines()[0] == f"error: {wanted}"
     assert len(complaint.splitlines()) == 2
     assert again == said
+    assert run("verify", "mine")[0] == 0
+    code, _, complaint = run("verify", "mine", "--game", "ShutTheBox")
+    assert (code, complaint) == (1, "error: mine must be of ShutTheBox, got one of Greed\n")
 
 
 def test_no_name_in_a_certificate_forges_a_line(run):

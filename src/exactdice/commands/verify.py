@@ -21,7 +21,7 @@ class VerifyConfig:
     """
 
     certificates: tyro.conf.Positional[tuple[Path, ...]]
-    """Certificates; every run folder has one, certificate.npz."""
+    """Certificates, or run folders, each of which has one, certificate.npz."""
 
     game: GameName | None = None
     """Class of the game, for a game of your own: a certificate holds only the name of its game."""
@@ -35,17 +35,26 @@ class VerifyConfig:
 def run(options: VerifyConfig) -> int:
     """Check every certificate, even after one that does not hold or cannot be read."""
     code = 0
-    if options.game is not None:
-        find_game(options.game)  # which registers it
+    rules = None if options.game is None else find_game(options.game)  # which registers it
     for path in options.certificates:
+        file = path / "certificate.npz" if path.is_dir() else path
         try:
-            score = verify(path)
+            score = verify(file)
+            if rules is not None and type(score.task.game) is not rules:
+                raise CertificateError(
+                    f"{printable(str(path))} must be of {rules.__name__}, got one of "
+                    f"{printable(score.task.game.name)}"
+                )
         except CertificateError as error:
             code = max(code, 1)
             print(f"error: {error}", file=sys.stderr)
         except OSError as error:
             code = 2
-            print(f"error: {printable(str(error))}", file=sys.stderr)
+            print(
+                f"error: {printable(str(file))} must be a certificate that can be read: "
+                f"{error.strerror}",
+                file=sys.stderr,
+            )
         else:
             print(
                 f"{printable(str(path))}: holds, value {score.value:.9f}, "
