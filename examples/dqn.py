@@ -1,0 +1,279 @@
+"""DQN in one file, to read: beside each line that people get wrong stands the audit of that line.
+
+An audit compares what the program has recorded with the exact law of the game, and names the
+mistake. A comment such as ``# target-ignores-ends`` gives the name that the audit prints if this
+line is wrong. The agent is scored exactly, over all states, instead of by sample games.
+
+python examples/dqn.py --help
+python examples/dqn.py                                    # Greed
+python examples/dqn.py --env-id exactdice/FourTwoOne-v0
+"""
+
+import time
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+import numpy as np
+import torch
+import tyro
+from exactdice.diagnose import Report, Targets, Transitions, audit
+from exactdice.envs import GameVectorEnv
+from gymnasium.vector import AutoresetMode
+from torch import Tensor, nn
+
+import exactdice
+
+
+@dataclass(frozen=True)
+class Args:
+    """Train a Q-network with DQN, and log the exact regret of its greedy policy."""
+
+    env_id: str = "exactdice/Greed-v0"
+    """id of the environment"""
+    seed: int = 1
+    """seed of weights, exploration and dice"""
+    total_timesteps: int = 3_000_000
+    """moves to train for"""
+    num_envs: int = 256
+    """games played at once"""
+    num_steps: int = 4
+    """moves of each game between two updates"""
+    gradients: int = 2
+    """gradients of an update"""
+    batch_size: int = 2048
+    """moves of a gradient"""
+    buffer_size: int = 500_000
+    """moves that the replay buffer holds"""
+    learning_starts: int = 10_000
+    """moves before the first gradient, all of them random"""
+    target_interval: int = 50_000
+    """moves between two copies of the network into the target network"""
+    learning_rate: float = 5e-4
+    """step size of the optimizer at the start; it falls linearly to 0"""
+    gamma: float = 1.0
+    """discount: 1, as only the result of a game counts"""
+    double: bool = False
+    """whether the online network chooses the action of the target (double DQN)"""
+    exploration_fraction: float = 0.3
+    """part of training in which the rate of random actions falls from 1"""
+    last_epsilon: float = 0.02
+    """this rate afterwards"""
+    max_gradient: float = 10.0
+    """largest norm of a gradient"""
+    evaluations: int = 10
+    """exact evaluations before the last one"""
+    audit: bool = True
+    """whether the newest transitions and their targets are audited at each evaluation"""
+
+
+class Batch(NamedTuple):
+    """Transitions, shape (move, ...): also the legal actions after each."""
+
+    seen: Tensor
+    actions: Tensor
+    rewards: Tensor
+    ended: Tensor
+    after: Tensor
+    legal_after: Tensor
+
+
+def make_envs(args: Args) -> GameVectorEnv:
+    """Make the environments."""
+    # autoreset: by default Gymnasium ignores the action after the end of a game, and resets;
+    # the row that a program records there is no move. SAME_STEP has no such rows.
+    same = AutoresetMode.SAME_STEP
+    envs = gym.make_vec(args.env_id, args.num_envs, encoding="one_hot_float", autoreset_mode=same)
+    assert isinstance(envs, GameVectorEnv)
+    return envs
+
+
+class Games:
+    """Games that are played at once, and what the agent sees in each of them now."""
+
+    def __init__(self, envs: GameVectorEnv, seed: int) -> None:
+        self.envs = envs
+        low, high = envs.task.game.payoff_range
+        self.scale = high - low  # reward-scaled: a constant factor is fine, the audit notes it
+        self._read(*envs.reset(seed=seed))
+
+    def _read(self, seen: Any, info: dict[str, Any]) -> None:
+        # stale-observation: some environments overwrite the array that they gave; hence copies.
+        self.seen = torch.tensor(seen)
+        self.legal = torch.tensor(info["action_mask"], dtype=torch.bool)
+
+    def step(self, actions: Tensor) -> tuple[Tensor, Tensor]:
+        """Make a move in each game; return rewards and whether the games have ended."""
+        seen, rewards, ended, _truncated, info = self.envs.step(actions.numpy())
+        self._read(seen, info)  # games are never truncated: all of them end
+        return torch.tensor(rewards / self.scale, dtype=torch.float32), torch.tensor(ended)
+
+
+class Buffer:
+    """The last transitions. Observations are zeros and ones here, of a byte each."""
+
+    def __init__(self, size: int, features: int, actions: int) -> None:
+        self.kept = Batch(
+            seen=torch.zeros(size, features, dtype=torch.uint8),
+            actions=torch.zeros(size, dtype=torch.int64),
+            rewards=torch.zeros(size),
+            ended=torch.zeros(size, dtype=torch.bool),
+            after=torch.zeros(size, features, dtype=torch.uint8),
+            legal_after=torch.zeros(size, actions, dtype=torch.bool),
+        )
+        self.size, self.count = size, 0
+
+    def add(self, batch: Batch) -> None:
+        """Write transitions over the oldest ones."""
+        places = (self.count + torch.arange(len(batch.actions))) % self.size
+        self.count += len(places)
+        for kept, new in zip(self.kept, batch, strict=True):
+            kept[places] = new.to(kept.dtype)
+
+    def take(self, rows: Tensor) -> Batch:
+        """Return some transitions."""
+        batch = Batch(*(kept[rows] for kept in self.kept))
+        return batch._replace(seen=batch.seen.float(), after=batch.after.float())
+
+    def sample(self, count: int) -> Batch:
+        """Draw transitions, all with the same probability."""
+        return self.take(torch.randint(min(self.count, self.size), (count,)))
+
+    def newest(self, count: int) -> Batch:
+        """Return the transitions that were added last."""
+        first = self.count - min(count, self.size)
+        return self.take(torch.arange(first, self.count) % self.size)
+
+
+def make_network(inputs: int, actions: int) -> nn.Sequential:
+    """Build a network of two hidden layers, from observations to action values."""
+    hidden = [nn.Linear(inputs, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU()]
+    return nn.Sequential(*hidden, nn.Linear(128, actions))
+
+
+def epsilon_at(step: int, args: Args) -> float:
+    """Return the rate of random actions: 1 until learning starts, then falling linearly."""
+    part = (step - args.learning_starts) / (args.exploration_fraction * args.total_timesteps)
+    return 1 - min(max(part, 0.0), 1.0) * (1 - args.last_epsilon)
+
+
+def greedy(values: Tensor, legal: Tensor) -> Tensor:
+    """Return the best legal action of each row, shape (move,)."""
+    return values.masked_fill(~legal, -torch.inf).argmax(dim=1)  # illegal-action
+
+
+@torch.no_grad()
+def law(network: nn.Module, seen: Tensor, legal: Tensor, epsilon: float) -> Tensor:
+    """Return the probability of each action under the epsilon-greedy policy, (move, action)."""
+    best = nn.functional.one_hot(greedy(network(seen), legal), legal.shape[1])
+    return (1 - epsilon) * best + epsilon * legal / legal.sum(dim=1, keepdim=True)
+
+
+@torch.no_grad()
+def collect(games: Games, network: nn.Module, epsilon: float, num_steps: int) -> list[Batch]:
+    """Play; return the transitions of each step."""
+    batches = []
+    for _ in range(num_steps):
+        seen = games.seen  # shifted-actions: those before the move
+        actions = torch.multinomial(law(network, seen, games.legal, epsilon), 1).squeeze(1)
+        rewards, ended = games.step(actions)
+        # After the end of a game, ``after`` is the first observation of the next game. This is
+        # harmless, as targets_of leaves it out; terminated-missing, target-ignores-ends if not.
+        batches.append(Batch(seen, actions, rewards, ended, games.seen, games.legal))
+    return batches
+
+
+@torch.no_grad()
+def targets_of(batch: Batch, target: nn.Module, online: nn.Module, args: Args) -> Tensor:
+    """Return r + gamma max Q(s', a') over the legal a', and r where the game has ended."""
+    values = target(batch.after)  # target-from-online-network
+    chosen_by = online(batch.after) if args.double else values  # double-dqn
+    best = greedy(chosen_by, batch.legal_after)  # max-over-illegal: the mask of the next state
+    later = values.gather(1, best[:, None]).squeeze(1)
+    return batch.rewards + args.gamma * torch.where(batch.ended, 0.0, later)  # target-ignores-ends
+
+
+def loss_of(network: nn.Module, batch: Batch, targets: Tensor) -> Tensor:
+    """Return the Huber loss of the values of the actions that were taken."""
+    values = network(batch.seen).gather(1, batch.actions[:, None]).squeeze(1)
+    return nn.functional.smooth_l1_loss(values, targets)
+
+
+def check(
+    games: Games, batch: Batch, target: nn.Module, online: nn.Module, args: Args, epsilon: float
+) -> Report:
+    """Audit transitions that the present network and epsilon have drawn, and their targets."""
+    record = Targets(
+        Transitions(batch.seen, batch.actions, batch.rewards, batch.after, batch.ended),
+        targets=targets_of(batch, target, online, args),
+        network=target,
+        online=online,
+        gamma=args.gamma,
+        double=args.double,
+    )
+
+    def policy(observations: Any, masks: Any) -> Any:
+        seen = torch.as_tensor(games.envs.sight.show(observations))
+        return law(online, seen, torch.as_tensor(masks), epsilon).numpy()
+
+    return audit(games.envs, record, policy=policy)
+
+
+def update(
+    network: nn.Module,
+    target: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    buffer: Buffer,
+    args: Args,
+) -> None:
+    """Take some gradients, each of a new batch."""
+    for _ in range(args.gradients):
+        batch = buffer.sample(args.batch_size)
+        loss = loss_of(network, batch, targets_of(batch, target, network, args))
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(network.parameters(), args.max_gradient)
+        optimizer.step()
+
+
+def main(args: Args) -> dict[str, float]:
+    """Train, and return the exact figures at the end."""
+    torch.set_num_threads(1)  # the network is too small to gain from more
+    torch.manual_seed(args.seed)
+    games, started = Games(make_envs(args), args.seed), time.time()
+    sizes = games.seen.shape[1], games.legal.shape[1]
+    network, target = make_network(*sizes), make_network(*sizes)
+    target.load_state_dict(network.state_dict())
+    optimizer = torch.optim.Adam(network.parameters(), lr=args.learning_rate)
+    buffer = Buffer(args.buffer_size, *sizes)
+    moves = args.num_envs * args.num_steps  # of a round
+    rounds = max(1, args.total_timesteps // moves)
+    logged = set(np.linspace(0, rounds, args.evaluations, endpoint=False, dtype=int).tolist())
+
+    def log(step: int) -> dict[str, float]:
+        figures = exactdice.exact_evaluation(network, games.envs)
+        words = ", ".join(f"{name} {figure:.5f}" for name, figure in figures.items())
+        print(f"step {step:>9,}: {words}, {time.time() - started:.1f} s")
+        return figures
+
+    for number in range(rounds):
+        step = number * moves
+        epsilon = epsilon_at(step, args)
+        for batch in collect(games, network, epsilon, args.num_steps):
+            buffer.add(batch)
+        if number in logged:
+            log(step)
+            if args.audit:  # the newest transitions: older networks have drawn the others
+                report = check(games, buffer.newest(moves), target, network, args, epsilon)
+                if number == 0 or not report.ok:
+                    print(report)
+        if step >= args.learning_starts:
+            optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - number / rounds)
+            update(network, target, optimizer, buffer, args)
+        if step % args.target_interval < moves:
+            target.load_state_dict(network.state_dict())
+    return log(rounds * moves)
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Args))
