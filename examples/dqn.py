@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import gymnasium as gym
-import numpy as np
 import torch
 import tyro
 from exactdice.diagnose import Report, Targets, Transitions, audit
@@ -62,9 +61,9 @@ class Args:
     max_gradient: float = 10.0
     """largest norm of a gradient"""
     evaluations: int = 10
-    """exact evaluations before the last one"""
-    audit: bool = True
-    """whether the newest transitions and their targets are audited at each evaluation"""
+    """exact evaluations before the one at the end"""
+    audit: int = 2
+    """evaluations, from the first, at which the newest transitions are audited; 0 for none"""
 
 
 class Batch(NamedTuple):
@@ -248,7 +247,7 @@ def main(args: Args) -> dict[str, float]:
     buffer = Buffer(args.buffer_size, *sizes)
     moves = args.num_envs * args.num_steps  # of a round
     rounds = max(1, args.total_timesteps // moves)
-    logged = set(np.linspace(0, rounds, args.evaluations, endpoint=False, dtype=int).tolist())
+    logged = range(0, rounds, -(-rounds // args.evaluations))
 
     def log(step: int) -> dict[str, float]:
         figures = exactdice.exact_evaluation(network, games.envs)
@@ -263,10 +262,8 @@ def main(args: Args) -> dict[str, float]:
             buffer.add(batch)
         if number in logged:
             log(step)
-            if args.audit:  # the newest transitions: older networks have drawn the others
-                report = check(games, buffer.newest(moves), target, network, args, epsilon)
-                if number == 0 or not report.ok:
-                    print(report)
+        if number in logged[: args.audit]:  # the newest: older networks have drawn the others
+            print(check(games, buffer.newest(moves), target, network, args, epsilon))
         if step >= args.learning_starts:
             optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - number / rounds)
             update(network, target, optimizer, buffer, args)

@@ -15,7 +15,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import gymnasium as gym
-import numpy as np
 import torch
 import tyro
 from exactdice.diagnose import Report, Rollout, audit
@@ -59,9 +58,9 @@ class Args:
     max_gradient: float = 0.5
     """largest norm of a gradient"""
     evaluations: int = 10
-    """exact evaluations before the last one"""
-    audit: bool = True
-    """whether the rollout at each evaluation is audited"""
+    """exact evaluations before the one at the end"""
+    audit: int = 2
+    """evaluations, from the first, at which the rollout is audited; 0 for none"""
 
 
 class Steps(NamedTuple):
@@ -236,7 +235,7 @@ def main(args: Args) -> dict[str, float]:
     agent = Agent(games.seen.shape[1], games.legal.shape[1])
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
     rounds = max(1, args.total_timesteps // (args.num_envs * args.num_steps))
-    logged = set(np.linspace(0, rounds, args.evaluations, endpoint=False, dtype=int).tolist())
+    logged = range(0, rounds, -(-rounds // args.evaluations))
 
     def log(number: int) -> dict[str, float]:
         figures = exactdice.exact_evaluation(agent.actor, games.envs)
@@ -250,10 +249,8 @@ def main(args: Args) -> dict[str, float]:
         steps, last_values = collect(games, agent, args.num_steps)
         if number in logged:
             log(number)
-            if args.audit:
-                report = check(games, agent, steps, last_values, args)
-                if number == 0 or not report.ok:
-                    print(report)
+        if number in logged[: args.audit]:
+            print(check(games, agent, steps, last_values, args))
         optimizer.param_groups[0]["lr"] = args.learning_rate * left
         advantages = advantages_of(steps, last_values, args)
         update(agent, optimizer, steps, advantages, args, args.entropy_weight * left)
