@@ -1,12 +1,15 @@
 """DQN in one file, to read: beside each line that people get wrong stands the audit of that line.
 
-An audit compares what the program has recorded with the exact law of the game, and names the
-mistake. A comment such as ``# target-ignores-ends`` gives the name that the audit prints if this
-line is wrong. The agent is scored exactly, over all states, instead of by sample games.
+An audit compares the recorded numbers with the exact law of the game, and names the mistake. A
+comment such as ``# target-ignores-ends`` has the name of the mistake that the line avoids. The
+agent is scored exactly, over all states, instead of by sample games.
 
 python examples/dqn.py --help
-python examples/dqn.py                                    # Greed
-python examples/dqn.py --env-id exactdice/FourTwoOne-v0
+python examples/dqn.py                                    # Greed: 0.9950 in 128 s of processor time
+python examples/dqn.py --env-id exactdice/FourTwoOne-v0   # 421: 0.9988 in 82 s
+
+1 is the optimum; the tuned agents of docs/leaderboard.md, after 6 million moves, reach 0.9964 and
+0.9998.
 """
 
 import time
@@ -69,12 +72,12 @@ class Args:
 class Batch(NamedTuple):
     """Transitions, shape (move, ...): also the legal actions after each."""
 
-    seen: Tensor
+    observations: Tensor
     actions: Tensor
     rewards: Tensor
-    ended: Tensor
-    after: Tensor
-    legal_after: Tensor
+    terminated: Tensor
+    next_observations: Tensor
+    next_masks: Tensor
 
 
 def make_envs(args: Args) -> GameVectorEnv:
@@ -93,19 +96,19 @@ class Games:
     def __init__(self, envs: GameVectorEnv, seed: int) -> None:
         self.envs = envs
         low, high = envs.task.game.payoff_range
-        self.scale = high - low  # reward-scaled: a constant factor is fine, the audit notes it
+        self.scale = high - low  # rewards of size 1; the audit notes the factor
         self._read(*envs.reset(seed=seed))
 
-    def _read(self, seen: Any, info: dict[str, Any]) -> None:
+    def _read(self, observations: Any, info: dict[str, Any]) -> None:
         # stale-observation: some environments overwrite the array that they gave; hence copies.
-        self.seen = torch.tensor(seen)
-        self.legal = torch.tensor(info["action_mask"], dtype=torch.bool)
+        self.observations = torch.tensor(observations)
+        self.masks = torch.tensor(info["action_mask"], dtype=torch.bool)
 
     def step(self, actions: Tensor) -> tuple[Tensor, Tensor]:
         """Make a move in each game; return rewards and whether the games have ended."""
-        seen, rewards, ended, _truncated, info = self.envs.step(actions.numpy())
-        self._read(seen, info)  # games are never truncated: all of them end
-        return torch.tensor(rewards / self.scale, dtype=torch.float32), torch.tensor(ended)
+        observations, rewards, terminated, _truncated, info = self.envs.step(actions.numpy())
+        self._read(observations, info)  # games are never truncated: all of them end
+        return torch.tensor(rewards / self.scale, dtype=torch.float32), torch.tensor(terminated)
 
 
 class Buffer:
@@ -113,12 +116,12 @@ class Buffer:
 
     def __init__(self, size: int, features: int, actions: int) -> None:
         self.kept = Batch(
-            seen=torch.zeros(size, features, dtype=torch.uint8),
+            observations=torch.zeros(size, features, dtype=torch.uint8),
             actions=torch.zeros(size, dtype=torch.int64),
             rewards=torch.zeros(size),
-            ended=torch.zeros(size, dtype=torch.bool),
-            after=torch.zeros(size, features, dtype=torch.uint8),
-            legal_after=torch.zeros(size, actions, dtype=torch.bool),
+            terminated=torch.zeros(size, dtype=torch.bool),
+            next_observations=torch.zeros(size, features, dtype=torch.uint8),
+            next_masks=torch.zeros(size, actions, dtype=torch.bool),
         )
         self.size, self.count = size, 0
 
@@ -132,7 +135,8 @@ class Buffer:
     def take(self, rows: Tensor) -> Batch:
         """Return some transitions."""
         batch = Batch(*(kept[rows] for kept in self.kept))
-        return batch._replace(seen=batch.seen.float(), after=batch.after.float())
+        floats = batch.observations.float(), batch.next_observations.float()
+        return batch._replace(observations=floats[0], next_observations=floats[1])
 
     def sample(self, count: int) -> Batch:
         """Draw transitions, all with the same probability."""
@@ -156,16 +160,16 @@ def epsilon_at(step: int, args: Args) -> float:
     return 1 - min(max(part, 0.0), 1.0) * (1 - args.last_epsilon)
 
 
-def greedy(values: Tensor, legal: Tensor) -> Tensor:
+def greedy(values: Tensor, masks: Tensor) -> Tensor:
     """Return the best legal action of each row, shape (move,)."""
-    return values.masked_fill(~legal, -torch.inf).argmax(dim=1)  # illegal-action
+    return values.masked_fill(~masks, -torch.inf).argmax(dim=1)  # illegal-action
 
 
 @torch.no_grad()
-def law(network: nn.Module, seen: Tensor, legal: Tensor, epsilon: float) -> Tensor:
+def law(network: nn.Module, observations: Tensor, masks: Tensor, epsilon: float) -> Tensor:
     """Return the probability of each action under the epsilon-greedy policy, (move, action)."""
-    best = nn.functional.one_hot(greedy(network(seen), legal), legal.shape[1])
-    return (1 - epsilon) * best + epsilon * legal / legal.sum(dim=1, keepdim=True)
+    best = nn.functional.one_hot(greedy(network(observations), masks), masks.shape[1])
+    return (1 - epsilon) * best + epsilon * masks / masks.sum(dim=1, keepdim=True)
 
 
 @torch.no_grad()
@@ -173,28 +177,29 @@ def collect(games: Games, network: nn.Module, epsilon: float, num_steps: int) ->
     """Play; return the transitions of each step."""
     batches = []
     for _ in range(num_steps):
-        seen = games.seen  # shifted-actions: those before the move
-        actions = torch.multinomial(law(network, seen, games.legal, epsilon), 1).squeeze(1)
-        rewards, ended = games.step(actions)
-        # After the end of a game, ``after`` is the first observation of the next game. This is
-        # harmless, as targets_of leaves it out; terminated-missing, target-ignores-ends if not.
-        batches.append(Batch(seen, actions, rewards, ended, games.seen, games.legal))
+        observations = games.observations  # stale-observation: the one before the action
+        actions = torch.multinomial(law(network, observations, games.masks, epsilon), 1).squeeze(1)
+        rewards, terminated = games.step(actions)
+        # terminated-missing: after the end of a game, games.observations are of the next game.
+        after = games.observations, games.masks
+        batches.append(Batch(observations, actions, rewards, terminated, *after))
     return batches
 
 
 @torch.no_grad()
 def targets_of(batch: Batch, target: nn.Module, online: nn.Module, args: Args) -> Tensor:
     """Return r + gamma max Q(s', a') over the legal a', and r where the game has ended."""
-    values = target(batch.after)  # target-from-online-network
-    chosen_by = online(batch.after) if args.double else values  # double-dqn
-    best = greedy(chosen_by, batch.legal_after)  # max-over-illegal: the mask of the next state
+    values = target(batch.next_observations)  # target-from-online-network
+    chosen_by = online(batch.next_observations) if args.double else values  # double-dqn
+    best = greedy(chosen_by, batch.next_masks)  # max-over-illegal: the mask of the next state
     later = values.gather(1, best[:, None]).squeeze(1)
-    return batch.rewards + args.gamma * torch.where(batch.ended, 0.0, later)  # target-ignores-ends
+    later = torch.where(batch.terminated, 0.0, later)  # target-ignores-ends
+    return batch.rewards + args.gamma * later  # gamma-wrong
 
 
 def loss_of(network: nn.Module, batch: Batch, targets: Tensor) -> Tensor:
     """Return the Huber loss of the values of the actions that were taken."""
-    values = network(batch.seen).gather(1, batch.actions[:, None]).squeeze(1)
+    values = network(batch.observations).gather(1, batch.actions[:, None]).squeeze(1)
     return nn.functional.smooth_l1_loss(values, targets)
 
 
@@ -203,7 +208,13 @@ def check(
 ) -> Report:
     """Audit transitions that the present network and epsilon have drawn, and their targets."""
     record = Targets(
-        Transitions(batch.seen, batch.actions, batch.rewards, batch.after, batch.ended),
+        Transitions(
+            observations=batch.observations,
+            actions=batch.actions,
+            rewards=batch.rewards,
+            next_observations=batch.next_observations,
+            terminated=batch.terminated,
+        ),
         targets=targets_of(batch, target, online, args),
         network=target,
         online=online,
@@ -212,8 +223,8 @@ def check(
     )
 
     def policy(observations: Any, masks: Any) -> Any:
-        seen = torch.as_tensor(games.envs.sight.show(observations))
-        return law(online, seen, torch.as_tensor(masks), epsilon).numpy()
+        observations = torch.as_tensor(games.envs.sight.show(observations))
+        return law(online, observations, torch.as_tensor(masks), epsilon).numpy()
 
     return audit(games.envs, record, policy=policy)
 
@@ -240,7 +251,7 @@ def main(args: Args) -> dict[str, float]:
     torch.set_num_threads(1)  # the network is too small to gain from more
     torch.manual_seed(args.seed)
     games, started = Games(make_envs(args), args.seed), time.time()
-    sizes = games.seen.shape[1], games.legal.shape[1]
+    sizes = games.observations.shape[1], games.masks.shape[1]
     network, target = make_network(*sizes), make_network(*sizes)
     target.load_state_dict(network.state_dict())
     optimizer = torch.optim.Adam(network.parameters(), lr=args.learning_rate)

@@ -237,7 +237,7 @@ def test_the_audit_of_a_learner_names_ends_that_are_ignored(learner, monkeypatch
     right = getattr(learner, name)
 
     def wrong(moves, *others):
-        return right(moves._replace(ended=moves.ended & False), *others)
+        return right(moves._replace(terminated=moves.terminated & False), *others)
 
     monkeypatch.setattr(learner, name, wrong)
     learn_a_little(learner)
