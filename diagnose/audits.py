@@ -77,7 +77,7 @@ def _check_steps(report: Report, steps: Steps) -> Steps:
             report.held[check] = of
             continue
         mistake, cure = (found.mistake, found.cure) if found else (None, "")
-        if check == "actions" and found is None:
+        if check == "actions" and found is None and not steps.verdicts["transitions"].wrong.any():
             mistake, cure = "illegal-action", "hold the policy to the mask of legal actions"
         words = f"{_example(steps, check, verdict)}. {cure}".strip()
         report.findings.append(Finding(check, mistake, count, of, words))
@@ -133,6 +133,8 @@ def _reward_mistake(steps: Steps, mode: RewardMode) -> tuple[str | None, str]:
         moved = steps.changed(rewards=np.roll(steps.rewards, shift, axis=0), used=used)
         if not moved.rewards_by(mode)[1].wrong.any():
             return "shifted-rewards", f"each reward was recorded with the {place} step"
+    if not steps.changed(rewards=-steps.rewards).rewards_by(mode)[1].wrong.any():
+        return "reward-scaled", "they have the opposite sign: the agent learns to lose"
     for other in get_args(RewardMode):
         if other != mode and not steps.rewards_by(other)[1].wrong.any():
             return "reward-mode", f"they are rewards of reward={other!r}, and env has {mode!r}"

@@ -46,6 +46,7 @@ def _is_right(found: Steps, before: Steps) -> bool:
 def _autoreset(steps: Steps) -> Iterator[Undone]:
     used = steps.used.copy()
     used[1:] &= ~steps.terminated[:-1]
+    used[0] &= ~steps.wrong[0]  # its game may have ended in the rollout before
     yield Undone(
         "autoreset",
         "after the end of a game the environment ignores one action and resets: leave that row "

@@ -190,10 +190,10 @@ class MoveLaw:
         """Return X, of shape (position of others, result)."""
         if not replies:
             return self._sparse.csr_array((0, self.num_results))
-        found = sum(direct for direct, _ in replies)
-        power = sum(led for _, led in replies)
-        while power.nnz:
-            found = found + power @ found
-            power = power @ power
-            power.eliminate_zeros()  # products that have become 0
+        found = term = sum(direct for direct, _ in replies)
+        led = sum(led for _, led in replies)
+        while term.nnz:  # squares of the matrix of replies would fill up
+            term = led @ term
+            term.eliminate_zeros()  # products that have become 0
+            found = found + term
         return found.tocsr()

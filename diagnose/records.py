@@ -15,6 +15,9 @@ from ..core import BoolArray, FloatArray, InputError, IntArray
 class Transitions:
     """Transitions as a replay buffer holds them, shape (transition, ...), from any library.
 
+    Give each transition once, such as the newest part of a buffer: a batch that was drawn with
+    replacement, or by priority, does not follow the law of the game.
+
     Attributes:
         observations: in the encoding of the environment, or a mapping that has them by name beside
             masks, as ``MaskInObservation`` shows them.

@@ -213,10 +213,10 @@ def _next_rows(states: IntArray) -> tuple[IntArray, BoolArray]:
 
 
 def _factors(rewards: FloatArray, wanted: FloatArray) -> list[float]:
-    """List factors that rewards may have been multiplied by, 1 first."""
+    """List positive factors that rewards may have been multiplied by, 1 first."""
     factors = [1.0]
     for row in np.flatnonzero(np.abs(rewards) > 0)[:50].tolist():
         known = wanted[row][np.isfinite(wanted[row]) & (wanted[row] != 0)]
         factors += (rewards[row] / known).tolist()
-    rounded = {float(f"{factor:.6g}"): factor for factor in reversed(factors)}
+    rounded = {float(f"{factor:.6g}"): factor for factor in reversed(factors) if factor > 0}
     return sorted(rounded, key=lambda factor: factor != 1.0)

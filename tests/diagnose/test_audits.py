@@ -199,6 +199,19 @@ def test_values_are_the_critics(greed):
     assert "values" in audit(env, right).unchecked
 
 
+def test_rewards_of_the_opposite_sign_are_named(greed):
+    env, arrays = greed
+    (found,) = audit(env, rollout(arrays | {"rewards": -arrays["rewards"]})).findings
+    assert (found.check, found.mistake) == ("rewards", "reward-scaled")
+
+
+def test_an_autoreset_is_named_in_later_rollouts_too():
+    env, arrays = play("Greed", mode=AutoresetMode.NEXT_STEP, max_score=12, sides=3)
+    later = {name: array[7:] for name, array in arrays.items()}
+    assert arrays["terminated"][6].any()
+    assert {found.mistake for found in audit(env, rollout(later)).findings} == {"autoreset"}
+
+
 # ------------------------------------------------------------------------ bootstrap targets
 
 
