@@ -1,6 +1,6 @@
 """The audit of a record: every check that cannot give a false alarm, and the known mistakes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_args
 
 import numpy as np
@@ -50,11 +50,11 @@ def audit(
         )
     steps = Steps.of(transitions, task, Seen(task, sight))
     right = _check_steps(report, steps)
-    _check_rewards(report, right, mode)
+    payoffs = _check_rewards(report, right, mode)
     player = None
     if policy is not None:
         player = as_policy(policy, env, deterministic=False)
-    _check_chance(report, right, player)
+    _check_chance(report, right, player, payoffs)
     if isinstance(record, Rollout):
         _check_log_probs(report, record, steps, policy, env)
         _check_critic(report, record, critic)
@@ -108,22 +108,27 @@ def _example(steps: Steps, check: str, verdict: Verdict) -> str:
     return f"{does} cannot lead to {game.describe(game.observe(np.array([after]), seat)[0])}"
 
 
-def _check_rewards(report: Report, steps: Steps, mode: RewardMode) -> None:
-    """Check rewards in a reward mode, up to a constant factor."""
+def _check_rewards(report: Report, steps: Steps, mode: RewardMode) -> FloatArray | None:
+    """Check rewards in a reward mode, up to a constant factor.
+
+    Returns:
+        The payoffs of ended games, as ``Steps.payoffs`` gives them, if the rewards are right.
+    """
     if steps.wrong.any():
         report.unchecked["rewards"] = "the steps that they belong to are wrong"
-        return
+        return None
     factor, verdict = steps.rewards_by(mode)
     count, of = int(verdict.wrong.sum()), int(verdict.checked.sum())
     if not count:
         report.held["rewards"] = of
         if factor != 1:
             report.notes.append(f"rewards are those of the game times {factor:.6g}")
-        return
+        return steps.payoffs(mode, factor)
     mistake, cure = _reward_mistake(steps, mode)
     time, lane = np.argwhere(verdict.wrong)[0].tolist()
     words = f"step {time} of lane {lane} is paid {steps.rewards[time, lane]:.6g}. {cure}".strip()
     report.findings.append(Finding("rewards", mistake, count, of, words))
+    return None
 
 
 def _reward_mistake(steps: Steps, mode: RewardMode) -> tuple[str | None, str]:
@@ -141,12 +146,14 @@ def _reward_mistake(steps: Steps, mode: RewardMode) -> tuple[str | None, str]:
     return None, ""
 
 
-def _check_chance(report: Report, steps: Steps, policy: Policy | None) -> None:
+def _check_chance(
+    report: Report, steps: Steps, policy: Policy | None, payoffs: FloatArray | None
+) -> None:
     """Compare outcomes, first states and actions with their laws."""
     if steps.wrong.any():
         report.unchecked["chance"] = "impossible steps have no law"
         return
-    found = list(deviations(steps, policy))
+    found = list(deviations(steps, policy, payoffs))
     least = threshold(len(found))
     for check in dict.fromkeys(deviation.check for deviation in found):
         mine = [deviation for deviation in found if deviation.check == check]
@@ -196,8 +203,13 @@ def _check_critic(report: Report, rollout: Rollout, critic: Any) -> None:
         report.unchecked["values"] = "values and critic are needed"
         return
     given = as_numbers(rollout.values, "values").astype(np.float64)
-    observations = np.asarray(rollout.observations)
-    flat = observations.reshape(-1, *observations.shape[2:])
+    observations = rollout.observations
+    entries = observations if isinstance(observations, Mapping) else {"": observations}
+    flat: Any = {
+        key: array.reshape(-1, *array.shape[2:])
+        for key, array in ((key, np.asarray(entry)) for key, entry in entries.items())
+    }
+    flat = flat if isinstance(observations, Mapping) else flat[""]
     ours = as_numbers(critic(flat), "critic").astype(np.float64)
     if ours.size != given.size:
         raise InputError(f"critic must give {given.size} values, got shape {ours.shape}")

@@ -63,9 +63,11 @@ class Recorded:
 
 def agree(ours: FloatArray, theirs: FloatArray) -> BoolArray:
     """Say which numbers agree up to single precision."""
-    size = max(float(np.abs(ours).max(initial=0)), 1e-6)
-    close: BoolArray = np.abs(ours - theirs) <= CLOSE * size
-    return close
+    finite = np.isfinite(ours) & np.isfinite(theirs)
+    size = max(float(np.abs(ours).max(initial=0, where=finite)), 1e-6)
+    right: BoolArray = ours == theirs  # infinite ones, too
+    right[finite] = np.abs(ours[finite] - theirs[finite]) <= CLOSE * size
+    return right
 
 
 def advantage_mistakes(recorded: Recorded, given: FloatArray) -> Iterator[tuple[str, str]]:

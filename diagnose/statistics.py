@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..baselines import Policy
-from ..core import FloatArray
+from ..core import FloatArray, IntArray
 from .steps import Steps
 
 #: Chance of a false alarm in a whole audit.
@@ -46,21 +46,24 @@ class Deviation(NamedTuple):
     evidence: float
 
 
-def deviations(steps: Steps, policy: Policy | None) -> Iterator[Deviation]:
+def deviations(
+    steps: Steps, policy: Policy | None, payoffs: FloatArray | None
+) -> Iterator[Deviation]:
     """Compare what chance has brought with its law, for steps that are possible.
 
     Args:
         steps: the recorded steps.
         policy: the policy by which the actions were drawn; None if it is not known.
+        payoffs: of the steps that end games, shape (time, lane); None if they are not known.
     """
-    yield from _outcomes(steps)
+    yield from _outcomes(steps, payoffs)
     if steps.follow:
         yield from _beginnings(steps)
     if policy is not None:
         yield from _actions(steps, policy)
 
 
-def _outcomes(steps: Steps) -> Iterator[Deviation]:
+def _outcomes(steps: Steps, payoffs: FloatArray | None) -> Iterator[Deviation]:
     """Compare the results of moves: components of the next observation, ends and payoffs."""
     # Of the last rows ends alone are known: they would be too many.
     which = steps.verdicts["transitions"].checked & steps.knows_after
@@ -75,9 +78,14 @@ def _outcomes(steps: Steps) -> Iterator[Deviation]:
         )
     }
     features["the end of the game"] = np.append(np.zeros(len(law.states)), nothing + 1)
+    ends: int | IntArray = len(law.states)
+    if payoffs is not None:
+        low, high = game.payoff_range
+        paid = (law.payoffs - low) / max(high - low, 1e-300)
+        features["the payoff"] = np.append(np.zeros(len(law.states)), paid)
+        ends = len(law.states) + np.searchsorted(law.payoffs, payoffs[which][ended])
     results = law.results(steps.after[which])
-    first_end = len(law.states)  # any end: payoffs are checked with the rewards
-    results = np.where(ended, first_end, results)
+    results[ended] = ends
     for words, numbers in features.items():
         logs = [np.log(law.mean(np.exp(rate * numbers)))[rows] for rate in RATES]
         expected = law.mean(numbers)[rows]

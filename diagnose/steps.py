@@ -189,6 +189,24 @@ class Steps:
         wrong[checked] = best[1]
         return best[0], Verdict(checked, wrong)
 
+    def payoffs(self, mode: RewardMode, factor: float) -> FloatArray | None:
+        """Return the payoff of each step that ends a game, 0 elsewhere, shape (time, lane).
+
+        Args:
+            mode: the reward mode.
+            factor: of the rewards, which are right.
+
+        Returns:
+            None if rewards do not tell payoffs, as those of "regret" do not.
+        """
+        if mode == "regret":
+            return None
+        ended = self.terminated & self.used
+        paid = self.rewards[ended] / factor - self._base(mode, ended)
+        known, payoffs = self.law[0].payoffs, np.zeros(self.rewards.shape)
+        payoffs[ended] = known[np.abs(paid[:, None] - known).argmin(axis=1)] if len(known) else 0
+        return payoffs
+
     def _base(self, mode: RewardMode, which: BoolArray) -> FloatArray:
         """Return what a reward mode adds to the payoff of some steps."""
         base = np.zeros(int(which.sum()))

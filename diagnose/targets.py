@@ -49,7 +49,8 @@ def check_targets(report: Report, record: Targets, task: Task, steps: Steps) -> 
     double: dict[str, Any] = {"chosen_by": online} if record.double else {}
     if record.double and online is None:
         raise InputError("online must be the online network where double is True, got None")
-    wanted = targets(**double)
+    known = ended | (steps.after[:, 0] >= 0)  # others are wrong transitions, of no known mask
+    wanted = np.where(known, targets(**double), given)
     right = agree(wanted, given)
     if right.all():
         report.held["targets"] = len(given)
@@ -82,7 +83,7 @@ def check_targets(report: Report, record: Targets, task: Task, steps: Steps) -> 
         ]
     mistake, cure = None, ""
     for name, words, changes in options:
-        if agree(targets(**{**double, **changes}), given).all():
+        if agree(targets(**{**double, **changes}), given)[known].all():
             mistake, cure = name, words
             break
     row = int(np.argmin(right))
