@@ -19,6 +19,7 @@ from ..core import (
 )
 from ..core.contract import order_of, require_attributes
 from ..core.positions import states_of
+from ..core.presentation import present
 from ..core.sweeps import sweeps_of
 from ..core.types import Start
 from ..core.words import listed, plural
@@ -74,7 +75,7 @@ class Task:
     def words(self) -> str:
         """The task in words: "Greed, max_score 50, seat 0, against optimal"."""
         if not self.opponents:
-            return self.game.words
+            return present(self.game).words
         seats: dict[str, list[str]] = {}  # by name of policy
         for other, name in self.labels.items():
             seats.setdefault(name, []).append(str(other))
@@ -84,7 +85,7 @@ class Task:
                 f"{name} in {plural(len(where), 'seat')} {listed(where)}"
                 for name, where in seats.items()
             ]
-        return f"{self.game.words}, seat {self.seat}, against {listed(against)}"
+        return f"{present(self.game).words}, seat {self.seat}, against {listed(against)}"
 
     @property
     def others(self) -> list[int]:

@@ -13,7 +13,7 @@ from exactdice.agents.learners.adapter import ModelPolicy
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.models import make_env, make_model
 from exactdice.core.positions import states_of
-from exactdice.games import GAMES
+from exactdice.games import GAMES, present
 from sb3_contrib import MaskablePPO
 from timing import compare
 
@@ -66,7 +66,7 @@ def time_scores(game: str, errors: tuple[float, ...]) -> None:
     inputs = env.task.game.observe(states, 0), env.task.game.mask(states)
     score = exactdice.score(model, env)
     exact = compare(
-        f"a network of two layers of 128 on {env.task.game.words}, one thread",
+        f"a network of two layers of 128 on {present(env.task.game).words}, one thread",
         {
             f"exact score, forward pass over {len(states):,} states included": (
                 lambda: exactdice.score(model, env)

@@ -8,6 +8,7 @@ from .game import GAMES, Game
 from .layout import Layout
 from .leg import Leg
 from .moves import Moves
+from .presentation import Presentation, present, presents
 from .sampling import AliasLaws, InverseLaws
 from .sweeps import Sweeps, sweeps_for, sweeps_of
 from .turn import Turn
@@ -40,6 +41,7 @@ __all__ = [
     "Moves",
     "Note",
     "Piece",
+    "Presentation",
     "Row",
     "SizeError",
     "Stage",
@@ -54,6 +56,8 @@ __all__ = [
     "at_least",
     "frozen",
     "one_of",
+    "present",
+    "presents",
     "sweeps_for",
     "sweeps_of",
 ]

@@ -1,7 +1,8 @@
 """The board of a position: rows of pieces as data, without places, colours or sizes.
 
-``Game.board`` gives the rows; pictures, pages and the terminal draw them. A piece that a move may
-take has a number, its ``part``; ``Game.parts`` gives the parts that an action takes.
+``Presentation.board`` gives the rows; pictures, pages and the terminal draw them. A piece
+that a move may take has a number, its ``part``; ``Presentation.parts`` gives the parts that an
+action takes.
 """
 
 from collections.abc import Sequence

@@ -6,7 +6,7 @@ by batch (``effects``). A game that breaks the contract of ``Game`` raises a ``G
 checks are quick; ``exactdice.testing.check_game`` compares all methods in every state.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from numbers import Rational
 from typing import Any
 
@@ -57,11 +57,6 @@ def require_contract(game: Game) -> list[tuple[int, IntArray]]:
         number = getattr(game, name)
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
             raise GameError(f"{name} must be an integer of at least 1, got {number}")
-    if not isinstance(game.made_for_two, Mapping):
-        raise GameError(
-            "made_for_two must be a dictionary of keyword arguments, got "
-            f"{type(game.made_for_two).__name__}"
-        )
     if len(game.observation_names) != len(game.observation_sizes):
         raise GameError(
             f"observation_names must be {len(game.observation_sizes)}, as observation_sizes are, "

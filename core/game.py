@@ -1,4 +1,4 @@
-"""The class ``Game``: the methods and attributes that the author of a game writes.
+"""The class ``Game``: the rules of a game, which its author writes.
 
 A *position* is a player to move and a *state*, an integer that stands for all that this player
 sees. In a move the player chooses an action, chance draws an outcome from a law with finitely many
@@ -27,12 +27,17 @@ import numpy as np
 from .checks import range_of, require_numbers
 from .errors import GameError
 from .identity import Identity, Sealed, require_unchanged
-from .presentation import Presentation
 from .sizes import Cost
 from .types import Array, BoolArray, FloatArray, IntArray, Move
 
+#: Methods of ``Presentation``, which games had themselves in earlier versions.
+PRESENTED = (
+    *("describe", "describe_action", "describe_move", "describe_rules", "tell"),
+    *("layout", "board"),
+)
 
-class Game(Presentation, metaclass=Sealed):
+
+class Game(metaclass=Sealed):
     """A finite game of chance and perfect information.
 
     A game is immutable: its attributes cannot be set, and its arrays are read-only. Two games of a
@@ -46,6 +51,7 @@ class Game(Presentation, metaclass=Sealed):
         num_states: states are 0, ..., num_states - 1, for every seat.
         num_actions: actions are 0, ..., num_actions - 1.
         observation_sizes: number of values of each component of an observation.
+        observation_names: names of the components of an observation.
         payoff_range: smallest and largest payoff of a player.
         zero_sum: whether the payoffs of two players always add up to the same total, so that
             what one wins the other loses.
@@ -68,6 +74,20 @@ class Game(Presentation, metaclass=Sealed):
     laws: FloatArray
     _identity: Identity
     cost: ClassVar[Callable[..., Cost] | None] = None
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """Refuse words in a game, where nobody would read them.
+
+        Raises:
+            GameError: if the class has a method of ``Presentation``.
+        """
+        super().__init_subclass__(**keywords)
+        if names := [name for name in PRESENTED if name in vars(cls)]:
+            raise GameError(
+                f"{cls.__name__} must have rules alone, got {', '.join(names)}: move words, boards "
+                "and maps into a class that begins with the lines "
+                f"@presents({cls.__name__}) and class Words(Presentation[{cls.__name__}])"
+            )
 
     # ------------------------------------------------------------------ rules
 

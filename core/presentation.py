@@ -1,37 +1,53 @@
-"""The words, the board and the maps of a game."""
+"""The words, the board and the maps of a game.
+
+``Game`` has the rules alone. Words, boards and maps stand in a ``Presentation``, a class beside the
+game: ``presents`` says whose presentation a class is, and ``present`` finds it. A game
+without such a class is shown in numbers, with the names of the components of its observations.
+"""
 
 import inspect
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import singledispatch
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from .board import Die, Note, Row
+from .errors import GameError
+from .game import Game
 from .layout import Layout
 from .types import IntArray
 
+GameT = TypeVar("GameT", bound=Game)
 
-class Presentation(ABC):
-    """The part of ``Game`` that gives words, boards and maps. A game must write two methods of it.
+
+class Presentation(Generic[GameT]):
+    """The words, the board and the maps of a game. All methods have defaults.
 
     Attributes:
-        name: the name of the game in ids and on the command line.
+        game: the game that is presented.
         made_for_two: keyword arguments for two players, if the default game is for one player.
-        observation_names: names of the components of an observation.
     """
 
-    name: ClassVar[str]
     made_for_two: ClassVar[Mapping[str, Any]] = MappingProxyType({})
-    observation_names: tuple[str, ...]
 
-    @abstractmethod
+    def __init__(self, game: GameT) -> None:
+        self.game = game
+
     def describe(self, observation: IntArray) -> str:
-        """Describe an observation in words that need no legend: "57 points to 63"."""
+        """Describe an observation in words that need no legend: "57 points to 63".
 
-    @abstractmethod
+        By default the names of the components and their values.
+        """
+        seen = zip(self.game.observation_names, observation.tolist(), strict=True)
+        return ", ".join(f"{name} {number}" for name, number in seen)
+
     def describe_action(self, action: int) -> str:
-        """Describe an action in words that may follow a player's name: "rolls 12 dice"."""
+        """Describe an action in words that may follow a player's name: "rolls 12 dice".
+
+        By default "takes action 12".
+        """
+        return f"takes action {action}"
 
     def describe_move(self, observation: IntArray, action: int) -> str:
         """Describe an action at an observation; by default like ``describe_action``."""
@@ -55,7 +71,7 @@ class Presentation(ABC):
         The sentences must follow the arguments of the game. By default the first two paragraphs of
         the module's docstring are one sentence.
         """
-        module = inspect.getmodule(type(self))  # None for a class made by ``exec``
+        module = inspect.getmodule(type(self.game))  # None for a class made by ``exec``
         said = (module and inspect.getdoc(module)) or f"{self.title}."
         return [" ".join(" ".join(said.split("\n\n")[:2]).split())]
 
@@ -70,7 +86,7 @@ class Presentation(ABC):
     @property
     def title(self) -> str:
         """The name of the game as words, for headings."""
-        return re.sub("(?<=[a-z])(?=[A-Z])", " ", self.name)
+        return re.sub("(?<=[a-z])(?=[A-Z])", " ", self.game.name)
 
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
         """Return the board of a position as rows of pieces; by default all components as numbers.
@@ -80,7 +96,7 @@ class Presentation(ABC):
             observation: the observation of that player, shape (component,).
             names: names of the players, by seat.
         """
-        seen = zip(self.observation_names, observation.tolist(), strict=True)
+        seen = zip(self.game.observation_names, observation.tolist(), strict=True)
         return tuple(Row(name, (Note(str(number)),)) for name, number in seen)
 
     def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
@@ -92,20 +108,15 @@ class Presentation(ABC):
         return ()
 
     @property
-    @abstractmethod
-    def keywords(self) -> dict[str, Any]:
-        """The arguments that build this game."""
-
-    @property
     def words(self) -> str:
         """The name and, as on the command line, all arguments that differ from their defaults."""
-        defaults = inspect.signature(type(self)).parameters
+        defaults = inspect.signature(type(self.game)).parameters
         chosen = [
             f", {name} {_as_typed(value)}"
-            for name, value in self.keywords.items()
+            for name, value in self.game.keywords.items()
             if value != defaults[name].default
         ]
-        return self.name + "".join(chosen)
+        return self.game.name + "".join(chosen)
 
 
 def _as_typed(value: Any) -> str:
@@ -113,3 +124,31 @@ def _as_typed(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, str | int | float) else "as a table"
+
+
+@singledispatch
+def present(game: Game) -> Presentation[Any]:
+    """Return the presentation of a game, which is found by the class of the game."""
+    return Presentation(game)
+
+
+PresentationT = TypeVar("PresentationT", bound=type[Presentation[Any]])
+
+
+def presents(kind: type[Game]) -> Callable[[PresentationT], PresentationT]:
+    """Make the decorated class the presentation of a class of games and of its subclasses.
+
+    Raises:
+        GameError: if ``made_for_two`` is no dictionary.
+    """
+
+    def decorate(presented: PresentationT) -> PresentationT:
+        if not isinstance(presented.made_for_two, Mapping):
+            raise GameError(
+                "made_for_two must be a dictionary of keyword arguments, got "
+                f"{type(presented.made_for_two).__name__}"
+            )
+        present.register(kind, presented)
+        return presented
+
+    return decorate

@@ -14,6 +14,7 @@ from typing_extensions import override
 from .arithmetic import Arithmetic
 from .blocks import Block, PayoffLaw
 from .leg_part import parts_of
+from .presentation import present
 from .turn_game import TurnGame
 from .turn_values import TurnMass, TurnValues
 from .types import Array, Decide, IntArray
@@ -236,4 +237,5 @@ class TurnBlock(Block):
         (leg,), (state,) = self._game.enter(self._cut[[point]], roll)
         seat = self._game.legs[leg].seat
         seen = self._game.observe(np.array([state]), seat)[0]
-        return f"player {seat} at the beginning of a turn: {self._game.describe(seen)}"
+        words = present(self._game).describe(seen)
+        return f"player {seat} at the beginning of a turn: {words}"

@@ -9,6 +9,7 @@ from ..baselines import Policy, as_policy
 from ..baselines.policies.tables import as_numbers
 from ..baselines.task import task_and_sight
 from ..core import BoolArray, FloatArray, InputError
+from ..core.presentation import present
 from ..envs import RewardMode
 from .catalogue import named
 from .estimates import Recorded, advantage_mistakes, agree, return_mistakes
@@ -93,19 +94,20 @@ def _example(steps: Steps, check: str, verdict: Verdict) -> str:
         return f"{where}: the agent never sees this observation before a move"
     game, seat = steps.task.game, steps.task.seat
     seen = game.observe(np.array([state]), seat)[0]
-    told = f"{where}: {game.describe(seen)}"
+    told = f"{where}: {present(game).describe(seen)}"
     if check == "first states":
         return f"{told} cannot be the first position of a game"
     action = int(steps.actions[time, lane])
     if check == "actions":
         return f"{told}: action {action} is illegal"
-    does = f"{told}: {game.describe_move(seen, action)}"
+    does = f"{told}: {present(game).describe_move(seen, action)}"
     after = int(steps.after[time, lane])
     if steps.terminated[time, lane]:
         return f"{does} cannot end the game"
     if after < 0:
         return f"{does}; the next observation is none that the agent sees before a move"
-    return f"{does} cannot lead to {game.describe(game.observe(np.array([after]), seat)[0])}"
+    led = present(game).describe(game.observe(np.array([after]), seat)[0])
+    return f"{does} cannot lead to {led}"
 
 
 def _check_rewards(report: Report, steps: Steps, mode: RewardMode) -> FloatArray | None:

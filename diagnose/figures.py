@@ -17,6 +17,7 @@ from ..baselines.policies.door import packages_of
 from ..baselines.policies.tables import as_numbers
 from ..baselines.solving.induction import visit_action_values
 from ..core import FLOATS, FloatArray, InputError, IntArray, Stage
+from ..core.presentation import present
 from .records import numbers
 from .view import BATCH, AgentView
 
@@ -79,9 +80,9 @@ class Estimates:
         action = None if self.actions is None else int(self.actions[place])
         given, exact = float(self.given[place]), float(self.exact[place])
         met = float(self.occupancy[place])
-        where = game.describe(seen)
+        where = present(game).describe(seen)
         if action is not None:
-            where += f": {game.describe_move(seen, action)}"
+            where += f": {present(game).describe_move(seen, action)}"
         often = f"{met:.4f} times a game" if game.has_cycles else f"in {met:.2%} of games"
         words = f"{where}; estimate {given:.4f}, exact value {exact:.4f}, met {often}"
         return Estimate(tuple(seen.tolist()), action, given, exact, met, words)
@@ -281,7 +282,7 @@ def _estimates(
         place = tuple(wrong[0].tolist())
         seen = view.task.game.observe(states[place[0] : place[0] + 1], view.task.seat)[0]
         raise InputError(
-            f"{name} must be finite, got {given[place]} at {view.task.game.describe(seen)}"
+            f"{name} must be finite, got {given[place]} at {present(view.task.game).describe(seen)}"
         )
     return given
 

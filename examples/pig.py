@@ -19,7 +19,17 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from exactdice.games import Array, BoolArray, Game, InputError, IntArray, Move, at_least
+from exactdice.games import (
+    Array,
+    BoolArray,
+    Game,
+    InputError,
+    IntArray,
+    Move,
+    Presentation,
+    at_least,
+    presents,
+)
 
 import exactdice
 
@@ -95,6 +105,11 @@ class Pig(Game):
         own, other, total = np.moveaxis(np.asarray(observations), -1, 0)
         states = (own * self.target + other) * self.target + total
         return np.where((own + total < self.target) & (total != 1), states, -1)
+
+
+@presents(Pig)
+class PigPresentation(Presentation[Pig]):
+    """The words of the game."""
 
     def describe(self, observation: IntArray) -> str:
         """Put an observation into words."""

@@ -13,7 +13,17 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from exactdice.games import Array, BoolArray, Game, InputError, IntArray, Move, at_least
+from exactdice.games import (
+    Array,
+    BoolArray,
+    Game,
+    InputError,
+    IntArray,
+    Move,
+    Presentation,
+    at_least,
+    presents,
+)
 
 import exactdice
 
@@ -79,10 +89,15 @@ class TwentyOne(Game):
         """Give the state of each observation."""
         return np.asarray(observations)[..., 0] * (self.limit + 2) + observations[..., 1]
 
+
+@presents(TwentyOne)
+class TwentyOnePresentation(Presentation[TwentyOne]):
+    """The words of the game."""
+
     def describe(self, observation: IntArray) -> str:
         """Put an observation into words."""
         own, to_beat = observation
-        return f"{own} so far, {to_beat if to_beat <= self.limit else 'nothing'} to beat"
+        return f"{own} so far, {to_beat if to_beat <= self.game.limit else 'nothing'} to beat"
 
     def describe_action(self, action: int) -> str:
         """Put an action into words that may follow the name of a player."""

@@ -24,6 +24,7 @@ from ..core import (
     Moves,
     Note,
     Piece,
+    Presentation,
     Row,
     SizeError,
     Stage,
@@ -36,6 +37,8 @@ from ..core import (
     at_least,
     frozen,
     one_of,
+    present,
+    presents,
 )
 from .four_two_one import FourTwoOne, FourTwoOneMatch
 from .greed import Greed
@@ -80,6 +83,7 @@ __all__ = [
     "Moves",
     "Note",
     "Piece",
+    "Presentation",
     "Row",
     "ShutTheBox",
     "SizeError",
@@ -93,4 +97,6 @@ __all__ = [
     "at_least",
     "frozen",
     "one_of",
+    "present",
+    "presents",
 ]

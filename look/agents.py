@@ -5,6 +5,7 @@ import numpy as np
 from ..baselines import Score, score, solve
 from ..core import FloatArray, IntArray, Layout
 from ..core.positions import states_of
+from ..core.presentation import present
 from .charts import Bars, CellWords, Map, Plot
 from .registry import agent_chart
 
@@ -16,10 +17,10 @@ def mistakes(scored: Score) -> Plot:
     """Plot the cost of an agent's mistakes in each state."""
     task = scored.task
     game, states = task.game, states_of(task.game, task.seat)
-    layout = game.layout(game.observe(states, task.seat))
+    layout = present(game).layout(game.observe(states, task.seat))
     panels = [_bars(scored)] if layout is None else _maps(scored, states, layout)
     return Plot(
-        title=f"Where {scored.policy} errs: {game.title}",
+        title=f"Where {scored.policy} errs: {present(game).title}",
         caption=f"The cost of the mistakes of {scored.policy} in each cell, in payoff per game, on "
         f"a logarithmic scale. Their sum is its regret, {scored.regret:.6f}; the optimum is "
         f"{scored.optimum:.6f}.{_worst(scored)}",
@@ -93,8 +94,9 @@ def decision(scored: Score, state: int) -> str:
     )
     done = int(law.argmax()) if wrong < 0 else wrong
     often = "" if law[done] == 1 else f" with probability {law[done]:.2g}"
-    said = f"{game.describe(seen)}: {game.describe_move(seen, done)}{often}"
-    return said if wrong < 0 else f"{said}, best {game.describe_move(seen, best)}"
+    words = present(game)
+    said = f"{words.describe(seen)}: {words.describe_move(seen, done)}{often}"
+    return said if wrong < 0 else f"{said}, best {words.describe_move(seen, best)}"
 
 
 def _bars(scored: Score) -> Bars:
@@ -106,7 +108,7 @@ def _bars(scored: Score) -> Bars:
     return Bars(
         title="The costliest states",
         x_label="payoff given away per game",
-        labels=[game.describe(seen) for seen in game.observe(states, seat)],
+        labels=[present(game).describe(seen) for seen in game.observe(states, seat)],
         values=costs[states],
         words=[decision(scored, int(state)) for state in states],
     )
@@ -118,7 +120,7 @@ def outcomes(scored: Score) -> Plot:
     best = score("optimal", scored.task)
     payoffs = sorted({*scored.outcomes, *best.outcomes}, reverse=True)
     panel = Bars(
-        title=f"What {scored.policy} gets: {scored.task.game.title}",
+        title=f"What {scored.policy} gets: {present(scored.task.game).title}",
         x_label="probability",
         labels=[f"payoff {payoff:g}" for payoff in payoffs],
         values=np.array([scored.outcomes.get(payoff, 0.0) for payoff in payoffs]),

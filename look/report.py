@@ -11,6 +11,7 @@ from ..baselines import Blunder, Score, Task, evaluate, solve
 from ..baselines import score as exact_score
 from ..baselines.scoring.score import FIGURES
 from ..core import Game, InputError
+from ..core.presentation import present
 from ..core.words import typed
 from . import agents, page
 from .charts import Plot
@@ -34,7 +35,7 @@ def write_report(agent: PolicyOptions, path: Path) -> Score:
     if path.suffix.lower() != ".html":
         raise InputError(f"page must end in .html, got {path}")
     score = agent.score(Path(agent.policy).name)
-    title = f"{score.task.game.title}: {score.policy}"
+    title = f"{present(score.task.game).title}: {score.policy}"
     path.write_text(page.to_html(title, list(_parts(agent, score))), encoding="utf-8")
     return score
 
@@ -120,10 +121,11 @@ def _best_response(score: Score) -> Iterator[str]:
 def _improved(game: Game, blunder: Blunder) -> str:
     """Compare the move of the best response with the move of the equilibrium."""
     seen = np.array(blunder.observation)
+    words = present(game)
     return (
-        f"{game.describe(seen)}: {game.describe_move(seen, blunder.best_action)} for an expected "
+        f"{words.describe(seen)}: {words.describe_move(seen, blunder.best_action)} for an expected "
         f"payoff of {blunder.best_value:.4f}, the equilibrium "
-        f"{game.describe_move(seen, blunder.action)} for {blunder.value:.4f}"
+        f"{words.describe_move(seen, blunder.action)} for {blunder.value:.4f}"
     )
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..baselines import Task, solve
 from ..core import InputError, IntArray, at_least
+from ..core.presentation import present
 from ..core.sizes import show
 from ..core.words import to_you
 from ..envs.api.encoding import Encoding
@@ -134,8 +135,9 @@ class Session:
     def _choices(self, state: int) -> list[Choice]:
         game, where = self.task.game, np.array([state])
         seen, legal = game.observe(where, self.task.seat)[0], np.flatnonzero(game.mask(where)[0])
+        shown = present(game)
         return [
-            Choice(action, to_you(game.describe_move(seen, action)), game.parts(seen, action))
+            Choice(action, to_you(shown.describe_move(seen, action)), shown.parts(seen, action))
             for action in legal.tolist()
         ]
 

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from ..baselines.scoring.certificate import printable
 from ..core import InputError
+from ..core.presentation import present
 from ..core.words import listed, typed
 from .asking import Ask, asking, patience
 from .coach import balance_in_words, ranked, unit_of, verdict
@@ -214,7 +215,7 @@ class Terminal:
 
     def _greet(self) -> None:
         session, task = self._session, self._session.task
-        self._say(f"{task.game.title}, seed {session.seed}", style="bold")
+        self._say(f"{present(task.game).title}, seed {session.seed}", style="bold")
         if task.labels:
             others = listed(dict.fromkeys(task.labels.values()))
             place = f"player {task.seat + 1} of {task.game.num_players}"

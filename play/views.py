@@ -6,6 +6,7 @@ from typing import Any
 
 from ..baselines import policy_names
 from ..core import GAMES, Game, SizeError
+from ..core.presentation import present
 from ..envs import find_game
 from ..envs.drawing.painting import to_svg
 from ..envs.drawing.picture import NARROW, WIDE, picture_of
@@ -44,12 +45,13 @@ def game_view(kind: type[Game], first: GameRecord) -> JSON:
     named = [name for name in policy_names(game) if "<" not in name]
     given.pop(kind.opponent_keyword, None)
     against = (against_of(first) if is_first else None) or kind.default_opponent
+    shown = present(default)
     keywords = inspect.signature(kind).parameters.values()
     return {
         "name": kind.name,
-        "title": default.title,
+        "title": shown.title,
         "players": default.num_players,
-        "for_two": dict(kind.made_for_two) if default.num_players == 1 else {},
+        "for_two": dict(shown.made_for_two) if default.num_players == 1 else {},
         "opponents": list(dict.fromkeys([against, *named])),
         "seat": seat,
         "keywords": [
@@ -73,7 +75,7 @@ def session_view(session: Session, record: GameRecord) -> JSON:
     film, task = session.film, session.task
     unit = unit_of(task.game)
     return {
-        "title": task.game.title,
+        "title": present(task.game).title,
         "rules": rules(task.game),
         "names": session.names,
         "seat": task.seat,

@@ -36,7 +36,7 @@ SMALL = {
 
 
 class Bare(Game):
-    """A game of places that are seen as one number, where every action is legal, without words."""
+    """A game of places that are seen as one number, where every action is legal."""
 
     def observe(self, states, seat):
         return states[:, None]
@@ -50,12 +50,6 @@ class Bare(Game):
     def advance(self, seats, states, actions, outcomes):
         move = self.exact_advance(seats, states, actions, outcomes)
         return move._replace(payoffs=move.payoffs.astype(float))
-
-    def describe(self, observation):
-        return f"at {observation[0]}"
-
-    def describe_action(self, action):
-        return f"takes way {action}"
 
 
 class Walk(Bare):

@@ -10,7 +10,7 @@ import pytest
 from exactdice.core import Values
 from exactdice.envs import Engine
 from exactdice.envs.engine.table_lanes import ArrayLanes
-from exactdice.games import AliasLaws, GameError, InputError
+from exactdice.games import AliasLaws, GameError, InputError, Presentation, presents
 
 from exactdice.testing import answers, batches, check_game
 
@@ -43,10 +43,6 @@ ATTRIBUTES = [
     ({"payoff_range": (1.0, 0.0)}, "payoff_range must be the smallest and the largest payoff"),
     ({"exact_range": (Fraction(0), Fraction(2))}, "payoff_range .* 0.0 to 1.0, exactly 0.0 to 2.0"),
     ({"keywords": property(lambda game: {"n": game.n})}, "kept as an attribute of its name: .*'n'"),
-    (
-        {"describe_rules": lambda game: ["Roll.", "two\nlines"]},
-        r"sentence 2 of describe_rules\(\) must be one printable line",
-    ),
     (
         {"payoff_range": (0.0, 0.5)},
         "payoffs must be in payoff_range, 0.0 to 0.5, got 1.0 by action",
@@ -105,10 +101,6 @@ METHODS = [
     ("encode", lambda game, states: states - 1, "encode must invert observe, got 4 for .* state 5"),
     ("mask", lambda game, mask: mask * 1, "mask must be bool of shape .* got int64"),
     ("mask", lambda game, mask: mask & False, "mask must allow .* got none in state 5"),
-    ("describe", lambda game, words: "one\ntwo", r"describe\(.*\) must be one printable line, got"),
-    ("describe_action", lambda game, words: "", r"describe_action\(0\) must be one printable line"),
-    ("describe_move", lambda game, words: "", r"describe_move\(\[0 5\], 0\) must be one printable"),
-    ("tell", lambda game, words: f"{words}\n", r"tell\(\[0 5\], 0, 0\) must be one printable line"),
     ("law", lambda game, rows: rows + 1, r"law must give rows below 2, got"),
 ]
 
@@ -122,6 +114,24 @@ def test_a_wrong_answer_of_a_method_is_named(twenty_one, name, change, message):
 
     with pytest.raises(GameError, match=message):
         check_game(broken(twenty_one, **{name: wrong}))
+
+
+WORDS = [
+    ("describe", "one\ntwo", r"describe\(.*\) must be one printable line, got"),
+    ("describe_action", "", r"describe_action\(0\) must be one printable line"),
+    ("describe_move", "", r"describe_move\(\[0 5\], 0\) must be one printable"),
+    ("tell", "stops\n", r"tell\(\[0 5\], 0, 0\) must be one printable line"),
+    ("describe_rules", ["Roll.", "two\nlines"], r"sentence 2 of describe_rules\(\) must be one"),
+]
+
+
+@pytest.mark.parametrize(("name", "words", "message"), WORDS)
+def test_words_that_are_no_line_are_named(twenty_one, name, words, message):
+    game = broken(twenty_one)
+    said = type("Said", (Presentation,), {name: lambda shown, *given: words})
+    presents(type(game))(said)
+    with pytest.raises(GameError, match=message):
+        check_game(game)
 
 
 def test_laws_that_differ_from_the_exact_ones_are_named(twenty_one):

@@ -8,7 +8,7 @@ import pytest
 from exactdice.baselines import Task
 from exactdice.core.positions import states_of
 from exactdice.core.words import dice_words, either, listed, ordinal, plural, spelled, to_you, up_to
-from exactdice.games import GAMES
+from exactdice.games import GAMES, present
 from small_games import SMALL
 
 import exactdice
@@ -29,20 +29,20 @@ def test_no_sentence_is_python_and_each_move_has_its_own(name, size):
             states, game.observe(states, seat), game.mask(states), strict=True
         ):
             actions = np.flatnonzero(legal).tolist()
-            moves = [game.describe_move(seen, action) for action in actions]
+            moves = [present(game).describe_move(seen, action) for action in actions]
             assert len(set(moves)) == len(actions)
             rows = game.law(np.full(len(actions), state), np.array(actions))
             told = [
-                game.tell(seen, action, int(outcome))
+                present(game).tell(seen, action, int(outcome))
                 for action, row in zip(actions, rows, strict=True)
                 for outcome in np.flatnonzero(game.laws[row])[[0, -1]]
             ]
-            for sentence in chain([game.describe(seen)], moves, told):
+            for sentence in chain([present(game).describe(seen)], moves, told):
                 assert sentence.isprintable()
                 assert not PYTHON.search(sentence)
     for action in range(game.num_actions):  # illegal ones, too, as environments may be given them
-        assert game.describe_move(seen, action).isprintable()
-    actions = [game.describe_action(action) for action in range(game.num_actions)]
+        assert present(game).describe_move(seen, action).isprintable()
+    actions = [present(game).describe_action(action) for action in range(game.num_actions)]
     assert len(set(actions)) == len(actions)
     assert not any(PYTHON.search(words) for words in actions)
 
@@ -58,9 +58,12 @@ def test_no_blunder_task_or_score_is_told_in_python(name, size):
         for blunder in score.blunders(None):
             seen = np.array(blunder.observation)
             does, best = (
-                game.describe_move(seen, action) for action in (blunder.action, blunder.best_action)
+                present(game).describe_move(seen, action)
+                for action in (blunder.action, blunder.best_action)
             )
-            assert blunder.words.startswith(f"{game.describe(seen)}: {does} for an expected payoff")
+            assert blunder.words.startswith(
+                f"{present(game).describe(seen)}: {does} for an expected payoff"
+            )
             assert f", optimal play {best} for " in blunder.words
             assert not PYTHON.search(blunder.words)
 

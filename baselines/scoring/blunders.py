@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core import FLOATS, FloatArray, Game, IntArray, Stage, Values
+from ...core.presentation import present
 from ..policies.kinds import Policy
 from ..solving.evaluation import Solution
 from ..solving.induction import visit_action_values
@@ -119,11 +120,12 @@ def _in_words(
     cost: float,
 ) -> str:
     seen = np.array(observation)
-    does, best = (game.describe_move(seen, chosen) for chosen in (action, best_action))
+    words = present(game)
+    does, best = (words.describe_move(seen, chosen) for chosen in (action, best_action))
     met = f"in {occupancy:.2%} of games"
     if game.has_cycles:
         met = f"{occupancy:.4f} times a game"
     return (
-        f"{game.describe(seen)}: {does} for an expected payoff of {value:.4f}, "
+        f"{words.describe(seen)}: {does} for an expected payoff of {value:.4f}, "
         f"optimal play {best} for {best_value:.4f}; met {met}, costs {cost:.6f} a game"
     )

@@ -34,6 +34,7 @@ opponents move first, over which a mean is taken.
 from collections.abc import Iterable
 
 from ...core import Game, InputError
+from ...core.presentation import present
 from ..policies.kinds import Policy
 
 UNIT = 2.0**-53
@@ -85,7 +86,7 @@ def require_precision(game: Game, bound: float) -> None:
     low, high = game.payoff_range
     if bound > LARGEST_ERROR * (high - low) > 0:
         raise InputError(
-            f"values of {game.title} must be right within {LARGEST_ERROR} of the span of its "
-            f"payoffs, but in floats they may be off by {bound:.1e}, as the game may come back to "
-            "a position too often: compute with exact=True"
+            f"values of {present(game).title} must be right within {LARGEST_ERROR} of the span "
+            f"of its payoffs, but in floats they may be off by {bound:.1e}, as the game may come "
+            "back to a position too often: compute with exact=True"
         )

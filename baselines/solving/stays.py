@@ -19,6 +19,7 @@ from ...core import (
 )
 from ...core.blocks import Block
 from ...core.positions import legal_in
+from ...core.presentation import present
 from ...core.sweeps import sweeps_of
 from ..cache import cached
 from .linear import solve_linear
@@ -51,8 +52,8 @@ def longest_stays(game: Game, seat: int, arithmetic: Arithmetic = FLOATS) -> Flo
             _stay(game, blocks[number], EXACT, _no_choices(game))  # raises if it is endless
         if arithmetic.rounds:
             raise InputError(
-                f"{game.title} may come back to {blocks[endless[0]].describe_cut(0)}, or near it, "
-                "more often than floats can tell: compute with exact=True"
+                f"{present(game).title} may come back to {blocks[endless[0]].describe_cut(0)}, "
+                "or near it, more often than floats can tell: compute with exact=True"
             )
     return stays
 

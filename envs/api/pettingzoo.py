@@ -24,6 +24,7 @@ except ModuleNotFoundError as error:
 from ...baselines import Sight, Task, make_game, register_environment
 from ...baselines.solving.observations import InDictionary
 from ...core import GAMES, BoolArray, FloatArray, InputError, InverseLaws
+from ...core.presentation import present
 from ...core.sampling import draw
 from ...core.sweeps import checked_advance
 from ..drawing.rendering import FRAMES, MODES, Renderer
@@ -86,7 +87,9 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         name = find_game(game).name
         self.game = make_game(name, ("encoding", "render_mode"), **keywords)
         if self.game.num_players < 2:
-            for_two = [f"{key}={dumps(value)}" for key, value in self.game.made_for_two.items()]
+            for_two = [
+                f"{key}={dumps(value)}" for key, value in present(self.game).made_for_two.items()
+            ]
             advice = f": {', '.join(for_two)} makes it one" if for_two else ""
             raise InputError(f"game must be one of two players or more, got {self.game!r}{advice}")
         self.encoding = Encoding(self.game.observation_sizes, encoding)

@@ -7,6 +7,7 @@ import numpy as np
 
 from ...baselines import Task
 from ...core import Die, Game, IntArray, Row
+from ...core.presentation import present
 from ...core.words import to_you
 from ..engine.lanes import Played
 
@@ -81,11 +82,10 @@ def scene_at(
     action: int | None = None,
 ) -> Scene:
     """Return the scene of a state, with the pieces marked that ``action`` takes, if any."""
-    seen = _seen(game, seat, state)
-    taken = () if action is None else game.parts(seen, action)
-    board = game.board(seat, seen, names)
-    words = game.describe(seen)
-    return Scene(game.title, board, names[seat], seat, taken, tuple(events), position=words)
+    seen, shown = _seen(game, seat, state), present(game)
+    taken = () if action is None else shown.parts(seen, action)
+    board, words = shown.board(seat, seen, names), shown.describe(seen)
+    return Scene(shown.title, board, names[seat], seat, taken, tuple(events), position=words)
 
 
 def film(
@@ -113,16 +113,16 @@ def film(
 
 def event_of(game: Game, move: Played, names: Sequence[str]) -> Event:
     """Describe a move in words and dice."""
-    seen = _seen(game, move.seat, move.state)
-    dice = game.shown(seen, move.action, move.outcome)
+    seen, shown = _seen(game, move.seat, move.state), present(game)
+    dice = shown.shown(seen, move.action, move.outcome)
     if not dice:
-        rows = game.board(move.seat, seen, names)
+        rows = shown.board(move.seat, seen, names)
         own = [row.pieces for row in rows if row.seat == move.seat]
         rolled = ([piece for piece in pieces if isinstance(piece, Die)] for pieces in own)
         dice = tuple(next(filter(None, rolled), ()))
-    taken, who = game.parts(seen, move.action), names[move.seat]
-    words = _said_of(who, game.tell(seen, move.action, move.outcome))
-    return Event(who, game.describe(seen), dice, taken, words)
+    taken, who = shown.parts(seen, move.action), names[move.seat]
+    words = _said_of(who, shown.tell(seen, move.action, move.outcome))
+    return Event(who, shown.describe(seen), dice, taken, words)
 
 
 def ending(task: Task, payoff: float, names: Sequence[str]) -> str:

@@ -2,5 +2,12 @@
 
 from .game import FourTwoOne
 from .match import FourTwoOneMatch
+from .match_presentation import FourTwoOneMatchPresentation
+from .presentation import FourTwoOnePresentation
 
-__all__ = ["FourTwoOne", "FourTwoOneMatch"]
+__all__ = [
+    "FourTwoOne",
+    "FourTwoOneMatch",
+    "FourTwoOneMatchPresentation",
+    "FourTwoOnePresentation",
+]

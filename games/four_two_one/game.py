@@ -15,22 +15,21 @@ by a utility, and a set of two players.
 
 from collections.abc import Iterator
 from math import log2
-from types import MappingProxyType
 from typing import ClassVar, get_args
 
 from ...core.checks import at_least, one_of
 from ...core.errors import InputError
 from ...core.sizes import Cost, check_sizes, choose, turn_cost
 from ...core.turn import Turn
+from ...core.turn_game import TurnGame
 from .ranking import Combination
 from .rounds import Tie, Utility, digest, is_set, round_of
 from .turn import Casting
-from .words import FourTwoOneWords
 
 MANY = 100  # dice; every limit on sizes is lower
 
 
-class FourTwoOne(FourTwoOneWords):
+class FourTwoOne(TurnGame):
     """The rules of 421.
 
     A state is (faces accumulated, faces cast, casts made) and, in a set, (casts imposed, rank of
@@ -61,7 +60,6 @@ class FourTwoOne(FourTwoOneWords):
     """
 
     name: ClassVar[str] = "FourTwoOne"
-    made_for_two = MappingProxyType({"utility": "set"})
 
     def __init__(
         self,

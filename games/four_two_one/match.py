@@ -25,9 +25,9 @@ import numpy as np
 from ...core.checks import at_least, one_of
 from ...core.dice import combinations
 from ...core.sizes import Cost, check_sizes
+from ...core.turn_game import TurnGame
 from ...core.types import BoolArray, IntArray, frozen
 from .game import FourTwoOne
-from .match_words import FourTwoOneMatchWords
 from .phases import Phase, Settlement, legs_of
 from .ranking import tokens as worth_of
 
@@ -36,7 +36,7 @@ MatchTie = Literal["last", "replay"]
 ShortPot = Literal["truncate", "spill"]
 
 
-class FourTwoOneMatch(FourTwoOneMatchWords):
+class FourTwoOneMatch(TurnGame):
     """The rules of a match.
 
     A state is a token state (pot, own tokens, other's tokens) and a state of the set. Actions are

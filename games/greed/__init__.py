@@ -1,6 +1,7 @@
 """Greed: the rules, and sweeps by a recursion."""
 
 from .game import Greed
+from .presentation import GreedPresentation
 from .sweeps import GreedSweeps
 
-__all__ = ["Greed", "GreedSweeps"]
+__all__ = ["Greed", "GreedPresentation", "GreedSweeps"]

@@ -21,13 +21,13 @@ import numpy as np
 
 from ...core.checks import at_least, one_of
 from ...core.dice import sum_counts, sum_laws
+from ...core.game import Game
 from ...core.sizes import Cost, check_sizes
 from ...core.types import Array, BoolArray, IntArray, Move, frozen
 from .endings import BUST, HIGHER, LOWER, TIES, Endings
-from .words import GreedWords
 
 
-class Greed(GreedWords):
+class Greed(Game):
     """The rules of Greed for two players.
 
     A state is (mover's score, other player's score, last turn?), an action a number of dice.

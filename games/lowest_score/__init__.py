@@ -2,5 +2,12 @@
 
 from .game import LowestScore
 from .match import LowestScoreMatch
+from .match_presentation import LowestScoreMatchPresentation
+from .presentation import LowestScorePresentation
 
-__all__ = ["LowestScore", "LowestScoreMatch"]
+__all__ = [
+    "LowestScore",
+    "LowestScoreMatch",
+    "LowestScoreMatchPresentation",
+    "LowestScorePresentation",
+]

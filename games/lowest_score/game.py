@@ -15,7 +15,6 @@ Objectives:
 
 from collections.abc import Iterator
 from fractions import Fraction
-from types import MappingProxyType
 from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -25,14 +24,14 @@ from ...core.errors import InputError
 from ...core.leg import Leg
 from ...core.sizes import Cost, check_sizes
 from ...core.turn import Turn
+from ...core.turn_game import TurnGame
 from ...core.types import IntArray
 from .turn import by_worth, cost_of_turns, lay_out, list_afterstates, worths
-from .words import LowestScoreWords
 
 Objective = Literal["win", "share", "score"]
 
 
-class LowestScore(LowestScoreWords):
+class LowestScore(TurnGame):
     """The rules of the lowest-score game.
 
     A state is (total kept, dice rolled, best total so far, players after). An action is the number
@@ -56,7 +55,6 @@ class LowestScore(LowestScoreWords):
     """
 
     name: ClassVar[str] = "LowestScore"
-    made_for_two = MappingProxyType({"players": 2})
     opponent_keyword = "opponents"
     default_opponent = "notebook"
 

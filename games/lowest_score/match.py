@@ -18,8 +18,8 @@ import numpy as np
 from ...core.checks import at_least, one_of
 from ...core.leg import Leg
 from ...core.sizes import Cost, check_sizes
+from ...core.turn_game import TurnGame
 from .game import LowestScore
-from .match_words import LowestScoreMatchWords
 from .turn import cost_of_turns
 
 Starter = Literal["winner", "next", "same"]
@@ -37,7 +37,7 @@ class Standing(NamedTuple):
     holder: int  # seat with the lowest total; before the first total, ``seat``
 
 
-class LowestScoreMatch(LowestScoreMatchWords):
+class LowestScoreMatch(TurnGame):
     """The rules of a match.
 
     A state is (total kept, dice rolled, rounds won by the player to move and by each player after

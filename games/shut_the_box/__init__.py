@@ -1,5 +1,6 @@
-"""Shut the Box: its rules."""
+"""Shut the Box: the rules."""
 
 from .game import ShutTheBox
+from .presentation import ShutTheBoxPresentation
 
-__all__ = ["ShutTheBox"]
+__all__ = ["ShutTheBox", "ShutTheBoxPresentation"]

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
 from math import comb, log2
-from types import MappingProxyType
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
@@ -27,14 +26,14 @@ from ...core.errors import InputError
 from ...core.leg import Leg
 from ...core.sizes import Cost, check_sizes, turn_cost
 from ...core.turn import Turn
+from ...core.turn_game import TurnGame
 from ...core.types import IntArray
-from .words import ShutTheBoxWords
 
 Objective = Literal["win", "sum", "shut"]
 MAX_TILES = 12
 
 
-class ShutTheBox(ShutTheBoxWords):
+class ShutTheBox(TurnGame):
     """The rules of Shut the Box.
 
     A state is (open tiles, roll, score to beat or none). An action is a set of tiles to close,
@@ -60,7 +59,6 @@ class ShutTheBox(ShutTheBoxWords):
     """
 
     name: ClassVar[str] = "ShutTheBox"
-    made_for_two = MappingProxyType({"objective": "win"})
 
     def __init__(
         self,
@@ -77,7 +75,7 @@ class ShutTheBox(ShutTheBoxWords):
         self.dice = at_least("dice", dice, 1)
         self.sides = at_least("sides", sides, 2)
         self.one_die = one_die
-        self._one_die_sum = _parse_one_die(one_die)
+        self.largest_one_die_sum = _parse_one_die(one_die)
         if not isinstance(shut_wins, bool):
             raise InputError(f"shut_wins must be True or False, got {shut_wins!r}")
         self.shut_wins = shut_wins
@@ -123,6 +121,10 @@ class ShutTheBox(ShutTheBoxWords):
         return game._replace(seconds=game.seconds + 6e-8 * faces**2)  # the law of the sum
 
     # ------------------------------------------------------------------ the turn
+
+    def num_dice(self, open_sum: int) -> int:
+        """Return the number of dice that a player rolls with a sum of open tiles."""
+        return 1 if open_sum <= self.largest_one_die_sum else self.dice
 
     def _closable(self) -> list[tuple[int, ...]]:
         """List the sets of tiles whose sum can be rolled, after the empty set."""

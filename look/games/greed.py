@@ -9,6 +9,7 @@ import numpy.typing as npt
 from ...baselines import Score, Task, occupancy, solve
 from ...baselines.solving.occupancy import pieces
 from ...core import BoolArray, FloatArray
+from ...core.presentation import present
 from ...core.words import listed
 from ...games import Greed
 from ..charts import CellWords, Map, Plot
@@ -48,7 +49,9 @@ def policy(task: Task) -> Plot:
             whole=True,
             hatched=solution.optimal.sum(axis=1) > 1,
             hatched_label="several numbers are best",
-            says=lambda state: f"{game.describe_action(int(dice[state]))} ({worth[state]:.4f})",
+            says=lambda state: (
+                f"{present(game).describe_action(int(dice[state]))} ({worth[state]:.4f})"
+            ),
         ),
     )
 

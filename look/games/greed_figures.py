@@ -5,6 +5,7 @@ import numpy as np
 from ...baselines import Task, solve
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.dice import sum_laws
+from ...core.presentation import present
 from ...games import Greed
 from ...sources.greed.last_turns import last_turns
 from ..charts import Lines, Map, Plot, Series
@@ -142,7 +143,7 @@ def _small_map(
         hatched=hatched,
         hatched_label="several are best" if title == "Normal turns" else "not optimal",
         words=lambda row, column: (
-            f"{column} : {row}, {game.describe_action(int(dice[row, column]))}: "
+            f"{column} : {row}, {present(game).describe_action(int(dice[row, column]))}: "
             f"rating {values[row, column]:.4f}"
         ),
         colours="diverging",

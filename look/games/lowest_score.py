@@ -7,6 +7,7 @@ import numpy as np
 from ...baselines import Solution, Task, solve
 from ...core import InputError
 from ...core.dice import combinations
+from ...core.presentation import present
 from ...core.words import spelled
 from ...games import LowestScore
 from ...sources.claim import printed_table
@@ -165,8 +166,8 @@ def _kept(
 
     def words(row: int, column: int) -> str:
         here, state = seen[row, column], states[row, column : column + 1]
-        does = game.describe_move(here, int(chosen[row, column]))
-        return f"{game.describe(here)}: {does} ({solution.found.at(seat, state)[0]:.4f})"
+        does = present(game).describe_move(here, int(chosen[row, column]))
+        return f"{present(game).describe(here)}: {does} ({solution.found.at(seat, state)[0]:.4f})"
 
     return Map(
         title=f"{spelled(dice).capitalize()} dice rolled",

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...baselines import Solution, Task, solve
 from ...core import FloatArray, InputError, IntArray
+from ...core.presentation import present
 from ...games import ShutTheBox
 from ..charts import Lines, Map, Plot, Series
 from ..registry import example, game_chart
@@ -86,7 +87,8 @@ def best_sets(task: Task) -> Plot:
         solution, at, _ = found[row]
         seen = game.observe(at[column : column + 1], solution.task.seat)[0]
         value = solution.found.at(solution.task.seat, at[column : column + 1])[0]
-        return f"{game.describe(seen)}: {game.describe_action(chosen[row, column])} ({value:.4f})"
+        closes = present(game).describe_action(chosen[row, column])
+        return f"{present(game).describe(seen)}: {closes} ({value:.4f})"
 
     panel = Map(
         title="Which tiles to close first",

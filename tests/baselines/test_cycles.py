@@ -95,12 +95,6 @@ class Maze(Game):
     def block(self, seat, states):
         return states // (DEPTH * WIDTH), states % (DEPTH * WIDTH) < WIDTH
 
-    def describe(self, observation):
-        return f"at {observation[0]}"
-
-    def describe_action(self, action):
-        return ("left", "right")[action]
-
 
 class Apart(Maze):
     """The first two blocks lead to the third, but not to one another."""

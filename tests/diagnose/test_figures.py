@@ -10,7 +10,7 @@ from exactdice.core import InputError
 from exactdice.core.positions import states_of
 from exactdice.diagnose import critic, overestimation
 from exactdice.envs import MaskInObservation
-from exactdice.games import FourTwoOneMatch, Greed, LowestScore, ShutTheBox
+from exactdice.games import FourTwoOneMatch, Greed, LowestScore, ShutTheBox, present
 from recording import play
 
 TASKS = [
@@ -218,8 +218,10 @@ def test_the_smallest_of_equal_actions_is_taken_and_illegal_ones_never():
     assert found.actions.tolist() == mask.argmax(axis=1)[found.states].tolist()
     (worst,) = found.worst(1)
     seen = np.array(worst.observation)
-    does = task.game.describe_move(seen, worst.action)
-    assert worst.words.startswith(f"{task.game.describe(seen)}: {does}; estimate 0.5000, exact")
+    does = present(task.game).describe_move(seen, worst.action)
+    assert worst.words.startswith(
+        f"{present(task.game).describe(seen)}: {does}; estimate 0.5000, exact"
+    )
 
 
 def test_q_may_be_a_function_or_a_module():

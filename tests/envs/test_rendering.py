@@ -13,7 +13,7 @@ from exactdice.envs.drawing.painting import to_pixels, to_svg
 from exactdice.envs.drawing.picture import NARROW, WIDE, Box, Disc, Text, picture_of
 from exactdice.envs.drawing.scene import event_of, names_of, scene_at
 from exactdice.envs.engine.lanes import Played
-from exactdice.games import GAMES
+from exactdice.games import GAMES, present
 from gymnasium.utils.play import PlayableGame
 from gymnasium.wrappers import HumanRendering, RecordVideo
 from small_games import SMALL
@@ -134,7 +134,7 @@ def test_a_move_takes_pieces_that_are_on_the_table_and_no_two_take_the_same(name
     for seat, states in game.stages():
         for state in states.tolist():
             seen = game.observe(np.array([state]), seat)[0]
-            rows = game.board(seat, seen, [f"player {i}" for i in range(game.num_players)])
+            rows = present(game).board(seat, seen, [f"player {i}" for i in range(game.num_players)])
             parts = [
                 part
                 for row in rows
@@ -143,7 +143,7 @@ def test_a_move_takes_pieces_that_are_on_the_table_and_no_two_take_the_same(name
             ]
             assert len(parts) == len(set(parts))
             legal = np.flatnonzero(game.mask(np.array([state]))[0])
-            taken = [game.parts(seen, action) for action in legal.tolist()]
+            taken = [present(game).parts(seen, action) for action in legal.tolist()]
             if parts:
                 assert all(set(some) <= set(parts) for some in taken)
                 assert len(set(taken)) == len(taken)

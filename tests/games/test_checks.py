@@ -149,8 +149,6 @@ class OfLegs(TurnGame):
     def __init__(self, legs):
         super().__init__(legs, 2, [("number", 9)])
 
-    describe = describe_action = None
-
 
 OfLegs.__abstractmethods__ = frozenset()
 

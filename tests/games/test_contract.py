@@ -8,7 +8,7 @@ import pytest
 from exactdice.baselines import Task, evaluate, occupancy, outcome_distribution, score, solve
 from exactdice.core.positions import states_of
 from exactdice.envs import Engine, sparse_law
-from exactdice.games import GameError
+from exactdice.games import GameError, Presentation, present, presents
 from small_games import Walk
 
 import exactdice
@@ -90,10 +90,6 @@ BROKEN = {
     "nan range": ({"payoff_range": (np.nan, 1.0)}, "payoff_range must be .*, got nan 1.0"),
     "infinite range": ({"payoff_range": (0.0, np.inf)}, "payoff_range must be .*, got 0.0 inf"),
     "turned range": ({"payoff_range": (1.0, 0.0)}, "payoff_range must be .*, got 1.0 0.0"),
-    "keywords as a text": (
-        {"made_for_two": "players=2"},
-        "made_for_two must be a dictionary of keyword arguments, got str",
-    ),
     "no range": ({"payoff_range": None}, "payoff_range must be .*, got None"),
     "other exact range": (
         {"exact_range": (Fraction(0), Fraction(2))},
@@ -201,3 +197,24 @@ def test_a_seat_that_never_moves_need_not_be_listed():
 
     assert states_of(Alone(), 1).tolist() == []
     assert float(solve(Task(Alone(), 0, "random")).value) == pytest.approx(1)
+
+
+def test_words_in_the_class_of_a_game_are_refused():
+    words = {"describe": lambda game, seen: "here", "board": lambda game, *seen: ()}
+    with pytest.raises(
+        GameError, match=r"Told must have rules alone, got describe, board: .*@presents\(Told\)"
+    ):
+        type("Told", (Walk,), words)
+
+
+def test_a_game_without_a_presentation_is_shown_in_numbers():
+    shown, seen = present(Walk()), np.array([3])
+    assert shown.describe(seen) == "cell 3"
+    assert shown.describe_move(seen, 1) == shown.tell(seen, 1, 0) == "takes action 1"
+    assert [row.label for row in shown.board(0, seen, ("you", "other"))] == ["cell"]
+
+
+def test_keywords_for_two_players_are_a_dictionary():
+    texts = type("Texts", (Presentation,), {"made_for_two": "players=2"})
+    with pytest.raises(GameError, match="made_for_two must be a dictionary .*, got str"):
+        presents(Walk)(texts)

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from exactdice.core.listing import transitions
-from exactdice.games import FourTwoOne
+from exactdice.games import FourTwoOne, present
 from exactdice.games.four_two_one.ranking import hierarchy, tokens
 from hypothesis import given
 from hypothesis import strategies as st
@@ -202,22 +202,22 @@ def test_bad_sizes_are_named(keywords, message):
 )
 def test_a_position_reads_as_a_sentence(keywords, seat, seen, words):
     game = FourTwoOne(**keywords)
-    assert game.describe(game.observe(np.array([state(game, *seen)]), seat)[0]) == words
+    assert present(game).describe(game.observe(np.array([state(game, *seen)]), seat)[0]) == words
 
 
 def test_moves_read_as_sentences():
     row = GAME.observe(np.array([state(GAME, (4,), (1, 2), 2)]), 0)[0]
     numbers = [GAME.subsets.index(dice) for dice in [(), (1,), (0, 1), (0, 1, 2)]]
-    assert [GAME.describe_action(number) for number in numbers] == [
+    assert [present(GAME).describe_action(number) for number in numbers] == [
         "puts aside nothing",
         "puts aside the second lowest die",
         "puts aside the lowest and second lowest dice",
         "puts aside the lowest, second lowest and third lowest dice",
     ]
-    assert [GAME.tell(row, number, 0) for number in numbers[:3]] == [
+    assert [present(GAME).tell(row, number, 0) for number in numbers[:3]] == [
         "puts aside nothing", "puts aside 2", "puts aside 2 1: 4 2 1 in two casts"
     ]  # fmt: skip
-    moves = [GAME.describe_move(row, number) for number in numbers[:3]]
+    moves = [present(GAME).describe_move(row, number) for number in numbers[:3]]
     assert moves == ["puts aside nothing", "puts aside 2", "puts aside 2 1"]
 
 
@@ -241,7 +241,7 @@ def test_there_are_three_games(keywords, players, turns):
 
 def test_one_die_has_maps_too():
     game = FourTwoOne(1, 2, 2, "sum")
-    laid_out = game.layout(game.observe(np.arange(game.num_states), 0))
+    laid_out = present(game).layout(game.observe(np.arange(game.num_states), 0))
     assert laid_out.columns == ["none"]
     assert set(laid_out.column.tolist()) == {0}
     assert laid_out.row.tolist() == [0, 0, 1, 1]
@@ -258,4 +258,4 @@ def test_one_die_has_maps_too():
     ],
 )
 def test_rules_in_words_follow_the_arguments(arguments, sentence):
-    assert sentence in list(FourTwoOne(*arguments).describe_rules())
+    assert sentence in list(present(FourTwoOne(*arguments)).describe_rules())

@@ -10,7 +10,7 @@ from exactdice.baselines import Task, evaluate, occupancy, solve
 from exactdice.baselines.solving.induction import equilibrium
 from exactdice.core.sweeps import Sweeps, sweeps_for
 from exactdice.envs import Engine
-from exactdice.games import FourTwoOneMatch, InputError
+from exactdice.games import FourTwoOneMatch, InputError, present
 
 #: Keywords of matches whose moves can be listed.
 TINY = [
@@ -250,28 +250,33 @@ def test_a_position_reads_as_a_sentence():
     seen = np.array([0, 3, 8, 0, 0, 1, 4, 4, 2, 3, 55])
     state = game.encode(np.array([[0, 3, 8, 1, 0, 4, 4, 0, 2, 0, 56]]))
     assert state[0] >= 0
-    assert game.describe(game.observe(state, 0)[0]) == (
+    assert present(game).describe(game.observe(state, 0)[0]) == (
         "discharge, 3 tokens to 8, second cast: 4 4 beside 1"
     )
     assert (
-        game.describe(np.array([11, 0, 0, 0, 0, 1, 2, 4, 1, 0, 56]))
+        present(game).describe(np.array([11, 0, 0, 0, 0, 1, 2, 4, 1, 0, 56]))
     ) == "charge, 11 in the pot, 0 tokens to 0, first cast: 4 2 1 beside nothing"
-    assert game.describe(seen).endswith(
-        "second cast: 4 4 1 beside nothing, 4 2 1 in three casts to beat"
+    assert (
+        present(game)
+        .describe(seen)
+        .endswith("second cast: 4 4 1 beside nothing, 4 2 1 in three casts to beat")
     )
     last = np.array([0, 1, 10, 0, 0, 1, 4, 4, 1, 1, 54])
-    assert game.describe(last) == (
+    assert present(game).describe(last) == (
         "discharge, 1 token to 10, first cast: 4 4 1 beside nothing, 1 1 1 in one cast to beat"
     )
-    assert game.tell(last, len(game.phases[0].round.subsets) - 1, 0) == (
+    assert present(game).tell(last, len(game.phases[0].round.subsets) - 1, 0) == (
         "puts aside 4 4 1: 4 4 1 in one cast"
     )
-    assert game.describe_move(seen, 0) == "puts aside nothing"
-    assert game.describe_move(seen, len(game.phases[0].round.subsets) - 1) == "puts aside 4 4 1"
+    assert present(game).describe_move(seen, 0) == "puts aside nothing"
+    assert (
+        present(game).describe_move(seen, len(game.phases[0].round.subsets) - 1)
+        == "puts aside 4 4 1"
+    )
 
 
 def test_a_match_for_one_token_is_one_round_in_words():
-    told = list(FourTwoOneMatch(1, tie="replay", faces=2).describe_rules())
+    told = list(present(FourTwoOneMatch(1, tie="replay", faces=2)).describe_rules())
     assert "The lower combination loses the match." in told
     assert "Of equal combinations none loses, and the same player begins again." in told
     assert not [sentence for sentence in told if "token" in sentence]

@@ -11,7 +11,7 @@ from exactdice.baselines.solving.players import Players
 from exactdice.core.sampling import InverseLaws, draw
 from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.core.types import Stage, Start
-from exactdice.games import EXACT, FLOATS, Greed
+from exactdice.games import EXACT, FLOATS, Greed, present
 from exactdice.games.greed import GreedSweeps
 from exactdice.games.greed.sweeps import GreedBlock
 from sweeping import action_values, payoff_law
@@ -302,17 +302,17 @@ def test_bad_arguments_are_named(arguments, message):
 
 def test_positions_and_moves_read_as_sentences():
     game = Greed()
-    assert game.describe(np.array([57, 63, 0])) == "57 points to 63"
-    assert game.describe(np.array([1, 0, 1])) == (
+    assert present(game).describe(np.array([57, 63, 0])) == "57 points to 63"
+    assert present(game).describe(np.array([1, 0, 1])) == (
         "1 point to 0, the last turn as the other has stopped"
     )
-    assert [game.describe_action(dice) for dice in (0, 1, 12)] == [
+    assert [present(game).describe_action(dice) for dice in (0, 1, 12)] == [
         "stops", "rolls 1 die", "rolls 12 dice"
     ]  # fmt: skip
     seen = np.array([57, 63, 0])
-    assert game.tell(seen, 0, 0) == "stops"
-    assert game.tell(seen, 12, 43) == "rolls 12 dice: 43"
-    assert game.tell(seen, 12, 44) == "rolls 12 dice: 44, bust with 101"
+    assert present(game).tell(seen, 0, 0) == "stops"
+    assert present(game).tell(seen, 12, 43) == "rolls 12 dice: 43"
+    assert present(game).tell(seen, 12, 44) == "rolls 12 dice: 44, bust with 101"
 
 
 @pytest.mark.parametrize("sizes", [(20, 6), (30, 1), (10, 6, 30), (15, 4, 9)])
@@ -358,7 +358,7 @@ def test_a_game_with_other_rules_is_not_swept_by_the_rules_that_it_inherits_from
 
 
 def test_rules_in_words_follow_the_number_of_dice():
-    first = {dice: next(iter(Greed(5, 3, dice).describe_rules())) for dice in (0, 1, 2)}
+    first = {dice: next(iter(present(Greed(5, 3, dice)).describe_rules())) for dice in (0, 1, 2)}
     assert first == {
         0: "No dice may be rolled.",
         1: "Roll one die with 3 faces, and add its number to your score.",

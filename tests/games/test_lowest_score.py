@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from exactdice.core.listing import transitions
-from exactdice.games import LowestScore
+from exactdice.games import LowestScore, present
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -143,24 +143,35 @@ def test_bad_sizes_are_named(keywords, message):
 )
 def test_a_position_reads_as_a_sentence(keywords, known, words):
     game = LowestScore(**keywords)
-    assert game.describe(np.array([3, 1, 2, 0, 0, 0, *known])) == f"3 so far, rolled 1 2{words}"
+    assert (
+        present(game).describe(np.array([3, 1, 2, 0, 0, 0, *known]))
+        == f"3 so far, rolled 1 2{words}"
+    )
     seen = np.array([4, 3, 1, 6, 0, 0, *known])
-    assert game.describe(seen) == f"4 so far, rolled 3 1 6 (a 3 counts 0){words}"
+    assert present(game).describe(seen) == f"4 so far, rolled 3 1 6 (a 3 counts 0){words}"
 
 
 def test_moves_read_as_sentences():
     seen = np.array([4, 3, 1, 6, 0, 0, NONE, 3])
-    actions = [GAME.describe_action(action) for action in range(3)]
+    actions = [present(GAME).describe_action(action) for action in range(3)]
     assert actions == [
         "keeps the lowest die", "keeps the two lowest dice", "keeps the three lowest dice"
     ]  # fmt: skip
-    moves = [GAME.describe_move(seen, action) for action in range(4)]
+    moves = [present(GAME).describe_move(seen, action) for action in range(4)]
     assert moves == ["keeps 3", "keeps 3 1", "keeps 3 1 6", "keeps the four lowest dice"]
-    told = [GAME.tell(seen, action, 0) for action in range(3)]
+    told = [present(GAME).tell(seen, action, 0) for action in range(3)]
     assert told == ["keeps 3", "keeps 3 1", "keeps 3 1 6: 11 in all"]
 
 
 def test_faces_have_the_right_article():
-    assert "A die counts its face, but an 8 counts 0." in LowestScore(1, 8, 8).describe_rules()
-    assert "A die counts its face, but an 11 counts 0." in LowestScore(1, 11, 11).describe_rules()
-    assert "A die counts its face, but a 1 counts 0." in LowestScore(1, 8, 1).describe_rules()
+    assert (
+        "A die counts its face, but an 8 counts 0."
+        in present(LowestScore(1, 8, 8)).describe_rules()
+    )
+    assert (
+        "A die counts its face, but an 11 counts 0."
+        in present(LowestScore(1, 11, 11)).describe_rules()
+    )
+    assert (
+        "A die counts its face, but a 1 counts 0." in present(LowestScore(1, 8, 1)).describe_rules()
+    )

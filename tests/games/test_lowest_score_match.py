@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from exactdice.baselines import Task, expected_payoffs
-from exactdice.games import InputError, LowestScoreMatch
+from exactdice.games import InputError, LowestScoreMatch, present
 from exactdice.sources.lowest_score.policies import beat_chance_of_roll
 
 import exactdice
@@ -82,16 +82,18 @@ def test_one_round_is_won_with_a_lower_total_or_a_tie_that_counts(tie):
 def test_positions_and_moves_read_as_sentences():
     seen = np.array([1, 3, 1, 0, 0, 0, 0, 2, 1, 5, 2, 1, 0])
     begins = "0 rounds won to 2 of seat 1 and 1 of seat 2, 1 so far, rolled 3 1 (a 3 counts 0), "
-    assert GAME.describe(seen) == begins + "5 of seat 2 to equal or beat, one player to come"
+    assert (
+        present(GAME).describe(seen) == begins + "5 of seat 2 to equal or beat, one player to come"
+    )
     first = LowestScoreMatch(players=3, tie="first")
-    assert first.describe(seen) == begins + "5 of seat 2 to beat, one player to come"
-    assert (GAME.describe_action(0), GAME.describe_move(seen, 0)) == (
+    assert present(first).describe(seen) == begins + "5 of seat 2 to beat, one player to come"
+    assert (present(GAME).describe_action(0), present(GAME).describe_move(seen, 0)) == (
         "keeps the lowest die",
         "keeps 3",
     )
-    assert GAME.tell(seen, 1, 0) == "keeps 3 1: 2 in all"
+    assert present(GAME).tell(seen, 1, 0) == "keeps 3 1: 2 in all"
     two = LowestScoreMatch()
-    assert two.describe(np.array([0, 1, 1, 2, 5, 6, 1, 2, two.nothing, 0, 1, 1])) == (
+    assert present(two).describe(np.array([0, 1, 1, 2, 5, 6, 1, 2, two.nothing, 0, 1, 1])) == (
         "1 round won to 2, 0 so far, rolled 1 1 2 5 6, nothing to beat yet, one player to come"
     )
 
@@ -112,17 +114,20 @@ def test_bad_arguments_are_refused_by_name(arguments, message):
 
 
 def test_the_title_counts_the_rounds():
-    titles = [LowestScoreMatch(1, 2, 1, 2, wins).title for wins in (1, 2)]
+    titles = [present(LowestScoreMatch(1, 2, 1, 2, wins)).title for wins in (1, 2)]
     assert titles == ["The lowest score, one round", "The lowest score, first to 2 rounds"]
 
 
 def test_a_match_of_one_round_is_told_without_a_next_round():
     match = LowestScoreMatch(2, 3, 3, wins=1)
-    assert list(match.describe_rules())[-2:] == [
+    assert list(present(match).describe_rules())[-2:] == [
         "The lowest total wins it; of equal totals the last to be rolled wins.",
         "The winner of the round wins the match.",
     ]
     seen = np.array([0, 1, 2, 0, 0, match.nothing, 0, 1, 0])
-    assert match.describe(seen) == "0 so far, rolled 1 2, nothing to beat yet, one player to come"
-    labels = [row.label for row in match.board(0, seen, ("you", "other"))]
+    assert (
+        present(match).describe(seen)
+        == "0 so far, rolled 1 2, nothing to beat yet, one player to come"
+    )
+    labels = [row.label for row in present(match).board(0, seen, ("you", "other"))]
     assert labels == ["rolled", "kept so far", "to beat", "still to come"]

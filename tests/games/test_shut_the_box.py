@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from exactdice.core.listing import transitions
-from exactdice.games import ShutTheBox
+from exactdice.games import ShutTheBox, present
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -125,12 +125,14 @@ def test_bad_sizes_are_named(keywords, message):
 
 def test_positions_and_moves_read_as_sentences():
     first = GAME.observe(np.array([state(GAME, (1, 2, 4, 8, 9), 9)]), 0)[0]
-    assert GAME.describe(first) == "open 1 2 4 8 9, rolled 9"
-    assert GAME.describe_move(first, GAME.sets.index((1, 8))) == "closes 1 8"
-    assert GAME.tell(first, GAME.sets.index((1, 8)), 0) == "closes 1 8"
+    assert present(GAME).describe(first) == "open 1 2 4 8 9, rolled 9"
+    assert present(GAME).describe_move(first, GAME.sets.index((1, 8))) == "closes 1 8"
+    assert present(GAME).tell(first, GAME.sets.index((1, 8)), 0) == "closes 1 8"
     stuck = GAME.observe(np.array([state(GAME, (1, 2, 9), 8, 20)]), 1)[0]
-    assert GAME.describe(stuck) == "open 1 2 9, rolled 8, the other left 20 open"
-    assert GAME.describe_move(stuck, 0) == "closes nothing and ends the turn"
-    assert GAME.tell(stuck, 0, 0) == ("closes nothing and ends the turn: a sum of 12 is left open")
+    assert present(GAME).describe(stuck) == "open 1 2 9, rolled 8, the other left 20 open"
+    assert present(GAME).describe_move(stuck, 0) == "closes nothing and ends the turn"
+    assert present(GAME).tell(stuck, 0, 0) == (
+        "closes nothing and ends the turn: a sum of 12 is left open"
+    )
     last = GAME.observe(np.array([state(GAME, (4, 5), 9)]), 0)[0]
-    assert GAME.tell(last, GAME.sets.index((4, 5)), 0) == "closes 4 5: the box is shut"
+    assert present(GAME).tell(last, GAME.sets.index((4, 5)), 0) == "closes 4 5: the box is shut"

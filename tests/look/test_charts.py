@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from exactdice.baselines import Task, make_task, score
 from exactdice.core.positions import states_of
-from exactdice.games import GAMES, InputError, Layout
+from exactdice.games import GAMES, InputError, Layout, Presentation, present, presents
 from exactdice.look import agents, charts, page
 from exactdice.look.charts import FORMATS, Bars, Map, Plot
 from exactdice.look.drawing import draw
@@ -249,7 +249,7 @@ def test_of_what_an_agent_draws_the_words_name_what_costs_most():
     scored = score("random", make_task("Greed", **SMALL["Greed"]))
     words = agents.decision(scored, 0)
     start = [blunder for blunder in scored.blunders(None) if blunder.observation == (0, 0, 0)]
-    costliest = scored.task.game.describe_action(max(start, key=lambda b: b.cost).action)
+    costliest = present(scored.task.game).describe_action(max(start, key=lambda b: b.cost).action)
     assert f": {costliest} with probability " in words
     assert words.endswith("best rolls 1 die")
 
@@ -343,6 +343,9 @@ def test_a_marked_bar_is_hatched_and_the_legend_says_why(others, tmp_path):
 class Mapped(Walk):
     """A walk whose cells lie in a row."""
 
+
+@presents(Mapped)
+class MappedPresentation(Presentation[Mapped]):
     def layout(self, observations):
         return Layout(
             x_label="cell", y_label="", column=observations[:, 0], row=0 * observations[:, 0]

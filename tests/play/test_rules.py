@@ -4,7 +4,7 @@ import inspect
 import re
 
 import pytest
-from exactdice.games import GAMES, Greed
+from exactdice.games import GAMES, Greed, Presentation, presents
 from exactdice.play.rules import rules
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -123,6 +123,9 @@ def test_a_utility_that_is_no_name_is_told_without_its_numbers():
 class HouseRules(Greed):
     """Greed in other words."""
 
+
+@presents(HouseRules)
+class HouseRulesPresentation(Presentation[HouseRules]):
     def describe_rules(self):
         return ["roll what you like.", "the higher score wins."]
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..agents.runs.config import GameName, Keywords, task_from_options
 from ..baselines import solve
+from ..core.presentation import present
 from ..games import DEFAULT_GAME
 
 
@@ -31,6 +32,7 @@ def run(options: SolveConfig) -> int:
     print(f"{task.words}: optimal value {solution.value}{within}")
     likeliest = task.game.observe(np.argmax(task.initial, keepdims=True), task.seat)[0]
     actions = solution.optimal_actions(likeliest)
-    moves = " or ".join(task.game.describe_move(likeliest, int(action)) for action in actions)
-    print(f"likeliest first position: {task.game.describe(likeliest)}; optimal play {moves}")
+    words = present(task.game)
+    moves = " or ".join(words.describe_move(likeliest, int(action)) for action in actions)
+    print(f"likeliest first position: {words.describe(likeliest)}; optimal play {moves}")
     return 0

@@ -16,6 +16,7 @@ import numpy as np
 from ..core import Game, GameError, IntArray, Move
 from ..core.checks import require_shapes
 from ..core.effects import require_moves, require_rows
+from ..core.presentation import present
 from .rules import CLOSE, largest_payoff, require_words, words_of
 
 #: A player to move, and a state.
@@ -65,9 +66,9 @@ class Listing:
         """Add legal moves of a player to the list, outcome by outcome."""
         rows, exact = self.game.law(states, actions), self.game.exact_laws()
         require_rows(self.game, seat, states, actions, rows)
-        seen = self.game.observe(states, seat)
+        seen, words = self.game.observe(states, seat), present(self.game)
         for row, action in zip(seen, actions.tolist(), strict=True):
-            require_words(f"describe_move({row}, {action})", self.game.describe_move(row, action))
+            require_words(f"describe_move({row}, {action})", words.describe_move(row, action))
         for outcome in range(exact.shape[1]):
             drawn = exact[rows, outcome] > 0
             batch = (
@@ -84,7 +85,7 @@ class Listing:
             chances, observed = exact[rows[drawn], outcome], seen[drawn]
             columns = zip(*(column.tolist() for column in (*batch[1:3], chances)), strict=True)
             for index, (state, action, chance) in enumerate(columns):
-                told = self.game.tell(observed[index], action, outcome)
+                told = words.tell(observed[index], action, outcome)
                 require_words(f"tell({observed[index]}, {action}, {outcome})", told)
                 way = Way(
                     Fraction(chance),

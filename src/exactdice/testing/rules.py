@@ -7,6 +7,7 @@ import numpy as np
 from ..core import Game, GameError
 from ..core.contract import CLOSE, order_of, require_observations
 from ..core.positions import legal_moves, states_of
+from ..core.presentation import present
 from ..envs.planners.transitions import LIMIT
 
 __all__ = ["CLOSE", "check_rules", "largest_payoff", "opponents_of", "require_words", "words_of"]
@@ -28,8 +29,8 @@ def check_rules(game: Game) -> int:
     _check_encode(game)
     _check_masks(game)
     for action in range(game.num_actions):
-        require_words(f"describe_action({action})", game.describe_action(action))
-    for number, sentence in enumerate(game.describe_rules(), start=1):
+        require_words(f"describe_action({action})", present(game).describe_action(action))
+    for number, sentence in enumerate(present(game).describe_rules(), start=1):
         require_words(f"sentence {number} of describe_rules()", sentence)
     return game.num_states * game.num_actions
 
@@ -43,7 +44,7 @@ def _check_arguments(game: Game) -> None:
 def _check_observations(game: Game, seat: int) -> None:
     states = states_of(game, seat)
     for row in require_observations(game, seat, states):
-        require_words(f"describe({row})", game.describe(row))
+        require_words(f"describe({row})", present(game).describe(row))
 
 
 def _check_encode(game: Game) -> None:

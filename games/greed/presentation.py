@@ -6,46 +6,43 @@ from typing_extensions import override
 
 from ...core.board import Die, Gauge, Note, Row
 from ...core.dice import dice_with_sum
-from ...core.game import Game
 from ...core.layout import Layout
+from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
 from ...core.words import dice_words, plural
 from .endings import BUST, HIGHER, TIES
+from .game import Greed
 from .layout import layout
 
 SHOWN = 30  # the largest number of dice that are drawn
 
 
-class GreedWords(Game):
-    """The words and the board of Greed; ``Greed`` adds the rules."""
-
-    max_score: int
-    sides: int
-    max_dice: int | None
-    tie: str
+@presents(Greed)
+class GreedPresentation(Presentation[Greed]):
+    """The words and the board of Greed; ``Greed`` has the rules."""
 
     # ------------------------------------------------------------------ the rules
 
     @override
     def describe_rules(self) -> Iterator[str]:
-        if self.max_dice == 0:
+        if self.game.max_dice == 0:
             yield "No dice may be rolled."
         else:
             yield self._roll_rule()
-            yield f"Above {self.max_score} you are bust and {BUST.words}."
+            yield f"Above {self.game.max_score} you are bust and {BUST.words}."
         yield (
             f"Roll none, and the other player has one last turn; then {HIGHER.words}, and "
-            f"{TIES[self.tie].words}."
+            f"{TIES[self.game.tie].words}."
         )
 
     def _roll_rule(self) -> str:
         """Write the sentence about the number of dice."""
-        if self.max_dice == 1:
-            return f"Roll {dice_words(1, self.sides)}, and add its number to your score."
-        faces = f"with {self.sides} {plural(self.sides, 'face')}"
+        if self.game.max_dice == 1:
+            return f"Roll {dice_words(1, self.game.sides)}, and add its number to your score."
+        faces = f"with {self.game.sides} {plural(self.game.sides, 'face')}"
         many = f"as many dice {faces} as you like"
-        if self.max_dice is not None:
-            many = f"up to {dice_words(self.max_dice, self.sides)}"
+        if self.game.max_dice is not None:
+            many = f"up to {dice_words(self.game.max_dice, self.game.sides)}"
         return f"Roll {many}, all at once, and add the sum to your score."
 
     # ------------------------------------------------------------------ states
@@ -67,7 +64,7 @@ class GreedWords(Game):
         if action == 0:
             return self.describe_action(action)
         total = int(observation[0]) + outcome
-        bust = f", bust with {total}" if total > self.max_score else ""
+        bust = f", bust with {total}" if total > self.game.max_score else ""
         return f"{self.describe_action(action)}: {outcome}{bust}"
 
     # ------------------------------------------------------------------ the board and the maps
@@ -81,7 +78,7 @@ class GreedWords(Game):
         own, other, last = (int(number) for number in observation)
         points = (own, other) if seat == 0 else (other, own)
         scores = [
-            Row(names[player], (Gauge(points[player], self.max_score),), player)
+            Row(names[player], (Gauge(points[player], self.game.max_score),), player)
             for player in range(2)
         ]
         stopped = [Row("last turn", (Note(f"{names[1 - seat]} has stopped"),))] if last else []
@@ -91,4 +88,4 @@ class GreedWords(Game):
     def shown(self, observation: IntArray, action: int, outcome: int) -> tuple[Die, ...]:
         if action > SHOWN:
             return ()
-        return dice_with_sum(outcome, action, self.sides, *observation.tolist())
+        return dice_with_sum(outcome, action, self.game.sides, *observation.tolist())

@@ -6,11 +6,11 @@ from typing_extensions import override
 
 from ...core.board import Note, Row, Tokens
 from ...core.layout import Layout
-from ...core.turn_game import TurnGame
+from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
 from ...core.words import listed, plural, spelled
-from .game import LowestScore
-from .words import to_come
+from .match import LowestScoreMatch
+from .presentation import LowestScorePresentation, to_come
 
 #: The player who begins the next round, by the value of the keyword ``starter``.
 STARTERS = {
@@ -20,49 +20,49 @@ STARTERS = {
 }
 
 
-class LowestScoreMatchWords(TurnGame):
-    """The words and the board of a match; ``LowestScoreMatch`` adds the rules."""
+@presents(LowestScoreMatch)
+class LowestScoreMatchPresentation(Presentation[LowestScoreMatch]):
+    """The words and the board of a match; ``LowestScoreMatch`` has the rules."""
 
-    dice: int
-    players: int
-    wins: int
-    starter: str
-    tie: str
-    round: LowestScore
-    nothing: int
+    def __init__(self, game: LowestScoreMatch) -> None:
+        super().__init__(game)
+        self.round = LowestScorePresentation(game.round)
 
     @property
     @override
     def title(self) -> str:
-        length = "one round" if self.wins == 1 else f"first to {self.wins} rounds"
+        length = "one round" if self.game.wins == 1 else f"first to {self.game.wins} rounds"
         return f"The lowest score, {length}"
 
     @override
     def describe_rules(self) -> Iterator[str]:
         yield from self.round.turn_rules()
-        yield f"{spelled(self.players)} players have one turn each in a round."
-        won = f"The lowest total wins it; of equal totals the {self.tie} to be rolled wins"
-        if self.wins == 1:
+        yield f"{spelled(self.game.players)} players have one turn each in a round."
+        won = f"The lowest total wins it; of equal totals the {self.game.tie} to be rolled wins"
+        if self.game.wins == 1:
             yield f"{won}."
             yield "The winner of the round wins the match."
         else:
-            yield f"{won}, and {STARTERS[self.starter]}."
-            yield f"The first player who has won {spelled(self.wins)} rounds wins the match."
+            yield f"{won}, and {STARTERS[self.game.starter]}."
+            yield f"The first player who has won {spelled(self.game.wins)} rounds wins the match."
 
     @override
     def describe(self, observation: IntArray) -> str:
-        known = [int(number) for number in observation[1 + self.dice :]]
-        (own, *others), (best, holder, after, seat) = known[: self.players], known[self.players :]
-        named = [f" of seat {(seat + i) % self.players}" for i in range(self.players)]
-        if self.players == 2:  # there is one other player
+        known = [int(number) for number in observation[1 + self.game.dice :]]
+        (own, *others), (best, holder, after, seat) = (
+            known[: self.game.players],
+            known[self.game.players :],
+        )
+        named = [f" of seat {(seat + i) % self.game.players}" for i in range(self.game.players)]
+        if self.game.players == 2:  # there is one other player
             named = ["", ""]
         so_far = ""
-        if self.wins > 1:
+        if self.game.wins > 1:
             theirs = listed(f"{won}{whose}" for won, whose in zip(others, named[1:], strict=True))
             so_far = f"{own} {plural(own, 'round')} won to {theirs}, "
         to_beat = "nothing to beat yet"
-        if best != self.nothing:
-            beats = "equal or beat" if self.tie == "last" else "beat"
+        if best != self.game.nothing:
+            beats = "equal or beat" if self.game.tie == "last" else "beat"
             to_beat = f"{best}{named[holder]} to {beats}"
         turn = self.round.describe_turn(observation)
         return f"{so_far}{turn}, {to_beat}, {to_come(after)}"
@@ -86,14 +86,17 @@ class LowestScoreMatchWords(TurnGame):
     @override
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
         *_, best, holder, players_after, _ = (int(number) for number in observation)
-        wins = [int(won) for won in observation[1 + self.dice : 1 + self.dice + self.players]]
-        won = [
-            Row(name, (Tokens(wins[(player - seat) % self.players], self.wins),), player)
-            for player, name in enumerate(names)
-            if self.wins > 1
+        wins = [
+            int(won)
+            for won in observation[1 + self.game.dice : 1 + self.game.dice + self.game.players]
         ]
-        whose = names[(seat + holder) % self.players]
-        to_beat = "nothing yet" if best == self.nothing else f"{best} of {whose}"
+        won = [
+            Row(name, (Tokens(wins[(player - seat) % self.game.players], self.game.wins),), player)
+            for player, name in enumerate(names)
+            if self.game.wins > 1
+        ]
+        whose = names[(seat + holder) % self.game.players]
+        to_beat = "nothing yet" if best == self.game.nothing else f"{best} of {whose}"
         known = Row("to beat", (Note(to_beat),)), Row("still to come", (Note(str(players_after)),))
         return (*won, *self.round.turn_board(seat, observation), *known)
 

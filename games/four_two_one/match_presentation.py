@@ -6,11 +6,11 @@ from typing_extensions import override
 
 from ...core.board import Row, Tokens
 from ...core.layout import Layout
-from ...core.turn_game import TurnGame
+from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
 from ...core.words import ordinal, plural, spelled, up_to
-from .phases import Phase
-from .words import in_words, ranking_rule, turn_rules, worth_rule
+from .match import FourTwoOneMatch
+from .presentation import FourTwoOnePresentation, in_words, ranking_rule, turn_rules, worth_rule
 
 #: The player who begins the next round, by the value of the keyword ``starter``.
 STARTERS = {
@@ -21,18 +21,13 @@ STARTERS = {
 }
 
 
-class FourTwoOneMatchWords(TurnGame):
-    """The words and the board of a match; ``FourTwoOneMatch`` adds the rules."""
+@presents(FourTwoOneMatch)
+class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
+    """The words and the board of a match; ``FourTwoOneMatch`` has the rules."""
 
-    tokens: int
-    starter: str
-    tie: str
-    charge_casts: int
-    discharge_casts: int
-    short_pot: str
-    four_two_one: int
-    faces: int
-    phases: list[Phase]
+    def __init__(self, game: FourTwoOneMatch) -> None:
+        super().__init__(game)
+        self.rounds = [FourTwoOnePresentation(phase.round) for phase in game.phases]
 
     @property
     @override
@@ -43,13 +38,13 @@ class FourTwoOneMatchWords(TurnGame):
 
     @override
     def describe_rules(self) -> Iterator[str]:
-        has_discharge = self.tokens > 1
-        casts = max(self.charge_casts, self.discharge_casts * has_discharge)
-        yield from turn_rules(3, self.faces, casts)
-        if has_discharge and self.charge_casts != self.discharge_casts:
+        has_discharge = self.game.tokens > 1
+        casts = max(self.game.charge_casts, self.game.discharge_casts * has_discharge)
+        yield from turn_rules(3, self.game.faces, casts)
+        if has_discharge and self.game.charge_casts != self.game.discharge_casts:
             yield (
-                f"That is {up_to(self.charge_casts)} while the pot has tokens, "
-                f"{up_to(self.discharge_casts)} afterwards."
+                f"That is {up_to(self.game.charge_casts)} while the pot has tokens, "
+                f"{up_to(self.game.discharge_casts)} afterwards."
             )
         if casts > 1:
             yield (
@@ -62,28 +57,28 @@ class FourTwoOneMatchWords(TurnGame):
             yield "The lower combination loses the match."
         yield from self._tie_rules()
         if has_discharge:
-            yield f"{STARTERS[self.starter]}."
+            yield f"{STARTERS[self.game.starter]}."
             yield "The player who has no token once the pot is empty wins the match."
-            yield worth_rule(self.faces, self.four_two_one)
-        yield ranking_rule(self.faces)
+            yield worth_rule(self.game.faces, self.game.four_two_one)
+        yield ranking_rule(self.game.faces)
 
     def _token_rules(self) -> Iterator[str]:
         """Yield the sentences about the tokens that change hands after a round."""
         yield (
             "The lower combination loses the round, and its player takes as many tokens as the "
-            f"higher one is worth: from the pot, which has {self.tokens} at first, and once the "
-            "pot is empty from the other player, who gives no more than all."
+            f"higher one is worth: from the pot, which has {self.game.tokens} at first, and once "
+            "the pot is empty from the other player, who gives no more than all."
         )
-        if self.short_pot == "spill":
+        if self.game.short_pot == "spill":
             yield "If the pot has too few, the rest comes from the other player."
         else:
             yield "If the pot has too few, it gives what it has, and nobody gives the rest."
 
     def _tie_rules(self) -> Iterator[str]:
         """Yield the sentence about equal combinations."""
-        if self.tie == "replay" and self.tokens == 1:
+        if self.game.tie == "replay" and self.game.tokens == 1:
             yield "Of equal combinations none loses, and the same player begins again."
-        elif self.tie == "replay":
+        elif self.game.tie == "replay":
             yield "Of equal combinations nobody takes tokens, and the same player begins again."
         else:
             yield "Of equal combinations the one that was cast last loses."
@@ -100,22 +95,22 @@ class FourTwoOneMatchWords(TurnGame):
         to_beat = ""
         if imposed:
             casts = f"{spelled(imposed)} {plural(imposed, 'cast')}"
-            to_beat = f", {self.phases[0].round.describe_rank(rank)} in {casts} to beat"
+            to_beat = f", {self.rounds[0].describe_rank(rank)} in {casts} to beat"
         return f"{phase}, {own} {plural(own, 'token')} to {other}, {cast_now}{to_beat}"
 
     # ------------------------------------------------------------------ moves
 
     @override
     def describe_action(self, action: int) -> str:
-        return self.phases[0].round.describe_action(action)
+        return self.rounds[0].describe_action(action)
 
     @override
     def describe_move(self, observation: IntArray, action: int) -> str:
-        return self.phases[0].round.describe_move(observation[3:], action)
+        return self.rounds[0].describe_move(observation[3:], action)
 
     @override
     def tell(self, observation: IntArray, action: int, outcome: int) -> str:
-        return self.phases[0].round.tell(observation[3:], action, outcome)
+        return self.rounds[0].tell(observation[3:], action, outcome)
 
     # ------------------------------------------------------------------ the board and the maps
 
@@ -132,14 +127,13 @@ class FourTwoOneMatchWords(TurnGame):
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
         pot, own, other = (int(tokens) for tokens in observation[:3])
         held = (own, other) if seat == 0 else (other, own)
-        tokens = [Row("pot", (Tokens(pot, self.tokens),))]
+        tokens = [Row("pot", (Tokens(pot, self.game.tokens),))]
         tokens += [
-            Row(name, (Tokens(held[player], self.tokens),), player)
+            Row(name, (Tokens(held[player], self.game.tokens),), player)
             for player, name in enumerate(names)
         ]
-        phase = self.phases[0 if pot else 1]
-        return (*tokens, *phase.round.board(seat, observation[3:], names))
+        return (*tokens, *self.rounds[0 if pot else 1].board(seat, observation[3:], names))
 
     @override
     def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
-        return self.phases[0].round.parts(observation[3:], action)
+        return self.rounds[0].parts(observation[3:], action)

@@ -1,27 +1,24 @@
 """The rules, states and moves of a round of the lowest-score game in words, and its board."""
 
 from collections.abc import Iterator, Sequence
+from types import MappingProxyType
 
 from typing_extensions import override
 
 from ...core.board import Note, Row, dice_of
 from ...core.layout import Layout
-from ...core.turn_game import TurnGame
+from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
 from ...core.words import dice_words, plural, spelled
+from .game import LowestScore
 from .layout import layout
 
 
-class LowestScoreWords(TurnGame):
-    """The words and the board of a round; ``LowestScore`` adds the rules."""
+@presents(LowestScore)
+class LowestScorePresentation(Presentation[LowestScore]):
+    """The words and the board of a round; ``LowestScore`` has the rules."""
 
-    dice: int
-    faces: int
-    zero_face: int
-    players: int
-    objective: str
-    worth: list[int]
-    max_score: int
+    made_for_two = MappingProxyType({"players": 2})
 
     @property
     @override
@@ -33,40 +30,44 @@ class LowestScoreWords(TurnGame):
     @override
     def describe_rules(self) -> Iterator[str]:
         yield from self.turn_rules()
-        alone = self.players == 1
+        alone = self.game.players == 1
         if not alone:
-            yield f"{spelled(self.players)} players have one turn each."
-        if self.objective == "score":
+            yield f"{spelled(self.game.players)} players have one turn each."
+        if self.game.objective == "score":
             yield "You are paid minus your total."
         elif alone:
             yield "You play alone, so that every total wins."
-        elif self.objective == "win":
+        elif self.game.objective == "win":
             yield "The lowest total wins; everyone tied for lowest wins."
         else:
             yield "The lowest total wins; everyone tied for lowest shares the win."
 
     def turn_rules(self) -> Iterator[str]:
         """Yield the sentences about one turn."""
-        if self.dice == 1:
-            yield f"Roll {dice_words(1, self.faces)} and keep it."
+        if self.game.dice == 1:
+            yield f"Roll {dice_words(1, self.game.faces)} and keep it."
         else:
             yield (
-                f"Roll {dice_words(self.dice, self.faces)}, keep one or more, always the lowest; "
-                "roll the others again, until all are kept."
+                f"Roll {dice_words(self.game.dice, self.game.faces)}, keep one or more, always the "
+                "lowest; roll the others again, until all are kept."
             )
-        yield f"A die counts its face, but {_with_article(self.zero_face)} counts 0."
+        yield f"A die counts its face, but {_with_article(self.game.zero_face)} counts 0."
 
     # ------------------------------------------------------------------ states
 
     @override
     def describe(self, observation: IntArray) -> str:
         turn = self.describe_turn(observation)
-        if self.players == 1:
+        if self.game.players == 1:
             return turn
-        best, *tied, after = (int(number) for number in observation[1 + self.dice :])
-        to_beat = "nothing to beat yet" if best > self.max_score else f"{best} to equal or beat"
-        if self.objective == "score":  # no total beats another one
-            to_beat = "no total yet" if best > self.max_score else f"{best} the lowest total so far"
+        best, *tied, after = (int(number) for number in observation[1 + self.game.dice :])
+        to_beat = (
+            "nothing to beat yet" if best > self.game.max_score else f"{best} to equal or beat"
+        )
+        if self.game.objective == "score":  # no total beats another one
+            to_beat = (
+                "no total yet" if best > self.game.max_score else f"{best} the lowest total so far"
+            )
         if tied and tied[0]:
             to_beat += f", which {spelled(tied[0])} {plural(tied[0], 'player has', 'players have')}"
         return f"{turn}, {to_beat}, {to_come(after)}"
@@ -74,12 +75,16 @@ class LowestScoreWords(TurnGame):
     def describe_turn(self, observation: IntArray) -> str:
         """Write the total kept and the dice rolled: "3 so far, rolled 3 1 (a 3 counts 0)"."""
         rolled = self._dice_of(observation)
-        worth = f" ({_with_article(self.zero_face)} counts 0)" if self.zero_face in rolled else ""
+        worth = (
+            f" ({_with_article(self.game.zero_face)} counts 0)"
+            if self.game.zero_face in rolled
+            else ""
+        )
         return f"{observation[0]} so far, rolled {_faces(rolled)}{worth}"
 
     def _dice_of(self, observation: IntArray) -> list[int]:
         """Return the faces rolled, in order of worth."""
-        return [int(face) for face in observation[1 : 1 + self.dice] if face]
+        return [int(face) for face in observation[1 : 1 + self.game.dice] if face]
 
     # ------------------------------------------------------------------ moves
 
@@ -99,28 +104,30 @@ class LowestScoreWords(TurnGame):
         move, rolled = self.describe_move(observation, action), self._dice_of(observation)
         if action + 1 < len(rolled):
             return move
-        total = int(observation[0]) + sum(self.worth[face - 1] for face in rolled)
+        total = int(observation[0]) + sum(self.game.worth[face - 1] for face in rolled)
         return f"{move}: {total} in all"
 
     # ------------------------------------------------------------------ the board and the maps
 
     @override
     def layout(self, observations: IntArray) -> Layout:
-        return layout(observations, self.dice)
+        return layout(observations, self.game.dice)
 
     @override
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
-        best, players_after = (int(observation[i]) for i in (1 + self.dice, -1))
+        best, players_after = (int(observation[i]) for i in (1 + self.game.dice, -1))
         known = []
-        if self.objective != "score" and self.players > 1:
-            nothing = best > self.max_score
+        if self.game.objective != "score" and self.game.players > 1:
+            nothing = best > self.game.max_score
             known = [Row("to beat", (Note("nothing yet" if nothing else str(best)),))]
             known.append(Row("still to come", (Note(str(players_after)),)))
         return (*self.turn_board(seat, observation), *known)
 
     def turn_board(self, seat: int, observation: IntArray) -> tuple[Row, Row]:
         """Return two rows of the board: the dice rolled, and the total of the dice kept before."""
-        dice = dice_of(observation[1 : 1 + self.dice].tolist(), part=0, special=self.zero_face)
+        dice = dice_of(
+            observation[1 : 1 + self.game.dice].tolist(), part=0, special=self.game.zero_face
+        )
         return Row("rolled", dice, seat), Row("kept so far", (Note(f"{observation[0]}"),), seat)
 
     @override

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from typing_extensions import override
@@ -9,9 +10,10 @@ from typing_extensions import override
 from ...core.board import Row, dice_of
 from ...core.layout import Layout
 from ...core.positions import states_of
-from ...core.turn_game import TurnGame
+from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
 from ...core.words import dice_words, either, listed, ordinal, plural, spelled, times, up_to
+from .game import FourTwoOne
 from .layout import layout
 from .ranking import Combination
 
@@ -22,18 +24,11 @@ TIES = {
 }
 
 
-class FourTwoOneWords(TurnGame):
-    """The words and the board of a turn or a set; ``FourTwoOne`` adds the rules."""
+@presents(FourTwoOne)
+class FourTwoOnePresentation(Presentation[FourTwoOne]):
+    """The words and the board of a turn or a set; ``FourTwoOne`` has the rules."""
 
-    dice: int
-    faces: int
-    casts: int
-    duration: int | None
-    tie: str
-    subsets: list[tuple[int, ...]]
-    combinations: list[Combination]
-    ranks: IntArray | None
-    _utility: str | None  # name of the utility; None for a table or a function
+    made_for_two = MappingProxyType({"utility": "set"})
 
     @property
     @override
@@ -44,13 +39,14 @@ class FourTwoOneWords(TurnGame):
 
     @override
     def describe_rules(self) -> Iterator[str]:
-        if self.duration is None:
-            yield from turn_rules(self.dice, self.faces, self.casts)
+        if self.game.duration is None:
+            yield from turn_rules(self.game.dice, self.game.faces, self.game.casts)
         else:
-            yield f"Cast {dice_words(self.dice, self.faces)} exactly {times(self.duration)}."
-            if self.duration > 1 and self.dice == 1:
+            dice = dice_words(self.game.dice, self.game.faces)
+            yield f"Cast {dice} exactly {times(self.game.duration)}."
+            if self.game.duration > 1 and self.game.dice == 1:
                 yield "Only the last cast counts."
-            elif self.duration > 1:
+            elif self.game.duration > 1:
                 yield (
                     "After each cast put aside, for good, any of the dice just cast, but leave at "
                     "least one die for the next cast; the others are cast again."
@@ -59,33 +55,33 @@ class FourTwoOneWords(TurnGame):
 
     def _payoff_rules(self) -> Iterator[str]:
         """Yield the sentences about payoffs."""
-        kind, _, goals = (self._utility or "").partition(":")
+        kind, _, goals = (self.game._utility or "").partition(":")
         if kind == "set":
-            if self.casts > 1:
+            if self.game.casts > 1:
                 yield "The first player may stop earlier; the second has to cast exactly as often."
-            yield f"The higher combination wins; {TIES[self.tie]}."
-            yield ranking_rule(self.faces)
+            yield f"The higher combination wins; {TIES[self.game.tie]}."
+            yield ranking_rule(self.game.faces)
         elif kind == "transfer":
-            yield f"You are paid what the dice are worth: {worth_rule(self.faces, 10)}"
+            yield f"You are paid what the dice are worth: {worth_rule(self.game.faces, 10)}"
         elif kind == "sum":
-            yield f"You are paid the {'sum of the faces' if self.dice > 1 else 'face'}."
+            yield f"You are paid the {'sum of the faces' if self.game.dice > 1 else 'face'}."
         elif goals:
             yield f"You are paid {_goal_rule(goals.split(','))}, else nothing."
-        elif self.duration is None and self.casts > 1:
+        elif self.game.duration is None and self.game.casts > 1:
             yield "What you are paid depends on the faces and on how often you have cast."
         else:
-            yield f"What you are paid depends on the {plural(self.dice, 'face')}."
+            yield f"What you are paid depends on the {plural(self.game.dice, 'face')}."
 
     # ------------------------------------------------------------------ states
 
     @override
     def describe(self, observation: IntArray) -> str:
         aside, cast = self._faces(observation)
-        made, *known = (int(number) for number in observation[2 * self.dice - 1 :])
-        imposed = known[0] if known and known[0] else self.duration
+        made, *known = (int(number) for number in observation[2 * self.game.dice - 1 :])
+        imposed = known[0] if known and known[0] else self.game.duration
         which = f"{ordinal(made)} cast of {'at most ' if imposed is None else ''}"
-        which += spelled(imposed or self.casts)
-        if made == (imposed or self.casts):
+        which += spelled(imposed or self.game.casts)
+        if made == (imposed or self.game.casts):
             which = f"{ordinal(made)} and last cast" if made > 1 else "only cast"
         to_beat = f", {self.describe_rank(known[1])} to beat" if known and known[0] else ""
         return f"{in_words(aside)} put aside, rolled {in_words(cast)} on the {which}{to_beat}"
@@ -96,12 +92,12 @@ class FourTwoOneWords(TurnGame):
 
     def _combination(self, rank: int) -> Combination:
         """Return the combination of a rank (54)."""
-        assert self.ranks is not None
-        return self.combinations[int(np.flatnonzero(self.ranks == rank)[0])]
+        assert self.game.ranks is not None
+        return self.game.combinations[int(np.flatnonzero(self.game.ranks == rank)[0])]
 
     def _faces(self, observation: IntArray) -> tuple[list[int], list[int]]:
         """Return the faces put aside and the faces just cast."""
-        split, end = self.dice - 1, 2 * self.dice - 1
+        split, end = self.game.dice - 1, 2 * self.game.dice - 1
         aside, cast = observation[:split], observation[split:end]
         return [int(face) for face in aside if face], [int(face) for face in cast if face]
 
@@ -109,7 +105,9 @@ class FourTwoOneWords(TurnGame):
 
     @override
     def describe_action(self, action: int) -> str:
-        dice = [f"{ordinal(die + 1)} lowest" if die else "lowest" for die in self.subsets[action]]
+        dice = [
+            f"{ordinal(die + 1)} lowest" if die else "lowest" for die in self.game.subsets[action]
+        ]
         if not dice:
             return "puts aside nothing"
         return f"puts aside the {listed(dice)} {plural(len(dice), 'die', 'dice')}"
@@ -122,28 +120,28 @@ class FourTwoOneWords(TurnGame):
     def tell(self, observation: IntArray, action: int, outcome: int) -> str:
         move = self.describe_move(observation, action)
         result = [*self._faces(observation)[0], *self._taken(observation, action)]
-        if len(result) < self.dice:
+        if len(result) < self.game.dice:
             return move
-        made = int(observation[2 * self.dice - 1])
+        made = int(observation[2 * self.game.dice - 1])
         return f"{move}: {in_words(result)} in {spelled(made)} {plural(made, 'cast')}"
 
     def _taken(self, observation: IntArray, action: int) -> list[int]:
         """Return the faces that an action takes; dice that were not cast are left out."""
         cast = self._faces(observation)[1]
-        return [cast[die] for die in self.subsets[action] if die < len(cast)]
+        return [cast[die] for die in self.game.subsets[action] if die < len(cast)]
 
     # ------------------------------------------------------------------ the board and the maps
 
     @override
     def layout(self, observations: IntArray) -> Layout:
-        of_first = self.observe(states_of(self, 0), 0)
-        return layout(observations, of_first, self.dice, self.faces, self.casts)
+        of_first = self.game.observe(states_of(self.game, 0), 0)
+        return layout(observations, of_first, self.game.dice, self.game.faces, self.game.casts)
 
     @override
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
         aside, cast = self._faces(observation)
-        made, *known = observation[2 * self.dice - 1 :].tolist()
-        casts = self.duration or (known[0] if known else 0) or self.casts
+        made, *known = observation[2 * self.game.dice - 1 :].tolist()
+        casts = self.game.duration or (known[0] if known else 0) or self.game.casts
         rows = [
             Row(f"cast {made} of {casts}", dice_of(cast, part=0), seat),
             Row("put aside", dice_of(aside[::-1]), seat),
@@ -154,7 +152,7 @@ class FourTwoOneWords(TurnGame):
 
     @override
     def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
-        return self.subsets[action]
+        return self.game.subsets[action]
 
 
 def in_words(faces: Sequence[int]) -> str:

@@ -1,6 +1,7 @@
 """The rules, states and moves of Shut the Box in words, and its board."""
 
 from collections.abc import Iterator, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from typing_extensions import override
@@ -8,23 +9,18 @@ from typing_extensions import override
 from ...core.board import Note, Row, Tile
 from ...core.dice import dice_with_sum
 from ...core.layout import Layout
-from ...core.turn_game import TurnGame
+from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
 from ...core.words import dice_words
+from .game import ShutTheBox
 from .layout import layout
 
 
-class ShutTheBoxWords(TurnGame):
-    """The words and the board of Shut the Box; ``ShutTheBox`` adds the rules."""
+@presents(ShutTheBox)
+class ShutTheBoxPresentation(Presentation[ShutTheBox]):
+    """The words and the board of Shut the Box; ``ShutTheBox`` has the rules."""
 
-    tiles: int
-    dice: int
-    sides: int
-    shut_wins: bool
-    objective: str
-    max_score: int
-    sets: list[tuple[int, ...]]
-    _one_die_sum: int  # the largest sum of open tiles with which one die is rolled; -1 for "never"
+    made_for_two = MappingProxyType({"objective": "win"})
 
     @property
     @override
@@ -35,26 +31,27 @@ class ShutTheBoxWords(TurnGame):
 
     @override
     def describe_rules(self) -> Iterator[str]:
-        shown = "The tile 1 is" if self.tiles == 1 else f"The tiles 1 to {self.tiles} are"
+        shown = "The tile 1 is" if self.game.tiles == 1 else f"The tiles 1 to {self.game.tiles} are"
+        dice = dice_words(self.game.dice, self.game.sides)
         yield (
-            f"{shown} open. Roll {dice_words(self.dice, self.sides)}, and close open tiles that "
-            "add up to the roll, as long as that is possible."
+            f"{shown} open. Roll {dice}, and close open tiles that add up to "
+            "the roll, as long as that is possible."
         )
-        if self._one_die_sum > 0 and self.dice > 1:
+        if self.game.largest_one_die_sum > 0 and self.game.dice > 1:
             yield (
-                f"While the open tiles add up to at most {self._one_die_sum}, only one die is "
-                "rolled."
+                f"While the open tiles add up to at most {self.game.largest_one_die_sum}, only one "
+                "die is rolled."
             )
-        if self.objective == "sum":
+        if self.game.objective == "sum":
             yield "You are paid minus the sum left open."
-        elif self.objective == "shut":
+        elif self.game.objective == "shut":
             yield "You win if you close all tiles."
         else:
             yield (
                 "Two players have one turn each; the lower sum left open wins, equal sums are "
                 "half a win for both."
             )
-            if self.shut_wins:
+            if self.game.shut_wins:
                 yield "A first player who closes all tiles has won at once."
             else:
                 yield "If the first player closes all tiles, the second may still do the same."
@@ -65,47 +62,43 @@ class ShutTheBoxWords(TurnGame):
     def describe(self, observation: IntArray) -> str:
         *tiles, roll, target = (int(number) for number in observation)
         is_open = " ".join(str(i + 1) for i, flag in enumerate(tiles) if flag)
-        to_beat = "" if target > self.max_score else f", the other left {target} open"
+        to_beat = "" if target > self.game.max_score else f", the other left {target} open"
         return f"open {is_open}, rolled {roll}{to_beat}"
 
     # ------------------------------------------------------------------ moves
 
     @override
     def describe_action(self, action: int) -> str:
-        if not self.sets[action]:
+        if not self.game.sets[action]:
             return "closes nothing and ends the turn"
-        return f"closes {' '.join(map(str, self.sets[action]))}"
+        return f"closes {' '.join(map(str, self.game.sets[action]))}"
 
     @override
     def tell(self, observation: IntArray, action: int, outcome: int) -> str:
-        is_open = 1 + np.flatnonzero(observation[: self.tiles])
-        left = int(is_open.sum()) - sum(self.sets[action])
-        if self.sets[action] and left:
+        is_open = 1 + np.flatnonzero(observation[: self.game.tiles])
+        left = int(is_open.sum()) - sum(self.game.sets[action])
+        if self.game.sets[action] and left:
             return self.describe_action(action)
         result = f"a sum of {left} is left open" if left else "the box is shut"
         return f"{self.describe_action(action)}: {result}"
 
     # ------------------------------------------------------------------ the board and the maps
 
-    def num_dice(self, open_sum: int) -> int:
-        """Return the number of dice that a player rolls with a sum of open tiles."""
-        return 1 if open_sum <= self._one_die_sum else self.dice
-
     @override
     def layout(self, observations: IntArray) -> Layout:
-        return layout(observations, self.tiles)
+        return layout(observations, self.game.tiles)
 
     @override
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
         *tiles, roll, target = (int(number) for number in observation)
         box = tuple(Tile(i + 1, bool(flag), i) for i, flag in enumerate(tiles))
         left = sum(tile.number for tile in box if tile.is_open)
-        dice = dice_with_sum(roll, self.num_dice(left), self.sides, *tiles)
+        dice = dice_with_sum(roll, self.game.num_dice(left), self.game.sides, *tiles)
         known = [Row("still open", (Note(str(left)),), seat)]
-        if target <= self.max_score:
+        if target <= self.game.max_score:
             known.append(Row("to beat", (Note(str(target)),)))
         return (Row("tiles", box, seat), Row("rolled", dice, seat), *known)
 
     @override
     def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
-        return tuple(tile - 1 for tile in self.sets[action])
+        return tuple(tile - 1 for tile in self.game.sets[action])
