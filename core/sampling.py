@@ -85,6 +85,22 @@ class AliasLaws(NamedTuple):
         drawn: IntArray = np.where(own, outcomes, self.aliases[slots])
         return drawn
 
+    def outcomes(self, rows: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+        """List the outcomes of positive probability of each row, row by row.
+
+        Returns:
+            Place of the row in ``rows``, number and probability of each outcome, (outcome,).
+        """
+        sizes = self.sizes[rows].astype(np.int64)
+        places = np.repeat(np.arange(len(rows)), sizes)
+        begins = (np.cumsum(sizes) - sizes)[places]
+        outcomes = np.arange(len(places)) - begins
+        slots = self.firsts[rows][places] + outcomes
+        shares = self.thresholds[slots]
+        shares = shares + np.bincount(begins + self.aliases[slots], 1 - shares, len(places))
+        likely = shares > 0
+        return places[likely], outcomes[likely], (shares / self.sizes[rows][places])[likely]
+
 
 def _alias(laws: FloatArray) -> tuple[FloatArray, IntArray]:
     """Compute thresholds and aliases, (law, outcome), of all laws of a table at once.

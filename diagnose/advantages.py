@@ -22,17 +22,15 @@ from typing import Any
 
 import numpy as np
 
-from ..baselines import Task, as_policy, occupancy, solve
-from ..baselines.policies.tables import as_numbers
-from ..baselines.task import task_and_sight
+from ..baselines import as_policy, occupancy, solve
 from ..core import FloatArray, InputError
-from ..core.positions import legal_moves, states_of
+from ..core.positions import legal_moves
 from ..core.sweeps import expected_values
-from ..envs import RewardMode
 from .law import MoveLaw
+from .view import AgentView
 
 #: Recursions end when nothing changes by more than this part of the largest number.
-STILL = 1e-15
+STILL = 1e-14
 #: Most passes of a recursion; a game without cycles takes no more than it has stages.
 MOST_PASSES = 100_000
 
@@ -62,7 +60,7 @@ def gae(
     """Compute bias and noise of generalised advantage estimates of whole games.
 
     Args:
-        env: an environment of this project, whose reward mode counts, or a ``Task``.
+        env: an environment of this project, whose reward mode and scale count, or a ``Task``.
         policy: the policy that plays, whatever ``as_policy`` takes. Models draw from their law.
         values: the critic: a function of a batch of observations as ``env`` shows them, or an
             array by state, shape (state,).
@@ -76,10 +74,9 @@ def gae(
     for name, number in (("gamma", gamma), ("gae_lambda", gae_lambda)):
         if not 0 <= number <= 1:
             raise InputError(f"{name} must be from 0 to 1, got {number}")
-    task, _ = task_and_sight(env)
-    mode: RewardMode = getattr(getattr(env, "unwrapped", env), "reward_mode", "outcome")
-    own = states_of(task.game, task.seat)
-    law = _Moves(task, own, mode, critic_values(env, values))
+    view = AgentView(env)
+    own, shape = view.states, (view.task.game.num_states,)
+    law = _Moves(view, view.estimates(values, own, "values", shape))
     chances = as_policy(policy, env, deterministic=False).probabilities(own)[law.rows, law.actions]
     mean, square = law.moments(chances, gamma, gae_lambda)
     true = law.advantages(chances, gamma)
@@ -95,12 +92,13 @@ def gae(
 class _Moves:
     """All legal moves of the agent's states, with their rewards and results."""
 
-    def __init__(self, task: Task, own: Any, mode: RewardMode, critic: FloatArray) -> None:
+    def __init__(self, view: AgentView, critic: FloatArray) -> None:
+        task, own, mode = view.task, view.states, view.mode
         self._task, self._own = task, own
         self.rows, self.actions = legal_moves(task.game, own)
         self._law = MoveLaw(task, own[self.rows], self.actions)
         self._after = np.searchsorted(own, self._law.states)  # row of each next state
-        self._v = critic[own]
+        self._v = critic
         ends = len(self._law.payoffs)
         self._paid = np.append(np.zeros(len(self._after)), self._law.payoffs)
         self._base = np.zeros(len(self.rows))  # what the reward mode adds in each move
@@ -114,6 +112,7 @@ class _Moves:
             else:
                 self._paid += np.append(best[self._after], np.zeros(ends))
             self._base = self._base - best[self.rows]
+        self._paid, self._base = self._paid * view.scale, self._base * view.scale
 
     def table(self, numbers: FloatArray) -> FloatArray:
         """Put a number of each move into a table of states and actions."""
@@ -176,29 +175,3 @@ class _Moves:
             if np.abs(averages - before).max() <= still:
                 return numbers
         raise ArithmeticError(f"a recursion must end within {MOST_PASSES} passes, and did not")
-
-
-def critic_values(env: Any, values: Any) -> FloatArray:
-    """Give the values of a critic in the agent's states, zeros elsewhere, shape (state,).
-
-    Args:
-        env: an environment of this project or a ``Task``.
-        values: a function of a batch of observations as ``env`` shows them, or an array by state.
-
-    Raises:
-        InputError: if it gives another shape.
-    """
-    task, sight = task_and_sight(env)
-    game, own = task.game, states_of(task.game, task.seat)
-    if not callable(values):
-        known = as_numbers(values, "values").astype(np.float64)
-        if known.shape != (game.num_states,):
-            raise InputError(f"values must be of shape ({game.num_states},), got {known.shape}")
-        return known
-    seen = game.observe(own, task.seat)
-    given = as_numbers(values(seen if sight is None else sight.show(seen)), "values")
-    if given.size != len(own):
-        raise InputError(f"values must give {len(own)} numbers, got shape {given.shape}")
-    found = np.zeros(game.num_states)
-    found[own] = given.ravel()
-    return found

@@ -13,12 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..baselines import Task, as_policy, evaluate, solve
-from ..baselines.policies.door import packages_of
-from ..baselines.policies.tables import as_numbers
 from ..baselines.solving.induction import visit_action_values
-from ..core import FLOATS, FloatArray, InputError, IntArray, Stage
+from ..core import FLOATS, FloatArray, IntArray, Stage
 from ..core.presentation import present
-from .records import numbers
 from .view import BATCH, AgentView
 
 
@@ -178,7 +175,7 @@ def critic(env: Any, policy: Any, values: Any) -> CriticFigures:
     met = occupancy > 0
     states = view.states[met]
     payoffs = evaluate(player, view.task).found.at(view.task.seat, states)
-    given = _estimates(view, values, states, "values", (view.task.game.num_states,))
+    given = view.estimates(values, states, "values", (view.task.game.num_states,))
     exact = view.rewards(states, payoffs)
     equal = FLOATS.tie(view.task.game) * abs(view.scale)
     return CriticFigures(view.task, states, given, exact, occupancy[met], equal=equal)
@@ -242,55 +239,7 @@ def _greedy(view: AgentView, q: Any) -> tuple[IntArray, FloatArray]:
         piece = slice(first, first + BATCH)
         states = view.states[piece]
         mask = game.mask(states)
-        rows = _estimates(view, q, states, "q", (game.num_states, game.num_actions), mask)
+        rows = view.estimates(q, states, "q", (game.num_states, game.num_actions), mask)
         rows = np.where(mask, rows, -np.inf)
         actions[piece], given[piece] = rows.argmax(axis=1), rows.max(axis=1)
     return actions, given
-
-
-def _estimates(
-    view: AgentView,
-    source: Any,
-    states: IntArray,
-    name: str,
-    shape: tuple[int, ...],
-    legal: Any = True,
-) -> FloatArray:
-    """Return the estimates of a function or of an array in some states, shape (state, ...).
-
-    Args:
-        view: the agent.
-        source: the function or the array.
-        states: shape (state,).
-        name: of the argument, for messages.
-        shape: of an array for all states of the game.
-        legal: which of the estimates must be finite.
-    """
-    if "torch" in packages_of(source) and callable(source):
-        from .networks import Network  # needs torch
-
-        source = Network(source, name, *(shape[1:] or (None,)))
-    if callable(source):
-        given = np.empty((len(states), *shape[1:]))
-        for first in range(0, len(states), BATCH):
-            piece = slice(first, first + BATCH)
-            given[piece] = _called(source, view.observations(states[piece]), name, shape[1:])
-    else:
-        given = numbers(source, name, shape)[states]
-    wrong = np.argwhere(~np.isfinite(given) & legal)
-    if len(wrong):
-        place = tuple(wrong[0].tolist())
-        seen = view.task.game.observe(states[place[0] : place[0] + 1], view.task.seat)[0]
-        raise InputError(
-            f"{name} must be finite, got {given[place]} at {present(view.task.game).describe(seen)}"
-        )
-    return given
-
-
-def _called(source: Any, observations: Any, name: str, shape: tuple[int, ...]) -> FloatArray:
-    """Call a function with a batch of observations."""
-    given = as_numbers(source(observations), name)
-    wanted = (len(observations), *shape)
-    if given.shape not in ({wanted} if shape else {wanted, (*wanted, 1)}):
-        raise InputError(f"{name} must give numbers of shape {wanted}, got {given.shape}")
-    return given.reshape(wanted).astype(np.float64)

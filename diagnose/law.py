@@ -1,11 +1,11 @@
 """The law of what follows a move of the agent, once the opponents have replied.
 
-The positions of other players that the moves lead to are listed, and those that their replies lead
-to, until the agent is to move again or the game is over for it. Let A(i, j) be the probability that
-the reply in such a position i leads to such a position j, and B(i, k) that it leads to the *result*
-k: a state of the agent, or an end of the game with one of its payoffs. Then, as in
-``envs.planners.sparse``, X = B + A B + A^2 B + ... is the law of the result of each position, and
-T + U X that of moves with the law T of direct results and the law U of such positions.
+The law is read from the flat tables by which environments are played (``envs.engine.process``): a
+move draws an outcome, which leads to a state of the agent, to an end of the game with a payoff, or
+to a *node*, in which chance or another player draws. Call a state of the agent or a payoff a
+*result*. Let A(i, j) be the probability that node i leads to node j, and B(i, k) that it leads to
+result k. Then, as in ``envs.planners.sparse``, X = B + A B + A^2 B + ... is the law of the result
+of each node, and T + U X that of moves with the law T of direct results and the law U of nodes.
 """
 
 import importlib
@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..baselines import Task
-from ..core import FLOATS, BoolArray, FloatArray, IntArray
-from ..core.listing import batches, list_ways
+from ..core import BoolArray, FloatArray, InputError, IntArray
 from ..core.sizes import check_memory
+from ..envs.engine.process import FIRST_PLACE, number_of
+from ..envs.engine.tables import process_of
 
 #: Bytes of an outcome while it is listed.
 LISTED = 60
@@ -25,13 +26,12 @@ PIECE = 2**14
 
 
 class _Listed(NamedTuple):
-    """Outcomes of moves, shape (outcome,)."""
+    """Outcomes of moves or of nodes, shape (outcome,)."""
 
-    sources: IntArray  # number of the move, or position of another player
+    sources: IntArray  # number of the move, or place of the node among the listed nodes
     chances: FloatArray
-    seats: IntArray  # player to move next, -1 if the game is over for the agent
-    states: IntArray
-    payoffs: FloatArray  # of the agent, 0 if the game goes on
+    states: IntArray  # the agent's next state; -1 after a payoff or a node
+    events: IntArray  # the payoff or the node; -1 after a state
 
 
 def _scipy_sparse() -> Any:
@@ -55,25 +55,33 @@ class MoveLaw:
             Results are these states and then these payoffs.
 
     Raises:
-        SizeError: if the positions of the other players are too many to be listed.
+        InputError: if the task has no tables, as they would be too large, or as the policy of an
+            opponent is asked anew in every game.
+        SizeError: if the outcomes are too many to be listed.
     """
 
     def __init__(self, task: Task, states: IntArray, actions: IntArray) -> None:
-        self._task, self._outcomes = task, 0
+        process = process_of(task)
+        if process is None:
+            raise InputError(
+                f"{task.words} must have tables of its moves to be audited; it has none, as they "
+                "would be too large, or as the policy of an opponent is no table"
+            )
+        self._process, self._outcomes = process, 0
         self._sparse = _scipy_sparse()
-        parts = [self._own(states, actions)]
-        known, new = np.zeros(0, dtype=np.int64), self._others(parts[0])
+        parts = [self._moves(states, actions)]
+        nodes, new = np.zeros(0, dtype=np.int64), self._led_to(parts[0])
         while len(new):
-            known = np.union1d(known, new)
-            parts.append(self._replies(new))
-            new = np.setdiff1d(self._others(parts[-1]), known)
-        self._known = known
-        over = [part.payoffs[part.seats < 0] for part in parts]
-        own = [part.states[part.seats == task.seat] for part in parts]
-        self.states, self.payoffs = np.unique(np.concatenate(own)), np.unique(np.concatenate(over))
+            nodes = np.union1d(nodes, new)
+            parts.append(self._nodes(new))
+            new = np.setdiff1d(self._led_to(parts[-1]), nodes)
+        self._known = nodes
+        events = np.concatenate([part.events for part in parts])
+        self._paid = np.unique(events[(events >= 0) & (events < process.first_node)])
+        every = np.concatenate([part.states for part in parts])
+        self.states, self.payoffs = np.unique(every[every >= 0]), process.payoffs[self._paid]
         self._direct, self._led = self._matrices(parts[0], np.arange(len(states)))
-        replies = [self._matrices(part, known) for part in parts[1:]]
-        self._found = self._until_agent(replies)
+        self._found = self._until_agent([self._matrices(part, nodes) for part in parts[1:]])
 
     @property
     def num_results(self) -> int:
@@ -116,61 +124,64 @@ class MoveLaw:
 
     # ------------------------------------------------------------------ listing
 
-    def _others(self, part: _Listed) -> IntArray:
-        """List the positions of other players, seat * num_states + state, in growing order."""
-        theirs = (part.seats >= 0) & (part.seats != self._task.seat)
-        return np.unique(part.seats[theirs] * self._task.game.num_states + part.states[theirs])
+    def _led_to(self, part: _Listed) -> IntArray:
+        """List the nodes that outcomes lead to, in growing order."""
+        first = self._process.first_node
+        return np.unique(part.events[part.events >= first]) - first
 
-    def _own(self, states: IntArray, actions: IntArray) -> _Listed:
-        weights = np.ones(len(states))
-        return self._list(self._task.seat, states, actions, weights, np.arange(len(states)))
+    def _moves(self, states: IntArray, actions: IntArray) -> _Listed:
+        process = self._process
+        places, contexts = process.groups.locate(states)
+        moves = places * process.legal.shape[1] + actions
+        laws, firsts = process.move_laws[moves], process.move_firsts[moves]
+        sources, chances, entries = self._outcomes_of(laws, firsts)
+        contexts = contexts[sources]
+        over = entries < FIRST_PLACE
+        results = np.where(over, number_of(entries), 0)
+        events = process.events[results * process.num_contexts + contexts]
+        return self._listed(sources, chances, entries, contexts, events)
 
-    def _replies(self, positions: IntArray) -> _Listed:
-        """List what follows positions of other players, who follow their policies."""
-        game, parts = self._task.game, []
-        movers, states = np.divmod(positions, game.num_states)
-        for mover in np.unique(movers).tolist():
-            mine = np.flatnonzero(movers == mover)
-            for own in (mine[batch] for batch in batches(game, mine)):
-                law = self._task.policies[mover].probabilities(states[own])
-                rows, actions = np.nonzero(law)
-                sources, weights = positions[own[rows]], law[rows, actions]
-                parts.append(self._list(mover, states[own[rows]], actions, weights, sources))
-        return _Listed(*map(np.concatenate, zip(*parts, strict=True)))
+    def _nodes(self, nodes: IntArray) -> _Listed:
+        process = self._process
+        laws, firsts = process.node_laws[nodes], process.node_firsts[nodes]
+        sources, chances, entries = self._outcomes_of(laws, firsts)
+        contexts = process.node_contexts[nodes[sources]]
+        return self._listed(nodes[sources], chances, entries, contexts, number_of(entries))
 
-    def _list(
+    def _listed(
         self,
-        mover: int,
-        states: IntArray,
-        actions: IntArray,
-        weights: FloatArray,
         sources: IntArray,
+        chances: FloatArray,
+        entries: IntArray,
+        contexts: IntArray,
+        events: IntArray,
     ) -> _Listed:
-        seat, parts = self._task.seat, []
-        for batch in batches(self._task.game, states):
-            ways = list_ways(self._task.game, mover, states[batch], actions[batch], FLOATS)
-            self._outcomes += len(ways.chances)
-            check_memory("outcomes of moves", self._outcomes, LISTED)
-            after, over = ways.effect, ways.effect.over[:, seat]
-            chances = weights[batch][ways.moves] * ways.chances
-            seats = np.where(over, -1, after.seats)
-            listed = sources[batch][ways.moves], chances, seats, after.states
-            parts.append(_Listed(*listed, after.payoffs[:, seat]))
-        return _Listed(*map(np.concatenate, zip(*parts, strict=True)))
+        ours = entries >= FIRST_PLACE
+        states = np.where(ours, entries, 0)
+        states = np.where(ours, self._process.groups.states(states, contexts), -1)
+        return _Listed(sources, chances, states, np.where(ours, -1, events))
+
+    def _outcomes_of(
+        self, laws: IntArray, firsts: IntArray
+    ) -> tuple[IntArray, FloatArray, IntArray]:
+        """List the outcomes of laws: place in ``laws``, probability, and entry of ``leads_to``."""
+        self._outcomes += int(self._process.laws.sizes[laws].sum())
+        check_memory("outcomes of moves", self._outcomes, LISTED)
+        sources, outcomes, chances = self._process.laws.outcomes(laws)
+        return sources, chances, self._process.leads_to[firsts[sources] + outcomes]
 
     # ----------------------------------------------------------------- matrices
 
     def _matrices(self, part: _Listed, sources: IntArray) -> tuple[Any, Any]:
-        """Make the matrices to results and to positions of others, rows as ``sources``."""
+        """Make the matrices to results and to nodes, rows as ``sources``."""
         rows = np.searchsorted(sources, part.sources)
-        over, own = part.seats < 0, part.seats == self._task.seat
-        ends = len(self.states) + np.searchsorted(self.payoffs, part.payoffs)
-        columns = np.where(over, ends, np.searchsorted(self.states, part.states))
-        codes = part.seats * self._task.game.num_states + part.states
-        on = ~over & ~own
+        first = self._process.first_node
+        ends = len(self.states) + np.searchsorted(self._paid, part.events)
+        columns = np.where(part.states < 0, ends, np.searchsorted(self.states, part.states))
+        on, nodes = part.events >= first, np.searchsorted(self._known, part.events - first)
         return (
             self._matrix(part, rows, columns, ~on, len(sources), self.num_results),
-            self._matrix(part, rows, np.searchsorted(self._known, codes), on, len(sources), None),
+            self._matrix(part, rows, nodes, on, len(sources), None),
         )
 
     def _matrix(
@@ -187,12 +198,12 @@ class MoveLaw:
         return self._sparse.coo_array((part.chances[which], where), shape).tocsr()
 
     def _until_agent(self, replies: list[tuple[Any, Any]]) -> Any:
-        """Return X, of shape (position of others, result)."""
+        """Return X, of shape (node, result)."""
         if not replies:
             return self._sparse.csr_array((0, self.num_results))
         found = term = sum(direct for direct, _ in replies)
         led = sum(led for _, led in replies)
-        while term.nnz:  # squares of the matrix of replies would fill up
+        while term.nnz:  # squares of the matrix of nodes would fill up
             term = led @ term
             term.eliminate_zeros()  # products that have become 0
             found = found + term

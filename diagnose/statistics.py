@@ -99,15 +99,15 @@ def _beginnings(steps: Steps) -> Iterator[Deviation]:
         return
     possible = np.flatnonzero(initial)
     game = steps.task.game
-    seen = game.observe(np.arange(game.num_states), steps.task.seat)
+    sizes = np.maximum(np.array(game.observation_sizes) - 1, 1)
+    first = game.observe(possible, steps.task.seat) / sizes
+    begun = game.observe(steps.states[which], steps.task.seat) / sizes
     for column, name in enumerate(game.observation_names):
-        numbers = seen[:, column] / max(game.observation_sizes[column] - 1, 1)
-        chances, own = initial[possible], numbers[possible]
+        chances, own = initial[possible], first[:, column]
         count = int(which.sum())
         logs = [np.full(count, np.log(chances @ np.exp(rate * own))) for rate in RATES]
-        found = numbers[steps.states[which]]
         expected = np.full(count, float(chances @ own))
-        yield _deviation("beginnings", f"the first {name}", found, expected, logs)
+        yield _deviation("beginnings", f"the first {name}", begun[:, column], expected, logs)
 
 
 def _actions(steps: Steps, policy: Policy) -> Iterator[Deviation]:

@@ -6,11 +6,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ..baselines import Policy, solve
+from ..baselines.policies.door import packages_of
+from ..baselines.policies.tables import as_numbers
 from ..baselines.solving.occupancy import play
 from ..baselines.task import task_and_sight
-from ..core import FLOATS, FloatArray, IntArray
+from ..core import FLOATS, FloatArray, InputError, IntArray
 from ..core.positions import states_of
+from ..core.presentation import present
 from ..envs import RewardMode
+from .records import numbers
 
 #: States whose observations are made at once.
 BATCH = 2**13
@@ -25,6 +29,7 @@ class AgentView:
     Attributes:
         task: the agent's decision problem.
         states: in which the agent may be to move, in growing order, shape (state,).
+        mode: reward mode.
         scale: factor of the rewards.
     """
 
@@ -32,7 +37,7 @@ class AgentView:
         self.task, self._sight = task_and_sight(env)
         self.states = states_of(self.task.game, self.task.seat)
         inner = getattr(env, "unwrapped", env)
-        self._mode: RewardMode = getattr(inner, "reward_mode", "outcome")
+        self.mode: RewardMode = getattr(inner, "reward_mode", "outcome")
         self.scale = float(getattr(inner, "reward_scale", 1.0))
 
     def observations(self, states: IntArray) -> npt.NDArray[Any]:
@@ -55,7 +60,52 @@ class AgentView:
         Rewards of the modes "shaped" and "regret" add up to the payoff less the optimal value of
         the state; rewards may be scaled.
         """
-        if self._mode != "outcome":
+        if self.mode != "outcome":
             payoffs = payoffs - solve(self.task).found.at(self.task.seat, states)
         scaled: FloatArray = payoffs * self.scale
         return scaled
+
+    def estimates(
+        self, source: Any, states: IntArray, name: str, shape: tuple[int, ...], legal: Any = True
+    ) -> FloatArray:
+        """Return the estimates of a function or of an array in some states, shape (state, ...).
+
+        Args:
+            source: a function of a batch of observations as ``env`` shows them, a torch module, or
+                an array for all states of the game.
+            states: shape (state,).
+            name: of the argument, for messages.
+            shape: of an array for all states of the game.
+            legal: which of the estimates must be finite.
+
+        Raises:
+            InputError: if the estimates have another shape, or are not finite.
+        """
+        if "torch" in packages_of(source) and callable(source):
+            from .networks import Network  # needs torch
+
+            source = Network(source, name, *(shape[1:] or (None,)))
+        if callable(source):
+            given = np.empty((len(states), *shape[1:]))
+            for first in range(0, len(states), BATCH):
+                piece = slice(first, first + BATCH)
+                given[piece] = _called(source, self.observations(states[piece]), name, shape[1:])
+        else:
+            given = numbers(source, name, shape)[states]
+        wrong = np.argwhere(~np.isfinite(given) & legal)
+        if len(wrong):
+            place = tuple(wrong[0].tolist())
+            game = self.task.game
+            seen = game.observe(states[place[0] : place[0] + 1], self.task.seat)[0]
+            words = present(game).describe(seen)
+            raise InputError(f"{name} must be finite, got {given[place]} at {words}")
+        return given
+
+
+def _called(source: Any, observations: Any, name: str, shape: tuple[int, ...]) -> FloatArray:
+    """Call a function with a batch of observations."""
+    given = as_numbers(source(observations), name)
+    wanted = (len(observations), *shape)
+    if given.shape not in ({wanted} if shape else {wanted, (*wanted, 1)}):
+        raise InputError(f"{name} must give numbers of shape {wanted}, got {given.shape}")
+    return given.reshape(wanted).astype(np.float64)

@@ -3,6 +3,7 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.baselines import Task, evaluate
 from exactdice.core import InputError, SizeError
 from exactdice.diagnose import gae
@@ -114,8 +115,19 @@ def test_wrong_arguments_are_refused(monkeypatch):
         gae(task, "random", own_numbers(task), gae_lambda=1.5)
     with pytest.raises(InputError, match=r"^values must be of shape \(\d+,\), got \(3,\)$"):
         gae(task, "random", np.zeros(3))
-    with pytest.raises(InputError, match=r"^values must give \d+ numbers, got shape \(1,\)$"):
+    wanted = r"^values must give numbers of shape \(\d+,\), got \(1,\)$"
+    with pytest.raises(InputError, match=wanted):
         gae(task, "random", lambda _: np.zeros(1))
     monkeypatch.setenv("EXACTDICE_LIMIT", "1e-7")
     with pytest.raises(SizeError, match=r"^outcomes of moves must be at most \d+, got [\d,]+:"):
         gae(task, "random", own_numbers(task))
+
+
+@pytest.mark.parametrize("reward", ["outcome", "shaped", "regret"])
+def test_figures_are_in_units_of_scaled_rewards(reward):
+    task = Task(Greed(6, 3), 0, "random")
+    policy, critic = some_policy(task.game), own_numbers(task)
+    plain, scaled = (GameVecEnv(task, 2, reward=reward, reward_scale=scale) for scale in (1, 4.0))
+    once, more = gae(plain, policy, critic), gae(scaled, policy, 4 * critic)
+    np.testing.assert_allclose(more.bias, 4 * once.bias, atol=1e-12)
+    np.testing.assert_allclose(more.std, 4 * once.std, atol=1e-12)

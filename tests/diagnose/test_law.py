@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from exactdice.baselines import Task
+from exactdice.core import InputError
 from exactdice.core.positions import legal_moves
 from exactdice.diagnose.law import MoveLaw
 from exactdice.envs import sparse_law
+from exactdice.envs.engine.tables import process_of
 from exactdice.games import FourTwoOneMatch, Greed, LowestScore, LowestScoreMatch, ShutTheBox
 
 TASKS = [
@@ -35,3 +37,11 @@ def test_the_law_of_moves_is_that_of_sparse_p(task):
     paid = np.append(np.zeros(len(law.states)), law.payoffs)
     rewards = whole.rewards[:-1].ravel()[rows[some] * count + actions[some]]
     np.testing.assert_allclose(law.mean(paid), rewards, atol=1e-12)
+
+
+def test_what_has_no_tables_is_refused(monkeypatch):
+    monkeypatch.setattr("exactdice.envs.engine.builder.LIMIT", 1000)
+    task = Task(Greed(9, 4), 0, "random")
+    assert process_of(task) is None
+    with pytest.raises(InputError, match="must have tables of its moves to be audited"):
+        MoveLaw(task, np.array([0]), np.array([1]))

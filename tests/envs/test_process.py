@@ -71,6 +71,11 @@ def test_alias_laws_are_the_laws(sizes):
         found = np.array([*law_of(alias, 1 + row).values()])
         np.testing.assert_allclose(found, law, atol=1e-14)
         assert (found[law == 0] == 0).all()
+    rows = rng.permutation(len(laws))
+    places, outcomes, chances = alias.outcomes(1 + rows)
+    likely = np.nonzero(laws[rows])
+    np.testing.assert_array_equal([places, outcomes], likely)
+    np.testing.assert_allclose(chances, laws[rows][likely], atol=1e-14)
 
 
 def test_what_does_not_fit_is_played_by_the_rules(monkeypatch):
