@@ -1,4 +1,4 @@
-"""What a sweep leaves: numbers of positions, from which floats or fractions are taken."""
+"""Values of positions, as a sweep has computed them, in floats or fractions."""
 
 from fractions import Fraction
 from functools import cached_property
@@ -121,7 +121,7 @@ class ScaledValues(Values):
 
 
 class _Complement(Values):
-    """What the other player's values leave of the total of two payoffs."""
+    """Values of a player in a zero-sum game: the total payoff less the other player's values."""
 
     def __init__(self, others: Values, payoffs: tuple[Any, Any]) -> None:
         super().__init__(others.numbers)

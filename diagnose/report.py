@@ -1,4 +1,4 @@
-"""What an audit has found, for programs and for people."""
+"""The report of an audit, for programs and for people."""
 
 from dataclasses import dataclass, field
 

@@ -34,6 +34,7 @@ def write_report(agent: PolicyOptions, path: Path) -> Score:
     """
     if path.suffix.lower() != ".html":
         raise InputError(f"page must end in .html, got {path}")
+    path.parent.mkdir(parents=True, exist_ok=True)
     score = agent.score(Path(agent.policy).name)
     title = f"{present(score.task.game).title}: {score.policy}"
     path.write_text(page.to_html(title, list(_parts(agent, score))), encoding="utf-8")

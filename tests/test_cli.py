@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import fields
+from importlib.metadata import version
 from pathlib import Path
 
 import gymnasium as gym
@@ -259,10 +260,10 @@ def test_a_run_is_scored_in_depth(run, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["mine", "--game", "FourTwoOne"], "game must be left out, as it is for a policy by name"),
+        (["mine", "--game", "FourTwoOne"], "game must be left out: only a policy by name has it"),
         (["mine", "--game", "Greed"], "game must be left out"),
         (["mine", "--env", "max_score", "5"], "env must be left out"),
-        (["random", "--model", "best"], "model must be left out, as it is for a run folder"),
+        (["random", "--model", "best"], "model must be left out: only a run folder has it"),
         (["random", "--stochastic"], "stochastic must be left out"),
         (["random", "--ceiling"], "ceiling must be left out"),
     ],
@@ -551,3 +552,10 @@ def test_places_and_games_without_a_name_are_refused(run, words, message):
     assert (code, said) == (2, "")
     assert re.fullmatch(f"error: {message}\n", complaint)
     assert not list(Path().iterdir())
+
+
+def test_the_version_is_printed(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["--version"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out == f"exactdice {version('exactdice')}\n"

@@ -145,4 +145,4 @@ class PolicyOptions:
         """
         for option, given in options.items():
             if given:
-                raise InputError(f"{option} must be left out, as it is for {what}")
+                raise InputError(f"{option} must be left out: only {what} has it")

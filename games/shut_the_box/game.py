@@ -43,7 +43,7 @@ class ShutTheBox(TurnGame):
         tiles: tiles 1, ..., ``tiles``, at least 1 and at most 12.
         dice: number of dice, at least 1.
         sides: sides of each die, at least 2.
-        one_die: "sum<=6" (or another number): a player rolls one die while its open tiles have at
+        one_die: "sum<=6", or another number: a player rolls one die while its open tiles have at
             most this sum; "never": a player always rolls all dice.
         shut_wins: whether a first player who shuts the box has won; if not, the second player may
             still tie.
@@ -201,5 +201,5 @@ def _parse_one_die(rule: str) -> int:
         return -1
     found = re.fullmatch(r"sum<=(\d{1,9})", rule) if isinstance(rule, str) else None
     if found is None:
-        raise InputError(f"one_die must be 'sum<=6' (or another number) or 'never', got {rule!r}")
+        raise InputError(f"one_die must be 'never', or 'sum<=' and a number, got {rule!r}")
     return int(found[1])

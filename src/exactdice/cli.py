@@ -8,9 +8,11 @@ import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, Union
 
+from .baselines.scoring.certificate import printable
 from .core import InputError, sizes
 from .exit_codes import BROKEN_PIPE, INTERRUPTED
 
@@ -39,6 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit; a user's mistake prints one line on stderr, exit code 2."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     _open_streams()
+    if words == ["--version"]:
+        print(f"exactdice {version('exactdice')}")
+        sys.exit(0)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # some consoles cannot print every character
             stream.reconfigure(errors="backslashreplace")
@@ -51,10 +56,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(BROKEN_PIPE)
     except (InputError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {_said(error)}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+
+
+def _said(error: InputError | OSError) -> str:
+    """Put an error into words: of a file its path and the reason, without a number."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{printable(str(error.filename))}: {error.strerror.lower()}"
+    return str(error)
 
 
 def _open_streams() -> None:

@@ -102,14 +102,17 @@ def test_plot_draws_by_name_and_says_what_it_shows(run, runs):
         (["plot", "gred"], "what must be run folders, gallery or one of greed-policy, "),
         (["plot", "greed-policy", "--picture", "x.gif"], "picture must end in one of png, svg"),
         (["plot", "greed-policy", "--env", "tiles", "3"], "Greed takes the keywords seat, "),
-        (["plot", ".", "--env", "max_score", "10"], "env must be left out, as it is for a pict"),
-        (["plot", "greed-policy", "--folder", "x"], "folder must be left out, as it is not for a"),
-        (["plot", "gallery", "--picture", "x.png"], "picture must be left out, as it is not for"),
+        (["plot", ".", "--env", "max_score", "10"], "env must be left out: only a pict"),
+        (
+            ["plot", "greed-policy", "--folder", "x"],
+            "folder must be left out: a single picture has",
+        ),
+        (["plot", "gallery", "--picture", "x.png"], "picture must be left out: the gallery has"),
         (["plot", "gallery", "nowhere"], "gallery must be followed by folders of runs, got 'now"),
         (["report", "nobody"], "policy must be a run folder, a certificate, a saved model or o"),
         (["report", "."], "run folder must hold a config.json, got ."),
         (["report", "random", "--page", "x.pdf"], "page must end in .html, got x.pdf"),
-        (["report", "random", "--model", "best"], "model must be left out, as it is for a run"),
+        (["report", "random", "--model", "best"], "model must be left out: only a run"),
     ],
 )
 def test_a_mistake_gets_one_line(run, arguments, message):
@@ -272,7 +275,7 @@ def test_one_picture_of_the_gallery_is_drawn_alone(run):
     assert code == 2
     assert complaint.startswith("error: only must be one of 'greed-policy', ")
     code, _, complaint = run("plot", "greed-policy", "--only", "greed-value")
-    assert complaint == "error: only must be left out, as it is not for a single picture\n"
+    assert complaint == "error: only must be left out: a single picture has no such option\n"
 
 
 def test_the_gallery_in_the_documentation_is_whole():

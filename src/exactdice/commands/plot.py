@@ -55,7 +55,7 @@ class PlotConfig:
         for option in useless:
             if getattr(self, option):
                 kind = "the gallery" if self.is_gallery else "a single picture"
-                raise InputError(f"{option} must be left out, as it is not for {kind}")
+                raise InputError(f"{option} must be left out: {kind} has no such option")
 
     @property
     def is_gallery(self) -> bool:
