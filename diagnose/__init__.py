@@ -13,6 +13,7 @@ from .figures import (
     critic,
     overestimation,
 )
+from .files import audit_file
 from .records import Rollout, Targets, Transitions
 from .report import Finding, Report
 
@@ -42,6 +43,7 @@ __all__ = [
     "Targets",
     "Transitions",
     "audit",
+    "audit_file",
     "critic",
     "gae",
     "overestimation",

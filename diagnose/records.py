@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -86,6 +86,9 @@ class Targets:
     online: Any = None
     gamma: float = 1.0
     double: bool = False
+
+
+Record: TypeAlias = Rollout | Transitions | Targets
 
 
 def numbers(given: Any, name: str, shape: tuple[int, ...]) -> FloatArray:

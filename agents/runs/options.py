@@ -10,7 +10,7 @@ import tyro
 
 from ...baselines import Score, Task, is_policy_name, make_task, policy_names, score
 from ...core import GAMES, InputError
-from ...envs import find_game
+from ...envs import GameEnv, find_game
 from ...games import DEFAULT_GAME
 from ..algorithms import ALGORITHMS
 
@@ -70,11 +70,27 @@ def task_from_options(game: str, env: dict[str, int | str]) -> Task:
     Raises:
         ValueError: if the game or a keyword is unknown, or a value out of range.
     """
-    keywords: dict[str, Any] = {
+    return make_task(find_game(game).name, **_read_values(env))
+
+
+def environment_from_options(game: str, env: dict[str, int | str]) -> GameEnv:
+    """Build an environment, with its encoding and its reward among the keywords.
+
+    Raises:
+        ValueError: as ``task_from_options`` does, or if the encoding or the reward is unknown.
+    """
+    name, keywords = find_game(game).name, _read_values(env)
+    shown = {key: keywords.pop(key) for key in ("encoding", "reward") if key in keywords}
+    make_task(name, **keywords)  # which refuses what is no keyword of the game
+    return GameEnv(name, **shown, **keywords)
+
+
+def _read_values(env: dict[str, int | str]) -> dict[str, Any]:
+    """Give words of the command line the types that they stand for."""
+    return {
         name: LITERALS.get(value.lower(), value) if isinstance(value, str) else value
         for name, value in env.items()
     }
-    return make_task(find_game(game).name, **keywords)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..agents.runs.config import BenchmarkConfig, TrainConfig
-from . import benchmark, play, plot, report, reproduce, score, solve, train, verify
+from . import audit, benchmark, play, plot, report, reproduce, score, solve, train, verify
 
 
 class Command(NamedTuple):
@@ -23,6 +23,7 @@ COMMANDS = {
     "train": Command(TrainConfig, train.run),
     "score": Command(score.ScoreConfig, score.run),
     "verify": Command(verify.VerifyConfig, verify.run),
+    "audit": Command(audit.AuditConfig, audit.run),
     "solve": Command(solve.SolveConfig, solve.run),
     "reproduce": Command(reproduce.ReproduceConfig, reproduce.run),
     "benchmark": Command(BenchmarkConfig, benchmark.run),

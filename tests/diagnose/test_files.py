@@ -1,0 +1,173 @@
+"""Records in files: read by the names of fields, audited from the command line, or refused."""
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from exactdice.core import InputError
+from exactdice.diagnose import Rollout, Transitions
+from exactdice.diagnose.files import read_record
+from exactdice.games import Greed
+from gymnasium.vector import AutoresetMode
+from recording import play
+
+BASIC = "observations", "actions", "rewards", "terminated"
+SMALL = ["--env", "max_score", "12", "sides", "3"]
+
+
+@pytest.fixture(scope="module")
+def arrays():
+    return play("Greed", max_score=12, sides=3)[1]
+
+
+def basic(arrays):
+    return {name: arrays[name] for name in BASIC}
+
+
+def flat(arrays):
+    named = basic(arrays) | {"next_observations": arrays["after"]}
+    return {name: array.reshape(-1, *array.shape[2:]) for name, array in named.items()}
+
+
+def test_a_right_rollout_holds_and_what_needs_a_policy_is_unchecked(run, arrays):
+    zeros = np.zeros(arrays["rewards"].shape)
+    np.savez("rollout.npz", values=zeros, log_probs=zeros, **basic(arrays))
+    code, said, complaint = run("audit", "rollout.npz", *SMALL)
+    assert (code, complaint) == (0, "")
+    assert "audit: all holds" in said
+    assert "holds      transitions: " in said
+    for check, what in ("values", "critic"), ("policy", "policy"), ("log_probs", "policy"):
+        assert f"unchecked  {check}: a file holds no {what}" in said
+
+
+def test_a_mistake_is_named_and_is_the_exit_code(run):
+    _, arrays = play("Greed", mode=AutoresetMode.NEXT_STEP, encoding="one_hot_float", max_score=12)
+    np.savez_compressed("rollout.npz", **basic(arrays))
+    given = ["--env", "max_score", "12", "encoding", "one_hot_float"]
+    code, said, complaint = run("audit", "rollout.npz", *given)
+    assert (code, complaint) == (1, "")
+    assert "[autoreset]" in said
+
+
+def test_the_reward_of_the_environment_is_a_keyword(run):
+    keywords = {"max_score": 12, "sides": 3, "reward": "regret", "seat": 1}
+    np.savez("transitions.npz", **flat(play("Greed", **keywords)[1]))
+    words = [str(word) for pair in keywords.items() for word in pair]
+    assert run("audit", "transitions.npz", "--env", *words)[0] == 0
+    code, said, _ = run("audit", "transitions.npz", *SMALL, "seat", "1")
+    assert code == 1
+    assert "[reward-mode]" in said
+
+
+def test_targets_are_checked_with_the_values_of_networks(run, arrays):
+    named, game = flat(arrays), Greed(max_score=12, sides=3)
+    after = game.mask(game.encode(named["next_observations"]))
+    rows, network = len(after), np.random.default_rng(0).normal(size=after.shape)
+    best = np.where(after, network, -np.inf).max(axis=1)
+    targets = named["rewards"] + 0.9 * np.where(named["terminated"], 0, best)
+    np.savez("t.npz", **named, targets=targets, network=network, gamma=0.9)
+    code, said, _ = run("audit", "t.npz", *SMALL)
+    assert (code, f"holds      targets: {rows} checked" in said) == (0, True)
+    careless = named["rewards"] + 0.9 * np.where(named["terminated"], 0, network.max(axis=1))
+    np.savez("t.npz", **named, targets=careless, network=network, gamma=0.9)
+    code, said, _ = run("audit", "t.npz", *SMALL)
+    assert (code, "[max-over-illegal]" in said) == (1, True)
+
+
+def test_the_fields_decide_the_kind_and_single_numbers_are_read(tmp_path, arrays):
+    np.savez(tmp_path / "r.npz", gamma=0.5, gae_lambda=np.array([0.25]), **basic(arrays))
+    record = read_record(tmp_path / "r.npz")
+    assert isinstance(record, Rollout)
+    assert (record.gamma, record.gae_lambda) == (0.5, 0.25)
+    np.savez(tmp_path / "t.npz", **flat(arrays))
+    assert isinstance(read_record(str(tmp_path / "t.npz")), Transitions)
+
+
+WRONG = {
+    "no rewards": (
+        lambda named: {name: array for name, array in named.items() if name != "rewards"},
+        "must hold the arrays observations, actions, rewards, terminated and may hold values, "
+        "last_values, log_probs, advantages, returns, gamma, gae_lambda, as Rollout has them, got "
+        "no rewards",
+    ),
+    "a misspelt array": (lambda named: named | {"value": 1}, "got the unknown value"),
+    "the end of a terminal's line": (
+        lambda named: named | {"a\nb\x1b[2J": 1},
+        "got the unknown a\\nb\\x1b[2J",
+    ),
+    "a rollout with next observations": (
+        lambda named: named | {"next_observations": 0, "values": 0},
+        "must hold the arrays observations, actions, rewards, next_observations, terminated, as "
+        "Transitions has them, got the unknown values",
+    ),
+    "targets without a network": (
+        lambda named: named | {"next_observations": 0, "targets": 0},
+        "targets, network and may hold online, gamma, double, as Targets has them, got no network",
+    ),
+    "pickled objects": (
+        lambda named: named | {"rewards": np.array([None])},
+        "must hold arrays of numbers, got pickled objects as rewards",
+    ),
+    "several discounts": (
+        lambda named: named | {"gamma": [0.9, 1.0]},
+        "gamma must be one number, got 2",
+    ),
+    "a discount in words": (lambda named: named | {"gamma": "one"}, "gamma must be numbers"),
+    "actions in words": (lambda named: named | {"actions": np.full((60, 8), "a")}, "actions must"),
+    "flat arrays": (
+        lambda named: {name: array.ravel() for name, array in named.items()},
+        "observations must be of shape (time, lane, ...), got (1440,)",
+    ),
+}
+
+
+@pytest.mark.parametrize("change", WRONG)
+def test_a_wrong_array_is_refused_by_name(run, arrays, change):
+    make, message = WRONG[change]
+    np.savez("record.npz", **make(basic(arrays)))
+    code, said, complaint = run("audit", "record.npz", *SMALL)
+    assert (code, said) == (2, "")
+    assert message in complaint
+    assert len(complaint.splitlines()) == 1
+
+
+def cut(content):
+    return content[: len(content) // 2]
+
+
+def damaged(content):
+    middle = len(content) // 2
+    return (
+        content[:middle]
+        + bytes(255 - byte for byte in content[middle : middle + 40])
+        + (content[middle + 40 :])
+    )
+
+
+@pytest.mark.parametrize("change", [cut, damaged, lambda _: b"", lambda _: b"\x93NUMPY and more"])
+def test_a_file_that_is_no_whole_npz_is_refused(run, arrays, change):
+    np.savez_compressed("record.npz", **basic(arrays))
+    path = Path("record.npz")
+    path.write_bytes(change(path.read_bytes()))
+    code, said, complaint = run("audit", "record.npz", *SMALL)
+    assert (code, said) == (2, "")
+    assert complaint.startswith("error: record.npz must be ")
+    assert ".npz file" in complaint
+    assert len(complaint.splitlines()) == 1
+
+
+def test_a_file_that_is_missing_or_no_file_is_refused(run, tmp_path):
+    refused = "error: {} must be a file that can be read: "
+    assert refused.format("none.npz") in run("audit", "none.npz")[2]
+    assert refused.format(tmp_path) in run("audit", str(tmp_path))[2]
+    with zipfile.ZipFile("other.zip", "w") as archive:
+        archive.writestr("readme.txt", "no array")
+    assert "got no observations" in run("audit", "other.zip")[2]
+
+
+def test_arrays_beyond_the_limit_of_memory_are_not_read(tmp_path, monkeypatch, arrays):
+    np.savez(tmp_path / "r.npz", **basic(arrays))
+    monkeypatch.setenv("EXACTDICE_LIMIT", "1e-6")
+    with pytest.raises(InputError, match=r"bytes of the file must be at most 8,000, got 2\d,\d+"):
+        read_record(tmp_path / "r.npz")
