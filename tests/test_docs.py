@@ -16,6 +16,8 @@ FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 PAGES = [path.relative_to(ROOT).as_posix() for path in FILES]
 #: Python that is only compiled, by its first line, and why.
 NOT_IMPORTED = {
+    "# in the loop of CleanRL's ppo.py": "lines of a program; tests/diagnose/test_snippets.py",
+    "# at the end of CleanRL's dqn.py": "lines of a program; tests/diagnose/test_snippets.py",
     "# film.py": "another project's program, in an installation of its own",
     "from quantecon.markov import DiscreteDP, backward_induction": "another project's planner",
     "from mdptoolbox.mdp import ValueIteration": "another project's planner",
@@ -25,6 +27,7 @@ FOREIGN = "another project's program, in an installation of its own"
 #: Commands that are not run, by how they begin, and why. The options of ours are parsed still.
 NOT_RUN = {
     "cd": "the shell's own",
+    "exactdice audit mine.npz": "the file is another block's; tests/diagnose/test_files.py",
     "exactdice play --web": "serves until Ctrl-C; tests/play/test_web.py does it",
     "exactdice benchmark": "trains for hours; tests/agents/board runs small ones",
     "exactdice solve --game FourTwoOneMatch --exact": "takes minutes; a slow test solves it",

@@ -1,0 +1,179 @@
+"""The lines of docs/audit.md that save records of other libraries, run as they stand there."""
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from exactdice.diagnose import audit_file
+from exactdice.envs import MaskInObservation
+from recording import play
+
+PAGE = Path(__file__).parents[2] / "docs/audit.md"
+GREED = {"max_score": 12, "sides": 3}
+
+
+def snippet(first_line):
+    text = PAGE.read_text(encoding="utf-8")
+    (code,) = re.findall(rf"^```python\n({re.escape(first_line)}\n.*?)^```$", text, re.M | re.S)
+    return compile(code, first_line, "exec")
+
+
+def saver(first_line):
+    """Return the function of a snippet."""
+    names = {}
+    exec(snippet(first_line), names)
+    return names["save"]
+
+
+def holds(path, **keywords):
+    env = gym.make("exactdice/Greed-v0", **GREED, **keywords)
+    report = audit_file(env, path)
+    assert report.ok, str(report)
+    return report
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_lines_for_a_loop_like_cleanrls_ppo():
+    """The variables are those of the loop, with the flags of the row before."""
+    _, arrays = play("Greed", **GREED)
+    ended = torch.as_tensor(arrays["terminated"]).float()
+    dones = torch.cat([torch.zeros(1, 8), ended[:-1]])
+    values, logprobs = torch.randn(60, 8), torch.zeros(60, 8)
+    next_value, rewards = torch.randn(1, 8), torch.as_tensor(arrays["rewards"]).float()
+    after = torch.cat([values[1:], next_value]) * (1 - ended)
+    names = {
+        "obs": torch.as_tensor(arrays["observations"]),
+        "actions": torch.as_tensor(arrays["actions"]),
+        "advantages": rewards + 0.9 * after - values,
+        "returns": rewards + 0.9 * after,
+        "next_done": ended[-1],
+        "args": SimpleNamespace(gamma=0.9, gae_lambda=0.0),
+        "dones": dones,
+        "rewards": rewards,
+        "values": values,
+        "logprobs": logprobs,
+        "next_value": next_value,
+        "np": np,
+        "torch": torch,
+    }
+    exec(snippet("# in the loop of CleanRL's ppo.py"), names)
+    assert holds("rollout.npz").held["advantages"] == 480
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_lines_for_a_buffer_like_cleanrls():
+    _, arrays = play("Greed", lanes=1, **GREED)
+    buffer = SimpleNamespace(
+        observations=arrays["observations"],
+        actions=arrays["actions"][..., None],
+        rewards=arrays["rewards"],
+        next_observations=arrays["after"],
+        dones=arrays["terminated"].astype(np.float32),
+        buffer_size=100,
+        full=False,
+        pos=60,
+    )
+    exec(snippet("# at the end of CleanRL's dqn.py"), {"rb": buffer, "np": np})
+    assert holds("transitions.npz").held["transitions"] == 60
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # the library has some of its own
+@pytest.mark.usefixtures("folder")
+def test_the_lines_for_tianshou():
+    pytest.importorskip("tianshou", reason="an installation with Tianshou")
+    from tianshou.algorithm.random import MARLRandomDiscreteMaskedOffPolicyAlgorithm
+    from tianshou.data import Collector, VectorReplayBuffer
+    from tianshou.env import DummyVectorEnv
+
+    def make():
+        return MaskInObservation(gym.make("exactdice/Greed-OneHot-v0", **GREED), "tianshou")
+
+    algorithm = MARLRandomDiscreteMaskedOffPolicyAlgorithm(make().action_space)
+    buffer = VectorReplayBuffer(1000, 4)
+    collector = Collector(algorithm, DummyVectorEnv([make] * 4), buffer)
+    collector.reset()
+    collector.collect(n_step=400)
+    saver("# of Tianshou")(buffer)
+    holds("transitions.npz", encoding="one_hot_float")
+
+
+def masked_torchrl(lanes):
+    from torchrl.envs import ActionMask, GymWrapper, SerialEnv, TransformedEnv
+
+    def make():
+        env = MaskInObservation(gym.make("exactdice/Greed-OneHot-v0", **GREED), "torchrl")
+        return TransformedEnv(GymWrapper(env, categorical_action_encoding=True), ActionMask())
+
+    return make() if lanes == 1 else SerialEnv(lanes, make)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # the library has some of its own
+@pytest.mark.usefixtures("folder")
+def test_the_lines_for_torchrls_buffer():
+    pytest.importorskip("torchrl", reason="an installation with TorchRL")
+    from torchrl.data import LazyTensorStorage, TensorDictReplayBuffer
+
+    replay = TensorDictReplayBuffer(storage=LazyTensorStorage(1000), batch_size=10)
+    replay.extend(masked_torchrl(1).rollout(400, break_when_any_done=False))
+    saver("# of TorchRL's replay buffer")(replay)
+    holds("transitions.npz", encoding="one_hot_float")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # the library has some of its own
+@pytest.mark.usefixtures("folder")
+def test_the_lines_for_torchrls_advantages():
+    pytest.importorskip("torchrl", reason="an installation with TorchRL")
+    from tensordict.nn import TensorDictModule
+    from torchrl.collectors import Collector
+    from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
+    from torchrl.objectives.value import GAE
+
+    env = masked_torchrl(4)
+    features = env.observation_spec["observation"].shape[-1]
+    logits = TensorDictModule(
+        torch.nn.Linear(features, int(env.action_spec.space.n)), ["observation"], ["logits"]
+    )
+    actor = ProbabilisticActor(
+        logits,
+        in_keys={"logits": "logits", "mask": "action_mask"},
+        distribution_class=MaskedCategorical,
+        return_log_prob=True,
+    )
+    critic = ValueOperator(torch.nn.Linear(features, 1), in_keys=["observation"])
+    gae = GAE(gamma=0.9, lmbda=0.5, value_network=critic, average_gae=False)
+    (batch,) = Collector(env, actor, frames_per_batch=200, total_frames=200)
+    saver("# of TorchRL's GAE")(gae(batch), 0.9, 0.5)
+    assert holds("rollout.npz", encoding="one_hot_float").held["advantages"] == 200
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # the library has some of its own
+@pytest.mark.usefixtures("folder")
+def test_the_lines_for_rllibs_episodes():
+    pytest.importorskip("ray.rllib", reason="an installation with RLlib")
+    from ray.rllib.env.single_agent_episode import SingleAgentEpisode
+
+    env, rng, episodes = gym.make("exactdice/Greed-v0", **GREED), np.random.default_rng(0), []
+    for seed in range(50):
+        seen, info = env.reset(seed=seed)
+        episode = SingleAgentEpisode()
+        episode.add_env_reset(seen)
+        while not episode.is_done:
+            action = rng.choice(np.flatnonzero(info["action_mask"]))
+            seen, reward, ended, _, info = env.step(action)
+            episode.add_env_step(seen, action, reward, terminated=ended)
+        episodes.append(episode)
+    saver("# of RLlib")([*episodes, SingleAgentEpisode()])
+    holds("transitions.npz")
