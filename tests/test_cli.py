@@ -454,6 +454,7 @@ def test_commands_without_training_need_the_light_extra_alone(tmp_path):
         ["plot", "mine"],
         ["benchmark"],
         ["play", "--against", "mine"],
+        ["audit", "mine/certificate.npz"],
     ]
     commands = [*(words for words, _ in works), *fails]
     ends = run_without(HEAVY, commands, tmp_path)
@@ -509,6 +510,7 @@ def test_no_game_is_built_for_imports_and_help():
     "words",
     [
         *(["train"], ["score", "random"], ["verify", "none"], ["solve"], ["reproduce", "greed"]),
+        ["audit", "none.npz"],
         *(
             ["benchmark"],
             ["plot", "greed-policy"],

@@ -1,6 +1,7 @@
 """``exactdice audit``: check what a learning algorithm has recorded."""
 
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 
 import tyro
@@ -31,6 +32,8 @@ class AuditConfig:
 
 def run(options: AuditConfig) -> int:
     """Print the report."""
+    import_module("scipy.sparse")  # the audit needs it: say so before the file is read
+
     report = audit_file(environment_from_options(options.game, options.env), options.file)
     print(report)
     return 0 if report.ok else 1
