@@ -13,7 +13,14 @@ from .figures import (
     critic,
     overestimation,
 )
-from .records import Rollout, Targets, Transitions
+from .records import (
+    EpsilonGreedy,
+    PolicyUpdate,
+    Rollout,
+    Targets,
+    Transitions,
+    ValueUpdate,
+)
 from .report import Finding, Report
 
 if TYPE_CHECKING:
@@ -32,15 +39,18 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "CriticFigures",
+    "EpsilonGreedy",
     "Estimate",
     "Finding",
     "GaeFigures",
     "Overestimation",
     "Overestimations",
+    "PolicyUpdate",
     "Report",
     "Rollout",
     "Targets",
     "Transitions",
+    "ValueUpdate",
     "audit",
     "critic",
     "gae",

@@ -1,5 +1,6 @@
 """The audit of a record: every check that cannot give a false alarm, and the known mistakes."""
 
+import importlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_args
 
@@ -12,7 +13,8 @@ from ..core import BoolArray, FloatArray, InputError
 from ..envs import RewardMode
 from .catalogue import named
 from .estimates import Recorded, advantage_mistakes, agree, return_mistakes
-from .records import Rollout, Targets, Transitions, numbers
+from .players import draw_mistakes, player_of
+from .records import PolicyUpdate, Rollout, Targets, Transitions, ValueUpdate, numbers
 from .report import Finding, Report
 from .seen import Seen
 from .statistics import RATES, deviations, threshold
@@ -21,7 +23,10 @@ from .targets import check_targets
 
 
 def audit(
-    env: Any, record: Transitions | Rollout | Targets, policy: Any = None, critic: Any = None
+    env: Any,
+    record: Transitions | Rollout | Targets | PolicyUpdate | ValueUpdate,
+    policy: Any = None,
+    critic: Any = None,
 ) -> Report:
     """Check what an algorithm has recorded against the exact law of the environment.
 
@@ -32,8 +37,8 @@ def audit(
     Args:
         env: an environment of this project, a vector of them, or a ``Task``.
         record: plain arrays of any library.
-        policy: the policy that drew the actions, whatever ``as_policy`` takes. Models draw from
-            their law.
+        policy: the policy that drew the actions: ``EpsilonGreedy``, or whatever ``as_policy``
+            takes. Models draw from their law.
         critic: the critic that gave the values of a rollout: a function of a batch of observations,
             as they were recorded, to values of shape (observation,).
 
@@ -43,17 +48,19 @@ def audit(
     task, sight = task_and_sight(env)
     mode: RewardMode = getattr(getattr(env, "unwrapped", env), "reward_mode", "outcome")
     report = Report()
+    if isinstance(record, PolicyUpdate | ValueUpdate):
+        _updates().check_update(report, record, task, Seen(task, sight))
+        return report
     transitions = record.transitions if isinstance(record, Targets) else record
     if not isinstance(transitions, Transitions | Rollout):
         raise InputError(
-            f"record must be Transitions, a Rollout or Targets, got a {type(transitions).__name__}"
+            "record must be Transitions, a Rollout, Targets, a PolicyUpdate or a ValueUpdate, got "
+            f"a {type(transitions).__name__}"
         )
     steps = Steps.of(transitions, task, Seen(task, sight))
     right = _check_steps(report, steps)
     payoffs = _check_rewards(report, right, mode)
-    player = None
-    if policy is not None:
-        player = as_policy(policy, env, deterministic=False)
+    player = None if policy is None else player_of(policy, env)
     _check_chance(report, right, player, payoffs)
     if isinstance(record, Rollout):
         _check_log_probs(report, record, steps, policy, env)
@@ -62,6 +69,16 @@ def audit(
     if isinstance(record, Targets):
         check_targets(report, record, task, steps)
     return report
+
+
+def _updates() -> Any:
+    """Import the checks that need torch."""
+    try:
+        return importlib.import_module(".updates", __package__)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "audits of updates must have PyTorch: pip install torch"
+        ) from error
 
 
 def _check_steps(report: Report, steps: Steps) -> Steps:
@@ -161,12 +178,15 @@ def _check_chance(
         if worst.evidence < least:
             report.held[check] = worst.steps
             continue
+        mistake, cure = None, ""
+        if check == "policy" and policy is not None:
+            mistake, cure = next(draw_mistakes(steps, policy), (None, ""))
         words = (
             f"{worst.words} is {worst.mean:.4f} on average, scaled to the range from 0 to 1, and "
             f"must be about {worst.expected:.4f}: chance explains less than one such record in "
-            f"10^{(worst.evidence - np.log(len(found) * len(RATES))) / np.log(10):.0f}"
-        )
-        report.findings.append(Finding(check, None, worst.steps, worst.steps, words))
+            f"10^{(worst.evidence - np.log(len(found) * len(RATES))) / np.log(10):.0f}. {cure}"
+        ).rstrip(". ")
+        report.findings.append(Finding(check, mistake, worst.steps, worst.steps, words))
 
 
 # ------------------------------------------------------------------ rollouts' numbers
