@@ -55,6 +55,7 @@ class PolicyLoss:
     policy_coef: float = 1.0
     masked: bool = True
     entropy_masked: bool = True
+    entropy_of_legal: bool = False  # of an unmasked law, the terms of legal actions alone
     ratio: Callable[[Tensor, Tensor], Tensor] = ratios
     objective: Callable[[Tensor, Tensor, float], Tensor] = pessimistic
     advantages: Callable[[Moves], Tensor] = lambda moves: moves.advantages
@@ -69,7 +70,8 @@ class PolicyLoss:
             advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
         policy = -self.objective(self.ratio(new, moves.old), advantages, self.clip).mean()
         spread = self._law(moves, self.masked and self.entropy_masked)
-        terms = th.where(th.isfinite(spread), spread, 0.0) * spread.exp()
+        counted = moves.masks if self.entropy_of_legal else th.isfinite(spread)
+        terms = th.where(counted, spread, 0.0) * spread.exp()
         loss: Tensor = self.policy_coef * policy + self.ent_coef * terms.sum(dim=1).mean()
         return loss + self.vf_coef * (self.errors(moves) ** 2).mean()
 
@@ -88,6 +90,7 @@ def policy_mistakes(loss: PolicyLoss) -> list[Known]:
     declared = "False" if loss.normalised else "True"
     normal = "advantages-not-normalised" if loss.normalised else "advantages-normalised"
     recomputed: Callable[[Moves], Tensor] = lambda moves: moves.returns - moves.values  # noqa: E731
+    legal = "hold the law to the legal actions in the update, as when the actions were drawn"
     constant = "advantages are constants of the actor's loss: detach them, or use torch.no_grad()"
     return [
         ("entropy-sign", "the loss has minus the entropy", {"ent_coef": -loss.ent_coef}),
@@ -149,11 +152,8 @@ def policy_mistakes(loss: PolicyLoss) -> list[Known]:
             f"this is no mistake if it is meant: say so by normalised={declared}",
             {"normalised": not loss.normalised},
         ),
-        (
-            "mask-missing-in-update",
-            "hold the law to the legal actions in the update, as when the actions were drawn",
-            {"masked": False},
-        ),
+        ("mask-missing-in-update", legal, {"masked": False}),
+        ("mask-missing-in-update", legal, {"masked": False, "entropy_of_legal": True}),
         (
             "entropy-unmasked",
             "the entropy is that of the law over the legal actions",

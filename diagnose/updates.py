@@ -43,9 +43,9 @@ def check_update(
     readable, legal = states >= 0, np.zeros(count, dtype=bool)
     inside = readable & (actions >= 0) & (actions < task.game.num_actions)
     legal[inside] = are_legal(task.game, states[inside], actions[inside])
-    _count(report, "observations", ~readable, None, "the agent never sees them before a move")
-    cure = "hold the policy to the mask of legal actions"
-    _count(report, "actions", readable & ~legal, "illegal-action", cure)
+    _count(report, "observations", ~readable, "the agent never sees them before a move")
+    words = "its action is illegal: are the arrays of this batch in the same order?"
+    _count(report, "actions", readable & ~legal, words)
     before, after = (_parameters(getattr(update, name), name) for name in ("before", "after"))
     if before.keys() != after.keys():
         raise InputError("before and after must have parameters of the same names")
@@ -60,10 +60,10 @@ def check_update(
         _check_target(report, update)
 
 
-def _count(report: Report, check: str, wrong: BoolArray, mistake: str | None, words: str) -> None:
+def _count(report: Report, check: str, wrong: BoolArray, words: str) -> None:
     if wrong.any():
         words = f"move {wrong.argmax()} of the batch: {words}"
-        report.findings.append(Finding(check, mistake, int(wrong.sum()), wrong.size, words))
+        report.findings.append(Finding(check, None, int(wrong.sum()), wrong.size, words))
     else:
         report.held[check] = wrong.size
 
@@ -171,7 +171,7 @@ def _compare(
             if abs(factor - 1) > CLOSE:
                 report.notes.append(f"gradients are those of the loss times {factor:.4g}")
             return True
-    mistake, cure = next(_explained(right, given, exact, gradient, before, mistakes), (None, ""))
+    mistake, cure = next(_explained(right, given, exact, gradient, mistakes), (None, ""))
     norms = [float(np.linalg.norm(part)) for part in (given, exact)]
     cosine = float((given * exact).sum()) / max(norms[0] * norms[1], 1e-300)
     words = (
@@ -188,7 +188,6 @@ def _explained(
     given: FloatArray,
     exact: FloatArray,
     gradient: Callable[[Any], FloatArray],
-    before: dict[str, Tensor],
     mistakes: list[Known],
 ) -> Iterator[tuple[str, str]]:
     """List the known mistakes that reproduce a gradient."""
@@ -199,9 +198,6 @@ def _explained(
         if _factor(-given, exact) is not None:
             yield "loss-sign", "the loss is minimised: the optimizer goes down its gradient"
         yield from _weights(right, given, gradient)
-    last = _flat(before, {key: parameter.grad for key, parameter in before.items()})
-    if last.any() and _factor(given, exact + last) is not None:
-        yield "gradients-accumulated", "call optimizer.zero_grad() before loss.backward()"
 
 
 def _weights(
