@@ -6,6 +6,8 @@ al. 2017, *Proximal Policy Optimization Algorithms*, eq. 7 and 9) the mean over 
 
     - min(r A, clip(r, 1 - c, 1 + c) A) + vf_coef (v - R)^2 - ent_coef H
 
+where some programs take the larger one of (v - R)^2 and (u + clip(v - u, -c, c) - R)^2 for the old
+value u,
 and DQN's (Mnih et al. 2015, *Human-level control through deep reinforcement learning*) that of
 huber(Q(s, a) - y) with constant targets y.
 """
@@ -28,6 +30,7 @@ class Moves(NamedTuple):
     advantages: Tensor  # (move,)
     returns: Tensor  # (move,)
     values: Tensor  # of the critic, with a gradient, (move,)
+    old_values: Tensor | None  # of the critic when the actions were drawn, if errors are clipped
 
 
 def ratios(new: Tensor, old: Tensor) -> Tensor:
@@ -60,6 +63,8 @@ class PolicyLoss:
     objective: Callable[[Tensor, Tensor, float], Tensor] = pessimistic
     advantages: Callable[[Moves], Tensor] = lambda moves: moves.advantages
     errors: Callable[[Moves], Tensor] = lambda moves: moves.values - moves.returns
+    values_clipped: bool = True
+    unbiased: bool = True  # whether the variance of advantages is divided by one move less
 
     def __call__(self, moves: Moves) -> Tensor:
         """Return the loss of a batch."""
@@ -67,13 +72,21 @@ class PolicyLoss:
         new = law.gather(1, moves.actions[:, None]).squeeze(1)
         advantages = self.advantages(moves)
         if self.normalised:
-            advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
+            spread = advantages.std(correction=int(self.unbiased))
+            advantages = (advantages - advantages.mean()) / (spread + 1e-8)
         policy = -self.objective(self.ratio(new, moves.old), advantages, self.clip).mean()
-        spread = self._law(moves, self.masked and self.entropy_masked)
-        counted = moves.masks if self.entropy_of_legal else th.isfinite(spread)
-        terms = th.where(counted, spread, 0.0) * spread.exp()
+        logs = self._law(moves, self.masked and self.entropy_masked)
+        counted = moves.masks if self.entropy_of_legal else th.isfinite(logs)
+        terms = th.where(counted, logs, 0.0) * logs.exp()
         loss: Tensor = self.policy_coef * policy + self.ent_coef * terms.sum(dim=1).mean()
-        return loss + self.vf_coef * (self.errors(moves) ** 2).mean()
+        return loss + self.vf_coef * self._squares(moves).mean()
+
+    def _squares(self, moves: Moves) -> Tensor:
+        squares = self.errors(moves) ** 2
+        if moves.old_values is None or not self.values_clipped:
+            return squares
+        change = (moves.values - moves.old_values).clamp(-self.clip, self.clip)
+        return th.max(squares, (moves.old_values + change - moves.returns) ** 2)
 
     @staticmethod
     def _law(moves: Moves, masked: bool) -> Tensor:
@@ -158,6 +171,11 @@ def policy_mistakes(loss: PolicyLoss) -> list[Known]:
             "entropy-unmasked",
             "the entropy is that of the law over the legal actions",
             {"entropy_masked": False},
+        ),
+        (
+            "values-not-clipped",
+            "this is no mistake if it is meant: leave old_values out",
+            {"values_clipped": False},
         ),
         (
             "values-broadcast",

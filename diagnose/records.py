@@ -114,6 +114,8 @@ class PolicyUpdate:
         vf_coef: weight of the critic's mean squared error.
         normalised: whether the loss takes the advantages of the batch less their mean, divided by
             their standard deviation.
+        old_values: of the critic when the actions were drawn, if its loss clips their change by
+            ``clip``; None if it does not.
     """
 
     observations: Any
@@ -129,6 +131,7 @@ class PolicyUpdate:
     ent_coef: float = 0.0
     vf_coef: float = 0.5
     normalised: bool = True
+    old_values: Any = None
 
 
 @dataclass(frozen=True)

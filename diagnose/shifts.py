@@ -7,18 +7,19 @@ of them are ruled out by a few sampled steps.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core import IntArray
+from ..core import IntArray, frozen
 from ..core.positions import are_legal
 from .steps import Steps
 
 #: Largest distance that is tried.
 FARTHEST = 1024
 #: Steps by which a distance is ruled out.
-SAMPLE = 128
+FEW, SAMPLE = 8, 128
 #: An array that is shifted makes more than this part of the steps wrong.
 LEAST = 0.01
 #: Arrays of ``Steps``.
@@ -35,15 +36,17 @@ class Undone(NamedTuple):
 
 def moved(steps: Steps) -> Iterator[Undone]:
     """Undo shifts of arrays along lanes, or along the rows of a replay buffer."""
-    if steps.wrong.mean() < LEAST:
-        return
+    if steps.wrong.mean() < LEAST or steps.verdicts["observations"].wrong.any():
+        return  # no shift makes an observation of nothing one of a state
     ends = _Ends(steps)
     for found in _lanes(steps) if steps.follow else _rows(steps):
         # Rows at the borders are left out; that alone must not explain the wrong ones.
         explained = steps.wrong & found.steps.used
         if 2 * explained.sum() < steps.wrong.sum():
             continue
-        if ends.fit(found.steps) if found.mistake == "shifted-ends" else _fits(found.steps):
+        other_ends = found.steps.states is steps.states and found.steps.actions is steps.actions
+        other_ends &= found.steps.after is steps.after
+        if ends.fit(found.steps) if other_ends else _fits(found.steps):
             yield found
 
 
@@ -136,15 +139,12 @@ def _lanes(steps: Steps) -> Iterator[Undone]:
         )
     lanes = steps.states.shape[1]
     for far in range(1, min(lanes, FARTHEST)):
-        for names in (("states",), ("actions",), ("terminated", "rewards"), ("terminated",)):
-            arrays: dict[str, Any] = {
-                name: np.roll(getattr(steps, name), far, axis=1) for name in names
-            }
-            shown = ", ".join(names).replace("states", "observations")
+        for name in ("states", "actions", "terminated"):
+            shown = "observations" if name == "states" else name
             yield Undone(
                 "lanes-mixed",
                 f"{shown} are those of other lanes, {min(far, lanes - far)} away: keep one order",
-                steps.changed(**arrays),
+                steps.changed(**{name: np.roll(getattr(steps, name), far, axis=1)}),
             )
 
 
@@ -153,23 +153,28 @@ def _rolled(array: Any, far: int) -> Any:
 
 
 def _fits(steps: Steps) -> bool:
-    """Say whether a sample of steps is right."""
-    part = replace(steps, **{name: _sample(steps, name) for name in ARRAYS})
+    """Say whether a sample of steps is right: first a few, as most distances fail there."""
+    return all(_is_right(steps, count) for count in (FEW, SAMPLE))
+
+
+def _is_right(steps: Steps, count: int) -> bool:
+    """Say whether about so many steps are right: lanes of a rollout, or rows of a buffer."""
+    part = replace(steps, **{name: _sample(steps, name, count) for name in ARRAYS})
     states, actions = part.states[part.used], part.actions[part.used]
     if not len(states) or (states < 0).any():
         return False
     return bool(are_legal(steps.task.game, states, actions).all()) and not part.wrong.any()
 
 
-def _sample(steps: Steps, name: str) -> Any:
-    """Return some lanes of a rollout, or some rows of a replay buffer."""
+def _sample(steps: Steps, name: str, count: int) -> Any:
     array = getattr(steps, name)
     if steps.follow:
-        return array[:, : max(1, SAMPLE // len(array))]
-    return array[_spread(len(array))]
+        return array[:, : max(1, count // len(array))]
+    return array[_spread(len(array), count)]
 
 
-def _spread(count: int) -> IntArray:
+@cache
+def _spread(rows: int, count: int) -> IntArray:
     """Return the numbers of some rows, which do not recur with the number of environments."""
-    rows: IntArray = np.unique(np.random.default_rng(0).integers(count, size=SAMPLE))
-    return rows
+    places: IntArray = np.unique(np.random.default_rng(0).integers(rows, size=count))
+    return frozen(places)

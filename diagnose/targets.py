@@ -92,11 +92,14 @@ def check_targets(report: Report, record: Targets, task: Task, steps: Steps) -> 
     options.append(
         ("gamma-wrong", f"the targets were computed with gamma = {gamma:.6g}", {"gamma": gamma})
     )
-    mistake, cure = None, ""
-    for name, words, changes in options:
-        if agree(targets(**{**double, **changes}), given)[known].all():
-            mistake, cure = name, words
-            break
+    found = [
+        (name, words)
+        for name, words, changes in options
+        if agree(targets(**{**double, **changes}), given)[known].all()
+    ]
+    mistake, cure = found[0] if found else (None, "")
+    if len(found) > 1:
+        cure += f" (or {', '.join(name for name, _ in found[1:])}: the numbers are the same here)"
     row = int(np.argmin(right))
     words = (
         f"transition {row} has the target {given[row]:.6g} and must have {wanted[row]:.6g}. {cure}"

@@ -99,6 +99,7 @@ def _of_policy(report: Report, update: PolicyUpdate, masks: BoolArray) -> None:
         constant("advantages"),
         none if update.critic is None else constant("returns"),
         values,
+        None if update.old_values is None else constant("old_values"),
     )
     vf_coef = 0.0 if update.critic is None else update.vf_coef
     right = PolicyLoss(update.clip, update.ent_coef, vf_coef, update.normalised)
@@ -164,7 +165,7 @@ def _compare(
 
     given = _flat(after, {key: parameter.grad for key, parameter in after.items()})
     exact = gradient(right)
-    for same in (right, *_at_the_border(right)):
+    for same in _alike(right):
         factor = _factor(given, gradient(same))
         if factor is not None:
             report.held["gradient"] = len(given)
@@ -218,11 +219,17 @@ def _weighted(right: PolicyLoss, weights: dict[str, Any]) -> PolicyLoss:
     return replace(right, **weights)
 
 
-def _at_the_border(right: Any) -> list[Any]:
-    """Return the loss with the border of clipping moved by less than a rounding."""
+def _alike(right: Any) -> list[Any]:
+    """Return losses that differ from a right one in nothing that matters.
+
+    The border of clipping is moved by less than a rounding, and the variance of advantages is
+    divided by the number of moves.
+    """
     if not isinstance(right, PolicyLoss):
-        return []
-    return [replace(right, clip=right.clip + moved) for moved in (-BORDER, BORDER)]
+        return [right]
+    spreads = (right, replace(right, unbiased=False)) if right.normalised else (right,)
+    borders = (0.0, -BORDER, BORDER)
+    return [replace(loss, clip=loss.clip + moved) for loss in spreads for moved in borders]
 
 
 def _factor(given: FloatArray, wanted: FloatArray) -> float | None:

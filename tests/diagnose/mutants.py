@@ -1,4 +1,7 @@
-"""One-line mistakes in the learners of examples/, and the names that the audits give."""
+"""One-line mistakes in the learners of examples/, and the names that the audits give.
+
+``python tests/diagnose/mutants.py`` prints them as the table of docs/mutants.md.
+"""
 
 import contextlib
 import functools
@@ -38,6 +41,7 @@ class Mutant(NamedTuple):
         check: the check that finds it.
         name: that the audit gives; None if it finds the mistake and does not know it.
         game: keywords of the environment.
+        also: other names that it may give, of consequences of the mistake.
     """
 
     learner: str
@@ -47,6 +51,7 @@ class Mutant(NamedTuple):
     check: str
     name: str | None
     game: dict = GREED
+    also: tuple = ()
 
 
 def run(learner, right="", wrong="", game=GREED, rounds=None, **settings):
@@ -59,6 +64,7 @@ def run(learner, right="", wrong="", game=GREED, rounds=None, **settings):
     env_id, keywords = game["env_id"], {key: game[key] for key in game if key != "env_id"}
     make_vec = functools.partial(gym.make_vec, **keywords)
     module.gym = types.SimpleNamespace(make_vec=make_vec)
+    module.exactdice = types.SimpleNamespace(exact_evaluation=lambda *_: {})  # for speed
     reports, audit = [], module.audit
 
     def kept(*arguments, **options):
@@ -86,14 +92,14 @@ LOSS = "actor + args.value_weight * critic - entropy_weight * entropy"
 UNMASKED = "torch.where(masks, logits.log_softmax(dim=1), -torch.inf)"
 
 
-def ppo(planted, right, wrong, check, name, game=GREED):
+def ppo(planted, right, wrong, check, name, game=GREED, also=()):
     """A mistake in examples/ppo.py."""
-    return Mutant("ppo", planted, right, wrong, check, name, game)
+    return Mutant("ppo", planted, right, wrong, check, name, game, also)
 
 
-def dqn(planted, right, wrong, check, name, game=GREED):
+def dqn(planted, right, wrong, check, name, game=GREED, also=()):
     """A mistake in examples/dqn.py."""
-    return Mutant("dqn", planted, right, wrong, check, name, game)
+    return Mutant("dqn", planted, right, wrong, check, name, game, also)
 
 
 AFTER = "after = games.observations, games.masks"
@@ -113,6 +119,7 @@ MUTANTS = [
         ROW.replace("observations,", "games.observations,"),
         "transitions",
         "stale-observation",
+        also=("shifted-values",),
     ),
     ppo(
         "observations of the next lane",
@@ -192,13 +199,21 @@ MUTANTS = [
         "rewards",
         "reward-scaled",
     ),
-    ppo("no mask", MASKED, "return logits.log_softmax(dim=1)", "actions", "illegal-action"),
+    ppo(
+        "no mask",
+        MASKED,
+        "return logits.log_softmax(dim=1)",
+        "actions",
+        "illegal-action",
+        also=("log-probs-unmasked",),
+    ),
     ppo(
         "log-probabilities over all actions",
         MASKED,
         f"return {UNMASKED}",
         "log_probs",
         "log-probs-unmasked",
+        also=("mask-missing-in-update",),
     ),
     ppo(
         "probabilities for log-probabilities",
@@ -462,6 +477,7 @@ MUTANTS = [
         "after = games.observations, old",
         "targets",
         "stale-mask",
+        also=("max-over-illegal",),
     ),
     dqn(
         "values of the online network",
@@ -523,3 +539,34 @@ MUTANTS = [
         "target-always-updated",
     ),
 ]
+
+
+#: Games of healthy runs: seats, opponents and rewards of all kinds.
+GAMES = [
+    GREED,
+    {
+        "env_id": "exactdice/Greed-v0",
+        "max_score": 9,
+        "sides": 3,
+        "seat": 1,
+        "opponent": "if_else",
+        "reward": "shaped",
+    },
+    {"env_id": "exactdice/LowestScore-v0", "dice": 2, "faces": 4, "players": 3, "seat": 1},
+    {"env_id": "exactdice/ShutTheBox-v0", "tiles": 5},
+    {"env_id": "exactdice/FourTwoOne-v0", "faces": 3, "reward": "regret"},
+    {"env_id": "exactdice/FourTwoOneMatch-v0", "tokens": 2, "faces": 2},
+]
+
+
+def table():
+    """Write the mutants as a table."""
+    rows = ["| learner | planted | found by the check of | name |", "| --- | --- | --- | --- |"]
+    for mutant in MUTANTS:
+        name = f"`{mutant.name}`" if mutant.name else "noticed, no name"
+        rows.append(f"| {mutant.learner} | {mutant.planted} | {mutant.check} | {name} |")
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{table()}\n")
