@@ -20,6 +20,8 @@ from .steps import Steps
 FARTHEST = 1024
 #: Steps by which a distance is ruled out.
 FEW, SAMPLE = 8, 128
+#: Moves by which a distance of actions is ruled out.
+MOVES = 2048
 #: An array that is shifted makes more than this part of the steps wrong.
 LEAST = 0.01
 #: Arrays of ``Steps``.
@@ -27,27 +29,64 @@ ARRAYS = "states", "actions", "rewards", "terminated", "after", "knows_after", "
 
 
 class Undone(NamedTuple):
-    """Steps as a right program would have recorded them, if it is a certain mistake."""
+    """Steps as a right program would have recorded them, if it is a certain mistake.
+
+    Attributes:
+        mistake: its name.
+        cure: what to do.
+        steps: as they should be.
+        array: the name of the only array that is changed; "" if there are others.
+    """
 
     mistake: str
     cure: str
     steps: Steps
+    array: str = ""
 
 
 def moved(steps: Steps) -> Iterator[Undone]:
     """Undo shifts of arrays along lanes, or along the rows of a replay buffer."""
     if steps.wrong.mean() < LEAST or steps.verdicts["observations"].wrong.any():
         return  # no shift makes an observation of nothing one of a state
-    ends = _Ends(steps)
+    ends, actions = _Ends(steps), _Actions(steps)
     for found in _lanes(steps) if steps.follow else _rows(steps):
         # Rows at the borders are left out; that alone must not explain the wrong ones.
         explained = steps.wrong & found.steps.used
         if 2 * explained.sum() < steps.wrong.sum():
             continue
-        other_ends = found.steps.states is steps.states and found.steps.actions is steps.actions
-        other_ends &= found.steps.after is steps.after
-        if ends.fit(found.steps) if other_ends else _fits(found.steps):
+        if found.array == "terminated":
+            fits = ends.fit(found.steps)
+        else:
+            fits = found.array != "actions" or actions.fit(found.steps)
+            fits = fits and _fits(found.steps)
+        if fits:
             yield found
+
+
+class _Actions:
+    """Which actions are possible in some steps, given what has followed.
+
+    Args:
+        steps: the recorded steps, whose actions may be wrong.
+    """
+
+    def __init__(self, steps: Steps) -> None:
+        actions = steps.task.game.num_actions
+        self._rows = _spread(steps.states.size, max(FEW, MOVES // actions))
+        repeated: dict[str, Any] = {
+            name: np.repeat(getattr(steps, name).ravel()[self._rows], actions)[:, None]
+            for name in ARRAYS
+        }
+        repeated["actions"] = np.tile(np.arange(actions), len(self._rows))[:, None]
+        repeated["used"][:] = True
+        every = replace(steps, **repeated, follow=False)
+        self._wrong = every.wrong.reshape(len(self._rows), actions)
+
+    def fit(self, steps: Steps) -> bool:
+        """Say whether steps that differ in their actions alone are possible, by the sample."""
+        used = steps.used.ravel()[self._rows]
+        wrong = self._wrong[np.arange(len(used)), steps.actions.ravel()[self._rows]]
+        return not (wrong & used).any()
 
 
 class _Ends:
@@ -124,6 +163,7 @@ def _rows(steps: Steps) -> Iterator[Undone]:
                     f"{name} were recorded with the {which} observation{by}: record the two "
                     "together",
                     steps.changed(**{name: _rolled(array, shift)}, used=used),
+                    name,
                 )
 
 
@@ -136,6 +176,7 @@ def _lanes(steps: Steps) -> Iterator[Undone]:
             "shifted-ends",
             f"ends were recorded with the {which} observation: record the two together",
             steps.changed(terminated=_rolled(steps.terminated, shift), used=used),
+            "terminated",
         )
     lanes = steps.states.shape[1]
     for far in range(1, min(lanes, FARTHEST)):
@@ -145,6 +186,7 @@ def _lanes(steps: Steps) -> Iterator[Undone]:
                 "lanes-mixed",
                 f"{shown} are those of other lanes, {min(far, lanes - far)} away: keep one order",
                 steps.changed(**{name: np.roll(getattr(steps, name), far, axis=1)}),
+                name,
             )
 
 
