@@ -1,4 +1,4 @@
-"""The audit of a record: every check that cannot give a false alarm, and the known mistakes."""
+"""The audit of a record: what it may contain, the checks of its steps, and what chance explains."""
 
 import importlib
 from typing import Any

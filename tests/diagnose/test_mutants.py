@@ -49,4 +49,7 @@ def test_no_audit_of_a_longer_run_finds_anything(learner, game, seed):
 
 
 def test_the_page_has_this_table():
-    assert table() in PAGE.read_text()
+    page = PAGE.read_text()
+    assert table() in page
+    named = sum(mutant.name is not None for mutant in MUTANTS)
+    assert f"Of {len(MUTANTS)} mistakes all are noticed and {named} are named." in page
