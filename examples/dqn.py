@@ -230,10 +230,7 @@ def update(
     args: Args,
     due: bool,
 ) -> ValueUpdate:
-    """Take some gradients, each of a new batch, and copy the network into the target if it is due.
-
-    Return the last step, to be audited.
-    """
+    """Take some gradients, each of a new batch; return the last step, to be audited."""
     old_target = deepcopy(target)
     for _ in range(args.gradients):
         batch = buffer.sample(args.batch_size)
