@@ -14,7 +14,14 @@ from .figures import (
     overestimation,
 )
 from .files import audit_file
-from .records import Rollout, Targets, Transitions
+from .records import (
+    EpsilonGreedy,
+    PolicyUpdate,
+    Rollout,
+    Targets,
+    Transitions,
+    ValueUpdate,
+)
 from .report import Finding, Report
 
 if TYPE_CHECKING:
@@ -33,15 +40,18 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "CriticFigures",
+    "EpsilonGreedy",
     "Estimate",
     "Finding",
     "GaeFigures",
     "Overestimation",
     "Overestimations",
+    "PolicyUpdate",
     "Report",
     "Rollout",
     "Targets",
     "Transitions",
+    "ValueUpdate",
     "audit",
     "audit_file",
     "critic",

@@ -1,20 +1,27 @@
-"""The audit of a record: every check that cannot give a false alarm, and the known mistakes."""
+"""The audit of a record: what it may contain, the checks of its steps, and what chance explains."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, get_args
+import importlib
+from typing import Any
 
 import numpy as np
 
-from ..baselines import Policy, as_policy
-from ..baselines.policies.tables import as_numbers
+from ..baselines import Policy
 from ..baselines.task import task_and_sight
-from ..core import BoolArray, FloatArray, InputError
+from ..core import FloatArray, InputError
 from ..core.presentation import present
 from ..envs import RewardMode
 from .catalogue import named
-from .estimates import Recorded, advantage_mistakes, agree, return_mistakes
-from .records import Rollout, Targets, Transitions, numbers
+from .players import draw_mistakes, player_of
+from .records import (
+    PolicyUpdate,
+    Rollout,
+    Targets,
+    Transitions,
+    ValueUpdate,
+)
 from .report import Finding, Report
+from .rewards import reward_mistakes
+from .rollouts import check_critic, check_estimates, check_log_probs
 from .seen import Seen
 from .statistics import RATES, deviations, threshold
 from .steps import Steps, Verdict
@@ -22,7 +29,10 @@ from .targets import check_targets
 
 
 def audit(
-    env: Any, record: Transitions | Rollout | Targets, policy: Any = None, critic: Any = None
+    env: Any,
+    record: Transitions | Rollout | Targets | PolicyUpdate | ValueUpdate,
+    policy: Any = None,
+    critic: Any = None,
 ) -> Report:
     """Check what an algorithm has recorded against the exact law of the environment.
 
@@ -33,8 +43,8 @@ def audit(
     Args:
         env: an environment of this project, a vector of them, or a ``Task``.
         record: plain arrays of any library.
-        policy: the policy that drew the actions, whatever ``as_policy`` takes. Models draw from
-            their law.
+        policy: the policy that drew the actions: ``EpsilonGreedy``, or whatever ``as_policy``
+            takes. Models draw from their law.
         critic: the critic that gave the values of a rollout: a function of a batch of observations,
             as they were recorded, to values of shape (observation,).
 
@@ -44,25 +54,37 @@ def audit(
     task, sight = task_and_sight(env)
     mode: RewardMode = getattr(getattr(env, "unwrapped", env), "reward_mode", "outcome")
     report = Report()
+    if isinstance(record, PolicyUpdate | ValueUpdate):
+        _updates().check_update(report, record, task, Seen(task, sight))
+        return report
     transitions = record.transitions if isinstance(record, Targets) else record
     if not isinstance(transitions, Transitions | Rollout):
         raise InputError(
-            f"record must be Transitions, a Rollout or Targets, got a {type(transitions).__name__}"
+            "record must be Transitions, a Rollout, Targets, a PolicyUpdate or a ValueUpdate, got "
+            f"a {type(transitions).__name__}"
         )
     steps = Steps.of(transitions, task, Seen(task, sight))
     right = _check_steps(report, steps)
     payoffs = _check_rewards(report, right, mode)
-    player = None
-    if policy is not None:
-        player = as_policy(policy, env, deterministic=False)
+    player = None if policy is None else player_of(policy, env)
     _check_chance(report, right, player, payoffs)
     if isinstance(record, Rollout):
-        _check_log_probs(report, record, steps, policy, env)
-        _check_critic(report, record, critic)
-        _check_estimates(report, record, steps.states.shape)
+        check_log_probs(report, record, right, policy, env)
+        check_critic(report, record, critic)
+        check_estimates(report, record, steps.states.shape)
     if isinstance(record, Targets):
         check_targets(report, record, task, steps)
     return report
+
+
+def _updates() -> Any:
+    """Import the checks that need torch."""
+    try:
+        return importlib.import_module(".updates", __package__)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "audits of updates must have PyTorch: pip install torch"
+        ) from error
 
 
 def _check_steps(report: Report, steps: Steps) -> Steps:
@@ -126,26 +148,11 @@ def _check_rewards(report: Report, steps: Steps, mode: RewardMode) -> FloatArray
         if factor != 1:
             report.notes.append(f"rewards are those of the game times {factor:.6g}")
         return steps.payoffs(mode, factor)
-    mistake, cure = _reward_mistake(steps, mode)
+    mistake, cure = next(reward_mistakes(steps, mode), (None, ""))
     time, lane = np.argwhere(verdict.wrong)[0].tolist()
     words = f"step {time} of lane {lane} is paid {steps.rewards[time, lane]:.6g}. {cure}".strip()
     report.findings.append(Finding("rewards", mistake, count, of, words))
     return None
-
-
-def _reward_mistake(steps: Steps, mode: RewardMode) -> tuple[str | None, str]:
-    for shift, place in ((1, "next"), (-1, "last")):
-        used = steps.used.copy()
-        used[0 if shift == 1 else -1] = False
-        moved = steps.changed(rewards=np.roll(steps.rewards, shift, axis=0), used=used)
-        if not moved.rewards_by(mode)[1].wrong.any():
-            return "shifted-rewards", f"each reward was recorded with the {place} step"
-    if not steps.changed(rewards=-steps.rewards).rewards_by(mode)[1].wrong.any():
-        return "reward-scaled", "they have the opposite sign: the agent learns to lose"
-    for other in get_args(RewardMode):
-        if other != mode and not steps.rewards_by(other)[1].wrong.any():
-            return "reward-mode", f"they are rewards of reward={other!r}, and env has {mode!r}"
-    return None, ""
 
 
 def _check_chance(
@@ -163,107 +170,12 @@ def _check_chance(
         if worst.evidence < least:
             report.held[check] = worst.steps
             continue
+        mistake, cure = None, ""
+        if check == "policy" and policy is not None:
+            mistake, cure = next(draw_mistakes(steps, policy), (None, ""))
         words = (
             f"{worst.words} is {worst.mean:.4f} on average, scaled to the range from 0 to 1, and "
             f"must be about {worst.expected:.4f}: chance explains less than one such record in "
-            f"10^{(worst.evidence - np.log(len(found) * len(RATES))) / np.log(10):.0f}"
-        )
-        report.findings.append(Finding(check, None, worst.steps, worst.steps, words))
-
-
-# ------------------------------------------------------------------ rollouts' numbers
-
-
-def _check_log_probs(report: Report, rollout: Rollout, steps: Steps, policy: Any, env: Any) -> None:
-    """Check that recorded log-probabilities are the policy's, under the mask."""
-    if rollout.log_probs is None or policy is None:
-        return
-    shape = steps.states.shape
-    given = numbers(np.reshape(np.asarray(rollout.log_probs), shape), "log_probs", shape)
-    which = ~steps.verdicts["observations"].wrong & ~steps.verdicts["actions"].wrong
-
-    def logs(masked: bool) -> FloatArray:
-        law = as_policy(policy, env, deterministic=False, masked=masked)
-        states, where = np.unique(steps.states[which], return_inverse=True)
-        chances = law.probabilities(states)[where, steps.actions[which]]
-        with np.errstate(divide="ignore"):
-            return np.log(chances)
-
-    def known(ours: FloatArray, given: FloatArray) -> Iterator[tuple[str, str]]:
-        if agree(logs(masked=False), given).all():
-            yield "log-probs-unmasked", "take the softmax over the legal actions alone"
-        ratios = np.exp(ours - given)
-        if abs(ratios.mean() - 1) <= 4 * ratios.std() / np.sqrt(ratios.size):
-            yield "log-probs-stale", "they fit the draws, but not this policy: it has been updated"
-
-    _compare(report, "log_probs", logs(masked=True), given[which], known)
-
-
-def _check_critic(report: Report, rollout: Rollout, critic: Any) -> None:
-    """Check that recorded values are the critic's."""
-    if rollout.values is None or critic is None:
-        report.unchecked["values"] = "values and critic are needed"
-        return
-    given = as_numbers(rollout.values, "values").astype(np.float64)
-    observations = rollout.observations
-    entries = observations if isinstance(observations, Mapping) else {"": observations}
-    flat: Any = {
-        key: array.reshape(-1, *array.shape[2:])
-        for key, array in ((key, np.asarray(entry)) for key, entry in entries.items())
-    }
-    flat = flat if isinstance(observations, Mapping) else flat[""]
-    ours = as_numbers(critic(flat), "critic").astype(np.float64)
-    if ours.size != given.size:
-        raise InputError(f"critic must give {given.size} values, got shape {ours.shape}")
-    _compare(report, "values", ours.ravel(), given.ravel(), _critic_mistakes)
-
-
-def _critic_mistakes(ours: FloatArray, given: FloatArray) -> Iterator[tuple[str, str]]:
-    if ours.std() > 0 and given.std() > 0 and np.corrcoef(ours, given)[0, 1] > 0.9:
-        yield (
-            "values-stale",
-            "they are near the critic's values, and not the same: the critic has been updated "
-            "since, or values were computed under another normalisation",
-        )
-
-
-def _check_estimates(report: Report, rollout: Rollout, shape: tuple[int, ...]) -> None:
-    """Check advantages and returns against the recursion."""
-    for check in ("advantages", "returns"):
-        if getattr(rollout, check) is None:
-            continue
-        if rollout.values is None or rollout.last_values is None:
-            report.unchecked[check] = "values and last_values are needed"
-            continue
-        recorded = Recorded.of(rollout, shape)
-        given = numbers(np.reshape(np.asarray(getattr(rollout, check)), shape), check, shape)
-        ours, mistakes = recorded.advantages(), advantage_mistakes
-        if check == "returns":
-            ours, mistakes = ours + recorded.values, return_mistakes
-
-        def known(
-            _: FloatArray, given: FloatArray, mistakes: Any = mistakes, r: Any = recorded
-        ) -> Any:
-            return mistakes(r, given)
-
-        _compare(report, check, ours, given, known)
-
-
-def _compare(
-    report: Report,
-    check: str,
-    ours: FloatArray,
-    given: FloatArray,
-    mistakes: Callable[[FloatArray, FloatArray], Iterator[tuple[str, str]]],
-) -> None:
-    """Compare numbers with what they must be, and name the mistake that reproduces them."""
-    right: BoolArray = agree(ours, given)
-    if right.all():
-        report.held[check] = given.size
-        return
-    mistake, cure = next(mistakes(ours, given), (None, ""))
-    place: Any = np.argwhere(~right)[0]
-    at = tuple(place.tolist())
-    words = f"entry {', '.join(map(str, at))} is {given[at]:.6g} and must be {ours[at]:.6g}. {cure}"
-    count = int((~right).sum())
-    report.findings.append(Finding(check, mistake, count, given.size, words.strip()))
+            f"10^{(worst.evidence - np.log(len(found) * len(RATES))) / np.log(10):.0f}. {cure}"
+        ).rstrip(". ")
+        report.findings.append(Finding(check, mistake, worst.steps, worst.steps, words))

@@ -1,7 +1,6 @@
 """Known mistakes of recorded steps: each is undone, and named if what is left is right."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -9,27 +8,22 @@ import numpy.typing as npt
 from ..baselines import Task, policy_names
 from ..core import Game
 from ..core.positions import states_of
+from .shifts import Undone, autoreset_rows, moved
 from .steps import Steps
-
-
-class Undone(NamedTuple):
-    """Steps as a right program would have recorded them, if it is a certain mistake."""
-
-    mistake: str
-    cure: str
-    steps: Steps
 
 
 def undone(steps: Steps) -> Iterator[Undone]:
     """Undo the known mistakes one after the other, the likeliest first."""
-    if steps.follow:
-        yield from _autoreset(steps)
+    yield from _autoreset(steps) if steps.follow else autoreset_rows(steps)
     yield from _missing_ends(steps)
+    if steps.follow:
+        yield from _last_ended(steps)
     yield from _stale(steps)
     yield from _shifted_actions(steps)
     if steps.follow:
         yield from _mixed_lanes(steps)
     yield from _other_tasks(steps)
+    yield from moved(steps)
 
 
 def named(steps: Steps) -> Undone | None:
@@ -44,9 +38,14 @@ def _is_right(found: Steps, before: Steps) -> bool:
 
 
 def _autoreset(steps: Steps) -> Iterator[Undone]:
-    used = steps.used.copy()
-    used[1:] &= ~steps.terminated[:-1]
-    used[0] &= ~steps.wrong[0]  # its game may have ended in the rollout before
+    resets = np.zeros_like(steps.used)
+    resets[1:] = steps.terminated[:-1]
+    resets[0] = steps.wrong[0]  # its game may have ended in the rollout before
+    first = steps.task.initial[np.maximum(steps.after, 0)] > 0
+    begins = ~steps.terminated & (steps.rewards == 0) & (first | ~steps.knows_after)
+    if (resets & ~begins).any():
+        return
+    used = steps.used & ~resets
     yield Undone(
         "autoreset",
         "after the end of a game the environment ignores one action and resets: leave that row "
@@ -68,13 +67,22 @@ def _missing_ends(steps: Steps) -> Iterator[Undone]:
     )
 
 
-def _stale(steps: Steps) -> Iterator[Undone]:
-    if steps.follow:
-        states = np.concatenate([np.full_like(steps.states[:1], -1), steps.states[:-1]])
-    elif (steps.states == steps.after).mean() > 0.9:
-        states = np.concatenate([np.full_like(steps.after[:1], -1), steps.after[:-1]])
-    else:
+def _last_ended(steps: Steps) -> Iterator[Undone]:
+    if len(steps.terminated) < 2 or not steps.terminated[-1].all():
         return
+    ended = steps.terminated.copy()
+    ended[-1] = False
+    yield Undone(
+        "last-game-ended",
+        "the games go on after the last row: its moves have ended none of them, only the rollout",
+        steps.changed(terminated=ended),
+    )
+
+
+def _stale(steps: Steps) -> Iterator[Undone]:
+    if not steps.follow:
+        return
+    states = np.concatenate([np.full_like(steps.states[:1], -1), steps.states[:-1]])
     used = steps.used.copy()
     used[0] = False
     yield Undone(

@@ -73,10 +73,9 @@ def agree(ours: FloatArray, theirs: FloatArray) -> BoolArray:
 def advantage_mistakes(recorded: Recorded, given: FloatArray) -> Iterator[tuple[str, str]]:
     """List the known mistakes that reproduce given advantages, and what to say of each."""
     never = np.zeros_like(recorded.terminated)
-    late = np.concatenate([never[:1], recorded.terminated[:-1]])
     if agree(recorded.advantages(never), given).all():
         yield "gae-ignores-ends", "multiply gamma by 1 - terminated in the recursion"
-    for ends in (late, np.concatenate([recorded.terminated[1:], never[:1]])):
+    for ends in _other_rows(recorded.terminated):
         if agree(recorded.advantages(ends), given).all():
             yield (
                 "gae-ends-late",
@@ -101,6 +100,16 @@ def advantage_mistakes(recorded: Recorded, given: FloatArray) -> Iterator[tuple[
                 "they are the advantages less their mean, divided by their deviation: fine for "
                 "the actor, but returns need the advantages themselves",
             )
+
+
+def _other_rows(ended: BoolArray) -> Iterator[BoolArray]:
+    """List the ends of the row before or after; of the first or last row, what a program may take.
+
+    Beyond the border it may take no end, the end of the border's row, or that of the other border.
+    """
+    for beyond in (np.zeros_like(ended[0]), ended[0], ended[-1]):
+        yield np.concatenate([beyond[None], ended[:-1]])
+        yield np.concatenate([ended[1:], beyond[None]])
 
 
 def return_mistakes(recorded: Recorded, given: FloatArray) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -88,7 +88,96 @@ class Targets:
     double: bool = False
 
 
+@dataclass(frozen=True)
+class PolicyUpdate:
+    """One gradient step of PPO on a batch of moves, shape (move, ...).
+
+    The loss is that of Schulman et al. (2017, *Proximal Policy Optimization Algorithms*, eq. 9)::
+
+        - mean of min(r A, clip(r) A) + vf_coef mean of (v - returns)^2 - ent_coef mean entropy
+
+    with r the new probability of the action divided by the old one, under the mask of legal
+    actions, and A the advantage.
+
+    Attributes:
+        observations: what the agent saw before each move (see ``Transitions``).
+        actions: shape (move,).
+        log_probs: of the actions when they were drawn.
+        advantages: as they were estimated, before they are normalised.
+        returns: targets of the critic.
+        before: the torch module before the step, ``copy.deepcopy(agent)``.
+        after: the module after ``optimizer.step()``, with the gradients of ``loss.backward()``.
+        actor: from observations, as recorded, to logits (move, action), by the module ``before``.
+        critic: from observations to values, by the module ``before``; None if there is none.
+        clip: largest change of r that is rewarded.
+        ent_coef: weight of the entropy bonus.
+        vf_coef: weight of the critic's mean squared error.
+        normalised: whether the loss takes the advantages of the batch less their mean, divided by
+            their standard deviation.
+        old_values: of the critic when the actions were drawn, if its loss clips their change by
+            ``clip``; None if it does not.
+    """
+
+    observations: Any
+    actions: Any
+    log_probs: Any
+    advantages: Any
+    returns: Any
+    before: Any
+    after: Any
+    actor: Any
+    critic: Any = None
+    clip: float = 0.2
+    ent_coef: float = 0.0
+    vf_coef: float = 0.5
+    normalised: bool = True
+    old_values: Any = None
+
+
+@dataclass(frozen=True)
+class ValueUpdate:
+    """One gradient step of DQN on a batch of moves, shape (move, ...).
+
+    Attributes:
+        observations: what the agent saw before each move (see ``Transitions``).
+        actions: shape (move,).
+        targets: of the values of these actions, shape (move,); see ``Targets``.
+        before: the online network before the step, ``copy.deepcopy(network)``.
+        after: the online network after ``optimizer.step()``, with its gradients.
+        loss: "huber", by which errors beyond 1 count linearly, or "mse".
+        target_before: the target network before the step, a copy; None if it is not checked.
+        target_after: the target network after the step, and after its update if that was due.
+        copied: whether an update of the target network was due.
+        tau: part of the online network that an update of the target network takes over.
+    """
+
+    observations: Any
+    actions: Any
+    targets: Any
+    before: Any
+    after: Any
+    loss: Literal["huber", "mse"] = "huber"
+    target_before: Any = None
+    target_after: Any = None
+    copied: bool = False
+    tau: float = 1.0
+
+
+#: A record of steps.
 Record: TypeAlias = Rollout | Transitions | Targets
+
+
+@dataclass(frozen=True)
+class EpsilonGreedy:
+    """The policy that plays at random with a probability, and the best action by a network if not.
+
+    Attributes:
+        network: from a batch of observations to action values, shape (observation, action).
+        epsilon: probability of a random legal action.
+    """
+
+    network: Any
+    epsilon: float
 
 
 def numbers(given: Any, name: str, shape: tuple[int, ...]) -> FloatArray:

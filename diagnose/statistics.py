@@ -60,7 +60,7 @@ def deviations(
     if steps.follow:
         yield from _beginnings(steps)
     if policy is not None:
-        yield from _actions(steps, policy)
+        yield from of_actions(steps, policy)
 
 
 def _outcomes(steps: Steps, payoffs: FloatArray | None) -> Iterator[Deviation]:
@@ -110,7 +110,7 @@ def _beginnings(steps: Steps) -> Iterator[Deviation]:
         yield _deviation("beginnings", f"the first {name}", begun[:, column], expected, logs)
 
 
-def _actions(steps: Steps, policy: Policy) -> Iterator[Deviation]:
+def of_actions(steps: Steps, policy: Policy) -> Iterator[Deviation]:
     """Compare how often each action was taken with the probabilities of the policy."""
     which = steps.verdicts["actions"].checked & ~steps.verdicts["actions"].wrong
     states, where = np.unique(steps.states[which], return_inverse=True)

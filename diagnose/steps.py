@@ -1,6 +1,6 @@
 """Recorded steps as states, and which of them the game cannot make."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -107,7 +107,8 @@ class Steps:
         moves = readable & legal
         leads = moves & (self.terminated | self.knows_after)
         possible = np.ones_like(leads)
-        possible[leads] = self._chances(leads) > 0
+        if leads.any():
+            possible[leads] = self._chances(leads) > 0
         verdicts = {
             "observations": Verdict(self.used, self.used & ~readable),
             "actions": Verdict(readable, readable & ~legal),
@@ -158,8 +159,14 @@ class Steps:
 
     # ------------------------------------------------------------------ rewards
 
-    def rewards_by(self, mode: RewardMode) -> tuple[float, Verdict]:
+    def rewards_by(
+        self, mode: RewardMode, change: Callable[[FloatArray], FloatArray] | None = None
+    ) -> tuple[float, Verdict]:
         """Compare rewards with those of a reward mode, times the constant factor that fits best.
+
+        Args:
+            mode: the reward mode.
+            change: what a mistake makes of rewards, None for nothing.
 
         Returns:
             The factor, and which rewards are wrong.
@@ -177,6 +184,7 @@ class Steps:
                 one[len(law.states) + number] = 1
                 allowed[:, 1 + number] = ended & (law.mean(one)[moves] > 0)
         wanted = np.where(allowed, base[:, None] + options, np.nan)
+        wanted = wanted if change is None else change(wanted)
         low, high = self.task.game.payoff_range
         close = CLOSE * max(high - low, 1e-9)
         best: tuple[float, BoolArray] = (1.0, np.ones(len(moves), dtype=bool))

@@ -41,10 +41,11 @@ def check_targets(report: Report, record: Targets, task: Task, steps: Steps) -> 
         mask: BoolArray = legal,
         ends: BoolArray = ended,
         chosen_by: FloatArray | None = None,
+        gamma: float = record.gamma,
     ) -> FloatArray:
         by = np.where(mask, values if chosen_by is None else chosen_by, -np.inf)
         best: FloatArray = values[np.arange(len(values)), by.argmax(axis=1)]
-        return rewards + record.gamma * np.where(ends, 0.0, best)
+        return rewards + gamma * np.where(ends, 0.0, best)
 
     double: dict[str, Any] = {"chosen_by": online} if record.double else {}
     if record.double and online is None:
@@ -67,6 +68,11 @@ def check_targets(report: Report, record: Targets, task: Task, steps: Steps) -> 
             "take the maximum over the legal actions of the next state",
             {"mask": everything},
         ),
+        (
+            "stale-mask",
+            "the mask must be that of the next state, not of the state before the move",
+            {"mask": task.game.mask(np.maximum(steps.states[:, 0], 0))},
+        ),
     ]
     if online is not None:
         options += [
@@ -81,11 +87,19 @@ def check_targets(report: Report, record: Targets, task: Task, steps: Steps) -> 
                 {"chosen_by": online},
             ),
         ]
-    mistake, cure = None, ""
-    for name, words, changes in options:
-        if agree(targets(**{**double, **changes}), given)[known].all():
-            mistake, cure = name, words
-            break
+    best = (targets(**double) - rewards)[known & ~ended] / (record.gamma or 1.0)
+    gamma = _gamma((given - rewards)[known & ~ended], best)
+    options.append(
+        ("gamma-wrong", f"the targets were computed with gamma = {gamma:.6g}", {"gamma": gamma})
+    )
+    found = [
+        (name, words)
+        for name, words, changes in options
+        if agree(targets(**{**double, **changes}), given)[known].all()
+    ]
+    mistake, cure = found[0] if found else (None, "")
+    if len(found) > 1:
+        cure += f" (or {', '.join(name for name, _ in found[1:])}: the numbers are the same here)"
     row = int(np.argmin(right))
     words = (
         f"transition {row} has the target {given[row]:.6g} and must have {wanted[row]:.6g}. {cure}"
@@ -93,6 +107,12 @@ def check_targets(report: Report, record: Targets, task: Task, steps: Steps) -> 
     report.findings.append(
         Finding("targets", mistake, int((~right).sum()), len(given), words.strip())
     )
+
+
+def _gamma(later: FloatArray, best: FloatArray) -> float:
+    """Return the factor of the next values."""
+    large = np.abs(best) > 1e-3
+    return float(np.median(later[large] / best[large])) if large.any() else 1.0
 
 
 def _values(network: Any, observations: Any, shape: tuple[int, ...], name: str) -> FloatArray:

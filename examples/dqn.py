@@ -13,13 +13,14 @@ python examples/dqn.py --env-id exactdice/FourTwoOne-v0   # 421: 0.9988 in 82 s
 """
 
 import time
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import gymnasium as gym
 import torch
 import tyro
-from exactdice.diagnose import Report, Targets, Transitions, audit
+from exactdice.diagnose import EpsilonGreedy, Report, Targets, Transitions, ValueUpdate, audit
 from exactdice.envs import GameVectorEnv
 from gymnasium.vector import AutoresetMode
 from torch import Tensor, nn
@@ -198,7 +199,7 @@ def targets_of(batch: Batch, target: nn.Module, online: nn.Module, args: Args) -
 
 
 def loss_of(network: nn.Module, batch: Batch, targets: Tensor) -> Tensor:
-    """Return the Huber loss of the values of the actions that were taken."""
+    """Return the Huber loss of the values of the actions that were taken (value-of-best-action)."""
     values = network(batch.observations).gather(1, batch.actions[:, None]).squeeze(1)
     return nn.functional.smooth_l1_loss(values, targets)
 
@@ -207,14 +208,10 @@ def check(
     games: Games, batch: Batch, target: nn.Module, online: nn.Module, args: Args, epsilon: float
 ) -> Report:
     """Audit transitions that the present network and epsilon have drawn, and their targets."""
+    recorded = batch._asdict()
+    del recorded["next_masks"]  # the audit knows them
     record = Targets(
-        Transitions(
-            observations=batch.observations,
-            actions=batch.actions,
-            rewards=batch.rewards,
-            next_observations=batch.next_observations,
-            terminated=batch.terminated,
-        ),
+        Transitions(**recorded),
         targets=targets_of(batch, target, online, args),
         network=target,
         online=online,
@@ -222,11 +219,7 @@ def check(
         double=args.double,
     )
 
-    def policy(observations: Any, masks: Any) -> Any:
-        observations = torch.as_tensor(games.envs.sight.show(observations))
-        return law(online, observations, torch.as_tensor(masks), epsilon).numpy()
-
-    return audit(games.envs, record, policy=policy)
+    return audit(games.envs, record, policy=EpsilonGreedy(online, epsilon))  # epsilon-wrong
 
 
 def update(
@@ -235,15 +228,24 @@ def update(
     optimizer: torch.optim.Optimizer,
     buffer: Buffer,
     args: Args,
-) -> None:
-    """Take some gradients, each of a new batch."""
+    due: bool,
+) -> ValueUpdate:
+    """Take some gradients, each of a new batch; return the last step, to be audited."""
+    old_target = deepcopy(target)
     for _ in range(args.gradients):
         batch = buffer.sample(args.batch_size)
-        loss = loss_of(network, batch, targets_of(batch, target, network, args))
+        targets = targets_of(batch, target, network, args)
+        loss = loss_of(network, batch, targets)
+        before = deepcopy(network)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(network.parameters(), args.max_gradient)
-        optimizer.step()
+        optimizer.step()  # learning-rate-zero
+    if due:  # target-never-updated, target-always-updated
+        target.load_state_dict(network.state_dict())
+    moves = batch.observations, batch.actions, targets
+    copies = {"target_before": old_target, "target_after": target, "copied": due}
+    return ValueUpdate(*moves, before, network, **copies)
 
 
 def main(args: Args) -> dict[str, float]:
@@ -277,9 +279,10 @@ def main(args: Args) -> dict[str, float]:
             print(check(games, buffer.newest(moves), target, network, args, epsilon))
         if step >= args.learning_starts:
             optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - number / rounds)
-            update(network, target, optimizer, buffer, args)
-        if step % args.target_interval < moves:
-            target.load_state_dict(network.state_dict())
+            due = step % args.target_interval < moves
+            taken = update(network, target, optimizer, buffer, args, due)
+            if number in logged[: args.audit]:
+                print(audit(games.envs, taken))
     return log(rounds * moves)
 
 

@@ -13,6 +13,7 @@ python examples/ppo.py --env-id exactdice/FourTwoOne-v0   # 421: 0.9995 in 53 s
 """
 
 import time
+from copy import deepcopy
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 import torch
 import tyro
-from exactdice.diagnose import Report, Rollout, audit
+from exactdice.diagnose import PolicyUpdate, Report, Rollout, audit
 from exactdice.envs import GameVectorEnv
 from gymnasium.vector import AutoresetMode
 from torch import Tensor, nn
@@ -120,7 +121,7 @@ class Agent(nn.Module):
     def values(self, observations: Any) -> Tensor:
         """Return the critic's values, shape (move,)."""
         values: Tensor = self.critic(torch.as_tensor(observations)).squeeze(1)
-        return values  # without squeeze, (move, 1) minus (move,) is a square
+        return values  # values-broadcast: without squeeze, (move, 1) minus (move,) is a square
 
     def log_law(self, observations: Tensor, masks: Tensor) -> Tensor:
         """Return the logarithm of the probability of each action, shape (move, action)."""
@@ -184,19 +185,10 @@ def check(
     args: Args,
 ) -> Report:
     """Audit a rollout before the update, which changes actor and critic."""
-    rollout = Rollout(
-        observations=steps.observations,
-        actions=steps.actions,
-        rewards=steps.rewards,
-        terminated=steps.terminated,
-        values=steps.values,
-        last_values=last_values,
-        log_probs=steps.log_probs,
-        advantages=advantages,
-        returns=returns,
-        gamma=args.gamma,
-        gae_lambda=args.gae_lambda,
-    )
+    recorded = steps._asdict()
+    del recorded["masks"]  # the audit knows them
+    estimated = {"last_values": last_values, "advantages": advantages, "returns": returns}
+    rollout = Rollout(**recorded, **estimated, gamma=args.gamma, gae_lambda=args.gae_lambda)
     return audit(games.envs, rollout, policy=agent.actor, critic=agent.values)
 
 
@@ -205,14 +197,15 @@ def losses(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return the loss of the actor, the loss of the critic, and the entropy, of a batch of moves.
 
-    Advantages and returns are constants here: no gradient flows through them.
+    Advantages and returns are constants: no gradient flows through them (advantages-not-detached).
     """
-    log_law = agent.log_law(batch.observations, batch.masks)  # under the masks of the draw
-    # New over old probabilities: 1 before the first gradient.
+    log_law = agent.log_law(batch.observations, batch.masks)  # mask-missing-in-update
+    # ratio-inverted: new over old probabilities, 1 before the first gradient.
     ratio = (taken(log_law, batch.actions) - batch.log_probs).exp()
     advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
     clipped = ratio.clamp(1 - clip, 1 + clip)
-    actor = -torch.min(ratio * advantages, clipped * advantages).mean()  # the worse of the two
+    # clip-without-minimum: the worse of the two, so that a step too far can be taken back.
+    actor = -torch.min(ratio * advantages, clipped * advantages).mean()
     critic = nn.functional.mse_loss(agent.values(batch.observations), returns)
     logs = log_law.masked_fill(~batch.masks, 0.0)  # 0 times -inf is NaN
     return actor, critic, -(log_law.exp() * logs).sum(dim=1).mean()
@@ -226,22 +219,26 @@ def update(
     returns: Tensor,
     args: Args,
     entropy_weight: float,
-) -> None:
-    """Improve actor and critic by the moves of one rollout."""
+) -> PolicyUpdate:
+    """Improve actor and critic by the moves of one rollout; return the last step, to be audited."""
     # lanes-mixed: all arrays are flattened in the same way.
-    moves = Steps(*(each.flatten(0, 1) for each in steps))
+    rollout = Steps(*(each.flatten(0, 1) for each in steps))
     advantages, returns = advantages.flatten(), returns.flatten()
     for _ in range(args.epochs):
         for rows in torch.split(torch.randperm(len(returns)), args.batch_size):
-            batch = Steps(*(each[rows] for each in moves))
+            batch = Steps(*(each[rows] for each in rollout))
             actor, critic, entropy = losses(
                 agent, batch, advantages[rows], returns[rows], args.clip
             )
-            loss = actor + args.value_weight * critic - entropy_weight * entropy  # more entropy
+            loss = actor + args.value_weight * critic - entropy_weight * entropy  # entropy-sign
+            before = deepcopy(agent)
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(agent.parameters(), args.max_gradient)
-            optimizer.step()
+            optimizer.step()  # learning-rate-zero
+    moves = batch.observations, batch.actions, batch.log_probs, advantages[rows], returns[rows]
+    modules = before, agent, before.actor, before.values
+    return PolicyUpdate(*moves, *modules, args.clip, entropy_weight, args.value_weight)
 
 
 def main(args: Args) -> dict[str, float]:
@@ -271,7 +268,10 @@ def main(args: Args) -> dict[str, float]:
         if number in logged[: args.audit]:
             print(check(games, agent, steps, last_values, advantages, returns, args))
         optimizer.param_groups[0]["lr"] = args.learning_rate * left
-        update(agent, optimizer, steps, advantages, returns, args, args.entropy_weight * left)
+        weight = args.entropy_weight * left
+        step = update(agent, optimizer, steps, advantages, returns, args, weight)
+        if number in logged[: args.audit]:
+            print(audit(games.envs, step))
     return log(rounds)
 
 

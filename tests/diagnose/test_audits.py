@@ -78,6 +78,18 @@ MISTAKES = {
     "lanes-mixed": lambda arrays: mixed(arrays, *BASIC),
     "lanes-mixed, actions": lambda arrays: mixed(arrays, "actions"),
     "terminated-missing": lambda arrays: arrays | {"terminated": arrays["terminated"] * 0},
+    "lanes-mixed, observations of the next lane": lambda arrays: (
+        arrays | {"observations": np.roll(arrays["observations"], 1, axis=1)}
+    ),
+    "lanes-mixed, rewards of a lane further on": lambda arrays: (
+        arrays | {"rewards": np.roll(arrays["rewards"], 3, axis=1)}
+    ),
+    "shifted-ends": lambda arrays: shifted(arrays, "terminated", 1),
+    "last-game-ended": lambda arrays: (
+        arrays
+        | {"terminated": np.vstack([arrays["terminated"][:-1], arrays["terminated"][-1:] | True])}
+    ),
+    "rewards-clipped": lambda arrays: arrays | {"rewards": np.sign(arrays["rewards"])},
     "stale-observation": lambda arrays: arrays | {"observations": arrays["after"]},
     "illegal-action": lambda arrays: (
         arrays | {"actions": np.where(arrays["observations"][..., 0] == 12, 7, arrays["actions"])}
@@ -91,6 +103,31 @@ def test_a_planted_mistake_is_named(greed, mistake):
     report = audit(env, rollout(MISTAKES[mistake](arrays)))
     assert not report.ok
     assert report.findings[0].mistake == mistake.partition(",")[0], str(report)
+
+
+@pytest.mark.parametrize("name", ["observations", "actions", "terminated", "rewards"])
+def test_what_no_known_mistake_explains_has_no_name(greed, name):
+    env, arrays = greed
+    order = np.random.default_rng(0).permutation(arrays["actions"].size)
+    given = arrays[name]
+    mixed = given.reshape(-1, *given.shape[2:])[order].reshape(given.shape)
+    for record in (rollout(arrays | {name: mixed}), transitions(arrays | {name: mixed})):
+        report = audit(env, record)
+        assert not report.ok
+        assert {found.mistake for found in report.findings} == {None}, str(report)
+
+
+@pytest.mark.parametrize("lanes", [5, 64])
+def test_rows_of_many_environments_in_a_replay_buffer_are_known(lanes):
+    env, arrays = play("Greed", lanes=lanes, mode=AutoresetMode.NEXT_STEP, max_score=12, sides=3)
+    (found,) = audit(env, transitions(arrays)).findings
+    assert found.mistake == "autoreset"
+    assert f"each of the {lanes} environments" in found.words
+    env, arrays = play("Greed", lanes=lanes, max_score=12, sides=3)
+    for name in ("actions", "rewards", "terminated"):
+        report = audit(env, transitions(shifted(arrays, name, 1)))
+        assert report.findings[0].mistake == f"shifted-{name}".replace("terminated", "ends")
+        assert f"one step of {lanes} environments" in report.findings[0].words
 
 
 def test_another_opponent_and_another_reward_are_named():

@@ -1,0 +1,261 @@
+"""Gradient steps: right ones hold, and mistakes that the example learners do not show are named."""
+
+import copy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from exactdice.core import InputError
+from exactdice.diagnose import (
+    EpsilonGreedy,
+    PolicyUpdate,
+    Rollout,
+    Transitions,
+    ValueUpdate,
+    audit,
+)
+from exactdice.games import Greed
+from recording import play
+from torch import nn
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+class Agent(nn.Module):
+    """A small actor and a small critic."""
+
+    def __init__(self, actions):
+        super().__init__()
+        self.actor, self.critic = nn.Linear(3, actions), nn.Linear(3, 1)
+
+
+@pytest.fixture(scope="module")
+def batch():
+    """Moves of Greed, with numbers that a rollout might give."""
+    env, arrays = play("Greed", steps=20, lanes=10, max_score=12, sides=3)
+    seen = arrays["observations"].reshape(-1, 3)
+    rng = np.random.default_rng(0)
+    numbers = {
+        "observations": seen,
+        "actions": arrays["actions"].ravel(),
+        "log_probs": rng.uniform(-3, -0.5, len(seen)),
+        "advantages": rng.normal(size=len(seen)),
+        "returns": rng.normal(size=len(seen)),
+    }
+    return env, numbers
+
+
+def ppo(numbers, loss, rate=0.1, **declared):
+    """Take a step down a loss of (batch of tensors, new log-probabilities, entropy, values)."""
+    torch.manual_seed(0)
+    game = Greed(12, 3)
+    agent = Agent(game.num_actions)
+    before = copy.deepcopy(agent)
+    seen = torch.tensor(numbers["observations"], dtype=torch.float32)
+    masks = torch.tensor(game.mask(game.encode(numbers["observations"])))
+    law = agent.actor(seen).masked_fill(~masks, -torch.inf).log_softmax(1)
+    tensors = {key: torch.tensor(given, dtype=torch.float32) for key, given in numbers.items()}
+    new = law.gather(1, torch.tensor(numbers["actions"])[:, None]).squeeze(1)
+    entropy = -(law.exp() * law.masked_fill(~masks, 0)).sum(1).mean()
+    loss(tensors, new, entropy, agent.critic(seen).squeeze(1)).backward()
+    torch.optim.SGD(agent.parameters(), lr=rate).step()
+    modules = {"before": before, "after": agent, "actor": before.actor, "critic": before.critic}
+    return PolicyUpdate(**numbers, **modules, ent_coef=0.1, **declared)
+
+
+def right(given, new, entropy, values, **parts):
+    """PPO's loss, with parts exchanged."""
+    ratio = (new - parts.get("old", given["log_probs"])).exp()
+    advantages = parts.get("advantages", given["advantages"])
+    advantages = (advantages - advantages.mean()) / advantages.std(correction=parts.get("one", 1))
+    policy = torch.min(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages).mean()
+    squares = parts.get("squares", (values - given["returns"]) ** 2).mean()
+    loss = parts.get("vf_coef", 0.5) * squares - policy - parts.get("ent_coef", 0.1) * entropy
+    return parts.get("factor", 1.0) * loss
+
+
+def clipped(given, values):
+    """CleanRL's squares of the critic's errors, for old values of 0."""
+    errors = values - given["returns"], values.clamp(-0.2, 0.2) - given["returns"]
+    return torch.max(errors[0] ** 2, errors[1] ** 2)
+
+
+PARTS = {
+    "loss-sign": lambda *_: {"factor": -1.0},
+    "value-sign": lambda *_: {"vf_coef": -0.5},
+    "ent-coef-wrong": lambda *_: {"ent_coef": 0.5},
+    "vf-coef-wrong": lambda *_: {"vf_coef": 2.0},
+    "ratio-always-one": lambda given, new, values: {"old": new.detach()},
+    "advantages-recomputed": lambda given, new, values: {
+        "advantages": (given["returns"] - values).detach()
+    },
+    "advantages-not-detached": lambda given, new, values: {
+        "advantages": given["advantages"] + values.detach() - values
+    },
+    "returns-for-advantages": lambda given, new, values: {"advantages": given["returns"]},
+}
+
+
+@pytest.mark.parametrize("mistake", PARTS)
+def test_a_mistake_of_the_loss_is_named(batch, mistake):
+    env, numbers = batch
+
+    def loss(given, new, entropy, values):
+        return right(given, new, entropy, values, **PARTS[mistake](given, new, values))
+
+    (found,) = audit(env, ppo(numbers, loss)).findings
+    assert (found.check, found.mistake) == ("gradient", mistake)
+
+
+def test_a_right_step_holds_up_to_a_factor_of_its_gradient(batch):
+    env, numbers = batch
+    report = audit(env, ppo(numbers, right))
+    assert report.ok
+    assert report.held == {"observations": 200, "actions": 200, "gradient": 36, "parameters": 4}
+    assert not report.notes
+    report = audit(env, ppo(numbers, lambda *given: right(*given, factor=0.25)))
+    assert report.notes == ["gradients are those of the loss times 0.25"]
+    assert audit(env, ppo(numbers, lambda *given: right(*given, one=0))).ok
+
+
+def test_the_loss_of_a_critic_may_be_clipped(batch):
+    env, numbers = batch
+
+    def loss(given, new, entropy, values):
+        return right(given, new, entropy, values, squares=clipped(given, values))
+
+    old = np.zeros(200)
+    assert audit(env, ppo(numbers, loss, old_values=old)).ok
+    (found,) = audit(env, ppo(numbers, right, old_values=old)).findings
+    assert found.mistake == "values-not-clipped"
+
+
+def test_a_step_that_changes_nothing_is_named(batch):
+    env, numbers = batch
+    (found,) = audit(env, ppo(numbers, right, rate=0.0)).findings
+    assert (found.check, found.mistake) == ("parameters", "learning-rate-zero")
+
+
+def test_records_that_are_no_step_are_refused(batch):
+    env, numbers = batch
+    step = ppo(numbers, right)
+    with pytest.raises(InputError, match=r"^after must have the gradients of loss.backward\(\)"):
+        audit(env, replace(step, after=copy.deepcopy(step.before)))
+    with pytest.raises(InputError, match="^before must be a torch module, got a int$"):
+        audit(env, replace(step, before=3))
+    with pytest.raises(InputError, match="^actor and critic must be those of the module before"):
+        audit(env, replace(step, actor=step.after.actor, critic=step.after.critic))
+    with pytest.raises(InputError, match=r"^actor must give a tensor of shape \(200, \d+\)"):
+        audit(env, replace(step, actor=step.before.critic))
+    with pytest.raises(InputError, match=r"^returns must be of shape \(200,\), got \(199,\)"):
+        audit(env, replace(step, returns=numbers["returns"][1:]))
+
+
+# ---------------------------------------------------------------------------- action values
+
+
+def dqn(numbers, loss="huber", used="huber", part=None, **declared):
+    """Take a step of a linear network; the target network takes over a part of it, if any."""
+    torch.manual_seed(0)
+    network, target = (nn.Linear(3, Greed(12, 3).num_actions) for _ in range(2))
+    before, old = copy.deepcopy(network), copy.deepcopy(target)
+    seen = torch.tensor(numbers["observations"], dtype=torch.float32)
+    values = network(seen).gather(1, torch.tensor(numbers["actions"])[:, None]).squeeze(1)
+    targets = torch.tensor(numbers["returns"], dtype=torch.float32)
+    kinds = {"huber": nn.functional.smooth_l1_loss, "mse": nn.functional.mse_loss}
+    kinds[used](values, targets).backward()
+    torch.optim.SGD(network.parameters(), lr=0.1).step()
+    if part is not None:
+        for mine, theirs in zip(target.parameters(), network.parameters(), strict=True):
+            mine.data += part * (theirs.data - mine.data)
+        declared |= {"target_before": old, "target_after": target}
+    moves = (numbers[name] for name in ("observations", "actions", "returns"))
+    return ValueUpdate(*moves, before, network, loss, **declared)
+
+
+@pytest.mark.parametrize("loss", ["huber", "mse"])
+def test_a_step_of_action_values_holds(batch, loss):
+    env, numbers = batch
+    report = audit(env, dqn(numbers, loss, loss))
+    assert report.ok
+    assert report.unchecked.keys() == {"target network"}
+    (found,) = audit(env, dqn(numbers, loss, "huber" if loss == "mse" else "mse")).findings
+    assert found.mistake == "other-loss"
+
+
+@pytest.mark.parametrize(
+    ("part", "copied", "tau", "mistake"),
+    [
+        (0.0, False, 1.0, None),
+        (1.0, True, 1.0, None),
+        (0.005, True, 0.005, None),
+        (0.0, True, 0.005, "target-never-updated"),
+        (0.1, True, 0.005, "tau-wrong"),
+        (1.0, False, 1.0, "target-always-updated"),
+    ],
+)
+def test_the_target_network_is_updated_when_it_is_due(batch, part, copied, tau, mistake):
+    env, numbers = batch
+    report = audit(env, dqn(numbers, part=part, copied=copied, tau=tau))
+    assert [found.mistake for found in report.findings] == [mistake] * (mistake is not None)
+
+
+# -------------------------------------------------------------------------------- draws
+
+
+def draws(epsilon, network, seed=0):
+    """Play Greed epsilon-greedily."""
+    env, arrays = play("Greed", steps=60, lanes=8, max_score=12, sides=3)
+    game, rng = Greed(12, 3), np.random.default_rng(seed)
+    seen = arrays["observations"].reshape(-1, 3)
+    masks = game.mask(game.encode(seen))
+    best = np.where(masks, network(seen), -np.inf).argmax(1)
+    random = np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
+    actions = np.where(rng.random(len(seen)) < epsilon, random, best)
+    return env, arrays, actions
+
+
+def network(observations):
+    """Prefer more dice with fewer points."""
+    points = np.asarray(observations, dtype=float)[:, :1]
+    return -((np.arange(8) + points / 3 - 4.2) ** 2)
+
+
+def law_of(env, arrays, actions, policy):
+    """Return the findings of the policy alone: the other checks do not fit these actions."""
+    from exactdice.baselines.task import task_and_sight
+    from exactdice.diagnose.players import draw_mistakes, player_of
+    from exactdice.diagnose.seen import Seen
+    from exactdice.diagnose.steps import Steps
+
+    task, sight = task_and_sight(env)
+    shaped = actions.reshape(arrays["actions"].shape)
+    record = Rollout(arrays["observations"], shaped, arrays["rewards"], arrays["terminated"])
+    steps = Steps.of(record, task, Seen(task, sight))
+    return list(draw_mistakes(steps, player_of(policy, env)))
+
+
+def test_the_epsilon_that_fits_is_said():
+    env, arrays, actions = draws(0.5, network)
+    ((name, words),) = law_of(env, arrays, actions, EpsilonGreedy(network, 0.1))
+    assert name == "epsilon-wrong"
+    assert 0.4 < float(words.split("= ")[1]) < 0.6
+
+
+def test_random_and_greedy_actions_are_named():
+    env, arrays, actions = draws(1.0, network)
+    table = np.zeros((Greed(12, 3).num_states, 8))
+    table[:, :3] = 0.2, 0.5, 0.3
+    masks = Greed(12, 3).mask(np.arange(len(table)))
+    law = np.where(masks, table + 1e-3, 0)
+    law /= np.maximum(law.sum(1, keepdims=True), 1e-9)
+    assert [name for name, _ in law_of(env, arrays, actions, law)] == ["random-actions"]
+
+
+def test_an_epsilon_is_a_probability():
+    env, arrays = play("Greed", max_score=12, sides=3)
+    names = "observations", "actions", "rewards", "after", "terminated"
+    record = Transitions(*(arrays[name].reshape(-1, *arrays[name].shape[2:]) for name in names))
+    with pytest.raises(InputError, match="^epsilon must be from 0 to 1, got 2$"):
+        audit(env, record, policy=EpsilonGreedy(network, 2))
