@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ..baselines import Task, as_policy, occupancy, solve
+from ..baselines import as_policy, occupancy, solve
 from ..baselines.policies.tables import as_numbers
 from ..baselines.task import task_and_sight
 from ..core import FloatArray, InputError
@@ -73,34 +73,39 @@ def gae(
         InputError: if gamma or lambda is not from 0 to 1, or the critic gives another shape.
         SizeError: if the moves of the game are too many to be listed.
     """
+    _check_factors(gamma, gae_lambda)  # before the moves are listed
+    return Moves(env).gae(policy, values, gamma, gae_lambda)
+
+
+def _check_factors(gamma: float, gae_lambda: float) -> None:
     for name, number in (("gamma", gamma), ("gae_lambda", gae_lambda)):
         if not 0 <= number <= 1:
             raise InputError(f"{name} must be from 0 to 1, got {number}")
-    task, _ = task_and_sight(env)
-    mode: RewardMode = getattr(getattr(env, "unwrapped", env), "reward_mode", "outcome")
-    own = states_of(task.game, task.seat)
-    law = _Moves(task, own, mode, critic_values(env, values))
-    chances = as_policy(policy, env, deterministic=False).probabilities(own)[law.rows, law.actions]
-    mean, square = law.moments(chances, gamma, gae_lambda)
-    true = law.advantages(chances, gamma)
-    bias, std = mean - true, np.sqrt(np.maximum(square - mean**2, 0))
-    met = occupancy(policy, env)[own][law.rows] * chances
-
-    def rms(numbers: FloatArray) -> float:
-        return float(np.sqrt((met * numbers**2).sum() / met.sum()))
-
-    return GaeFigures(law.table(bias), law.table(std), rms(bias), rms(std))
 
 
-class _Moves:
-    """All legal moves of the agent's states, with their rewards and results."""
+class Moves:
+    """All legal moves of an environment's agent, with their rewards and results.
 
-    def __init__(self, task: Task, own: Any, mode: RewardMode, critic: FloatArray) -> None:
+    To list them takes most of the time of ``gae``; policies and critics may change afterwards.
+
+    Args:
+        env: an environment of this project, whose rewards count, or a ``Task``.
+
+    Raises:
+        SizeError: if the moves of the game are too many to be listed.
+    """
+
+    def __init__(self, env: Any) -> None:
+        self._env = env
+        task, _ = task_and_sight(env)
+        inner = getattr(env, "unwrapped", env)
+        mode: RewardMode = getattr(inner, "reward_mode", "outcome")
+        own = states_of(task.game, task.seat)
         self._task, self._own = task, own
         self.rows, self.actions = legal_moves(task.game, own)
         self._law = MoveLaw(task, own[self.rows], self.actions)
         self._after = np.searchsorted(own, self._law.states)  # row of each next state
-        self._v = critic[own]
+        self._v = np.zeros(len(own))
         ends = len(self._law.payoffs)
         self._paid = np.append(np.zeros(len(self._after)), self._law.payoffs)
         self._base = np.zeros(len(self.rows))  # what the reward mode adds in each move
@@ -114,6 +119,24 @@ class _Moves:
             else:
                 self._paid += np.append(best[self._after], np.zeros(ends))
             self._base = self._base - best[self.rows]
+        scale = float(getattr(inner, "reward_scale", 1.0))
+        self._paid, self._base = self._paid * scale, self._base * scale
+
+    def gae(self, policy: Any, values: Any, gamma: float, gae_lambda: float) -> GaeFigures:
+        """Compute bias and noise of advantage estimates; see the function ``gae``."""
+        _check_factors(gamma, gae_lambda)
+        self._v = critic_values(self._env, values)[self._own]
+        player = as_policy(policy, self._env, deterministic=False)
+        chances = player.probabilities(self._own)[self.rows, self.actions]
+        mean, square = self.moments(chances, gamma, gae_lambda)
+        true = self.advantages(chances, gamma)
+        bias, std = mean - true, np.sqrt(np.maximum(square - mean**2, 0))
+        met = occupancy(player, self._env)[self._own][self.rows] * chances
+
+        def rms(numbers: FloatArray) -> float:
+            return float(np.sqrt((met * numbers**2).sum() / met.sum()))
+
+        return GaeFigures(self.table(bias), self.table(std), rms(bias), rms(std))
 
     def table(self, numbers: FloatArray) -> FloatArray:
         """Put a number of each move into a table of states and actions."""

@@ -156,6 +156,9 @@ class MoveLaw:
             seats = np.where(over, -1, after.seats)
             listed = sources[batch][ways.moves], chances, seats, after.states
             parts.append(_Listed(*listed, after.payoffs[:, seat]))
+        if not parts:  # no moves
+            none, nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
+            return _Listed(none, nothing, none, none, nothing)
         return _Listed(*map(np.concatenate, zip(*parts, strict=True)))
 
     # ----------------------------------------------------------------- matrices

@@ -1,4 +1,4 @@
-"""The command line: ``exactdice train | score | verify | solve | reproduce | benchmark | ...``.
+"""The command line: ``exactdice train | score | verify | solve | reproduce | diagnose | ...``.
 
 A command imports its libraries when it runs; most commands need gymnasium, numpy, tyro and rich.
 """

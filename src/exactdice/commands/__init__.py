@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..agents.runs.config import BenchmarkConfig, TrainConfig
-from . import benchmark, play, plot, report, reproduce, score, solve, train, verify
+from . import benchmark, diagnose, play, plot, report, reproduce, score, solve, train, verify
 
 
 class Command(NamedTuple):
@@ -25,6 +25,7 @@ COMMANDS = {
     "verify": Command(verify.VerifyConfig, verify.run),
     "solve": Command(solve.SolveConfig, solve.run),
     "reproduce": Command(reproduce.ReproduceConfig, reproduce.run),
+    "diagnose": Command(diagnose.DiagnoseConfig, diagnose.run),
     "benchmark": Command(BenchmarkConfig, benchmark.run),
     "plot": Command(plot.PlotConfig, plot.run),
     "report": Command(report.ReportConfig, report.run),
