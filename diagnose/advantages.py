@@ -48,12 +48,15 @@ class GaeFigures:
         std: standard deviation of the estimate.
         rms_bias: root of the mean square of the bias, over the moves that the policy makes.
         rms_std: likewise of the standard deviation.
+        rms_bias_between_actions: likewise of the bias less its mean over the policy in each state,
+            which is all of it that changes a gradient.
     """
 
     bias: FloatArray
     std: FloatArray
     rms_bias: float
     rms_std: float
+    rms_bias_between_actions: float
 
 
 def gae(
@@ -136,7 +139,8 @@ class Moves:
         def rms(numbers: FloatArray) -> float:
             return float(np.sqrt((met * numbers**2).sum() / met.sum()))
 
-        return GaeFigures(self.table(bias), self.table(std), rms(bias), rms(std))
+        between = bias - self._averaged(bias, chances)[self.rows]
+        return GaeFigures(self.table(bias), self.table(std), rms(bias), rms(std), rms(between))
 
     def table(self, numbers: FloatArray) -> FloatArray:
         """Put a number of each move into a table of states and actions."""

@@ -20,9 +20,10 @@ from .columns import COLUMNS, CRITIC, ENTROPY, GAE, OVERESTIMATION, Columns, Dia
 from .diary import NAME, Diary
 from .exploration import unvisited
 
-#: The parts of a diagnosis, and the share of the budget of each after its first turn, so that none
-#: takes the turns of another.
-PARTS = {"audit": 0.25, "figures": 0.4, "gae": 0.35}
+#: The parts of a diagnosis, and the share of the budget of each after its first turn, so that there
+#: is time left for the others. "gae" lists the moves of the game, once; afterwards its columns are
+#: among the figures.
+PARTS = {"audit": 0.25, "figures": 0.45, "gae": 0.0}
 #: First guesses of the seconds of a part: for any game, each of its states, each of the agent's.
 GUESSES = {"audit": (0.5, 3e-6, 4e-5), "figures": (0.1, 1e-6, 1.5e-5), "gae": (0.2, 3e-5, 4e-4)}
 
@@ -149,6 +150,8 @@ class DiagnoseCallback(BaseCallback):
         first = self._updates % self.every == 0
         self._updates += 1
         for name, part in self._parts.items():
+            if name == "gae" and part.spent:
+                continue
             part.due = part.due or first or (name == "audit" and self._audited < self.audits)
         columns = Columns()
         done = [name for name in self._parts if self._turn(name, columns)]
@@ -193,6 +196,8 @@ class DiagnoseCallback(BaseCallback):
 
     def _figures(self) -> Columns:
         columns, visited = self._diagnosed.figures(), self.diary.visited
+        if self._parts["gae"].spent:
+            columns.add(self._diagnosed.gae())
         if visited is None:
             columns.leave_out(("unvisited",), "the states of environments elsewhere are not known")
         else:

@@ -38,6 +38,8 @@ COLUMNS: Mapping[str, str] = {
     "exact values",
     "gae_bias": "root mean square of the exact bias of the advantage estimates, at the run's "
     "gae_lambda",
+    "gae_bias_between_actions": "the same of the bias less its mean in each state, which is all of "
+    "it that changes a gradient",
     "gae_std": "root mean square of their exact standard deviation",
     "overestimation_mean": "greedy action values less the exact ones of the greedy policy",
     "overestimation_largest": "the largest of these errors in a state that the policy meets",
@@ -54,7 +56,7 @@ COLUMNS: Mapping[str, str] = {
     "share": "share of the time of training that the diagnosis has taken so far",
 }
 CRITIC = ("critic_bias", "critic_rmse", "critic_explained_variance")
-GAE = ("gae_bias", "gae_std")
+GAE = ("gae_bias", "gae_bias_between_actions", "gae_std")
 OVERESTIMATION = tuple(name for name in COLUMNS if name.startswith("overestimation"))
 ENTROPY = ("entropy", "entropy_by_regret")
 
@@ -103,7 +105,8 @@ class Diagnosed:
             environment of the model.
 
     Raises:
-        InputError: if the model is of another kind, or ``env`` is needed.
+        InputError: if the model is of another kind, or was trained under a wrapper that is not
+            followed, or if ``env`` is needed.
     """
 
     def __init__(self, model: BaseAlgorithm, env: Any = None) -> None:
@@ -120,12 +123,17 @@ class Diagnosed:
             )
         self._moves: Moves | str | None = None
         self._normalised = _normalised_rewards(model)
+        self.player()
 
     def figures(self) -> Columns:
         """Compute all columns but those of advantage estimates and of what training visits."""
         columns = Columns()
+        try:
+            player = self.player() if self.is_actor else as_policy(self.model, self.env)
+        except InputError as error:  # such as weights that are not finite
+            columns.leave_out((*CRITIC, *OVERESTIMATION, *ENTROPY, "unmet"), str(error))
+            return columns
         if self.is_actor:
-            player = self.player()
             self._add_critic(columns, player)
             columns.leave_out(OVERESTIMATION, "the model has no action values")
             held = player if self.masked else self.player(masked=True)
@@ -134,20 +142,13 @@ class Diagnosed:
             self._add_overestimation(columns)
             columns.leave_out(CRITIC, "the model has no critic but its action values")
             columns.leave_out(ENTROPY, "the policy is greedy but for its exploration")
-            player = as_policy(self.model, self.env)
         met = occupancy(player, self.env)
         columns.take(("unmet",), lambda: (unvisited(self.env, GAMES * met),))
         return columns
 
     def gae(self) -> Columns:
         """Compute bias and noise of advantage estimates, at the gamma and lambda of the model."""
-        columns, reason = Columns(), None
-        if not self.is_actor:
-            reason = "the model estimates no advantages"
-        elif self._normalised:
-            reason = "rewards are normalised by VecNormalize"
-        elif not self.masked and not self._all_legal():
-            reason = "the model is not held to the legal actions in training"
+        columns, reason = Columns(), self.without_gae()
         if reason is not None:
             columns.leave_out(GAE, reason)
             return columns
@@ -156,10 +157,20 @@ class Diagnosed:
             figures = self.moves().gae(
                 self.player(), self.values(), self.model.gamma, self.model.gae_lambda
             )
-            return figures.rms_bias, figures.rms_std
+            return figures.rms_bias, figures.rms_bias_between_actions, figures.rms_std
 
         columns.take(GAE, compute)
         return columns
+
+    def without_gae(self) -> str | None:
+        """Say why there are no figures of advantage estimates; None if there are."""
+        if not self.is_actor:
+            return "the model estimates no advantages"
+        if self._normalised:
+            return "rewards are normalised by VecNormalize"
+        if not self.masked and not self._all_legal():
+            return "the model is not held to the legal actions in training"
+        return None
 
     def moves(self) -> Moves:
         """List the moves of the game, once.
