@@ -3,6 +3,7 @@
 import csv
 import subprocess
 import sys
+from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
@@ -424,6 +425,13 @@ def test_a_run_goes_on_with_its_columns(tmp_path, monkeypatch):
 def stop_in_the_middle(bar):
     if bar.num_timesteps >= 2048:
         raise KeyboardInterrupt
+
+
+def test_the_documentation_has_every_column():
+    page = (Path(__file__).parents[2] / "docs" / "training.md").read_text()
+    assert [f"| `{name}` | {words} |" for name, words in COLUMNS.items()] == [
+        line for line in page.splitlines() if line.startswith(tuple(f"| `{n}` |" for n in COLUMNS))
+    ]
 
 
 def test_diagnose_is_imported_without_stable_baselines3():
