@@ -22,8 +22,9 @@ from .exploration import unvisited
 
 #: The parts of a diagnosis, and the share of the budget of each after its first turn, so that there
 #: is time left for the others. "gae" lists the moves of the game, once; afterwards its columns are
-#: among the figures.
-PARTS = {"audit": 0.25, "figures": 0.45, "gae": 0.0}
+#: among the figures, and the shares are ``LATER`` times as large.
+PARTS = {"audit": 0.15, "figures": 0.3, "gae": 0.0}
+LATER = 2
 #: First guesses of the seconds of a part: for any game, each of its states, each of the agent's.
 GUESSES = {"audit": (0.5, 3e-6, 4e-5), "figures": (0.1, 1e-6, 1.5e-5), "gae": (0.2, 3e-5, 4e-4)}
 
@@ -121,6 +122,8 @@ class DiagnoseCallback(BaseCallback):
             always, whole, own = GUESSES[name]
             cost = always + whole * game.num_states + own * agent
             self._parts[name] = Part(share * self.budget, cost)
+        if self._diagnosed.without_gae() is not None:
+            self._parts["gae"].cost = 0.0  # there is nothing to list
         if self.diary.visited is None:
             self.diary.visited = np.zeros(game.num_states, dtype=bool)
         self._note_visits()
@@ -178,7 +181,8 @@ class DiagnoseCallback(BaseCallback):
         if self.budget == 1:
             return True
         elapsed = self._elapsed + part.cost
-        alone = not part.spent or part.spent + part.cost <= part.share * elapsed
+        share = part.share * (1 if self._parts["gae"].due else LATER)
+        alone = not part.spent or part.spent + part.cost <= share * elapsed
         return alone and self._spent + part.cost <= self.budget * elapsed
 
     @property
