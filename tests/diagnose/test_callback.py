@@ -194,6 +194,7 @@ def test_the_diagnosis_keeps_to_its_budget(budget, monkeypatch):
     monkeypatch.setattr(module.DiagnoseCallback, "_figures", turn("figures", empty))
     monkeypatch.setattr(module.DiagnoseCallback, "_audit", turn("audit", empty))
     monkeypatch.setattr(module.Diagnosed, "gae", turn("gae", empty))
+    monkeypatch.setattr(module.Diagnosed, "without_gae", lambda _: None)
     ours = DiagnoseCallback(every=1, budget=budget, clock=clock)
     shares = []
     monkeypatch.setattr(ours, "_keep", lambda _: shares.append(ours.share))
