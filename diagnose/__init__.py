@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from .advantages import GaeFigures, gae
 from .audits import audit
+from .exploration import EntropyFigures, entropy, unvisited
 from .figures import (
     CriticFigures,
     Estimate,
@@ -25,21 +26,30 @@ from .records import (
 from .report import Finding, Report
 
 if TYPE_CHECKING:
+    from .callback import DiagnoseCallback as DiagnoseCallback
     from .gradients import gradient as gradient
+
+#: Names that need further libraries: their modules, and the installation.
+LATER = {
+    "DiagnoseCallback": (".callback", "stable-baselines3: pip install 'exactdice[agents]'"),
+    "gradient": (".gradients", "PyTorch: pip install torch"),
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Import ``gradient``, which needs torch, at first use."""
-    if name == "gradient":
+    """Import a name that needs further libraries at first use."""
+    if name in LATER:
+        module, needed = LATER[name]
         try:
-            return import_module(".gradients", __name__).gradient
+            return getattr(import_module(module, __name__), name)
         except ModuleNotFoundError as error:
-            raise ModuleNotFoundError("gradient must have PyTorch: pip install torch") from error
+            raise ModuleNotFoundError(f"{name} must have {needed}") from error
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = [
     "CriticFigures",
+    "EntropyFigures",
     "EpsilonGreedy",
     "Estimate",
     "Finding",
@@ -55,6 +65,8 @@ __all__ = [
     "audit",
     "audit_file",
     "critic",
+    "entropy",
     "gae",
     "overestimation",
+    "unvisited",
 ]

@@ -46,12 +46,15 @@ class GaeFigures:
         std: standard deviation of the estimate.
         rms_bias: root of the mean square of the bias, over the moves that the policy makes.
         rms_std: likewise of the standard deviation.
+        rms_bias_between_actions: likewise of the bias less its mean over the policy in each state,
+            which is all of it that changes a gradient.
     """
 
     bias: FloatArray
     std: FloatArray
     rms_bias: float
     rms_std: float
+    rms_bias_between_actions: float
 
 
 def gae(
@@ -71,34 +74,38 @@ def gae(
         InputError: if gamma or lambda is not from 0 to 1, or the critic gives another shape.
         SizeError: if the moves of the game are too many to be listed.
     """
+    _check_factors(gamma, gae_lambda)  # before the moves are listed
+    return AgentMoves(env).gae(policy, values, gamma, gae_lambda)
+
+
+def _check_factors(gamma: float, gae_lambda: float) -> None:
     for name, number in (("gamma", gamma), ("gae_lambda", gae_lambda)):
         if not 0 <= number <= 1:
             raise InputError(f"{name} must be from 0 to 1, got {number}")
-    view = AgentView(env)
-    own, shape = view.states, (view.task.game.num_states,)
-    law = _Moves(view, view.estimates(values, own, "values", shape))
-    chances = as_policy(policy, env, deterministic=False).probabilities(own)[law.rows, law.actions]
-    mean, square = law.moments(chances, gamma, gae_lambda)
-    true = law.advantages(chances, gamma)
-    bias, std = mean - true, np.sqrt(np.maximum(square - mean**2, 0))
-    met = occupancy(policy, env)[own][law.rows] * chances
-
-    def rms(numbers: FloatArray) -> float:
-        return float(np.sqrt((met * numbers**2).sum() / met.sum()))
-
-    return GaeFigures(law.table(bias), law.table(std), rms(bias), rms(std))
 
 
-class _Moves:
-    """All legal moves of the agent's states, with their rewards and results."""
+class AgentMoves:
+    """All legal moves of an environment's agent, with their rewards and results.
 
-    def __init__(self, view: AgentView, critic: FloatArray) -> None:
+    To list them takes most of the time of ``gae``; policies and critics may change afterwards.
+
+    Args:
+        env: an environment of this project, whose rewards count, or a ``Task``.
+
+    Raises:
+        InputError: if the task has no tables.
+        SizeError: if the moves of the game are too many to be listed.
+    """
+
+    def __init__(self, env: Any) -> None:
+        self._env, self._view = env, AgentView(env)
+        view = self._view
         task, own, mode = view.task, view.states, view.mode
         self._task, self._own = task, own
         self.rows, self.actions = legal_moves(task.game, own)
         self._law = MoveLaw(task, own[self.rows], self.actions)
         self._after = np.searchsorted(own, self._law.states)  # row of each next state
-        self._v = critic
+        self._v = np.zeros(len(own))
         ends = len(self._law.payoffs)
         self._paid = np.append(np.zeros(len(self._after)), self._law.payoffs)
         self._base = np.zeros(len(self.rows))  # what the reward mode adds in each move
@@ -113,6 +120,24 @@ class _Moves:
                 self._paid += np.append(best[self._after], np.zeros(ends))
             self._base = self._base - best[self.rows]
         self._paid, self._base = self._paid * view.scale, self._base * view.scale
+
+    def gae(self, policy: Any, values: Any, gamma: float, gae_lambda: float) -> GaeFigures:
+        """Compute bias and noise of advantage estimates; see the function ``gae``."""
+        _check_factors(gamma, gae_lambda)
+        shape = (self._task.game.num_states,)
+        self._v = self._view.estimates(values, self._own, "values", shape)
+        player = as_policy(policy, self._env, deterministic=False)
+        chances = player.probabilities(self._own)[self.rows, self.actions]
+        mean, square = self.moments(chances, gamma, gae_lambda)
+        true = self.advantages(chances, gamma)
+        bias, std = mean - true, np.sqrt(np.maximum(square - mean**2, 0))
+        met = occupancy(player, self._env)[self._own][self.rows] * chances
+
+        def rms(numbers: FloatArray) -> float:
+            return float(np.sqrt((met * numbers**2).sum() / met.sum()))
+
+        between = bias - self._averaged(bias, chances)[self.rows]
+        return GaeFigures(self.table(bias), self.table(std), rms(bias), rms(std), rms(between))
 
     def table(self, numbers: FloatArray) -> FloatArray:
         """Put a number of each move into a table of states and actions."""

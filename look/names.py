@@ -1,6 +1,6 @@
 """Plots by the words of the command line."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,7 +22,7 @@ def _in_order(charts: Mapping[str, _Chart]) -> dict[str, _Chart]:
 GAME_CHARTS = _in_order(registry.GAME_CHARTS)
 EXAMPLES = _in_order(registry.EXAMPLES)
 #: Charts of run folders; they need the libraries of training.
-RUN_CHARTS = ("learning", "critic", "leaderboard")
+RUN_CHARTS = ("learning", "critic", "diagnosis", "gae", "leaderboard")
 NAMES = (*GAME_CHARTS, *EXAMPLES, *AGENT_CHARTS, *RUN_CHARTS)
 
 
@@ -90,13 +90,18 @@ def _of_agent(name: str, others: Sequence[str], game: str | None, env: Keywords)
 
 
 def _of_runs(name: str, words: Sequence[str]) -> Plot:
-    from . import runs
+    from . import diagnosis, runs
 
     if name == "learning":
         if not words:
             raise InputError("learning must be followed by run folders, got none")
         return runs.learning([Path(word) for word in words])
-    draw = {"critic": runs.critic, "leaderboard": runs.leaderboard}[name]
+    draw: Callable[[Path], Plot] = {
+        "critic": runs.critic,
+        "diagnosis": diagnosis.diagnosis,
+        "gae": diagnosis.gae_by_lambda,
+        "leaderboard": runs.leaderboard,
+    }[name]
     folder = Path(_one(name, "a folder", words))
     if not folder.is_dir():
         raise RunError(f"{name} must be followed by a folder, got {folder}")

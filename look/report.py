@@ -131,11 +131,27 @@ def _improved(game: Game, blunder: Blunder) -> str:
 
 
 def _of_run(agent: PolicyOptions) -> Iterator[str]:
-    from . import runs
+    from . import diagnosis, runs
 
     folder = Path(agent.policy)
     yield page.section(runs.learning([folder]), "learning")
     yield _drawn("critic", partial(runs.critic, folder, agent.model or "final"))
+    if (folder / "diagnosis.npz").is_file():
+        yield _drawn("diagnosis", partial(diagnosis.diagnosis, folder))
+        yield page.table(["", "last", "after moves", "what it is"], diagnosis.figures(folder))
+        yield from _findings(folder)
+
+
+def _findings(folder: Path) -> Iterator[str]:
+    """Tell what the audits of training have found."""
+    from ..diagnose.diary import Diary  # needs the libraries of training
+
+    found = Diary.read(folder).findings
+    if not found:
+        return
+    yield page.paragraph("The audits of what training has recorded have found:")
+    rows = [[each["check"], each["mistake"] or "", each["words"]] for each in found]
+    yield page.table(["check", "mistake", "in words"], rows)
 
 
 def _drawn(name: str, draw: Callable[[], Plot]) -> str:

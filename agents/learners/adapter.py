@@ -14,12 +14,14 @@ import numpy.typing as npt
 import torch as th
 from sb3_contrib.ars.policies import ARSPolicy
 from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
 from ...baselines import NetworkPolicy, Reading, Sight, Task, choose
 from ...baselines.policies.consistency import ROUNDING
 from ...core import BoolArray, FloatArray, Game, InputError, IntArray
+from ...envs.api.wrappers import inspect_env
 from .kinds import ACTORS, GREEDY, QUANTILES, check_kind
 from .seen import HARMLESS, shown_to
 from .vec_env import GameVecEnv
@@ -195,13 +197,15 @@ def from_model(model: Any, game: Game, reading: Reading) -> ModelPolicy:
     )
 
 
-def task_and_sight(env: VecEnv) -> tuple[Task, Sight]:
-    """Return the task of a ``VecEnv`` and the observations that it shows.
+def task_and_sight(env: VecEnv | Monitor) -> tuple[Task, Sight]:
+    """Return the task of a ``VecEnv``, or of a monitored environment, and what it shows.
 
     Raises:
-        TypeError: if it is not a ``GameVecEnv``.
+        TypeError: if it is no environment of this project.
         ValueError: if one of its wrappers changes observations or actions.
     """
+    if isinstance(env, Monitor):
+        return inspect_env(env)
     inner = env
     while isinstance(inner, VecEnvWrapper):
         if type(inner) not in HARMLESS:

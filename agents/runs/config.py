@@ -39,7 +39,12 @@ __all__ = [
 #: By default, all exact scores of a run together evaluate this number of states, in a minute.
 STATES_SCORED = 2**25
 #: Types of options that a damaged config.json may hold wrongly; dataclasses do not check them.
-TYPES = {"env": dict, "hyperparams": dict, "self_play": bool, "device": str, "tensorboard": bool}
+TYPES = {
+    "env": dict,
+    "hyperparams": dict,
+    "device": str,
+    **dict.fromkeys(("self_play", "tensorboard", "diagnose"), bool),
+}
 
 
 class RunError(InputError):
@@ -101,6 +106,10 @@ class TrainConfig:
     wandb: str | None = None
     """Project of Weights & Biases that gets the same log."""
 
+    diagnose: bool = False
+    """Write exact figures of the critic, the advantages and the exploration into the run folder,
+    and audit the buffer, in at most a tenth of the time."""
+
     run_folder: Path | None = None
     """Folder for the files of the run; it must not exist. Default: runs/<game>-<algorithm>-<n> with
     the first free number."""
@@ -152,6 +161,8 @@ class TrainConfig:
         if self.self_play and not ALGORITHMS[self.algorithm].plays_itself:
             able = " or ".join(name for name, known in ALGORITHMS.items() if known.plays_itself)
             raise InputError(f"self_play needs the algorithm {able}, got {self.algorithm}")
+        if self.diagnose and self.self_play:
+            raise InputError("diagnose needs a run without self_play, whose opponents change")
         number = isinstance(self.stop_at, int | float) and not isinstance(self.stop_at, bool)
         if self.stop_at is not None and not (number and self.stop_at <= 1):
             raise InputError(f"stop_at must be at most 1, the optimum, got {shown(self.stop_at)}")

@@ -9,6 +9,7 @@
     final_model.zip      the model at the end
     certificate.npz      its policy and score, for ``exactdice verify``
     score.json           its exact score
+    diagnosis.npz        exact figures of training, with the option diagnose (and a .csv)
     .lock                exists while a process trains in the folder
 
 Every file is written under a temporary name and then renamed, so that a reader finds the whole old
@@ -46,6 +47,7 @@ NUMBERS = ("value", "optimum", "random", "regret", "normalized", "steps", "secon
 FILES = (
     *("config.json", "hyperparameters.yml", "evaluations.npz", "checkpoint.pt"),
     *("best_model.zip", "final_model.zip", "certificate.npz", "score.json"),
+    *("diagnosis.npz", "diagnosis.csv", "diagnosis-models.csv"),
 )
 HOST = platform.node()
 

@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -46,8 +46,18 @@ class ProgressCallback(BaseCallback):
             self._progress.console.print(f"{steps:>10,} steps: {text}")
 
 
-def train(config: TrainConfig, console: Console | None = None) -> Score | None:
+def train(
+    config: TrainConfig,
+    console: Console | None = None,
+    diagnosis: Callable[[Run], BaseCallback] | None = None,
+) -> Score | None:
     """Run a training job, new or resumed, on one thread of the processor.
+
+    Args:
+        config: the options.
+        console: prints; by default the standard output.
+        diagnosis: makes the callback of runs with the option ``diagnose``: rooms above this one
+            have it (``exactdice.diagnose.callback.of_run``).
 
     Returns:
         The exact score of the final model, or None if the run was interrupted and saved.
@@ -65,7 +75,13 @@ def train(config: TrainConfig, console: Console | None = None) -> Score | None:
             f"{run.config.algorithm} plays {run.task.words}\n"
             f"{run.config.reward} reward, {run.config.total_steps:,} steps, saving in {run.folder}"
         )
+        watching = [] if diagnosis is None or not run.config.diagnose else [diagnosis(run)]
+        if run.config.diagnose and not watching:
+            raise RunError("diagnose must be given with a callback as diagnosis=, got none")
+        run.callbacks.extend(watching)
         exact = _learn(run, console)
+        for each in watching:
+            console.print(str(each), highlight=False, markup=False, soft_wrap=True)
         if exact.interrupted_at is None:
             final = _finish(run, exact.evaluate(), console)
             _print_times(exact, console)

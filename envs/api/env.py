@@ -110,6 +110,11 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
                 info["illegal_action"] = True
         return self._engine.observe_one(), reward, over, False, info
 
+    @property
+    def state(self) -> int:
+        """The state in which the agent is to move, or has moved last, as the game numbers it."""
+        return int(self._engine.states[0])
+
     def action_masks(self) -> BoolArray:
         """Say which actions are legal, bool of shape (action,); MaskablePPO calls this method."""
         legal: BoolArray = self._engine.masks()[0]

@@ -1,4 +1,4 @@
-"""The command line: ``exactdice train | score | verify | audit | solve | reproduce | ...``.
+"""The command line: ``exactdice train | score | verify | audit | diagnose | solve | ...``.
 
 A command imports its libraries when it runs; most commands need gymnasium, numpy, tyro and rich.
 """

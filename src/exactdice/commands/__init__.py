@@ -8,7 +8,19 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..agents.runs.config import BenchmarkConfig, TrainConfig
-from . import audit, benchmark, play, plot, report, reproduce, score, solve, train, verify
+from . import (
+    audit,
+    benchmark,
+    diagnose,
+    play,
+    plot,
+    report,
+    reproduce,
+    score,
+    solve,
+    train,
+    verify,
+)
 
 
 class Command(NamedTuple):
@@ -26,6 +38,7 @@ COMMANDS = {
     "audit": Command(audit.AuditConfig, audit.run),
     "solve": Command(solve.SolveConfig, solve.run),
     "reproduce": Command(reproduce.ReproduceConfig, reproduce.run),
+    "diagnose": Command(diagnose.DiagnoseConfig, diagnose.run),
     "benchmark": Command(BenchmarkConfig, benchmark.run),
     "plot": Command(plot.PlotConfig, plot.run),
     "report": Command(report.ReportConfig, report.run),

@@ -1,0 +1,298 @@
+"""A callback of stable-baselines3 that writes exact figures of training into its logger."""
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.vec_env import VecEnvWrapper
+
+from ..agents.learners.vec_env import GameVecEnv
+from ..agents.runs.run import Run
+from ..core import InputError, IntArray, at_least
+from ..core.words import plural
+from .buffers import audit_buffer
+from .columns import COLUMNS, CRITIC, ENTROPY, GAE, OVERESTIMATION, Columns, Diagnosed
+from .diary import NAME, Diary
+from .exploration import unvisited
+
+#: The parts of a diagnosis, and the share of the budget of each after its first turn, so that there
+#: is time left for the others. "gae" lists the moves of the game, once; afterwards its columns are
+#: among the figures, and the shares are ``LATER`` times as large.
+PARTS = {"audit": 0.15, "figures": 0.3, "gae": 0.0}
+LATER = 2
+#: First guesses of the seconds of a part: for any game, each of its states, each of the agent's.
+GUESSES = {"audit": (0.5, 3e-6, 4e-5), "figures": (0.1, 1e-6, 2e-5), "gae": (0.2, 3e-5, 4e-4)}
+
+#: The columns of each part.
+PART_COLUMNS = {
+    "audit": ("audit_findings",),
+    "figures": (*CRITIC, *OVERESTIMATION, *ENTROPY, "unvisited", "unmet"),
+    "gae": GAE,
+}
+#: Rows of a training run.
+ROWS = 40
+
+
+class FindingWarning(UserWarning):
+    """An audit of a buffer has found a mistake."""
+
+
+@dataclass
+class Part:
+    """The time of one part of a diagnosis.
+
+    Attributes:
+        share: the largest share of the time of training, after its first turn.
+        cost: seconds that it took last; a guess before that.
+        spent: seconds of all times together.
+        due: whether it waits for its turn.
+    """
+
+    share: float
+    cost: float
+    spent: float = 0.0
+    due: bool = False
+
+
+class DiagnoseCallback(BaseCallback):
+    """Computes exact figures of a model while it trains, and audits its buffer.
+
+    It is for PPO, MaskablePPO, A2C, TRPO, DQN, QRDQN and their subclasses:
+    ``model.learn(100_000, callback=DiagnoseCallback())``. The figures (``COLUMNS``) go into the
+    logger as ``diagnose/...``, hence to TensorBoard, CSV and the standard output. It draws no
+    random number: training is the same with it and without it.
+
+    Args:
+        env: an environment of this project as the model trains in it; by default the training
+            environment, which must be in this process.
+        every: updates from one row of figures to the next, and from one audit to the next.
+        audits: number of first audits that do not wait for the next ``every`` updates.
+        budget: largest share of the time of training that the diagnosis may take. A part of it that
+            would take more waits. 1 is no limit. The time of a part is a guess before its first
+            turn.
+        folder: folder for ``diagnosis.npz`` and ``diagnosis.csv``; None writes no file.
+        clock: gives seconds.
+
+    Attributes:
+        diary: the rows of figures so far, why others are missing, and the findings of audits.
+
+    Raises:
+        InputError: if an argument is out of range; when training starts, if the model or its
+            environment cannot be diagnosed.
+    """
+
+    def __init__(
+        self,
+        env: Any = None,
+        every: int = 10,
+        audits: int = 3,
+        budget: float = 0.1,
+        folder: Path | str | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        super().__init__()
+        self._env = env
+        self.every, self.audits = at_least("every", every, 1), at_least("audits", audits, 0)
+        if not (isinstance(budget, int | float) and 0 < budget <= 1):
+            raise InputError(f"budget must be above 0 and at most 1, got {budget}")
+        self.budget = budget
+        self.folder = None if folder is None else Path(folder)
+        self.diary = Diary()
+        self._clock = clock
+        self._updates, self._audited = 0, 0
+        self._noted = 0.0  # seconds for the states that training visits
+
+    # ---------------------------------------------------------------- of training
+
+    def _on_training_start(self) -> None:
+        begun = self._clock()
+        self._diagnosed = Diagnosed(self.model, self._env)
+        game, agent = self._diagnosed.task.game, len(self._diagnosed.states)
+        if self.folder is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._go_on(self.folder)
+        self._started = begun
+        self._parts = {}
+        for name, share in PARTS.items():
+            always, whole, own = GUESSES[name]
+            cost = always + whole * game.num_states + own * agent
+            self._parts[name] = Part(share * self.budget, cost)
+        if self._diagnosed.without_gae() is not None:
+            self._parts["gae"].cost = 0.0  # there is nothing to list
+        if self.diary.visited is None:
+            self.diary.visited = np.zeros(game.num_states, dtype=bool)
+        self._note_visits()
+
+    def _go_on(self, folder: Path) -> None:
+        """Continue the files of a run that is resumed."""
+        if self.num_timesteps and (folder / NAME).is_file():
+            self.diary = Diary.read(folder)
+            rows, done = self.diary.rows, self.num_timesteps
+            self.diary.rows = [row for row in rows if row["timesteps"] <= done]
+
+    def _on_step(self) -> bool:
+        begun = self._clock()
+        self._note_visits()
+        self._noted += self._clock() - begun
+        return True
+
+    def _note_visits(self) -> None:
+        """Mark the states in which the agent is to move."""
+        states = _states_of(self.training_env)
+        if states is None:
+            self.diary.visited = None
+        elif self.diary.visited is not None:
+            self.diary.visited[states] = True
+
+    def _on_rollout_end(self) -> None:
+        first = self._updates % self.every == 0
+        self._updates += 1
+        for name, part in self._parts.items():
+            if name == "gae" and part.spent:
+                continue
+            part.due = part.due or first or (name == "audit" and self._audited < self.audits)
+        columns = Columns()
+        done = [name for name in self._parts if self._turn(name, columns)]
+        if done:
+            self._keep(columns)
+
+    # --------------------------------------------------------------- of diagnosis
+
+    def _turn(self, name: str, columns: Columns) -> bool:
+        """Compute a part if it is due and fits the budget; say whether it was computed."""
+        part = self._parts[name]
+        if not part.due or not self._fits(part):
+            return False
+        begun = self._clock()
+        compute = {"figures": self._figures, "gae": self._diagnosed.gae, "audit": self._audit}
+        columns.add(compute[name]())
+        part.cost = self._clock() - begun
+        part.spent += part.cost
+        part.due = False
+        return True
+
+    def _fits(self, part: Part) -> bool:
+        """Say whether shares stay small enough if a part takes as long as the last time."""
+        if self.budget == 1:
+            return True
+        elapsed = self._elapsed + part.cost
+        share = part.share * (1 if self._parts["gae"].due else LATER)
+        alone = not part.spent or part.spent + part.cost <= share * elapsed
+        return alone and self._spent + part.cost <= self.budget * elapsed
+
+    @property
+    def _spent(self) -> float:
+        return self._noted + sum(part.spent for part in self._parts.values())
+
+    @property
+    def _elapsed(self) -> float:
+        return self._clock() - self._started
+
+    @property
+    def share(self) -> float:
+        """Share of the time of training that the diagnosis has taken so far."""
+        return self._spent / self._elapsed if self._spent else 0.0
+
+    def _figures(self) -> Columns:
+        columns, visited = self._diagnosed.figures(), self.diary.visited
+        if self._parts["gae"].spent:
+            columns.add(self._diagnosed.gae())
+        if visited is None:
+            columns.leave_out(("unvisited",), "the states of environments elsewhere are not known")
+        else:
+            columns.take(("unvisited",), lambda: (unvisited(self._diagnosed.env, visited),))
+        return columns
+
+    def _audit(self) -> Columns:
+        """Audit the buffer; warn of each finding once."""
+        columns = Columns()
+        try:
+            report = audit_buffer(self._diagnosed, self.locals)
+        except InputError as error:
+            columns.leave_out(("audit_findings",), str(error))
+            return columns
+        self._audited += 1
+        columns.numbers["audit_findings"] = float(len(report.findings))
+        known = {(found["check"], found["mistake"]) for found in self.diary.findings}
+        for found in report.findings:
+            if (found.check, found.mistake) in known:
+                continue
+            self.diary.findings.append({"timesteps": self.num_timesteps, **asdict(found)})
+            name = f" [{found.mistake}]" if found.mistake else ""
+            warnings.warn(
+                f"audit after {self.num_timesteps:,} steps: {found.check}{name}: {found.count:,} "
+                f"of {found.of:,} are wrong: {found.words}",
+                FindingWarning,
+                stacklevel=2,
+            )
+        return columns
+
+    def _keep(self, columns: Columns) -> None:
+        """Put the columns into the logger and the files."""
+        begun = self._clock()
+        row = {"timesteps": float(self.num_timesteps), **columns.numbers, "share": self.share}
+        self.diary.rows.append(row)
+        self.diary.missing.update(columns.missing)
+        self.diary.missing = {
+            name: reason
+            for name, reason in self.diary.missing.items()
+            if name not in self.diary.known
+        }
+        for name in COLUMNS:
+            if name in row and name != "timesteps":
+                self.logger.record(f"diagnose/{name}", row[name])
+        if self.folder is not None:
+            self.diary.write(self.folder)
+        self._parts["figures"].spent += self._clock() - begun
+
+    def _on_training_end(self) -> None:
+        for name, part in self._parts.items():
+            if not part.spent:
+                reason = f"it would take more than the budget, about {part.cost:.1f} s"
+                self.diary.missing.update(
+                    {
+                        column: reason
+                        for column in PART_COLUMNS[name]
+                        if column not in self.diary.missing
+                    }
+                )
+        if self.folder is not None:
+            self.diary.write(self.folder)
+
+    def __str__(self) -> str:
+        """Say how long the diagnosis took, and which columns it lacks, and why."""
+        rows = len(self.diary.rows)
+        lines = [
+            f"{rows} {plural(rows, 'diagnosis', 'diagnoses')} took {self.share:.1%} of the time"
+        ]
+        told: dict[str, list[str]] = {}
+        for name, reason in self.diary.missing.items():
+            told.setdefault(reason, []).append(name)
+        lines += [f"no {', '.join(names)}: {reason}" for reason, names in told.items()]
+        return "\n".join(lines)
+
+
+def of_run(run: Run) -> DiagnoseCallback:
+    """Make the callback of a training run, which writes about as many rows as exact scores."""
+    model: Any = run.model
+    steps = getattr(model, "n_steps", 1)
+    frequency = getattr(getattr(model, "train_freq", None), "frequency", None)
+    updates = run.config.total_steps // (run.config.hyperparameters.n_envs * (frequency or steps))
+    return DiagnoseCallback(every=max(1, updates // ROWS), folder=run.folder)
+
+
+def _states_of(env: Any) -> IntArray | None:
+    """Return the states of a vector's games, shape (lane,); None if they are not known."""
+    while isinstance(env, VecEnvWrapper):
+        env = env.venv
+    if isinstance(env, GameVecEnv):
+        return env.engine.states
+    try:
+        return np.array(env.get_attr("state"), dtype=np.int64)
+    except (AttributeError, TypeError, ValueError):
+        return None

@@ -1,0 +1,285 @@
+"""The exact figures of a model in training, one number for each column.
+
+A column that cannot be computed is left out, and the reason is given instead: nothing is skipped
+silently. The models are those of stable-baselines3 and sb3-contrib, with the environment that they
+train in.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.vec_env import DummyVecEnv, VecEnvWrapper, VecNormalize
+
+from ..agents.learners.adapter import ModelPolicy
+from ..agents.learners.dqn import KeepsToLegal
+from ..agents.learners.kinds import ACTORS, GREEDY
+from ..agents.learners.q_learning import QTable
+from ..baselines import Policy, as_policy, occupancy
+from ..baselines.task import task_and_sight
+from ..core import FloatArray, InputError
+from ..core.positions import states_of
+from ..core.sizes import check_array
+from .advantages import AgentMoves
+from .exploration import entropy, unvisited
+from .figures import critic, overestimation
+
+#: States count as met by a policy if it meets them once in this number of games or more often.
+GAMES = 10_000
+#: The columns, and what each of them is.
+COLUMNS: Mapping[str, str] = {
+    "timesteps": "moves of the agent so far",
+    "critic_bias": "mean of the critic's values less the exact values of the present policy",
+    "critic_rmse": "root of the mean squared error of these values",
+    "critic_explained_variance": "1 less the variance of their errors divided by that of the "
+    "exact values",
+    "gae_bias": "root mean square of the exact bias of the advantage estimates, at the run's "
+    "gae_lambda",
+    "gae_bias_between_actions": "the same of the bias less its mean in each state, which is all of "
+    "it that changes a gradient",
+    "gae_std": "root mean square of their exact standard deviation",
+    "overestimation_mean": "greedy action values less the exact ones of the greedy policy",
+    "overestimation_largest": "the largest of these errors in a state that the policy meets",
+    "overestimation_mean_optimal": "greedy action values less the exact ones under optimal play "
+    "afterwards",
+    "overestimation_largest_optimal": "the largest of these errors in a state that the policy "
+    "meets",
+    "entropy": "relative entropy of the policy: 1 if uniform, 0 if every action is certain",
+    "entropy_by_regret": "the same, weighted by the regret of a uniform move: where the choice "
+    "matters",
+    "unvisited": "share of the occupancy of optimal play in states that training has never visited",
+    "unmet": "share of it in states that the policy meets less than once in 10,000 games",
+    "audit_findings": "checks that did not hold in the last audit of the buffer",
+    "share": "share of the time of training that the diagnosis has taken so far",
+}
+CRITIC = ("critic_bias", "critic_rmse", "critic_explained_variance")
+GAE = ("gae_bias", "gae_bias_between_actions", "gae_std")
+OVERESTIMATION = tuple(name for name in COLUMNS if name.startswith("overestimation"))
+ENTROPY = ("entropy", "entropy_by_regret")
+
+
+@dataclass
+class Columns:
+    """Figures of a model.
+
+    Attributes:
+        numbers: by the names in ``COLUMNS``.
+        missing: the reason for each other column that was asked for.
+    """
+
+    numbers: dict[str, float] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+
+    def take(self, names: tuple[str, ...], compute: Callable[[], tuple[float, ...]]) -> None:
+        """Compute some columns, or keep the reason why they cannot be."""
+        try:
+            found = compute()
+        except InputError as error:  # also a ``SizeError``
+            self.leave_out(names, str(error))
+            return
+        for name, number in zip(names, found, strict=True):
+            if np.isfinite(number):
+                self.numbers[name] = float(number)
+            else:
+                self.missing[name] = "no state that is met has such a number"
+
+    def leave_out(self, names: tuple[str, ...], reason: str) -> None:
+        """Say why some columns are not computed."""
+        self.missing.update(dict.fromkeys(names, reason))
+
+    def add(self, other: "Columns") -> None:
+        """Take over the columns of another part."""
+        self.numbers.update(other.numbers)
+        self.missing.update(other.missing)
+
+
+class Diagnosed:
+    """A model in training, with all that its figures have in common.
+
+    Args:
+        model: PPO, MaskablePPO, A2C, TRPO, DQN, QRDQN, a subclass of one of these, or Q-learning.
+        env: an environment of this project, as the model trains in it. By default the training
+            environment of the model.
+
+    Raises:
+        InputError: if the model is of another kind, or was trained under a wrapper that is not
+            followed, or if ``env`` is needed.
+    """
+
+    def __init__(self, model: BaseAlgorithm, env: Any = None) -> None:
+        self.model: Any = model  # gamma and the buffers are of subclasses
+        self.env = inner_env(model) if env is None else env
+        self.task, _ = task_and_sight(self.env)
+        self.states = states_of(self.task.game, self.task.seat)
+        self.masked = is_masked(model)
+        self.is_actor = isinstance(model.policy, ACTORS)
+        if not self.is_actor and not isinstance(model.policy, GREEDY):
+            raise InputError(
+                "model must have a critic or action values (PPO, MaskablePPO, A2C, TRPO, DQN, "
+                f"QRDQN), got {type(model).__name__}"
+            )
+        self._moves: AgentMoves | str | None = None
+        self._normalised = _normalised_rewards(model)
+        self.player()
+
+    def figures(self) -> Columns:
+        """Compute all columns but those of advantage estimates and of what training visits."""
+        columns = Columns()
+        try:
+            player = self.player() if self.is_actor else as_policy(self.model, self.env)
+        except InputError as error:  # such as weights that are not finite
+            columns.leave_out((*CRITIC, *OVERESTIMATION, *ENTROPY, "unmet"), str(error))
+            return columns
+        if self.is_actor:
+            self._add_critic(columns, player)
+            columns.leave_out(OVERESTIMATION, "the model has no action values")
+            held = player if self.masked else self.player(masked=True)
+            columns.take(ENTROPY, lambda: _both(entropy(self.env, held)))
+        else:
+            self._add_overestimation(columns)
+            columns.leave_out(CRITIC, "the model has no critic but its action values")
+            columns.leave_out(ENTROPY, "the policy is greedy but for its exploration")
+        met = occupancy(player, self.env)
+        columns.take(("unmet",), lambda: (unvisited(self.env, GAMES * met),))
+        return columns
+
+    def gae(self) -> Columns:
+        """Compute bias and noise of advantage estimates, at the gamma and lambda of the model."""
+        columns, reason = Columns(), self.without_gae()
+        if reason is not None:
+            columns.leave_out(GAE, reason)
+            return columns
+
+        def compute() -> tuple[float, ...]:
+            figures = self.moves().gae(
+                self.player(), self.values(), self.model.gamma, self.model.gae_lambda
+            )
+            return figures.rms_bias, figures.rms_bias_between_actions, figures.rms_std
+
+        columns.take(GAE, compute)
+        return columns
+
+    def without_gae(self) -> str | None:
+        """Say why there are no figures of advantage estimates; None if there are."""
+        if not self.is_actor:
+            return "the model estimates no advantages"
+        if self._normalised:
+            return "rewards are normalised by VecNormalize"
+        if not self.masked and not self._all_legal():
+            return "the model is not held to the legal actions in training"
+        return None
+
+    def moves(self) -> AgentMoves:
+        """List the moves of the game, once.
+
+        Raises:
+            InputError: if they are too many to be listed.
+        """
+        if self._moves is None:
+            try:
+                self._moves = AgentMoves(self.env)
+            except InputError as error:
+                self._moves = str(error)
+        if isinstance(self._moves, str):
+            raise InputError(self._moves)
+        return self._moves
+
+    def values(self) -> FloatArray:
+        """Return the critic's values of the agent's states, zeros elsewhere, shape (state,)."""
+        game, own = self.task.game, self.states
+        values = np.zeros(game.num_states)
+        critic = ModelPolicy(self.model, game).critic
+        values[own] = critic(game.observe(own, self.task.seat), game.mask(own))
+        return values
+
+    def action_values(self) -> FloatArray:
+        """Return the model's action values in the agent's states, shape (state, action).
+
+        Raises:
+            SizeError: if they would take too much memory.
+        """
+        game, own = self.task.game, self.states
+        check_array("action values", game, 1, game.num_states, game.num_actions)
+        values = np.zeros((game.num_states, game.num_actions))
+        prefer = ModelPolicy(self.model, game).prefer
+        values[own] = prefer(game.observe(own, self.task.seat), game.num_actions)
+        return values
+
+    def player(self, masked: bool | None = None) -> Policy:
+        """Return the policy that plays in training."""
+        masked = self.masked if masked is None else masked
+        return as_policy(self.model, self.env, deterministic=False, masked=masked)
+
+    def _add_critic(self, columns: Columns, player: Policy) -> None:
+        reason = self._undiscounted()
+        if reason is not None:
+            columns.leave_out(CRITIC, reason)
+            return
+
+        def compute() -> tuple[float, ...]:
+            found = critic(self.env, player, self.values())
+            return found.bias, found.rmse, found.explained_variance
+
+        columns.take(CRITIC, compute)
+
+    def _add_overestimation(self, columns: Columns) -> None:
+        reason = self._undiscounted()
+        if reason is not None:
+            columns.leave_out(OVERESTIMATION, reason)
+            return
+
+        def compute() -> tuple[float, ...]:
+            found = overestimation(self.env, self.action_values())
+            own, best = found.against_own_policy, found.against_optimum
+            return own.mean, own.largest, best.mean, best.largest
+
+        columns.take(OVERESTIMATION, compute)
+
+    def _undiscounted(self) -> str | None:
+        """Say why values of the model are not expected sums of rewards, if they are not."""
+        gamma = float(getattr(self.model, "gamma", 1.0))  # Q-learning has no discount
+        if gamma != 1:
+            return f"exact values have no discount: gamma must be 1, got {gamma:g}"
+        return "rewards are normalised by VecNormalize" if self._normalised else None
+
+    def _all_legal(self) -> bool:
+        return bool(self.task.game.mask(self.states).all())
+
+
+def inner_env(model: BaseAlgorithm) -> Any:
+    """Return the environment of this project that a model trains in.
+
+    Raises:
+        InputError: if the model has none in this process.
+    """
+    env = model.get_env()
+    while isinstance(env, VecEnvWrapper):
+        env = env.venv
+    if isinstance(env, DummyVecEnv):
+        env = env.envs[0]  # type: ignore[assignment]
+    try:
+        task_and_sight(env)
+    except TypeError:
+        raise InputError(
+            "env must be an environment of this project, as the model has none in this process, "
+            f"got a {type(env).__name__}: pass one as env="
+        ) from None
+    return env
+
+
+def is_masked(model: BaseAlgorithm) -> bool:
+    """Say whether a model is held to the legal actions in training."""
+    held = isinstance(model.policy, MaskableActorCriticPolicy) or isinstance(model, KeepsToLegal)
+    return held or isinstance(model.policy, QTable)
+
+
+def _normalised_rewards(model: BaseAlgorithm) -> bool:
+    normaliser = model.get_vec_normalize_env()
+    return isinstance(normaliser, VecNormalize) and normaliser.norm_reward
+
+
+def _both(found: Any) -> tuple[float, float]:
+    return found.mean, found.by_regret

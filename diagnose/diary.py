@@ -1,0 +1,104 @@
+"""The file of a run folder that keeps what was diagnosed: ``diagnosis.npz``, and a copy as CSV.
+
+diagnosis.npz   an array (row,) for each of ``COLUMNS``, NaN where a number was not computed;
+                ``visited``, the states that training has visited, as packed bits; ``words``,
+                a text in JSON: the reasons of missing columns, and the findings of audits
+diagnosis.csv   the columns, for spreadsheets
+"""
+
+import csv
+import io
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..agents.runs.config import RunError
+from ..agents.runs.folders import reading, write, write_with
+from ..core import BoolArray, FloatArray
+from .columns import COLUMNS
+
+NAME = "diagnosis.npz"
+
+
+@dataclass
+class Diary:
+    """What was diagnosed in a run.
+
+    Attributes:
+        rows: numbers by the names in ``COLUMNS``, in the order of training.
+        missing: why a column has no number in any row, by its name.
+        findings: the findings of audits, each check and mistake once: with ``timesteps``, when it
+            was found first, and the fields of ``Finding``.
+        visited: the states that training has visited, shape (state,); None if not known.
+    """
+
+    rows: list[dict[str, float]] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)
+    findings: list[dict[str, Any]] = field(default_factory=list)
+    visited: BoolArray | None = None
+
+    def column(self, name: str) -> FloatArray:
+        """Return a column, NaN where it was not computed, shape (row,)."""
+        return np.array([row.get(name, np.nan) for row in self.rows], dtype=np.float64)
+
+    @property
+    def known(self) -> list[str]:
+        """Names of the columns that have a number."""
+        return [name for name in COLUMNS if any(name in row for row in self.rows)]
+
+    def write(self, folder: Path) -> None:
+        """Write the files of a run folder.
+
+        Raises:
+            WriteError: if there is no room.
+        """
+        words = json.dumps({"missing": self.missing, "findings": self.findings})
+        content: dict[str, Any] = {name: self.column(name) for name in COLUMNS}
+        content["words"] = np.array(words)
+        if self.visited is not None:
+            content |= {"visited": np.packbits(self.visited), "states": len(self.visited)}
+        write_with(folder / NAME, lambda file: np.savez(file, **content))
+        write(folder / "diagnosis.csv", as_csv(self.rows).encode())
+
+    @classmethod
+    def read(cls, folder: Path) -> "Diary":
+        """Read the file of a run folder.
+
+        Raises:
+            RunError: if there is none, or it is damaged.
+        """
+        path = folder / NAME
+        if not path.is_file():
+            raise RunError(f"run folder must hold a {NAME}, got {folder}: train with --diagnose")
+        with (
+            reading(path, "hold what was diagnosed in a run"),
+            np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file,
+        ):
+            columns = {name: file[name].astype(np.float64).tolist() for name in COLUMNS}
+            words = json.loads(str(file["words"]))
+            found = zip(*columns.values(), strict=True)
+            rows = [dict(zip(columns, row, strict=True)) for row in found]
+            rows = [{key: one for key, one in row.items() if np.isfinite(one)} for row in rows]
+            visited = None
+            if "visited" in file:
+                visited = np.unpackbits(file["visited"], count=int(file["states"])).astype(bool)
+            return cls(rows, dict(words["missing"]), list(words["findings"]), visited)
+
+
+def as_csv(rows: list[dict[str, float]], **names: list[str]) -> str:
+    """Return rows as CSV; numbers that are missing are empty.
+
+    Args:
+        rows: numbers by the names in ``COLUMNS``.
+        names: further columns, before the others.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*names, *COLUMNS])
+    for number, row in enumerate(rows):
+        own = [column[number] for column in names.values()]
+        writer.writerow([*own, *(row.get(name, "") for name in COLUMNS)])
+    return text.getvalue()

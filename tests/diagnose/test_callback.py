@@ -1,0 +1,449 @@
+"""Figures of training: equal to the functions of diagnose, within a budget, in the run folder."""
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from exactdice.agents.learners.adapter import ModelPolicy
+from exactdice.agents.runs import train as training
+from exactdice.agents.runs.config import RunError, TrainConfig
+from exactdice.agents.runs.folders import load_model
+from exactdice.agents.runs.train import train
+from exactdice.baselines import as_policy, score
+from exactdice.core import InputError
+from exactdice.diagnose import DiagnoseCallback, critic, entropy, gae, overestimation, unvisited
+from exactdice.diagnose import callback as module
+from exactdice.diagnose.callback import FindingWarning, of_run
+from exactdice.diagnose.columns import COLUMNS
+from exactdice.diagnose.diary import Diary
+from exactdice.diagnose.models import FILE, diagnose_models
+from exactdice.look.names import picture
+from exactdice.look.report import _findings
+from sb3_contrib import QRDQN, MaskablePPO
+from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecNormalize
+
+import exactdice
+from exactdice.cli import main
+
+GREED = {"max_score": 10, "sides": 3}
+LEARNERS = {
+    MaskablePPO: {"n_steps": 64, "batch_size": 64, "gamma": 1.0},
+    PPO: {"n_steps": 64, "batch_size": 64, "gamma": 1.0},
+    A2C: {"n_steps": 64, "gamma": 1.0},
+    DQN: {"learning_starts": 64, "train_freq": 64, "gamma": 1.0},
+    QRDQN: {"learning_starts": 64, "train_freq": 64, "gamma": 1.0},
+}
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+def greed(**options):
+    return gym.make("exactdice/Greed-v0", **GREED, **options)
+
+
+def learner(kind=MaskablePPO, env=None, **options):
+    return kind("MlpPolicy", env or greed(), seed=0, device="cpu", **LEARNERS[kind] | options)
+
+
+class Now(BaseCallback):
+    """Computes the columns directly at the end of the first rollout."""
+
+    def _on_step(self):
+        return True
+
+    def _on_rollout_end(self):
+        if not hasattr(self, "found"):
+            self.found = directly(self.model)
+
+
+def directly(model):
+    """Compute columns by the functions of diagnose, with the model as users have it."""
+    env = greed()
+    task = env.unwrapped.task
+    states = np.arange(task.game.num_states)
+    seen, legal = task.game.observe(states, task.seat), task.game.mask(states)
+    if isinstance(model, DQN | QRDQN):
+        values = ModelPolicy(model, task.game).prefer(seen, task.game.num_actions)
+        found = overestimation(env, values)
+        own, best = found.against_own_policy, found.against_optimum
+        return dict(zip(OVER, (own.mean, own.largest, best.mean, best.largest), strict=True))
+    masked = isinstance(model, MaskablePPO)
+    player = as_policy(model, env, deterministic=False, masked=masked)
+    values = ModelPolicy(model, task.game).critic(seen, legal)
+    found = critic(env, player, values)
+    names = ("critic_bias", "critic_rmse", "critic_explained_variance")
+    columns = dict(zip(names, (found.bias, found.rmse, found.explained_variance), strict=True))
+    law = entropy(env, as_policy(model, env, deterministic=False))
+    columns |= {"entropy": law.mean, "entropy_by_regret": law.by_regret}
+    if masked:
+        figures = gae(env, player, values, model.gamma, model.gae_lambda)
+        columns |= {"gae_bias": figures.rms_bias, "gae_std": figures.rms_std}
+    return columns
+
+
+OVER = [name for name in COLUMNS if name.startswith("overestimation")]
+
+
+@pytest.mark.filterwarnings("ignore::exactdice.diagnose.callback.FindingWarning")
+@pytest.mark.parametrize("kind", LEARNERS)
+def test_columns_are_the_figures_of_diagnose_with_a_model_of_stable_baselines3(kind):
+    now, ours = Now(), DiagnoseCallback(budget=1)
+    learner(kind).learn(64, callback=[ours, now])
+    (row,) = ours.diary.rows
+    for name, number in now.found.items():
+        assert row[name] == pytest.approx(number, rel=1e-5, abs=1e-9), name
+    assert set(row) | set(ours.diary.missing) == set(COLUMNS)  # nothing is skipped silently
+
+
+def test_a_healthy_run_has_no_findings_and_logs_its_columns(tmp_path):
+    from stable_baselines3.common.logger import configure
+
+    model = learner(env=greed(encoding="one_hot"), n_steps=128, batch_size=128)
+    model.set_logger(configure(str(tmp_path), ["csv"]))
+    ours = DiagnoseCallback(every=2, budget=1, folder=tmp_path / "run")
+    model.learn(512, callback=ours)
+    model.logger.close()
+    assert [row["timesteps"] for row in ours.diary.rows] == [128, 256, 384]
+    assert ours.diary.rows[0]["audit_findings"] == 0
+    assert ours.diary.findings == []
+    with (tmp_path / "progress.csv").open() as file:
+        logged = list(csv.DictReader(file))
+    assert float(logged[0]["diagnose/critic_rmse"]) == ours.diary.rows[0]["critic_rmse"]
+    kept = Diary.read(tmp_path / "run")
+    assert kept.rows == ours.diary.rows
+    assert (kept.visited == ours.diary.visited).all()
+    with (tmp_path / "run" / "diagnosis.csv").open() as file:
+        assert next(csv.DictReader(file))["timesteps"] == "128.0"
+
+
+def test_an_unmasked_learner_is_warned_of_illegal_actions_once():
+    ours = DiagnoseCallback(every=1, budget=1)
+    with pytest.warns(FindingWarning, match=r"\[illegal-action\].*hold the policy") as warned:
+        learner(PPO, n_steps=128, batch_size=128).learn(384, callback=ours)
+    assert len(warned) == 1
+    assert [row["audit_findings"] for row in ours.diary.rows] == [1, 1, 1]
+    assert "not held to the legal actions" in ours.diary.missing["gae_std"]
+
+
+def test_a_planted_mistake_is_named():
+    """Rewards that are recorded a step late."""
+
+    class Late(BaseCallback):
+        def _on_step(self):
+            return True
+
+        def _on_rollout_end(self):
+            buffer = self.model.rollout_buffer
+            buffer.rewards = np.roll(buffer.rewards, 1, axis=0)
+            buffer.compute_returns_and_advantage(torch.zeros(1), self.locals["dones"])
+
+    ours = DiagnoseCallback(budget=1)
+    with pytest.warns(FindingWarning) as warned:
+        learner(n_steps=256, batch_size=256).learn(256, callback=[Late(), ours])
+    assert any("shifted-rewards" in str(each.message) for each in warned)
+    mistakes = {found["mistake"] for found in ours.diary.findings}
+    assert mistakes == {"shifted-rewards", "gae-last-value-missing"}
+
+
+def test_training_is_the_same_with_a_diagnosis():
+    weights = []
+    for watching in (None, DiagnoseCallback(every=1, budget=1)):
+        model = learner(n_steps=64)
+        model.learn(256, callback=watching)
+        weights.append(torch.cat([each.ravel() for each in model.policy.parameters()]))
+    assert torch.equal(*weights)
+
+
+class Clock:
+    """A clock on which only the diagnosis and the steps of training take time."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.mark.parametrize("budget", [0.1, 0.5])
+def test_the_diagnosis_keeps_to_its_budget(budget, monkeypatch):
+    clock, turns = Clock(), {"audit": 0, "figures": 0, "gae": 0}
+    seconds = {"audit": 0.4, "figures": 0.2, "gae": 0.6}
+
+    def turn(name, columns):
+        def take(_):
+            clock.now += seconds[name]
+            turns[name] += 1
+            return columns
+
+        return take
+
+    class Step(BaseCallback):
+        def _on_step(self):
+            clock.now += 0.05
+            return True
+
+    guesses = {name: (cost, 0, 0) for name, cost in seconds.items()}
+    monkeypatch.setattr(module, "GUESSES", guesses)
+    empty = module.Columns()
+    monkeypatch.setattr(module.DiagnoseCallback, "_figures", turn("figures", empty))
+    monkeypatch.setattr(module.DiagnoseCallback, "_audit", turn("audit", empty))
+    monkeypatch.setattr(module.Diagnosed, "gae", turn("gae", empty))
+    monkeypatch.setattr(module.Diagnosed, "without_gae", lambda _: None)
+    ours = DiagnoseCallback(every=1, budget=budget, clock=clock)
+    shares = []
+    monkeypatch.setattr(ours, "_keep", lambda _: shares.append(ours.share))
+    idle = {"learning_starts": 10**6, "train_freq": 4}
+    learner(DQN, **idle).learn(2000, callback=[Step(), ours])
+    assert max(shares) <= budget + 1e-9
+    assert ours.share > 0.5 * budget  # it uses what it may
+    assert turns["gae"] == 1
+    assert min(turns.values()) >= 1
+    assert turns["figures"] > 5
+
+
+def test_what_never_fits_the_budget_is_said():
+    ours = DiagnoseCallback(budget=1e-9)
+    learner().learn(64, callback=ours)
+    assert ours.diary.rows == []
+    assert "more than the budget" in ours.diary.missing["critic_rmse"]
+    assert "no audit_findings: it would take more than the budget" in str(ours)
+
+
+def test_visits_are_those_of_training_in_other_processes_too():
+    env = SubprocVecEnv([greed] * 2, start_method="fork")
+    model = learner(env=env, n_steps=64, batch_size=64)
+    ours = DiagnoseCallback(env=greed(), budget=1)
+    model.learn(128, callback=ours)
+    env.close()
+    share = unvisited(greed(), ours.diary.visited)
+    assert 0 < share < 1
+    assert ours.diary.rows[-1]["unvisited"] == share
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"every": 0}, "every must be at least 1, got 0"),
+        ({"audits": -1}, "audits must be at least 0, got -1"),
+        ({"budget": 0}, "budget must be above 0 and at most 1, got 0"),
+        ({"budget": 1.5}, "budget must be above 0 and at most 1, got 1.5"),
+    ],
+)
+def test_wrong_arguments_are_refused_by_name(options, said):
+    with pytest.raises(InputError, match=said):
+        DiagnoseCallback(**options)
+
+
+def test_an_environment_of_another_kind_is_refused():
+    model = PPO("MlpPolicy", "CartPole-v1", n_steps=64, device="cpu")
+    with pytest.raises(InputError, match="env must be an environment of this project"):
+        model.learn(64, callback=DiagnoseCallback())
+
+
+def test_a_wrapper_that_is_not_followed_is_refused_when_training_starts():
+    class Other(gym.Wrapper):
+        def step(self, action):
+            return self.env.step(action)
+
+    with pytest.raises(InputError, match="wrapper Other"):
+        learner(env=Other(greed())).learn(64, callback=DiagnoseCallback(env=greed()))
+
+
+@pytest.mark.parametrize("changes", [{"gamma": 0.9}, {"normalised": True}])
+def test_reasons_are_given_for_critics_of_other_values(changes):
+    env = DummyVecEnv([greed])
+    env = VecNormalize(env, norm_obs=False) if changes.pop("normalised", False) else env
+    ours = DiagnoseCallback(budget=1)
+    learner(env=env, **changes).learn(64, callback=ours)
+    reason = ours.diary.missing["critic_rmse"]
+    assert "gamma must be 1, got 0.9" in reason or "VecNormalize" in reason
+
+
+# ------------------------------------------------------------------------- runs
+
+
+def unlimited(run):
+    ours = of_run(run)
+    ours.budget = 1
+    return ours
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Train small runs with a diagnosis, by algorithm."""
+    before = torch.get_num_threads()
+    folders = {}
+    small = {"dqn": {"batch_size": "64", "buffer_size": "2000", "learning_starts": "200"}}
+    for algorithm in ("ppo", "dqn", "qlearning"):
+        folders[algorithm] = tmp_path_factory.mktemp("runs") / algorithm
+        options = {"steps": 2000, "num_envs": 64, "eval_interval": 1000, "algorithm": algorithm}
+        options |= {"hyperparams": small.get(algorithm, {}), "diagnose": True}
+        config = TrainConfig(env=GREED, run_folder=folders[algorithm], **options)
+        train(config, diagnosis=unlimited)
+    torch.set_num_threads(before)
+    return folders
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn", "qlearning"])
+def test_runs_keep_their_columns_and_their_models_have_them(runs, algorithm, capsys):
+    diary = Diary.read(runs[algorithm])
+    name = "critic_rmse" if algorithm == "ppo" else "overestimation_mean"
+    assert np.isfinite(diary.column(name)).all()
+    assert len(diary.rows) >= 2
+    assert diary.findings == []
+    main_exits(["diagnose", str(runs[algorithm])], 0)
+    assert name in capsys.readouterr().out
+    with (runs[algorithm] / FILE).open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["model"] for row in rows] == ["best", "final"]
+    model, env = load_model(runs[algorithm])
+    if algorithm == "ppo":
+        states = np.arange(env.task.game.num_states)
+        seen, legal = env.task.game.observe(states, 0), env.task.game.mask(states)
+        values = ModelPolicy(model, env.task.game).critic(seen, legal)
+        found = critic(env, model, values)
+        assert float(rows[1]["critic_rmse"]) == pytest.approx(found.rmse)
+
+
+def test_scaled_rewards_count_in_the_advantages_of_a_vector():
+    env = gym.make("exactdice/FourTwoOne-v0")
+    vector = exactdice.agents.GameVecEnv(env.unwrapped.task, 2, reward_scale=0.25)
+    values = np.random.default_rng(0).random(env.unwrapped.task.game.num_states)
+    whole, part = gae(env, "random", 4 * values), gae(vector, "random", values)
+    assert part.rms_std == pytest.approx(whole.rms_std / 4)
+    assert part.rms_bias == pytest.approx(whole.rms_bias / 4)
+
+
+def test_advantages_of_whole_games_have_no_bias_between_actions():
+    env = greed()
+    values = np.random.default_rng(0).random(env.unwrapped.task.game.num_states)
+    whole = gae(env, "random", values, 1.0, 1.0)
+    assert whole.rms_bias > 0.1
+    assert whole.rms_bias_between_actions == pytest.approx(0, abs=1e-9)
+    assert gae(env, "random", values, 1.0, 0.5).rms_bias_between_actions > 0.01
+
+
+def test_entropy_is_one_for_uniform_play_and_zero_for_certain_play():
+    env = greed()
+    uniform, certain = entropy(env, "random"), entropy(env, "optimal")
+    assert uniform.mean == pytest.approx(1)
+    assert uniform.by_regret == pytest.approx(1)
+    assert certain.mean == pytest.approx(0, abs=1e-9)
+
+
+def test_entropy_by_regret_is_a_sum_over_states():
+    env = greed()
+    task, q = env.unwrapped.task, exactdice.solve(env)
+    game = task.game
+    states = np.arange(game.num_states)
+    legal = game.mask(states)
+    law = legal * np.random.default_rng(0).random(legal.shape)
+    law /= law.sum(axis=1, keepdims=True)
+    met = exactdice.occupancy(law, env)
+    top = below = 0.0
+    for state in states[(met > 0) & (legal.sum(axis=1) > 1)]:
+        values = q.action_values(game.observe(states[state : state + 1], 0)[0])[legal[state]]
+        chances = law[state][legal[state]]
+        weight = met[state] * (values.max() - values.mean())
+        top += weight * -(chances * np.log(chances)).sum() / np.log(len(chances))
+        below += weight
+    assert entropy(env, law).by_regret == pytest.approx(top / below)
+
+
+def test_optimal_play_visits_all_of_itself():
+    env = greed()
+    often = exactdice.occupancy("optimal", env)
+    assert unvisited(env, often > 0) == 0
+    assert unvisited(env, np.zeros(len(often))) == 1
+    first = often == often.max()
+    assert unvisited(env, first) == pytest.approx(1 - often[first].sum() / often.sum())
+
+
+def test_charts_and_report_show_a_diagnosis(runs, tmp_path):
+    panels = [panel.title for panel in picture(["diagnosis", str(runs["ppo"])]).panels]
+    assert panels[:2] == ["Errors of the critic", "Bias of advantage estimates"]
+    (over, _) = picture(["diagnosis", str(runs["dqn"])]).panels
+    assert over.title.startswith("Overestimation")
+    bias, noise = picture(["gae", str(runs["ppo"])]).panels
+    assert bias.series[0].y[-1] == pytest.approx(0, abs=1e-9)
+    assert noise.series[0].y[-1] > noise.series[0].y[0]
+    with pytest.raises(RunError, match="gae needs a run that estimates advantages"):
+        picture(["gae", str(runs["dqn"])])
+    main_exits(["report", str(runs["ppo"]), "--page", str(tmp_path / "page.html")], 0)
+    page = (tmp_path / "page.html").read_text()
+    assert "entropy_by_regret" in page
+    assert "Errors of the critic" in page
+    assert list(_findings(runs["ppo"])) == []
+
+
+def main_exits(words, code):
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == code
+
+
+def test_wrong_words_of_the_command_are_errors_by_name(tmp_path, capsys):
+    main_exits(["diagnose", str(tmp_path / "none")], 2)
+    assert "run folder must hold a config.json" in capsys.readouterr().err
+    main_exits(["train", "--self-play", "--diagnose"], 2)
+    assert "diagnose needs a run without self_play" in capsys.readouterr().err
+    main_exits(["plot", "diagnosis", str(tmp_path)], 2)
+    assert "train with --diagnose" in capsys.readouterr().err
+    damaged = tmp_path / "damaged"
+    damaged.mkdir()
+    (damaged / "diagnosis.npz").write_bytes(b"nothing")
+    main_exits(["plot", "diagnosis", str(damaged)], 2)
+    assert "must hold what was diagnosed in a run" in capsys.readouterr().err
+
+
+def test_a_run_goes_on_with_its_columns(tmp_path, monkeypatch):
+    folder = tmp_path / "run"
+    monkeypatch.setattr(training.ProgressCallback, "_on_rollout_end", stop_in_the_middle)
+    options = {"steps": 4096, "num_envs": 64, "eval_interval": 1024, "diagnose": True}
+    with pytest.raises(KeyboardInterrupt):
+        train(TrainConfig(env=GREED, run_folder=folder, **options), diagnosis=unlimited)
+    before = Diary.read(folder)
+    checkpoint = diagnose_models(folder)["checkpoint"]
+    done = checkpoint.numbers["timesteps"]
+    assert 0 < done < 4096
+    monkeypatch.undo()
+    train(TrainConfig(resume=folder), diagnosis=unlimited)
+    after = Diary.read(folder)
+    kept = [row for row in before.rows if row["timesteps"] <= done]
+    assert after.rows[: len(kept)] == kept
+    assert [row["timesteps"] for row in after.rows] == sorted(
+        {row["timesteps"] for row in after.rows}
+    )
+    assert after.visited[before.visited].all()
+
+
+def stop_in_the_middle(bar):
+    if bar.num_timesteps >= 2048:
+        raise KeyboardInterrupt
+
+
+def test_the_documentation_has_every_column():
+    page = (Path(__file__).parents[2] / "docs" / "training.md").read_text()
+    assert [f"| `{name}` | {words} |" for name, words in COLUMNS.items()] == [
+        line for line in page.splitlines() if line.startswith(tuple(f"| `{n}` |" for n in COLUMNS))
+    ]
+
+
+def test_diagnose_is_imported_without_stable_baselines3():
+    code = (
+        "import sys, exactdice.diagnose; "
+        "assert not {'torch', 'stable_baselines3'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_monitored_environment_is_one_of_this_project():
+    model = learner()
+    monitored = model.get_env().envs[0]
+    assert score("optimal", monitored).normalized == pytest.approx(1)
