@@ -38,7 +38,9 @@ def _scipy_sparse() -> Any:
     try:
         return importlib.import_module("scipy.sparse")
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("audit must have SciPy: pip install scipy") from error
+        raise ModuleNotFoundError(
+            "audit must have SciPy: pip install scipy", name="scipy"
+        ) from error
 
 
 class MoveLaw:
@@ -165,10 +167,17 @@ class MoveLaw:
         self, laws: IntArray, firsts: IntArray
     ) -> tuple[IntArray, FloatArray, IntArray]:
         """List the outcomes of laws: place in ``laws``, probability, and entry of ``leads_to``."""
-        self._outcomes += int(self._process.laws.sizes[laws].sum())
+        distinct, numbers = np.unique(laws, return_inverse=True)
+        law, outcomes, chances = self._process.laws.outcomes(distinct)
+        counts = np.bincount(law, minlength=len(distinct))
+        begins = np.cumsum(counts) - counts
+        sizes = counts[numbers]  # few laws serve many moves
+        self._outcomes += int(sizes.sum())
         check_memory("outcomes of moves", self._outcomes, LISTED)
-        sources, outcomes, chances = self._process.laws.outcomes(laws)
-        return sources, chances, self._process.leads_to[firsts[sources] + outcomes]
+        sources = np.repeat(np.arange(len(laws)), sizes)
+        places = np.arange(len(sources)) + (begins[numbers] - (np.cumsum(sizes) - sizes))[sources]
+        entries = self._process.leads_to[firsts[sources] + outcomes[places]]
+        return sources, chances[places], entries
 
     # ----------------------------------------------------------------- matrices
 
