@@ -1,6 +1,7 @@
 """The audit of a record: what it may contain, the checks of its steps, and what chance explains."""
 
 import importlib
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from ..baselines.task import task_and_sight
 from ..core import FloatArray, InputError
 from ..core.presentation import present
 from ..envs import RewardMode
-from .catalogue import named
+from .catalogue import copied_lanes, explained
 from .players import draw_mistakes, player_of
 from .records import (
     PolicyUpdate,
@@ -88,23 +89,18 @@ def _updates() -> Any:
 
 
 def _check_steps(report: Report, steps: Steps) -> Steps:
-    """Check observations, actions and transitions.
-
-    Returns:
-        The steps as a right program would have recorded them, as far as this is known.
-    """
-    found = named(steps) if steps.wrong.any() else None
+    """Check observations, actions and transitions; return the steps as they should be, if known."""
+    mistakes, right = explained(steps)
     for check, verdict in steps.verdicts.items():
         count, of = int(verdict.wrong.sum()), int(verdict.checked.sum())
         if not count:
             report.held[check] = of
             continue
+        found = mistakes.get(check)
         mistake, cure = (found.mistake, found.cure) if found else (None, "")
-        if check == "actions" and found is None and not steps.verdicts["transitions"].wrong.any():
-            mistake, cure = "illegal-action", "hold the policy to the mask of legal actions"
         words = f"{_example(steps, check, verdict)}. {cure}".strip()
         report.findings.append(Finding(check, mistake, count, of, words))
-    return found.steps if found else steps
+    return right
 
 
 def _example(steps: Steps, check: str, verdict: Verdict) -> str:
@@ -162,6 +158,9 @@ def _check_chance(
     if steps.wrong.any():
         report.unchecked["chance"] = "impossible steps have no law"
         return
+    if any(found.mistake == "illegal-action" for found in report.findings):
+        report.unchecked["chance"] = "the legal actions alone do not follow the law"
+        return
     found = list(deviations(steps, policy, payoffs))
     least = threshold(len(found))
     for check in dict.fromkeys(deviation.check for deviation in found):
@@ -170,9 +169,8 @@ def _check_chance(
         if worst.evidence < least:
             report.held[check] = worst.steps
             continue
-        mistake, cure = None, ""
-        if check == "policy" and policy is not None:
-            mistake, cure = next(draw_mistakes(steps, policy), (None, ""))
+        drawn = draw_mistakes(steps, policy) if check == "policy" and policy is not None else ()
+        mistake, cure = next(chain(copied_lanes(steps), drawn), (None, ""))
         words = (
             f"{worst.words} is {worst.mean:.4f} on average, scaled to the range from 0 to 1, and "
             f"must be about {worst.expected:.4f}: chance explains less than one such record in "

@@ -26,7 +26,29 @@ def undone(steps: Steps) -> Iterator[Undone]:
     yield from moved(steps)
 
 
-def named(steps: Steps) -> Undone | None:
+def explained(steps: Steps) -> tuple[dict[str, Undone], Steps]:
+    """Name the mistakes that explain all wrong steps; illegal actions may come beside another one.
+
+    Returns:
+        The mistake by the name of the check that has failed, nothing if none explains all; and the
+        steps as a right program would have recorded them, as far as this is known.
+    """
+    failed = [check for check, verdict in steps.verdicts.items() if verdict.wrong.any()]
+    illegal = Undone(
+        "illegal-action",
+        "hold the policy to the mask of legal actions",
+        steps.changed(used=steps.used & ~steps.verdicts["actions"].wrong),
+    )
+    if failed == ["actions"]:
+        return {"actions": illegal}, illegal.steps
+    if failed and (found := _named(steps)):
+        return dict.fromkeys(failed, found), found.steps
+    if "actions" in failed and (found := _named(illegal.steps)):
+        return dict.fromkeys(failed, found) | {"actions": illegal}, found.steps
+    return {}, steps
+
+
+def _named(steps: Steps) -> Undone | None:
     """Return the mistake that explains all wrong steps; None if none does."""
     return next((found for found in undone(steps) if _is_right(found.steps, steps)), None)
 
@@ -111,6 +133,14 @@ def _mixed_lanes(steps: Steps) -> Iterator[Undone]:
             f"{', '.join(mixed)}: time and lane were swapped by a reshape; transpose instead",
             steps.changed(**{name: _unmixed(each[name]) for name in mixed}),
         )
+
+
+def copied_lanes(steps: Steps) -> Iterator[tuple[str, str]]:
+    """Say whether most lanes of a rollout are copies of one another."""
+    if steps.follow and steps.states.shape[1] > 1:
+        lanes = np.concatenate([steps.states, steps.actions]).T
+        if 2 * len(np.unique(lanes, axis=0)) <= len(lanes):
+            yield "same-seeds", "environments play the same games: give each a seed of its own"
 
 
 def _unmixed(array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:

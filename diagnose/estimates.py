@@ -45,6 +45,11 @@ class Recorded:
             rollout.gae_lambda,
         )
 
+    def agree(self, ours: FloatArray, theirs: FloatArray) -> BoolArray:
+        """Say which estimates agree, up to the rounding of rewards and values."""
+        used = self.rewards, self.values, self.last_values
+        return agree(ours, theirs, max(float(np.abs(array).max(initial=0)) for array in used))
+
     def advantages(self, ends: BoolArray | None = None) -> FloatArray:
         """Estimate advantages, shape (time, lane).
 
@@ -61,10 +66,16 @@ class Recorded:
         return estimates
 
 
-def agree(ours: FloatArray, theirs: FloatArray) -> BoolArray:
-    """Say which numbers agree up to single precision."""
+def agree(ours: FloatArray, theirs: FloatArray, size: float = 1e-6) -> BoolArray:
+    """Say which numbers agree up to single precision.
+
+    Args:
+        ours: the numbers as they must be.
+        theirs: the numbers that were recorded.
+        size: of the numbers that they were computed from, if these are larger.
+    """
     finite = np.isfinite(ours) & np.isfinite(theirs)
-    size = max(float(np.abs(ours).max(initial=0, where=finite)), 1e-6)
+    size = max(float(np.abs(ours).max(initial=0, where=finite)), size)
     right: BoolArray = ours == theirs  # infinite ones, too
     right[finite] = np.abs(ours[finite] - theirs[finite]) <= CLOSE * size
     return right
@@ -73,23 +84,29 @@ def agree(ours: FloatArray, theirs: FloatArray) -> BoolArray:
 def advantage_mistakes(recorded: Recorded, given: FloatArray) -> Iterator[tuple[str, str]]:
     """List the known mistakes that reproduce given advantages, and what to say of each."""
     never = np.zeros_like(recorded.terminated)
-    if agree(recorded.advantages(never), given).all():
+    if recorded.agree(recorded.advantages(never), given).all():
         yield "gae-ignores-ends", "multiply gamma by 1 - terminated in the recursion"
     for ends in _other_rows(recorded.terminated):
-        if agree(recorded.advantages(ends), given).all():
+        if recorded.agree(recorded.advantages(ends), given).all():
             yield (
                 "gae-ends-late",
                 "the end of row t must stop the recursion from row t + 1 to row t, not a row "
                 "later or earlier",
             )
     without = replace(recorded, last_values=np.zeros_like(recorded.last_values))
-    if agree(without.advantages(), given).all():
+    if recorded.agree(without.advantages(), given).all():
         yield "gae-last-value-missing", "add the critic's value after the last row, where d is 0"
     gamma = _gamma_of(recorded, given)
-    if gamma is not None and agree(replace(recorded, gamma=gamma).advantages(), given).all():
+    if (
+        gamma is not None
+        and recorded.agree(replace(recorded, gamma=gamma).advantages(), given).all()
+    ):
         yield "gamma-wrong", f"the advantages were computed with gamma = {gamma:.6g}"
     factor = _lambda_of(recorded, given)
-    if factor is not None and agree(replace(recorded, gae_lambda=factor).advantages(), given).all():
+    if (
+        factor is not None
+        and recorded.agree(replace(recorded, gae_lambda=factor).advantages(), given).all()
+    ):
         yield "lambda-wrong", f"the advantages were computed with lambda = {factor:.6g}"
     ours = recorded.advantages()
     if ours.std() > 0:
@@ -114,7 +131,7 @@ def _other_rows(ended: BoolArray) -> Iterator[BoolArray]:
 
 def return_mistakes(recorded: Recorded, given: FloatArray) -> Iterator[tuple[str, str]]:
     """List the known mistakes that reproduce given returns, and what to say of each."""
-    if agree(recorded.advantages(), given).all():
+    if recorded.agree(recorded.advantages(), given).all():
         yield "returns-without-values", "returns are advantages plus values"
     yield from advantage_mistakes(recorded, given - recorded.values)
 

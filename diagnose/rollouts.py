@@ -17,6 +17,7 @@ from .steps import Steps
 def check_log_probs(report: Report, rollout: Rollout, steps: Steps, policy: Any, env: Any) -> None:
     """Check that recorded log-probabilities are the policy's, under the mask."""
     if rollout.log_probs is None or policy is None:
+        report.unchecked["log_probs"] = "log_probs and policy are needed"
         return
     shape = steps.states.shape
     given = numbers(np.reshape(np.asarray(rollout.log_probs), shape), "log_probs", shape)
@@ -102,7 +103,7 @@ def check_estimates(report: Report, rollout: Rollout, shape: tuple[int, ...]) ->
         ) -> Any:
             return mistakes(r, given)
 
-        _compare(report, check, ours, given, known)
+        _compare(report, check, ours, given, known, recorded.agree)
 
 
 def _compare(
@@ -111,6 +112,7 @@ def _compare(
     ours: FloatArray,
     given: FloatArray,
     mistakes: Callable[[FloatArray, FloatArray], Iterator[tuple[str, str]]],
+    agree: Callable[[FloatArray, FloatArray], BoolArray] = agree,
 ) -> None:
     """Compare numbers with what they must be, and name the mistake that reproduces them."""
     right: BoolArray = agree(ours, given)

@@ -78,7 +78,10 @@ class Seen:
             observations = self._entry(observations, name, shape)
         given = as_numbers(observations, name)
         if given.shape != (*shape, *self.shape):
-            raise InputError(f"{name} must be of shape {(*shape, *self.shape)}, got {given.shape}")
+            axes = ("transition",) if len(shape) == 1 else ("time", "lane")
+            wanted = shape if given.ndim == len(shape) + len(self.shape) else axes
+            shown = ", ".join(map(str, (*wanted, *self.shape)))
+            raise InputError(f"{name} must be of shape ({shown}), got {given.shape}")
         flat = given.reshape(-1, *self.shape)
         states: IntArray = self._decoded(flat) if self._encoding else self._looked_up(flat)
         return states.reshape(shape)

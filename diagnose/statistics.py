@@ -9,6 +9,12 @@ is the last value of a martingale that begins with 1. By Ville's inequality (193
 2020, *Time-uniform Chernoff bounds*) it is 1/p or more with a probability of at most p. A check
 takes some numbers f, scaled to [0, 1], and for each some fixed l, small ones for small deviations
 of many steps and large ones for large deviations of few; p is divided among all of them.
+
+For visits, a step is a game that begins in the record, and f is 1 if the game meets a state within
+the record. The policy's occupancy d of the state bounds the mean of f from above: the record may
+end before the game does, and in a game with cycles d counts every visit. With l > 0,
+E[exp(l f)] <= 1 + d (exp(l) - 1), so that M is at most a supermartingale, to which Ville's
+inequality applies as well. Games that begin after the last row, or before the first, do not count.
 """
 
 from collections.abc import Iterator
@@ -17,9 +23,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..baselines import Policy
-from ..core import FloatArray, IntArray
+from ..baselines.solving.occupancy import play
+from ..core import FLOATS, FloatArray, IntArray
+from ..core.presentation import present
 from .steps import Steps
 
+#: Most states of a game whose visits are compared with the occupancy of the policy.
+MOST_STATES = 2**18
 #: Chance of a false alarm in a whole audit.
 FALSE_ALARM = 1e-4
 #: The l of the module's docstring.
@@ -61,6 +71,8 @@ def deviations(
         yield from _beginnings(steps)
     if policy is not None:
         yield from of_actions(steps, policy)
+        if steps.follow and len(steps.task.initial) <= MOST_STATES:
+            yield from _visits(steps, policy)
 
 
 def _outcomes(steps: Steps, payoffs: FloatArray | None) -> Iterator[Deviation]:
@@ -120,6 +132,33 @@ def of_actions(steps: Steps, policy: Policy) -> Iterator[Deviation]:
         logs = [np.log1p(chances * np.expm1(rate)) for rate in RATES]
         words = f"action {action}"
         yield _deviation("policy", words, (actions == action).astype(float), chances, logs)
+
+
+def _visits(steps: Steps, policy: Policy) -> Iterator[Deviation]:
+    """Compare how many games meet a state with the occupancy of the policy; yield the worst."""
+    begins = steps.verdicts["first states"].checked
+    games = int(begins.sum())
+    if not games:
+        return
+    task = steps.task
+    game_of = np.cumsum(begins, axis=0) + np.arange(begins.shape[1]) * (len(begins) + 1)
+    known = steps.used & (np.cumsum(begins, axis=0) > 0)
+    met = np.unique(game_of[known] * len(task.initial) + steps.states[known]) % len(task.initial)
+    states, counts = np.unique(met, return_counts=True)
+    chances = np.minimum(play(policy, task, FLOATS).at(task.seat, states), 1.0)
+    rates = np.array([rate for rate in RATES if rate > 0])[:, None]
+    logs = counts * rates - games * np.log1p(chances * np.expm1(rates))  # (rate, state)
+    evidence = logs.max(axis=0)
+    worst = int(evidence.argmax())
+    seen = task.game.observe(states[worst : worst + 1], task.seat)[0]
+    yield Deviation(
+        "visits",
+        f"the number of games that meet {present(task.game).describe(seen)}",
+        games,
+        counts[worst] / games,
+        float(chances[worst]),
+        float(evidence[worst]) - np.log(len(task.initial)),  # one of so many states
+    )
 
 
 def _deviation(

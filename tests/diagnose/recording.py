@@ -5,14 +5,14 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 
-def play(name, steps=60, lanes=8, mode=AutoresetMode.SAME_STEP, seed=0, **keywords):
-    """Play at random: the environment, and arrays of shape (time, lane, ...) by name."""
+def play(name, steps=60, lanes=8, mode=AutoresetMode.SAME_STEP, seed=0, masked=True, **keywords):
+    """Play at random, masked or not: the environment, and arrays (time, lane, ...) by name."""
     env = gym.make_vec(f"exactdice/{name}-v0", num_envs=lanes, autoreset_mode=mode, **keywords)
     rng = np.random.default_rng(seed)
     seen, info = env.reset(seed=seed)
     rows = []
     for _ in range(steps):
-        masks = np.asarray(info["action_mask"], dtype=bool)
+        masks = np.asarray(info["action_mask"], dtype=bool) | (not masked)
         actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
         after, rewards, ended, _, info = env.step(actions)
         rows.append((seen.copy(), actions, rewards, ended, after.copy()))

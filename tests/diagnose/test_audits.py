@@ -58,6 +58,31 @@ def test_what_an_autoreset_in_the_next_step_records_is_named():
     assert "SAME_STEP" in str(report)
 
 
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+@pytest.mark.parametrize("make", [rollout, transitions])
+def test_an_autoreset_and_illegal_actions_are_told_apart(make, mode):
+    """Algorithms without masks, such as CleanRL's, have both at once."""
+    env, arrays = play("Greed", mode=mode, masked=False, max_score=12, sides=3)
+    report = audit(env, make(arrays))
+    named = {found.check: found.mistake for found in report.findings}
+    expected = {"actions": "illegal-action"}
+    if mode == AutoresetMode.NEXT_STEP:
+        expected |= {"transitions": "autoreset"}
+        expected |= {"first states": "autoreset"} if make is rollout else {}
+    assert named == expected
+    assert report.held["rewards"] > 100
+    assert "chance" in report.unchecked
+
+
+def test_returns_near_nothing_are_right_up_to_the_rounding_of_values():
+    env, arrays = play("Greed", steps=2, lanes=1, max_score=12, sides=3)
+    arrays = arrays | {"terminated": np.zeros((2, 1), dtype=bool), "rewards": np.zeros((2, 1))}
+    numbers = {"values": np.full((2, 1), 0.5), "last_values": np.zeros(1)}
+    numbers |= {"advantages": np.full((2, 1), -0.5), "returns": np.full((2, 1), -1.5e-8)}
+    report = audit(env, rollout(arrays, **numbers, gae_lambda=0.0, gamma=0.0))
+    assert not {"advantages", "returns"} & {found.check for found in report.findings}
+
+
 def shifted(arrays, name, by):
     return arrays | {name: np.roll(arrays[name], by, axis=0)}
 
