@@ -20,7 +20,7 @@ from .records import (
     Transitions,
     ValueUpdate,
 )
-from .report import Finding, Report
+from .report import Finding, Report, told
 from .rewards import reward_mistakes
 from .rollouts import check_critic, check_estimates, check_log_probs
 from .seen import Seen
@@ -98,7 +98,7 @@ def _check_steps(report: Report, steps: Steps) -> Steps:
             continue
         found = mistakes.get(check)
         mistake, cure = (found.mistake, found.cure) if found else (None, "")
-        words = f"{_example(steps, check, verdict)}. {cure}".strip()
+        words = told(_example(steps, check, verdict), cure)
         report.findings.append(Finding(check, mistake, count, of, words))
     return right
 
@@ -146,7 +146,7 @@ def _check_rewards(report: Report, steps: Steps, mode: RewardMode) -> FloatArray
         return steps.payoffs(mode, factor)
     mistake, cure = next(reward_mistakes(steps, mode), (None, ""))
     time, lane = np.argwhere(verdict.wrong)[0].tolist()
-    words = f"step {time} of lane {lane} is paid {steps.rewards[time, lane]:.6g}. {cure}".strip()
+    words = told(f"step {time} of lane {lane} is paid {steps.rewards[time, lane]:.6g}", cure)
     report.findings.append(Finding("rewards", mistake, count, of, words))
     return None
 
@@ -171,9 +171,11 @@ def _check_chance(
             continue
         drawn = draw_mistakes(steps, policy) if check == "policy" and policy is not None else ()
         mistake, cure = next(chain(copied_lanes(steps), drawn), (None, ""))
-        words = (
+        tens = (worst.evidence - np.log(len(found) * len(RATES))) / np.log(10)
+        example = (
             f"{worst.words} is {worst.mean:.4f} on average, scaled to the range from 0 to 1, and "
             f"must be about {worst.expected:.4f}: chance explains less than one such record in "
-            f"10^{(worst.evidence - np.log(len(found) * len(RATES))) / np.log(10):.0f}. {cure}"
-        ).rstrip(". ")
+            f"10^{tens:.0f}"
+        )
+        words = told(example, cure)
         report.findings.append(Finding(check, mistake, worst.steps, worst.steps, words))

@@ -23,6 +23,11 @@ class Finding:
     words: str
 
 
+def told(example: str, cure: str = "") -> str:
+    """Join an example of what is wrong and the cure, if it is known, as sentences."""
+    return f"{example}. {cure[:1].upper()}{cure[1:]}." if cure else f"{example}."
+
+
 @dataclass
 class Report:
     """The result of an audit.

@@ -10,7 +10,7 @@ from ..baselines.policies.tables import as_numbers
 from ..core import BoolArray, FloatArray, InputError
 from .estimates import Recorded, advantage_mistakes, agree, return_mistakes
 from .records import Rollout, leading_shape, numbers
-from .report import Finding, Report
+from .report import Finding, Report, told
 from .steps import Steps
 
 
@@ -122,6 +122,6 @@ def _compare(
     mistake, cure = next(mistakes(ours, given), (None, ""))
     place: Any = np.argwhere(~right)[0]
     at = tuple(place.tolist())
-    words = f"entry {', '.join(map(str, at))} is {given[at]:.6g} and must be {ours[at]:.6g}. {cure}"
-    count = int((~right).sum())
-    report.findings.append(Finding(check, mistake, count, given.size, words.strip()))
+    entry = ", ".join(map(str, at))
+    words = told(f"entry {entry} is {given[at]:.6g} and must be {ours[at]:.6g}", cure)
+    report.findings.append(Finding(check, mistake, int((~right).sum()), given.size, words))

@@ -119,11 +119,12 @@ def autoreset_rows(steps: Steps) -> Iterator[Undone]:
         after_end = np.concatenate([wrong[:lanes], ended[:-lanes]])
         if 2 * wrong[lanes:].sum() < wrong.sum():
             return
+        where = "" if lanes == 1 else f"in each of the {lanes} environments, "
         if after_end.any() and not (after_end & ~resets).any() and not (wrong & ~after_end).any():
             yield Undone(
                 "autoreset",
-                f"in each of the {lanes} environments, the row after the end of a game is no move: "
-                "leave it out, or make the environments with AutoresetMode.SAME_STEP",
+                f"{where}the row after the end of a game is no move: leave it out, or make the "
+                "environments with AutoresetMode.SAME_STEP",
                 steps.changed(used=steps.used & ~after_end[:, None]),
             )
 

@@ -9,7 +9,7 @@ from ..baselines.policies.tables import as_numbers
 from ..core import BoolArray, FloatArray, InputError
 from .estimates import agree
 from .records import Targets, flags, numbers
-from .report import Finding, Report
+from .report import Finding, Report, told
 from .steps import Steps
 
 
@@ -101,12 +101,9 @@ def check_targets(report: Report, record: Targets, task: Task, steps: Steps) -> 
     if len(found) > 1:
         cure += f" (or {', '.join(name for name, _ in found[1:])}: the numbers are the same here)"
     row = int(np.argmin(right))
-    words = (
-        f"transition {row} has the target {given[row]:.6g} and must have {wanted[row]:.6g}. {cure}"
-    )
-    report.findings.append(
-        Finding("targets", mistake, int((~right).sum()), len(given), words.strip())
-    )
+    example = f"transition {row} has the target {given[row]:.6g} and must have {wanted[row]:.6g}"
+    count = int((~right).sum())
+    report.findings.append(Finding("targets", mistake, count, len(given), told(example, cure)))
 
 
 def _gamma(later: FloatArray, best: FloatArray) -> float:

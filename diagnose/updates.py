@@ -14,7 +14,7 @@ from ..core import BoolArray, FloatArray, InputError
 from ..core.positions import are_legal
 from .losses import Known, Moves, PolicyLoss, ValueLoss, policy_mistakes, value_mistakes
 from .records import PolicyUpdate, ValueUpdate, leading_shape, numbers, whole
-from .report import Finding, Report
+from .report import Finding, Report, told
 from .seen import Seen
 
 #: Gradients agree if they differ by no more than this part of their norm.
@@ -175,12 +175,12 @@ def _compare(
     mistake, cure = next(_explained(right, given, exact, gradient, mistakes), (None, ""))
     norms = [float(np.linalg.norm(part)) for part in (given, exact)]
     cosine = float((given * exact).sum()) / max(norms[0] * norms[1], 1e-300)
-    words = (
+    example = (
         f"the cosine of this gradient and that of the loss is {cosine:.4f}, their norms are "
-        f"{norms[0]:.4g} and {norms[1]:.4g}. {cure}"
-    ).strip()
+        f"{norms[0]:.4g} and {norms[1]:.4g}"
+    )
     wrong = int((np.abs(given - exact) > CLOSE * np.abs(exact).max()).sum())
-    report.findings.append(Finding("gradient", mistake, wrong, len(given), words))
+    report.findings.append(Finding("gradient", mistake, wrong, len(given), told(example, cure)))
     return False
 
 

@@ -124,7 +124,7 @@ def test_a_healthy_run_has_no_findings_and_logs_its_columns(tmp_path):
 
 def test_an_unmasked_learner_is_warned_of_illegal_actions_once():
     ours = DiagnoseCallback(every=1, budget=1)
-    with pytest.warns(FindingWarning, match=r"\[illegal-action\].*hold the policy") as warned:
+    with pytest.warns(FindingWarning, match=r"\[illegal-action\].*Hold the policy") as warned:
         learner(PPO, n_steps=128, batch_size=128).learn(384, callback=ours)
     assert len(warned) == 1
     assert [row["audit_findings"] for row in ours.diary.rows] == [1, 1, 1]
