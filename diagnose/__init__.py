@@ -3,10 +3,10 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .advantages import GaeFigures, gae
-from .audits import audit
-from .exploration import EntropyFigures, entropy, unvisited
-from .figures import (
+from .audits.audit import audit
+from .audits.files import audit_file
+from .figures.advantages import GaeFigures, gae
+from .figures.critics import (
     CriticFigures,
     Estimate,
     Overestimation,
@@ -14,25 +14,18 @@ from .figures import (
     critic,
     overestimation,
 )
-from .files import audit_file
-from .records import (
-    EpsilonGreedy,
-    PolicyUpdate,
-    Rollout,
-    Targets,
-    Transitions,
-    ValueUpdate,
-)
+from .figures.exploration import EntropyFigures, entropy, unvisited
+from .records import EpsilonGreedy, PolicyUpdate, Rollout, Targets, Transitions, ValueUpdate
 from .report import Finding, Report
 
 if TYPE_CHECKING:
-    from .callback import DiagnoseCallback as DiagnoseCallback
-    from .gradients import gradient as gradient
+    from .figures.gradients import gradient as gradient
+    from .training.callback import DiagnoseCallback as DiagnoseCallback
 
-#: Names that need further libraries: their modules, and the installation.
+#: Names that need further libraries: their modules, and these libraries.
 LATER = {
-    "DiagnoseCallback": (".callback", "stable-baselines3: pip install 'exactdice[agents]'"),
-    "gradient": (".gradients", "PyTorch: pip install torch"),
+    "DiagnoseCallback": (".training.callback", "stable-baselines3: pip install sb3-contrib"),
+    "gradient": (".figures.gradients", "PyTorch: pip install torch"),
 }
 
 

@@ -14,7 +14,7 @@ from ..core import FLOATS, FloatArray, InputError, IntArray
 from ..core.positions import states_of
 from ..core.presentation import present
 from ..envs import RewardMode
-from .records import numbers
+from .arrays import numbers
 
 #: States whose observations are made at once.
 BATCH = 2**13

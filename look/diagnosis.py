@@ -6,8 +6,8 @@ import numpy as np
 
 from ..agents.runs.config import RunError
 from ..agents.runs.folders import load_model
-from ..diagnose.columns import COLUMNS, Diagnosed
-from ..diagnose.diary import Diary
+from ..diagnose.training.columns import COLUMNS, Diagnosed
+from ..diagnose.training.diary import Diary
 from .charts import Lines, Panel, Plot, Series
 
 #: Lines of the chart of a run: a title, the quantity, and names in the legend by column.

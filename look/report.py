@@ -144,7 +144,7 @@ def _of_run(agent: PolicyOptions) -> Iterator[str]:
 
 def _findings(folder: Path) -> Iterator[str]:
     """Tell what the audits of training have found."""
-    from ..diagnose.diary import Diary  # needs the libraries of training
+    from ..diagnose.training.diary import Diary  # needs the libraries of training
 
     found = Diary.read(folder).findings
     if not found:

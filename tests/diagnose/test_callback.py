@@ -17,11 +17,11 @@ from exactdice.agents.runs.train import train
 from exactdice.baselines import as_policy, score
 from exactdice.core import InputError
 from exactdice.diagnose import DiagnoseCallback, critic, entropy, gae, overestimation, unvisited
-from exactdice.diagnose import callback as module
-from exactdice.diagnose.callback import FindingWarning, of_run
-from exactdice.diagnose.columns import COLUMNS
-from exactdice.diagnose.diary import Diary
-from exactdice.diagnose.models import FILE, diagnose_models
+from exactdice.diagnose.training import callback as module
+from exactdice.diagnose.training.callback import FindingWarning, of_run
+from exactdice.diagnose.training.columns import COLUMNS
+from exactdice.diagnose.training.diary import Diary
+from exactdice.diagnose.training.models import FILE, diagnose_models
 from exactdice.look.names import picture
 from exactdice.look.report import _findings
 from sb3_contrib import QRDQN, MaskablePPO
@@ -90,7 +90,7 @@ def directly(model):
 OVER = [name for name in COLUMNS if name.startswith("overestimation")]
 
 
-@pytest.mark.filterwarnings("ignore::exactdice.diagnose.callback.FindingWarning")
+@pytest.mark.filterwarnings("ignore::exactdice.diagnose.training.callback.FindingWarning")
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_columns_are_the_figures_of_diagnose_with_a_model_of_stable_baselines3(kind):
     now, ours = Now(), DiagnoseCallback(budget=1)

@@ -225,9 +225,9 @@ def network(observations):
 def law_of(env, arrays, actions, policy):
     """Return the findings of the policy alone: the other checks do not fit these actions."""
     from exactdice.baselines.task import task_and_sight
-    from exactdice.diagnose.players import draw_mistakes, player_of
-    from exactdice.diagnose.seen import Seen
-    from exactdice.diagnose.steps import Steps
+    from exactdice.diagnose.audits.players import draw_mistakes, player_of
+    from exactdice.diagnose.audits.seen import Seen
+    from exactdice.diagnose.audits.steps import Steps
 
     task, sight = task_and_sight(env)
     shaped = actions.reshape(arrays["actions"].shape)

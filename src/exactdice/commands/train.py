@@ -7,6 +7,6 @@ from ..exit_codes import INTERRUPTED
 def run(options: TrainConfig) -> int:
     """Train an agent and score it."""
     from ..agents.runs.train import train
-    from ..diagnose.callback import of_run
+    from ..diagnose.training.callback import of_run
 
     return INTERRUPTED if train(options, diagnosis=of_run) is None else 0

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core import BoolArray, FloatArray
-from .records import Rollout, flags, leading_shape, numbers
+from ...core import BoolArray, FloatArray
+from ..arrays import flags, leading_shape, numbers
+from ..records import Rollout
 
 #: Numbers agree if they differ by no more than this part of the largest: single precision.
 CLOSE = 1e-4

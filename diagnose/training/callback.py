@@ -11,14 +11,14 @@ import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecEnvWrapper
 
-from ..agents.learners.vec_env import GameVecEnv
-from ..agents.runs.run import Run
-from ..core import InputError, IntArray, at_least
-from ..core.words import plural
+from ...agents.learners.vec_env import GameVecEnv
+from ...agents.runs.run import Run
+from ...core import InputError, IntArray, at_least
+from ...core.words import plural
+from ..figures.exploration import unvisited
 from .buffers import audit_buffer
 from .columns import COLUMNS, CRITIC, ENTROPY, GAE, OVERESTIMATION, Columns, Diagnosed
 from .diary import NAME, Diary
-from .exploration import unvisited
 
 #: The parts of a diagnosis, and the share of the budget of each after its first turn, so that there
 #: is time left for the others. "gae" lists the moves of the game, once; afterwards its columns are

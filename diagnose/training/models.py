@@ -8,9 +8,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from ..agents.runs.config import RunError
-from ..agents.runs.folders import load_model, read_config, read_log, write
-from ..agents.runs.run import Run
+from ...agents.runs.config import RunError
+from ...agents.runs.folders import load_model, read_config, read_log, write
+from ...agents.runs.run import Run
 from .columns import COLUMNS, Columns, Diagnosed
 from .diary import NAME, Diary, as_csv
 

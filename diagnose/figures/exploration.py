@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ..baselines import as_policy, solve
-from ..baselines.solving.induction import visit_action_values
-from ..core import FLOATS, FloatArray, Stage
-from .records import numbers
-from .view import AgentView
+from ...baselines import as_policy, solve
+from ...baselines.solving.induction import visit_action_values
+from ...core import FLOATS, FloatArray, Stage
+from ..arrays import numbers
+from ..view import AgentView
 
 
 @dataclass(frozen=True)

@@ -6,21 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from ..baselines import Policy
-from ..baselines.task import task_and_sight
-from ..core import FloatArray, InputError
-from ..core.presentation import present
-from ..envs import RewardMode
+from ...baselines import Policy
+from ...baselines.task import task_and_sight
+from ...core import FloatArray, InputError
+from ...core.presentation import present
+from ...envs import RewardMode
+from ..records import PolicyUpdate, Rollout, Targets, Transitions, ValueUpdate
+from ..report import Finding, Report, told
 from .catalogue import copied_lanes, explained
 from .players import draw_mistakes, player_of
-from .records import (
-    PolicyUpdate,
-    Rollout,
-    Targets,
-    Transitions,
-    ValueUpdate,
-)
-from .report import Finding, Report, told
 from .rewards import reward_mistakes
 from .rollouts import check_critic, check_estimates, check_log_probs
 from .seen import Seen

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..baselines import Sight, Task
-from ..baselines.policies.tables import as_numbers
-from ..core import InputError, IntArray
-from ..core.positions import states_of
-from ..core.sizes import PIECE, check_memory
-from ..envs.api.encoding import Encoding, encoding_of
+from ...baselines import Sight, Task
+from ...baselines.policies.tables import as_numbers
+from ...core import InputError, IntArray
+from ...core.positions import states_of
+from ...core.sizes import PIECE, check_memory
+from ...envs.api.encoding import Encoding, encoding_of
 
 #: Digits of an observation that count: recordings are often in single precision.
 DIGITS = 5

@@ -13,11 +13,11 @@ from stable_baselines3.common.buffers import (
 from stable_baselines3.common.utils import obs_as_tensor
 from stable_baselines3.common.vec_env import VecNormalize
 
-from ..core import InputError
-from .audits import audit
+from ...core import InputError
+from ..audits.audit import audit
+from ..records import Rollout, Transitions
+from ..report import Report
 from .columns import Diagnosed
-from .records import Rollout, Transitions
-from .report import Report
 
 #: Steps of a buffer that are audited at once, about: of whole lanes or rows.
 AUDITED = 2048

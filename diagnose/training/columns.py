@@ -14,18 +14,18 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnvWrapper, VecNormalize
 
-from ..agents.learners.adapter import ModelPolicy
-from ..agents.learners.dqn import KeepsToLegal
-from ..agents.learners.kinds import ACTORS, GREEDY
-from ..agents.learners.q_learning import QTable
-from ..baselines import Policy, as_policy, occupancy
-from ..baselines.task import task_and_sight
-from ..core import FloatArray, InputError
-from ..core.positions import states_of
-from ..core.sizes import check_array
-from .advantages import AgentMoves
-from .exploration import entropy, unvisited
-from .figures import critic, overestimation
+from ...agents.learners.adapter import ModelPolicy
+from ...agents.learners.dqn import KeepsToLegal
+from ...agents.learners.kinds import ACTORS, GREEDY
+from ...agents.learners.q_learning import QTable
+from ...baselines import Policy, as_policy, occupancy
+from ...baselines.task import task_and_sight
+from ...core import FloatArray, InputError
+from ...core.positions import states_of
+from ...core.sizes import check_array
+from ..figures.advantages import AgentMoves
+from ..figures.critics import critic, overestimation
+from ..figures.exploration import entropy, unvisited
 
 #: States count as met by a policy if it meets them once in this number of games or more often.
 GAMES = 10_000

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..baselines.policies.tables import as_numbers
-from ..baselines.scoring.certificate import printable
-from ..core import InputError
-from ..core.sizes import check_memory
-from .audits import audit
-from .records import Record, Rollout, Targets, Transitions
-from .report import Report
+from ...baselines.policies.tables import as_numbers
+from ...baselines.scoring.certificate import printable
+from ...core import InputError
+from ...core.sizes import check_memory
+from ..records import Record, Rollout, Targets, Transitions
+from ..report import Report
+from .audit import audit
 
 #: Fields that are one number; all others are arrays.
 SINGLE = {"gamma": float, "gae_lambda": float, "double": bool}

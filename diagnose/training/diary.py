@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from ..agents.runs.config import RunError
-from ..agents.runs.folders import reading, write, write_with
-from ..core import BoolArray, FloatArray
+from ...agents.runs.config import RunError
+from ...agents.runs.folders import reading, write, write_with
+from ...core import BoolArray, FloatArray
 from .columns import COLUMNS
 
 NAME = "diagnosis.npz"

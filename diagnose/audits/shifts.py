@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core import IntArray, frozen
-from ..core.positions import are_legal
+from ...core import IntArray, frozen
+from ...core.positions import are_legal
 from .steps import Steps
 
 #: Largest distance that is tried.

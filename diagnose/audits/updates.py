@@ -8,13 +8,14 @@ import numpy as np
 import torch as th
 from torch import Tensor, nn
 
-from ..baselines import Task
-from ..baselines.policies.tables import as_numbers
-from ..core import BoolArray, FloatArray, InputError
-from ..core.positions import are_legal
-from .losses import Known, Moves, PolicyLoss, ValueLoss, policy_mistakes, value_mistakes
-from .records import PolicyUpdate, ValueUpdate, leading_shape, numbers, whole
-from .report import Finding, Report, told
+from ...baselines import Task
+from ...baselines.policies.tables import as_numbers
+from ...core import BoolArray, FloatArray, InputError
+from ...core.positions import are_legal
+from ..arrays import leading_shape, numbers, whole
+from ..records import PolicyUpdate, ValueUpdate
+from ..report import Finding, Report, told
+from .losses import Batch, Known, PolicyLoss, ValueLoss, policy_mistakes, value_mistakes
 from .seen import Seen
 
 #: Gradients agree if they differ by no more than this part of their norm.
@@ -91,7 +92,7 @@ def _of_policy(report: Report, update: PolicyUpdate, masks: BoolArray) -> None:
     logits = _called(update.actor, "actor", given, masks.shape)
     none = th.zeros(shape).to(like)
     values = none if update.critic is None else _called(update.critic, "critic", given, shape)
-    moves = Moves(
+    moves = Batch(
         logits,
         th.as_tensor(masks, device=like.device),
         th.as_tensor(whole(update.actions, "actions", shape), device=like.device),

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import torch as th
 
-from ..baselines import Policy, as_policy, evaluate, from_network
-from ..baselines.solving.induction import visit_action_values
-from ..core import FLOATS, FloatArray, InputError, Stage, Values
-from .networks import Network, Sums
-from .view import BATCH, AgentView
+from ...baselines import Policy, as_policy, evaluate, from_network
+from ...baselines.solving.induction import visit_action_values
+from ...core import FLOATS, FloatArray, InputError, Stage, Values
+from ..networks import Network, Sums
+from ..view import BATCH, AgentView
 
 #: Gradients by the names of a module's parameters.
 Gradients: TypeAlias = Mapping[str, th.Tensor]

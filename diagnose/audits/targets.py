@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from ..baselines import Task
-from ..baselines.policies.tables import as_numbers
-from ..core import BoolArray, FloatArray, InputError
+from ...baselines import Task
+from ...baselines.policies.tables import as_numbers
+from ...core import BoolArray, FloatArray, InputError
+from ..arrays import flags, numbers
+from ..records import Targets
+from ..report import Finding, Report, told
 from .estimates import agree
-from .records import Targets, flags, numbers
-from .report import Finding, Report, told
 from .steps import Steps
 
 

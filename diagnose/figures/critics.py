@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..baselines import Task, as_policy, evaluate, solve
-from ..baselines.solving.induction import visit_action_values
-from ..core import FLOATS, FloatArray, IntArray, Stage
-from ..core.presentation import present
-from .view import BATCH, AgentView
+from ...baselines import Task, as_policy, evaluate, solve
+from ...baselines.solving.induction import visit_action_values
+from ...core import FLOATS, FloatArray, IntArray, Stage
+from ...core.presentation import present
+from ..view import BATCH, AgentView
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from ..baselines import as_policy, occupancy, solve
-from ..core import FloatArray, InputError
-from ..core.positions import legal_moves
-from ..core.sweeps import expected_values
-from .law import MoveLaw
-from .view import AgentView
+from ...baselines import as_policy, occupancy, solve
+from ...core import FloatArray, InputError
+from ...core.positions import legal_moves
+from ...core.sweeps import expected_values
+from ..law import MoveLaw
+from ..view import AgentView
 
 #: Recursions end when nothing changes by more than this part of the largest number.
 STILL = 1e-14

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from ..baselines import as_policy
-from ..baselines.policies.tables import as_numbers
-from ..core import BoolArray, FloatArray, InputError
+from ...baselines import as_policy
+from ...baselines.policies.tables import as_numbers
+from ...core import BoolArray, FloatArray, InputError
+from ..arrays import leading_shape, numbers
+from ..records import Rollout
+from ..report import Finding, Report, told
 from .estimates import Recorded, advantage_mistakes, agree, return_mistakes
-from .records import Rollout, leading_shape, numbers
-from .report import Finding, Report, told
 from .steps import Steps
 
 

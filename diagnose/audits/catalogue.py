@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from ..baselines import Task, policy_names
-from ..core import Game
-from ..core.positions import states_of
+from ...baselines import Task, policy_names
+from ...core import Game
+from ...core.positions import states_of
 from .shifts import Undone, autoreset_rows, moved
 from .steps import Steps
 

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..baselines import Task, solve
-from ..core import BoolArray, FloatArray, InputError, IntArray
-from ..core.positions import are_legal
-from ..core.sweeps import expected_values
-from ..envs import RewardMode
-from .law import MoveLaw
-from .records import Rollout, Transitions, flags, leading_shape, numbers, whole
+from ...baselines import Task, solve
+from ...core import BoolArray, FloatArray, InputError, IntArray
+from ...core.positions import are_legal
+from ...core.sweeps import expected_values
+from ...envs import RewardMode
+from ..arrays import flags, leading_shape, numbers, whole
+from ..law import MoveLaw
+from ..records import Rollout, Transitions
 from .seen import Seen
 
 #: Rewards of single precision agree with exact ones to this part of the span of payoffs.

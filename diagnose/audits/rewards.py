@@ -5,8 +5,8 @@ from typing import get_args
 
 import numpy as np
 
-from ..core import FloatArray
-from ..envs import RewardMode
+from ...core import FloatArray
+from ...envs import RewardMode
 from .shifts import FARTHEST, farthest
 from .steps import Steps
 

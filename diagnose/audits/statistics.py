@@ -22,10 +22,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..baselines import Policy
-from ..baselines.solving.occupancy import play
-from ..core import FLOATS, FloatArray, IntArray
-from ..core.presentation import present
+from ...baselines import Policy
+from ...baselines.solving.occupancy import play
+from ...core import FLOATS, FloatArray, IntArray
+from ...core.presentation import present
 from .steps import Steps
 
 #: Most states of a game whose visits are compared with the occupancy of the policy.

@@ -20,7 +20,7 @@ import torch as th
 from torch import Tensor
 
 
-class Moves(NamedTuple):
+class Batch(NamedTuple):
     """A batch of moves, with what the modules say of it before the step."""
 
     logits: Tensor  # (move, action), with a gradient
@@ -61,12 +61,12 @@ class PolicyLoss:
     entropy_of_legal: bool = False  # of an unmasked law, the terms of legal actions alone
     ratio: Callable[[Tensor, Tensor], Tensor] = ratios
     objective: Callable[[Tensor, Tensor, float], Tensor] = pessimistic
-    advantages: Callable[[Moves], Tensor] = lambda moves: moves.advantages
-    errors: Callable[[Moves], Tensor] = lambda moves: moves.values - moves.returns
+    advantages: Callable[[Batch], Tensor] = lambda moves: moves.advantages
+    errors: Callable[[Batch], Tensor] = lambda moves: moves.values - moves.returns
     values_clipped: bool = True
     unbiased: bool = True  # whether the variance of advantages is divided by one move less
 
-    def __call__(self, moves: Moves) -> Tensor:
+    def __call__(self, moves: Batch) -> Tensor:
         """Return the loss of a batch."""
         law = self._law(moves, self.masked)
         new = law.gather(1, moves.actions[:, None]).squeeze(1)
@@ -81,7 +81,7 @@ class PolicyLoss:
         loss: Tensor = self.policy_coef * policy + self.ent_coef * terms.sum(dim=1).mean()
         return loss + self.vf_coef * self._squares(moves).mean()
 
-    def _squares(self, moves: Moves) -> Tensor:
+    def _squares(self, moves: Batch) -> Tensor:
         squares = self.errors(moves) ** 2
         if moves.old_values is None or not self.values_clipped:
             return squares
@@ -89,7 +89,7 @@ class PolicyLoss:
         return th.max(squares, (moves.old_values + change - moves.returns) ** 2)
 
     @staticmethod
-    def _law(moves: Moves, masked: bool) -> Tensor:
+    def _law(moves: Batch, masked: bool) -> Tensor:
         logits = moves.logits.masked_fill(~moves.masks, -th.inf) if masked else moves.logits
         return logits.log_softmax(dim=1)
 
@@ -102,7 +102,7 @@ def policy_mistakes(loss: PolicyLoss) -> list[Known]:
     """List the known mistakes of PPO's loss."""
     declared = "False" if loss.normalised else "True"
     normal = "advantages-not-normalised" if loss.normalised else "advantages-normalised"
-    recomputed: Callable[[Moves], Tensor] = lambda moves: moves.returns - moves.values  # noqa: E731
+    recomputed: Callable[[Batch], Tensor] = lambda moves: moves.returns - moves.values  # noqa: E731
     legal = "hold the law to the legal actions in the update, as when the actions were drawn"
     constant = "advantages are constants of the actor's loss: detach them, or use torch.no_grad()"
     return [

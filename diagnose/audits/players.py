@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ..baselines import Policy, as_policy, from_network
-from ..baselines.task import task_and_sight
-from ..core import BoolArray, FloatArray, Game, InputError, IntArray
-from .records import EpsilonGreedy
+from ...baselines import Policy, as_policy, from_network
+from ...baselines.task import task_and_sight
+from ...core import BoolArray, FloatArray, Game, InputError, IntArray
+from ..records import EpsilonGreedy
 from .statistics import of_actions, threshold
 from .steps import Steps
 

@@ -1,0 +1,1 @@
+"""Audits of records: each check, and the known mistakes."""

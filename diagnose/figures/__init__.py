@@ -1,0 +1,1 @@
+"""Exact figures of critics, advantages, exploration and gradients."""
