@@ -74,12 +74,17 @@ def gae(
         InputError: if gamma or lambda is not from 0 to 1, or the critic gives another shape.
         SizeError: if the moves of the game are too many to be listed.
     """
-    _check_factors(gamma, gae_lambda)  # before the moves are listed
+    check_factors(gamma=gamma, gae_lambda=gae_lambda)  # before the moves are listed
     return AgentMoves(env).gae(policy, values, gamma, gae_lambda)
 
 
-def _check_factors(gamma: float, gae_lambda: float) -> None:
-    for name, number in (("gamma", gamma), ("gae_lambda", gae_lambda)):
+def check_factors(**factors: float) -> None:
+    """Check that factors are from 0 to 1.
+
+    Raises:
+        InputError: naming the first that is not.
+    """
+    for name, number in factors.items():
         if not 0 <= number <= 1:
             raise InputError(f"{name} must be from 0 to 1, got {number}")
 
@@ -123,7 +128,7 @@ class AgentMoves:
 
     def gae(self, policy: Any, values: Any, gamma: float, gae_lambda: float) -> GaeFigures:
         """Compute bias and noise of advantage estimates; see the function ``gae``."""
-        _check_factors(gamma, gae_lambda)
+        check_factors(gamma=gamma, gae_lambda=gae_lambda)
         shape = (self._task.game.num_states,)
         self._v = self._view.estimates(values, self._own, "values", shape)
         player = as_policy(policy, self._env, deterministic=False)
@@ -159,7 +164,8 @@ class AgentMoves:
             estimates: FloatArray = first + factor * mean(self._at_results(averages))
             return estimates
 
-        m = self._solved(estimate, chances)
+        over_policy = self._mean_over(chances)
+        m = self._solved(estimate, over_policy)
         later = self._at_results(self._averaged(m, chances))
         crossed = square + 2 * factor * (mean(g * later) + offset * mean(later))
 
@@ -167,19 +173,45 @@ class AgentMoves:
             squares: FloatArray = crossed + factor**2 * mean(self._at_results(averages))
             return squares
 
-        return m, self._solved(second, chances)
+        return m, self._solved(second, over_policy)
 
     def advantages(self, chances: FloatArray, gamma: float) -> FloatArray:
         """Return the true advantage of each move under a discount."""
-        paid = self._law.mean(self._paid) + self._base
-
-        def value(averages: FloatArray) -> FloatArray:
-            worth: FloatArray = paid + gamma * self._law.mean(self._at_results(averages))
-            return worth
-
-        found = self._solved(value, chances)
+        found = self._solved(self._step(gamma), self._mean_over(chances))
         lead: FloatArray = found - self._averaged(found, chances)[self.rows]
         return lead
+
+    def values(self, policy: Any, gamma: float) -> FloatArray:
+        """Return the expected discounted rewards of a policy in each state, shape (state,).
+
+        The discount of a reward is gamma to the power of the agent's moves before it.
+        """
+        player = as_policy(policy, self._env, deterministic=False)
+        chances = player.probabilities(self._own)[self.rows, self.actions]
+        return self._averaged(self._solved(self._step(gamma), self._mean_over(chances)), chances)
+
+    def optimal_action_values(self, gamma: float) -> FloatArray:
+        """Return the discounted action values of optimal play, shape (state, action).
+
+        Illegal actions have NaN. The last state is the end, with zeros.
+        """
+
+        def best(numbers: FloatArray) -> FloatArray:
+            values = np.full(len(self._own), -np.inf)
+            np.maximum.at(values, self.rows, numbers)
+            return values
+
+        return self.table(self._solved(self._step(gamma), best))
+
+    def _step(self, gamma: float) -> Callable[[FloatArray], FloatArray]:
+        """Return the function from values of states to those of moves."""
+        paid = self._law.mean(self._paid) + self._base
+
+        def step(values: FloatArray) -> FloatArray:
+            worth: FloatArray = paid + gamma * self._law.mean(self._at_results(values))
+            return worth
+
+        return step
 
     def _at_results(self, numbers: FloatArray) -> FloatArray:
         """Give the number of each result: of a state its own, of an end 0."""
@@ -190,12 +222,24 @@ class AgentMoves:
         averages = np.bincount(self.rows, numbers * chances, minlength=len(self._own))
         return averages.astype(np.float64)
 
-    def _solved(self, step: Callable[[FloatArray], FloatArray], chances: FloatArray) -> FloatArray:
-        """Find the numbers of moves that a linear recursion repeats."""
+    def _mean_over(self, chances: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        return lambda numbers: self._averaged(numbers, chances)
+
+    def _solved(
+        self,
+        step: Callable[[FloatArray], FloatArray],
+        of_states: Callable[[FloatArray], FloatArray],
+    ) -> FloatArray:
+        """Find the numbers of moves that a recursion repeats.
+
+        Args:
+            step: from numbers of states to those of moves.
+            of_states: from numbers of moves to those of states.
+        """
         averages = np.zeros(len(self._own))
         for _ in range(MOST_PASSES):
             numbers = step(averages)
-            before, averages = averages, self._averaged(numbers, chances)
+            before, averages = averages, of_states(numbers)
             still = STILL * max(float(np.abs(averages).max()), 1e-300)
             if np.abs(averages - before).max() <= still:
                 return numbers

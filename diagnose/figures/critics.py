@@ -17,6 +17,7 @@ from ...baselines.solving.induction import visit_action_values
 from ...core import FLOATS, FloatArray, IntArray, Stage
 from ...core.presentation import present
 from ..view import BATCH, AgentView
+from .advantages import AgentMoves, check_factors
 
 
 @dataclass(frozen=True)
@@ -156,8 +157,10 @@ class Overestimations:
     against_optimum: Overestimation
 
 
-def critic(env: Any, policy: Any, values: Any) -> CriticFigures:
-    """Compare a critic with the exact values of a policy, without a discount.
+def critic(
+    env: Any, policy: Any, values: Any, gamma: float = 1.0, moves: AgentMoves | None = None
+) -> CriticFigures:
+    """Compare a critic with the exact values of a policy.
 
     Args:
         env: an environment of this project, a vector of them, or a ``Task``.
@@ -165,24 +168,34 @@ def critic(env: Any, policy: Any, values: Any) -> CriticFigures:
         values: an array of shape (game.num_states,), or a function from a batch of observations,
             as ``env`` shows them, to values of shape (observation,) or (observation, 1). Torch
             modules get a tensor of the dtype of their parameters.
+        gamma: discount of each of the agent's moves. With one, the moves of the game are listed.
+        moves: the moves of ``env``, if they have been listed before.
 
     Raises:
-        InputError: if ``values`` has another shape, or is not finite in a state that is met.
+        InputError: if ``values`` has another shape, or is not finite in a state that is met, or
+            ``gamma`` is not from 0 to 1.
+        SizeError: if there is a discount, and the moves are too many to be listed.
     """
+    check_factors(gamma=gamma)
     view = AgentView(env)
     player = as_policy(policy, env, deterministic=False)
     occupancy = view.occupancy(player)
     met = occupancy > 0
     states = view.states[met]
-    payoffs = evaluate(player, view.task).found.at(view.task.seat, states)
     given = view.estimates(values, states, "values", (view.task.game.num_states,))
-    exact = view.rewards(states, payoffs)
+    if gamma == 1:
+        payoffs = evaluate(player, view.task).found.at(view.task.seat, states)
+        exact = view.rewards(states, payoffs)
+    else:
+        exact = (moves or AgentMoves(env)).values(player, gamma)[met]
     equal = FLOATS.tie(view.task.game) * abs(view.scale)
     return CriticFigures(view.task, states, given, exact, occupancy[met], equal=equal)
 
 
-def overestimation(env: Any, q: Any) -> Overestimations:
-    """Compare the greedy action values of an estimate with exact ones, without a discount.
+def overestimation(
+    env: Any, q: Any, gamma: float = 1.0, moves: AgentMoves | None = None
+) -> Overestimations:
+    """Compare the greedy action values of an estimate with exact ones.
 
     The greedy policy takes the legal action of the largest estimate, the smallest of equal ones.
 
@@ -191,10 +204,15 @@ def overestimation(env: Any, q: Any) -> Overestimations:
         q: an array of shape (state, action), or a function from a batch of observations, as ``env``
             shows them, to action values of shape (observation, action). Torch modules get a tensor
             of the dtype of their parameters.
+        gamma: discount of each of the agent's moves. With one, the moves of the game are listed.
+        moves: the moves of ``env``, if they have been listed before.
 
     Raises:
-        InputError: if ``q`` has another shape, or is not finite at a legal action.
+        InputError: if ``q`` has another shape, or is not finite at a legal action, or ``gamma`` is
+            not from 0 to 1.
+        SizeError: if there is a discount, and the moves are too many to be listed.
     """
+    check_factors(gamma=gamma)
     view = AgentView(env)
     task, game = view.task, view.task.game
     actions, given = _greedy(view, q)
@@ -204,11 +222,15 @@ def overestimation(env: Any, q: Any) -> Overestimations:
     occupancy = view.occupancy(greedy)
     met = occupancy > 0
     states, actions, given, occupancy = view.states[met], actions[met], given[met], occupancy[met]
-    own = evaluate(greedy, task).found.at(task.seat, states)
-    best = _optimal_values(task, table)[states]
+    if gamma == 1:
+        own = view.rewards(states, evaluate(greedy, task).found.at(task.seat, states))
+        best = view.rewards(states, _optimal_values(task, table)[states])
+    else:
+        moves = moves or AgentMoves(env)
+        own = moves.values(greedy, gamma)[met]
+        best = moves.optimal_action_values(gamma)[:-1][met, actions]
     against_own, against_optimum = (
-        Overestimation(task, states, given, view.rewards(states, payoffs), occupancy, actions)
-        for payoffs in (own, best)
+        Overestimation(task, states, given, exact, occupancy, actions) for exact in (own, best)
     )
     return Overestimations(against_own, against_optimum)
 

@@ -21,18 +21,18 @@ from .columns import COLUMNS, CRITIC, ENTROPY, GAE, OVERESTIMATION, Columns, Dia
 from .diary import NAME, Diary
 
 #: The parts of a diagnosis, and the share of the budget of each after its first turn, so that there
-#: is time left for the others. "gae" lists the moves of the game, once; afterwards its columns are
-#: among the figures, and the shares are ``LATER`` times as large.
-PARTS = {"audit": 0.15, "figures": 0.3, "gae": 0.0}
+#: is time left for the others. "moves" lists the moves of the game, once; afterwards its columns
+#: are among the figures, and the shares are ``LATER`` times as large.
+PARTS = {"audit": 0.15, "figures": 0.3, "moves": 0.0}
 LATER = 2
 #: First guesses of the seconds of a part: for any game, each of its states, each of the agent's.
-GUESSES = {"audit": (0.5, 3e-6, 4e-5), "figures": (0.1, 1e-6, 2e-5), "gae": (0.2, 3e-5, 2e-4)}
+GUESSES = {"audit": (0.5, 3e-6, 4e-5), "figures": (0.1, 1e-6, 2e-5), "moves": (0.2, 3e-5, 2e-4)}
 
 #: The columns of each part.
 PART_COLUMNS = {
     "audit": ("audit_findings",),
     "figures": (*CRITIC, *OVERESTIMATION, *ENTROPY, "unvisited", "unmet"),
-    "gae": GAE,
+    "moves": GAE,
 }
 #: Rows of a training run.
 ROWS = 40
@@ -122,8 +122,8 @@ class DiagnoseCallback(BaseCallback):
             always, whole, own = GUESSES[name]
             cost = always + whole * game.num_states + own * agent
             self._parts[name] = Part(share * self.budget, cost)
-        if self._diagnosed.without_gae() is not None:
-            self._parts["gae"].cost = 0.0  # there is nothing to list
+        if not self._diagnosed.needs_moves:
+            self._parts["moves"].cost = 0.0  # there is nothing to list
         if self.diary.visited is None:
             self.diary.visited = np.zeros(game.num_states, dtype=bool)
         self._note_visits()
@@ -153,7 +153,7 @@ class DiagnoseCallback(BaseCallback):
         first = self._updates % self.every == 0
         self._updates += 1
         for name, part in self._parts.items():
-            if name == "gae" and part.spent:
+            if name == "moves" and part.spent:
                 continue
             part.due = part.due or first or (name == "audit" and self._audited < self.audits)
         columns = Columns()
@@ -169,7 +169,11 @@ class DiagnoseCallback(BaseCallback):
         if not part.due or not self._fits(part):
             return False
         begun = self._clock()
-        compute = {"figures": self._figures, "gae": self._diagnosed.gae, "audit": self._audit}
+        compute = {
+            "figures": self._figures,
+            "moves": self._diagnosed.by_moves,
+            "audit": self._audit,
+        }
         columns.add(compute[name]())
         part.cost = self._clock() - begun
         part.spent += part.cost
@@ -181,7 +185,7 @@ class DiagnoseCallback(BaseCallback):
         if self.budget == 1:
             return True
         elapsed = self._elapsed + part.cost
-        share = part.share * (1 if self._parts["gae"].due else LATER)
+        share = part.share * (1 if self._parts["moves"].due else LATER)
         alone = not part.spent or part.spent + part.cost <= share * elapsed
         return alone and self._spent + part.cost <= self.budget * elapsed
 
@@ -200,8 +204,8 @@ class DiagnoseCallback(BaseCallback):
 
     def _figures(self) -> Columns:
         columns, visited = self._diagnosed.figures(), self.diary.visited
-        if self._parts["gae"].spent:
-            columns.add(self._diagnosed.gae())
+        if self._parts["moves"].spent:
+            columns.add(self._diagnosed.by_moves())
         if visited is None:
             columns.leave_out(("unvisited",), "the states of environments elsewhere are not known")
         else:

@@ -59,6 +59,9 @@ CRITIC = ("critic_bias", "critic_rmse", "critic_explained_variance")
 GAE = ("gae_bias", "gae_bias_between_actions", "gae_std")
 OVERESTIMATION = tuple(name for name in COLUMNS if name.startswith("overestimation"))
 ENTROPY = ("entropy", "entropy_by_regret")
+#: Reasons for missing columns.
+NORMALISED = "rewards are normalised by VecNormalize"
+MOVES_NEEDED = "values with a discount need all moves of the game, and they were not listed"
 
 
 @dataclass
@@ -94,6 +97,8 @@ class Columns:
         """Take over the columns of another part."""
         self.numbers.update(other.numbers)
         self.missing.update(other.missing)
+        for name in other.numbers:
+            self.missing.pop(name, None)
 
 
 class Diagnosed:
@@ -126,7 +131,7 @@ class Diagnosed:
         self.player()
 
     def figures(self) -> Columns:
-        """Compute all columns but those of advantage estimates and of what training visits."""
+        """Compute all columns but those that need all moves, or what training visits."""
         columns = Columns()
         try:
             player = self.player() if self.is_actor else as_policy(self.model, self.env)
@@ -134,19 +139,44 @@ class Diagnosed:
             columns.leave_out((*CRITIC, *OVERESTIMATION, *ENTROPY, "unmet"), str(error))
             return columns
         if self.is_actor:
-            self._add_critic(columns, player)
+            if self.gamma == 1:
+                self._add_critic(columns, player)
+            else:
+                columns.leave_out(CRITIC, MOVES_NEEDED)
             columns.leave_out(OVERESTIMATION, "the model has no action values")
             held = player if self.masked else self.player(masked=True)
             columns.take(ENTROPY, lambda: _both(entropy(self.env, held)))
         else:
-            self._add_overestimation(columns)
+            if self.gamma == 1:
+                self._add_overestimation(columns)
+            else:
+                columns.leave_out(OVERESTIMATION, MOVES_NEEDED)
             columns.leave_out(CRITIC, "the model has no critic but its action values")
             columns.leave_out(ENTROPY, "the policy is greedy but for its exploration")
         met = occupancy(player, self.env)
         columns.take(("unmet",), lambda: (unvisited(self.env, GAMES * met),))
         return columns
 
-    def gae(self) -> Columns:
+    @property
+    def gamma(self) -> float:
+        """The discount of the model."""
+        return float(getattr(self.model, "gamma", 1.0))  # Q-learning has none
+
+    @property
+    def needs_moves(self) -> bool:
+        """Whether a column needs all moves of the game."""
+        return self.without_gae() is None or (self.gamma != 1 and not self._normalised)
+
+    def by_moves(self) -> Columns:
+        """Compute the columns that need all moves of the game: of advantages, or of a discount."""
+        columns = self._gae()
+        if self.gamma != 1 and self.is_actor:
+            self._add_critic(columns, self.player())
+        elif self.gamma != 1:
+            self._add_overestimation(columns)
+        return columns
+
+    def _gae(self) -> Columns:
         """Compute bias and noise of advantage estimates, at the gamma and lambda of the model."""
         columns, reason = Columns(), self.without_gae()
         if reason is not None:
@@ -167,7 +197,7 @@ class Diagnosed:
         if not self.is_actor:
             return "the model estimates no advantages"
         if self._normalised:
-            return "rewards are normalised by VecNormalize"
+            return NORMALISED
         if not self.masked and not self._all_legal():
             return "the model is not held to the legal actions in training"
         return None
@@ -214,36 +244,29 @@ class Diagnosed:
         return as_policy(self.model, self.env, deterministic=False, masked=masked)
 
     def _add_critic(self, columns: Columns, player: Policy) -> None:
-        reason = self._undiscounted()
-        if reason is not None:
-            columns.leave_out(CRITIC, reason)
+        if self._normalised:
+            columns.leave_out(CRITIC, NORMALISED)
             return
 
         def compute() -> tuple[float, ...]:
-            found = critic(self.env, player, self.values())
+            moves = None if self.gamma == 1 else self.moves()
+            found = critic(self.env, player, self.values(), self.gamma, moves)
             return found.bias, found.rmse, found.explained_variance
 
         columns.take(CRITIC, compute)
 
     def _add_overestimation(self, columns: Columns) -> None:
-        reason = self._undiscounted()
-        if reason is not None:
-            columns.leave_out(OVERESTIMATION, reason)
+        if self._normalised:
+            columns.leave_out(OVERESTIMATION, NORMALISED)
             return
 
         def compute() -> tuple[float, ...]:
-            found = overestimation(self.env, self.action_values())
+            moves = None if self.gamma == 1 else self.moves()
+            found = overestimation(self.env, self.action_values(), self.gamma, moves)
             own, best = found.against_own_policy, found.against_optimum
             return own.mean, own.largest, best.mean, best.largest
 
         columns.take(OVERESTIMATION, compute)
-
-    def _undiscounted(self) -> str | None:
-        """Say why values of the model are not expected sums of rewards, if they are not."""
-        gamma = float(getattr(self.model, "gamma", 1.0))  # Q-learning has no discount
-        if gamma != 1:
-            return f"exact values have no discount: gamma must be 1, got {gamma:g}"
-        return "rewards are normalised by VecNormalize" if self._normalised else None
 
     def _all_legal(self) -> bool:
         return bool(self.task.game.mask(self.states).all())

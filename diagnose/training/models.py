@@ -48,7 +48,7 @@ def diagnose_models(folder: Path) -> dict[str, Columns]:
             steps = float(log["timesteps"][row])
         diagnosed = Diagnosed(model)
         columns = diagnosed.figures()
-        columns.add(diagnosed.gae())
+        columns.add(diagnosed.by_moves())
         columns.numbers["timesteps"] = steps
         _add_visits(columns, folder, which)
         found[which] = columns

@@ -9,7 +9,7 @@ from exactdice.baselines import Task, evaluate, occupancy, solve
 from exactdice.core import InputError
 from exactdice.core.positions import states_of
 from exactdice.diagnose import critic, overestimation
-from exactdice.envs import MaskInObservation
+from exactdice.envs import MaskInObservation, sparse_law
 from exactdice.games import FourTwoOneMatch, Greed, LowestScore, ShutTheBox, present
 from recording import play
 
@@ -270,3 +270,42 @@ def test_wrong_critics_are_refused(values, words):
 def test_wrong_action_values_are_refused(q, words):
     with pytest.raises(InputError, match=words):
         overestimation(TASKS[0], q)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.6, 0.99])
+@pytest.mark.parametrize("reward", ["outcome", "regret", "shaped"])
+def test_values_with_a_discount_are_those_of_the_linear_equations(reward, gamma):
+    task = Task(FourTwoOneMatch(tokens=2, faces=2), 0, "random")
+    env = GameVecEnv(task, 2, reward=reward, reward_scale=3.0)
+    law, game = sparse_law(task, reward), task.game
+    count, actions = law.rewards.shape
+    transitions = law.transitions.toarray().reshape(count, actions, count)
+    rewards = 3 * law.rewards
+    policy = np.random.default_rng(0).random((game.num_states, actions)) * game.mask(
+        np.arange(game.num_states)
+    )
+    policy /= policy.sum(axis=1, keepdims=True)
+    chances = np.append(policy[law.states], np.eye(actions)[:1], axis=0)
+    moved = np.einsum("sa,san->sn", chances, transitions)
+    paid = (chances * rewards).sum(axis=1)
+    wanted = np.linalg.solve(np.eye(count) - gamma * moved * (np.arange(count) < count - 1), paid)
+    found = critic(env, policy, np.zeros(game.num_states), gamma)
+    places = np.searchsorted(law.states, found.states)
+    np.testing.assert_allclose(found.exact, wanted[places], atol=1e-12)
+    best = np.zeros(count)
+    for _ in range(60):
+        q = np.where(law.legal, rewards + gamma * transitions @ best, -np.inf)
+        best = np.append(q[:-1].max(axis=1), 0.0)
+    guesses = np.random.default_rng(1).random((game.num_states, actions))
+    over = overestimation(env, guesses, gamma).against_optimum
+    places = np.searchsorted(law.states, over.states)
+    np.testing.assert_allclose(over.exact, q[places, over.actions], atol=1e-12)
+
+
+def test_a_discount_of_one_is_none():
+    task = Task(Greed(6, 3), 0, "random")
+    one = critic(task, "random", np.zeros(task.game.num_states))
+    near = critic(task, "random", np.zeros(task.game.num_states), 1 - 1e-13)
+    np.testing.assert_allclose(near.exact, one.exact, atol=1e-10)
+    with pytest.raises(InputError, match=r"gamma must be from 0 to 1, got 1\.5"):
+        critic(task, "random", np.zeros(task.game.num_states), 1.5)
