@@ -15,10 +15,10 @@ import gymnasium as gym
 import numpy as np
 import torch
 from exactdice.baselines.scoring.blunders import Blunder
+from exactdice.baselines.task import task_and_sight
 from exactdice.diagnose import CriticFigures, critic, overestimation
 from exactdice.diagnose.advantages import AgentMoves
 from exactdice.diagnose.seen import Seen
-from exactdice.baselines.task import task_and_sight
 from exactdice.look.charts import Lines, Plot, Series
 from exactdice.look.drawing import draw
 from gymnasium.vector import AutoresetMode
@@ -27,8 +27,8 @@ import exactdice
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "examples"))
-import dqn  # noqa: E402: of the folder above
-import ppo  # noqa: E402
+import dqn  # noqa: E402 - after its folder is on the path
+import ppo  # noqa: E402 - likewise
 
 MOVES = 1_000_000
 LAMBDAS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.95, 1.0)
