@@ -125,32 +125,33 @@ def by_lambda() -> None:
     """Bias and noise of GAE half-way through a training, beside scores of short trainings."""
     games, agent = train_ppo(ppo.Args(total_timesteps=2 * MOVES), "SameStep", MOVES)
     moves = AgentMoves(games.envs)
-    print(
-        "| lambda | bias | bias between actions | standard deviation | seed 1 | seed 2 | seed 3 |"
-    )
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    print("| lambda | bias | between actions | standard deviation | together | seeds 1 to 3 |")
+    print("| --- | --- | --- | --- | --- | --- |")
     rows = []
     for gae_lambda in LAMBDAS:
         found = moves.gae(agent.actor, agent.values, 1.0, gae_lambda)
-        figures = [found.rms_bias, found.rms_bias_between_actions, found.rms_std]
+        between, noise = found.rms_bias_between_actions, found.rms_std
+        scores = []
         for seed in (1, 2, 3):
             args = ppo.Args(seed=seed, total_timesteps=MOVES, gae_lambda=gae_lambda)
             trained, short = train_ppo(args, "SameStep", MOVES)
-            score = exactdice.exact_evaluation(short.actor, trained.envs)["normalized"]
-            figures.append(score)
-        rows.append(figures)
-        words = " | ".join(f"{figure:.4f}" for figure in figures)
-        print(f"| {gae_lambda} | {words} |", flush=True)
+            scores.append(exactdice.exact_evaluation(short.actor, trained.envs)["normalized"])
+        rows.append([between, noise, *scores])
+        both = np.hypot(between, noise / np.sqrt(args.num_envs * args.num_steps))
+        words = " | ".join(f"{each:.4f}" for each in (found.rms_bias, between, noise, both))
+        print(
+            f"| {gae_lambda} | {words} | {', '.join(f'{one:.4f}' for one in scores)} |", flush=True
+        )
     draw_lambdas(np.array(rows))
 
 
 def draw_lambdas(rows: np.ndarray) -> None:
     """Draw bias, noise and scores against lambda; rows of shape (lambda, figure)."""
     unit = "reward, root mean square"
-    scores = rows[:, 3:]
+    scores = rows[:, 2:]
     drawn = [
-        ("Bias between actions", unit, rows[:, 1], {}),
-        ("Standard deviation", unit, rows[:, 2], {}),
+        ("Bias between actions", unit, rows[:, 0], {}),
+        ("Standard deviation", unit, rows[:, 1], {}),
         (
             "Score after a million moves",
             "normalised score",
