@@ -34,6 +34,7 @@ NOT_RUN = {
     "git clone": "needs a network",
     "make": "makes .venv, or runs this suite",
     "python -c 'from rl_zoo3.plots import plot_train; plot_train()'": FOREIGN,
+    "python benchmarks/debugging.py": "trains for minutes",
     "python film.py": FOREIGN,
     "python -m rl_zoo3.enjoy": FOREIGN,
     "python -m rl_zoo3.train": FOREIGN,
