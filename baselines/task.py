@@ -34,6 +34,9 @@ from .solving.rounding import decision_roundings, gamma, upwards
 #: One policy for several seats, or one for each, in the order of the seats or by seat.
 LineUp: TypeAlias = PolicyLike | Sequence[PolicyLike] | Mapping[int, PolicyLike]
 
+#: Longest text of an object in a message.
+LONGEST = 100
+
 
 @dataclass(frozen=True, init=False, repr=False)
 class Task:
@@ -250,7 +253,10 @@ def task_and_sight(env: Any) -> tuple[Task, Sight | None]:
         return env, None
     known = [_INSPECTORS[name] for name in packages_of(env) if name in _INSPECTORS]
     if not known:
-        raise TypeError(f"env must be an exactdice environment, got {env!r}")
+        shown = repr(env)
+        if len(shown) > LONGEST:
+            shown = f"a {type(env).__name__}"
+        raise TypeError(f"env must be an exactdice environment, got {shown}")
     return known[0](env)
 
 

@@ -83,7 +83,7 @@ class Targets:
 
 @dataclass(frozen=True)
 class PolicyUpdate:
-    """One gradient step of PPO on a batch of moves, shape (move, ...).
+    """One gradient step of PPO, A2C or REINFORCE on a batch of moves, shape (move, ...).
 
     The loss is that of Schulman et al. (2017, *Proximal Policy Optimization Algorithms*, eq. 9)::
 

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass, field
 
+#: Checks of what chance explains, in which no single entry is wrong.
+CHANCE = ("outcomes", "beginnings", "policy", "visits")
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -9,8 +12,8 @@ class Finding:
 
     Attributes:
         check: the name of the check.
-        mistake: the name of the known mistake that reproduces the recorded numbers (see
-            ``catalogue``); None if no known mistake does.
+        mistake: the name of the known mistake that reproduces the recorded numbers; None if no
+            known mistake does. ``docs/mutants.md`` has the names.
         count: number of entries that are wrong.
         of: number of entries that were checked.
         words: what is wrong, with one example, and the cure if the mistake is known.
@@ -53,8 +56,12 @@ class Report:
         rows = [f"  holds      {check}: {count:,} checked" for check, count in self.held.items()]
         for found in self.findings:
             name = f" [{found.mistake}]" if found.mistake else ""
-            rows.append(f"  WRONG      {found.check}: {found.count:,} of {found.of:,}{name}")
+            count = f"{found.count:,} of {found.of:,}"
+            if found.check in CHANCE:
+                count = f"{found.of:,} together"
+            rows.append(f"  WRONG      {found.check}: {count}{name}")
             rows.append(f"             {found.words}")
         rows += [f"  note       {note}" for note in self.notes]
         rows += [f"  unchecked  {check}: {why}" for check, why in self.unchecked.items()]
-        return "\n".join(["audit: " + ("all holds" if self.ok else "not all holds"), *rows])
+        held = "all that was checked holds" if self.unchecked else "all holds"
+        return "\n".join([f"audit: {held if self.ok else 'not all holds'}", *rows])

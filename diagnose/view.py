@@ -91,7 +91,7 @@ class AgentView:
                 piece = slice(first, first + BATCH)
                 given[piece] = _called(source, self.observations(states[piece]), name, shape[1:])
         else:
-            given = numbers(source, name, shape)[states]
+            given = numbers(source, name, shape, finite=False)[states]
         wrong = np.argwhere(~np.isfinite(given) & legal)
         if len(wrong):
             place = tuple(wrong[0].tolist())

@@ -71,7 +71,7 @@ def diagnosis(folder: Path) -> Plot:
     if not panels:
         raise RunError(f"run folder must hold figures, got {folder}: none fitted into the budget")
     return Plot(
-        title=f"What {folder.name} learns from",
+        title=f"{folder.name}: the numbers that it learns from",
         caption="Exact figures of the model in training, over all states, weighted by how often "
         "its policy meets them.",
         panels=panels,

@@ -85,6 +85,11 @@ def _updates() -> Any:
 def _check_steps(report: Report, steps: Steps) -> Steps:
     """Check observations, actions and transitions; return the steps as they should be, if known."""
     mistakes, right = explained(steps)
+    if right.wrong.any():
+        report.notes.append(
+            "no known mistake explains the wrong steps: was the record made with other keywords of "
+            "the environment, such as its size?"
+        )
     for check, verdict in steps.verdicts.items():
         count, of = int(verdict.wrong.sum()), int(verdict.checked.sum())
         if not count:
@@ -168,7 +173,7 @@ def _check_chance(
         tens = (worst.evidence - np.log(len(found) * len(RATES))) / np.log(10)
         example = (
             f"{worst.words} is {worst.mean:.4f} on average, scaled to the range from 0 to 1, and "
-            f"must be about {worst.expected:.4f}: chance explains less than one such record in "
+            f"must be about {worst.expected:.4f}: chance gives fewer than one such record in "
             f"10^{tens:.0f}"
         )
         words = told(example, cure)

@@ -1,6 +1,7 @@
 """Known mistakes of recorded steps: each is undone, and named if what is left is right."""
 
 from collections.abc import Iterator
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -8,7 +9,9 @@ import numpy.typing as npt
 from ...baselines import Task, policy_names
 from ...core import Game
 from ...core.positions import states_of
+from ...envs import RewardMode
 from .shifts import Undone, autoreset_rows, moved
+from .statistics import deviations, threshold
 from .steps import Steps
 
 
@@ -130,7 +133,8 @@ def _mixed_lanes(steps: Steps) -> Iterator[Undone]:
     for mixed in (tuple(each), ("states",), ("actions",), ("terminated", "rewards")):
         yield Undone(
             "lanes-mixed",
-            f"{', '.join(mixed)}: time and lane were swapped by a reshape; transpose instead",
+            f"{', '.join(mixed)}: time and lane are swapped: give arrays as (time, lane), by a "
+            "transposition, not a reshape",
             steps.changed(**{name: _unmixed(each[name]) for name in mixed}),
         )
 
@@ -158,11 +162,21 @@ def _other_tasks(steps: Steps) -> Iterator[Undone]:
         for opponent in _opponents(game):
             other = Task(game, seat, *opponent)
             changed = steps.changed(task=other)
-            if other != steps.task and not changed.wrong.any():
+            if other != steps.task and _follows(changed):
                 fitting.append(changed)
     if fitting:
         best = max(fitting, key=lambda changed: changed.likelihood)
         yield Undone("wrong-task", f"the steps fit {best.task.words}", best)
+
+
+def _follows(steps: Steps) -> bool:
+    """Say whether steps, the rewards of some mode and the outcomes follow the law."""
+    if steps.wrong.any():
+        return False
+    if all(steps.rewards_by(mode)[1].wrong.any() for mode in get_args(RewardMode)):
+        return False
+    found = list(deviations(steps, None, None))
+    return max(deviation.evidence for deviation in found) < threshold(len(found))
 
 
 def _opponents(game: Game) -> list[tuple[str, ...]]:

@@ -11,12 +11,12 @@ The value after the last row is ``last_values``, and A is 0 there. Returns are A
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from ...baselines.policies.tables import as_numbers
 from ...core import BoolArray, FloatArray
-from ..arrays import flags, leading_shape, numbers
+from ..arrays import factor, flags, leading_shape, numbers
 from ..records import Rollout
 
 #: Numbers agree if they differ by no more than this part of the largest: single precision.
@@ -37,13 +37,14 @@ class Recorded:
     @classmethod
     def of(cls, rollout: Rollout, shape: tuple[int, ...]) -> "Recorded":
         """Read a rollout that has values and last values."""
+        last = as_numbers(rollout.last_values, "last_values").ravel()
         return cls(
             numbers(rollout.rewards, "rewards", shape),
             flags(rollout.terminated, "terminated", shape),
-            numbers(_squeezed(rollout.values, shape), "values", shape),
-            numbers(np.ravel(np.asarray(rollout.last_values)), "last_values", shape[1:]),
-            rollout.gamma,
-            rollout.gae_lambda,
+            numbers(rollout.values, "values", shape),
+            numbers(last, "last_values", shape[1:]),
+            factor(rollout.gamma, "gamma"),
+            factor(rollout.gae_lambda, "gae_lambda"),
         )
 
     def agree(self, ours: FloatArray, theirs: FloatArray) -> BoolArray:
@@ -154,12 +155,6 @@ def _lambda_of(recorded: Recorded, given: FloatArray) -> float | None:
     ahead = recorded.gamma * given[-1]
     on = ~recorded.terminated[-2] & (np.abs(ahead) > 1e-3)
     return float(np.median((given[-2] - alone)[on] / ahead[on])) if on.any() else None
-
-
-def _squeezed(given: Any, shape: tuple[int, ...]) -> Any:
-    """Drop a last axis of length 1."""
-    array = np.asarray(given)
-    return array.reshape(shape) if array.shape == (*shape, 1) else given
 
 
 def shape_of(rollout: Rollout) -> tuple[int, ...]:

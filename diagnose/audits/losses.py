@@ -178,6 +178,12 @@ def policy_mistakes(loss: PolicyLoss) -> list[Known]:
             {"values_clipped": False},
         ),
         (
+            "advantages-broadcast",
+            "ratios of shape (move, 1) times advantages of shape (move,) are a square: squeeze "
+            "them",
+            {"objective": lambda ratio, lead, c: loss.objective(ratio[:, None], lead, c)},
+        ),
+        (
             "values-broadcast",
             "values of shape (move, 1) less returns of shape (move,) are a square: squeeze them",
             {"errors": lambda moves: moves.values[:, None] - moves.returns},

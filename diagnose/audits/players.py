@@ -7,7 +7,8 @@ import numpy as np
 
 from ...baselines import Policy, as_policy, from_network
 from ...baselines.task import task_and_sight
-from ...core import BoolArray, FloatArray, Game, InputError, IntArray
+from ...core import BoolArray, FloatArray, Game, IntArray
+from ..arrays import factor
 from ..records import EpsilonGreedy
 from .statistics import of_actions, threshold
 from .steps import Steps
@@ -53,8 +54,7 @@ def player_of(policy: Any, env: Any) -> Policy:
     """
     if not isinstance(policy, EpsilonGreedy):
         return as_policy(policy, env, deterministic=False)
-    if not 0 <= policy.epsilon <= 1:
-        raise InputError(f"epsilon must be from 0 to 1, got {policy.epsilon}")
+    factor(policy.epsilon, "epsilon")
     network, (task, _) = policy.network, task_and_sight(env)
     if not hasattr(network, "named_parameters"):  # a function of observations alone
         network = from_network(network, env)

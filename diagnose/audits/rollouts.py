@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...baselines import as_policy
+from ...baselines.policies.door import packages_of
 from ...baselines.policies.tables import as_numbers
 from ...core import BoolArray, FloatArray, InputError
 from ..arrays import leading_shape, numbers
@@ -21,7 +22,7 @@ def check_log_probs(report: Report, rollout: Rollout, steps: Steps, policy: Any,
         report.unchecked["log_probs"] = "log_probs and policy are needed"
         return
     shape = steps.states.shape
-    given = numbers(np.reshape(np.asarray(rollout.log_probs), shape), "log_probs", shape)
+    given = numbers(rollout.log_probs, "log_probs", shape, finite=False)
     which = steps.used & ~steps.verdicts["observations"].wrong & ~steps.verdicts["actions"].wrong
 
     def logs(masked: bool) -> FloatArray:
@@ -58,7 +59,8 @@ def check_critic(report: Report, rollout: Rollout, critic: Any) -> None:
     if rollout.values is None or critic is None:
         report.unchecked["values"] = "values and critic are needed"
         return
-    given = as_numbers(rollout.values, "values").astype(np.float64)
+    shape = leading_shape(rollout.actions, "actions", 2)[:2]
+    given = numbers(rollout.values, "values", shape)
     observations = rollout.observations
     entries = observations if isinstance(observations, Mapping) else {"": observations}
     flat: Any = {
@@ -66,11 +68,18 @@ def check_critic(report: Report, rollout: Rollout, critic: Any) -> None:
         for key, array in ((key, np.asarray(entry)) for key, entry in entries.items())
     }
     flat = flat if isinstance(observations, Mapping) else flat[""]
+    if "torch" in packages_of(critic) and hasattr(critic, "parameters"):
+        from ..networks import Network  # needs torch
+
+        critic = Network(critic, "critic", None)
+    if not callable(critic):
+        raise InputError(
+            f"critic must be a function of observations, got a {type(critic).__name__}"
+        )
     ours = as_numbers(critic(flat), "critic").astype(np.float64)
     if ours.size != given.size:
         raise InputError(f"critic must give {given.size} values, got shape {ours.shape}")
-    shape = leading_shape(rollout.actions, "actions", 2)[:2]
-    _compare(report, "values", ours.reshape(shape), given.reshape(shape), _critic_mistakes)
+    _compare(report, "values", ours.reshape(shape), given, _critic_mistakes)
 
 
 def _critic_mistakes(ours: FloatArray, given: FloatArray) -> Iterator[tuple[str, str]]:
@@ -91,10 +100,10 @@ def check_estimates(report: Report, rollout: Rollout, shape: tuple[int, ...]) ->
         if getattr(rollout, check) is None:
             continue
         if rollout.values is None or rollout.last_values is None:
-            report.unchecked[check] = "values and last_values are needed"
+            report.unchecked[check] = "values and last_values are needed, zeros without a critic"
             continue
         recorded = Recorded.of(rollout, shape)
-        given = numbers(np.reshape(np.asarray(getattr(rollout, check)), shape), check, shape)
+        given = numbers(getattr(rollout, check), check, shape)
         ours, mistakes = recorded.advantages(), advantage_mistakes
         if check == "returns":
             ours, mistakes = ours + recorded.values, return_mistakes

@@ -135,16 +135,6 @@ class Steps:
             wrong |= verdict.wrong
         return wrong
 
-    @property
-    def only_illegal(self) -> bool:
-        """Whether illegal actions are all that is wrong."""
-        failed = [name for name, verdict in self.verdicts.items() if verdict.wrong.any()]
-        return failed == ["actions"]
-
-    def without_illegal(self) -> "Steps":
-        """Leave out the steps with illegal actions."""
-        return self.changed(used=self.used & ~self.verdicts["actions"].wrong)
-
     @cached_property
     def law(self) -> tuple[MoveLaw, IntArray]:
         """The law of all distinct legal moves, and the number of the move of each step, or -1."""

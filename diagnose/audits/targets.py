@@ -7,7 +7,7 @@ import numpy as np
 from ...baselines import Task
 from ...baselines.policies.tables import as_numbers
 from ...core import BoolArray, FloatArray, InputError
-from ..arrays import flags, numbers
+from ..arrays import factor, flags, numbers
 from ..records import Targets
 from ..report import Finding, Report, told
 from .estimates import agree
@@ -34,6 +34,7 @@ def check_targets(report: Report, record: Targets, task: Task, steps: Steps) -> 
     online = None
     if record.online is not None:
         online = _values(record.online, record.transitions.next_observations, legal.shape, "online")
+    discount = factor(record.gamma, "gamma")
     rewards = numbers(record.transitions.rewards, "rewards", shape)
     ended = flags(record.transitions.terminated, "terminated", shape)
 
@@ -42,7 +43,7 @@ def check_targets(report: Report, record: Targets, task: Task, steps: Steps) -> 
         mask: BoolArray = legal,
         ends: BoolArray = ended,
         chosen_by: FloatArray | None = None,
-        gamma: float = record.gamma,
+        gamma: float = discount,
     ) -> FloatArray:
         by = np.where(mask, values if chosen_by is None else chosen_by, -np.inf)
         best: FloatArray = values[np.arange(len(values)), by.argmax(axis=1)]

@@ -17,15 +17,16 @@ bias is V(s) - v(s) for every action: the critic is a baseline, which no gradien
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ...baselines import as_policy, occupancy, solve
-from ...core import FloatArray, InputError
+from ...core import FloatArray
 from ...core.positions import legal_moves
 from ...core.sweeps import expected_values
+from ..arrays import factor
 from ..law import MoveLaw
 from ..view import AgentView
 
@@ -50,8 +51,8 @@ class GaeFigures:
             which is all of it that changes a gradient.
     """
 
-    bias: FloatArray
-    std: FloatArray
+    bias: FloatArray = field(repr=False)
+    std: FloatArray = field(repr=False)
     rms_bias: float
     rms_std: float
     rms_bias_between_actions: float
@@ -85,8 +86,7 @@ def check_factors(**factors: float) -> None:
         InputError: naming the first that is not.
     """
     for name, number in factors.items():
-        if not 0 <= number <= 1:
-            raise InputError(f"{name} must be from 0 to 1, got {number}")
+        factor(number, name)
 
 
 class AgentMoves:

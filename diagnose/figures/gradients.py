@@ -65,8 +65,10 @@ class Gradient:
 
         The usual loss is minus the mean over moves of return and entropy bonus, so its exact
         gradient is ``-(policy + entropy) / moves``. With growing batches the cosine of a right
-        program goes to 1, and so does its ratio if advantages are not normalised. The cosine of a
-        program that minimises the return goes to -1.
+        program goes to 1 if advantages have no bias between actions (gae_lambda 1, or an exact
+        critic; ``gae`` computes this bias), and so does its ratio if they are not normalised. The
+        cosine of a program that minimises the return goes to -1. In batches of a few thousand moves
+        the noise is large: audit a ``PolicyUpdate`` to find mistakes.
 
         Args:
             gradients: the actor after ``loss.backward()``, or the gradients of the loss by the
@@ -84,8 +86,8 @@ class Gradient:
     def compare_critic(self, gradients: "th.nn.Module | Gradients") -> Closeness:
         """Compare a program's gradient of the critic's loss with that of the mean squared error.
 
-        With growing batches the cosine of a right program goes to 1, and so does its ratio if the
-        loss has no factor such as 1/2.
+        With growing batches the cosine of a right program goes to 1 if returns have no bias
+        (gae_lambda 1), and so does its ratio if the loss has no factor such as 1/2.
 
         Args:
             gradients: the critic after ``loss.backward()``, or gradients, as for ``compare``.

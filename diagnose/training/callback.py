@@ -26,7 +26,7 @@ from .diary import NAME, Diary
 PARTS = {"audit": 0.15, "figures": 0.3, "moves": 0.0}
 LATER = 2
 #: First guesses of the seconds of a part: for any game, each of its states, each of the agent's.
-GUESSES = {"audit": (0.5, 3e-6, 4e-5), "figures": (0.1, 1e-6, 2e-5), "moves": (0.2, 3e-5, 2e-4)}
+GUESSES = {"audit": (0.25, 3e-6, 4e-5), "figures": (0.1, 1e-6, 2e-5), "moves": (0.2, 3e-5, 2e-4)}
 
 #: The columns of each part.
 PART_COLUMNS = {
@@ -104,6 +104,7 @@ class DiagnoseCallback(BaseCallback):
         self.folder = None if folder is None else Path(folder)
         self.diary = Diary()
         self._clock = clock
+        self._parts: dict[str, Part] = {}
         self._updates, self._audited = 0, 0
         self._noted = 0.0  # seconds for the states that training visits
 
@@ -185,6 +186,9 @@ class DiagnoseCallback(BaseCallback):
         if self.budget == 1:
             return True
         elapsed = self._elapsed + part.cost
+        audit = self._parts["audit"]
+        if part.spent and part is not audit and audit.due and not audit.spent:
+            return False  # the first audit does not wait for figures that have had a turn
         share = part.share * (1 if self._parts["moves"].due else LATER)
         alone = not part.spent or part.spent + part.cost <= share * elapsed
         return alone and self._spent + part.cost <= self.budget * elapsed

@@ -61,7 +61,7 @@ def _add_visits(columns: Columns, folder: Path, which: str) -> None:
     """Add what training has left out, and what the last audit has found, of the newest model."""
     names = ("unvisited", "audit_findings")
     if which == "best":
-        columns.leave_out(names, "they are figures of training, given for its end")
+        columns.leave_out(names, "they are known for the end of training alone")
         return
     if not (folder / NAME).is_file():
         columns.leave_out(names, "training keeps them with --diagnose")

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+import torch
 from exactdice.core import InputError
 from exactdice.diagnose import Rollout, Targets, Transitions, audit
 from exactdice.games import Greed
@@ -327,3 +328,52 @@ def test_arrays_of_other_shapes_are_refused(greed):
         audit(env, dataclasses.replace(transitions(arrays), observations=np.zeros((480, 4))))
     with pytest.raises(InputError, match="^terminated must be 0 or 1, got 2"):
         audit(env, rollout(arrays | {"terminated": arrays["terminated"] + 2}))
+
+
+def test_a_record_of_another_size_is_no_other_task():
+    """Steps may be possible there, but neither rewards nor outcomes follow the law."""
+    _, arrays = play("Greed", steps=200, max_score=20)
+    other, _ = play("Greed", steps=1, max_score=30)
+    report = audit(other, rollout(arrays))
+    assert not report.ok
+    assert "wrong-task" not in {found.mistake for found in report.findings}
+    assert "with other keywords" in report.notes[0]
+
+
+WRONG = [
+    ({"rewards": (3, 2, np.inf)}, "rewards must be finite, got inf at entry 3, 2"),
+    ({"values": (1, 0, np.nan)}, "values must be finite, got nan at entry 1, 0"),
+    ({"advantages": np.zeros(5)}, r"advantages must be of shape \(60, 8\), got \(5,\)"),
+    ({"log_probs": np.zeros(5)}, r"log_probs must be of shape \(60, 8\), got \(5,\)"),
+    ({"values": np.zeros((59, 8))}, r"values must be of shape \(60, 8\), got \(59, 8\)"),
+    ({"gamma": "0.99"}, "gamma must be from 0 to 1, got a str"),
+    ({"gamma": 99}, "gamma must be from 0 to 1, got 99"),
+    ({"gae_lambda": np.ones(3)}, "gae_lambda must be from 0 to 1, got a ndarray"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), WRONG)
+def test_wrong_arrays_of_a_rollout_are_named(greed, changes, message):
+    env, arrays = greed
+    zeros = np.zeros(arrays["rewards"].shape)
+    given = {name: zeros.copy() for name in ("values", "advantages", "log_probs")}
+    given |= {"last_values": zeros[0], "gamma": 1.0} | {name: arrays[name].copy() for name in BASIC}
+    for name, change in changes.items():
+        if isinstance(change, tuple):
+            given[name] = given[name].astype(float)
+            given[name][change[:2]] = change[2]
+        else:
+            given[name] = change
+    with pytest.raises(InputError, match=f"^{message}"):
+        audit(env, Rollout(**given), policy="random", critic=lambda seen: np.zeros(len(seen)))
+
+
+def test_a_critic_may_be_a_module_and_no_array(greed):
+    env, arrays = greed
+    module = torch.nn.Linear(3, 1)
+    with torch.no_grad():
+        values = module(torch.as_tensor(arrays["observations"], dtype=torch.float32))
+    report = audit(env, rollout(arrays, values=values), critic=module)
+    assert report.held["values"] == values.numel()
+    with pytest.raises(InputError, match="critic must be a function of observations, got a list"):
+        audit(env, rollout(arrays, values=values), critic=[0.0])

@@ -214,7 +214,8 @@ def test_what_never_fits_the_budget_is_said():
     learner().learn(64, callback=ours)
     assert ours.diary.rows == []
     assert "more than the budget" in ours.diary.missing["critic_rmse"]
-    assert "no audit_findings: it would take more than the budget" in str(ours)
+    assert "more than the budget" in ours.diary.missing["audit_findings"]
+    assert "more than the budget" in str(ours)
 
 
 def test_visits_are_those_of_training_in_other_processes_too():
@@ -445,3 +446,7 @@ def test_a_monitored_environment_is_one_of_this_project():
     model = learner()
     monitored = model.get_env().envs[0]
     assert score("optimal", monitored).normalized == pytest.approx(1)
+
+
+def test_a_callback_may_be_printed_before_training():
+    assert str(DiagnoseCallback()).startswith("0 diagnoses took 0.0%")

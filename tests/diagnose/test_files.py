@@ -35,7 +35,7 @@ def test_a_right_rollout_holds_and_what_needs_a_policy_is_unchecked(run, arrays)
     np.savez("rollout.npz", values=zeros, log_probs=zeros, **basic(arrays))
     code, said, complaint = run("audit", "rollout.npz", *SMALL)
     assert (code, complaint) == (0, "")
-    assert "audit: all holds" in said
+    assert "audit: all that was checked holds" in said
     assert "holds      transitions: " in said
     for check, what in ("values", "critic"), ("policy", "policy"), ("log_probs", "policy"):
         assert f"unchecked  {check}: a file holds no {what}" in said
