@@ -29,7 +29,9 @@ class Transitions:
 
 @dataclass(frozen=True)
 class Rollout:
-    """Consecutive steps of several games, shape (time, lane, ...), from any library.
+    """Consecutive steps of a vector of environments, shape (time, lane, ...), from any library.
+
+    A lane is one of the environments.
 
     The next observation of a step is the observation of the next row, in the same lane.
 

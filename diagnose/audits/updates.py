@@ -211,9 +211,13 @@ def _weights(
     policy, entropy, critic = np.linalg.lstsq(parts.T, given, rcond=None)[0].tolist()
     if policy <= 0:
         return
-    for name, weight in (("ent_coef", entropy / policy), ("vf_coef", critic / policy)):
+    for mistake, name, part in (
+        ("ent-coef-wrong", "ent_coef", entropy),
+        ("vf-coef-wrong", "vf_coef", critic),
+    ):
+        weight = part / policy
         if _factor(given, gradient(_weighted(right, {name: weight}))) is not None:
-            yield f"{name.partition('_')[0]}-coef-wrong", f"the loss has {name} = {weight:.3g}"
+            yield mistake, f"the loss has {name} = {weight:.3g}"
 
 
 def _weighted(right: PolicyLoss, weights: dict[str, Any]) -> PolicyLoss:

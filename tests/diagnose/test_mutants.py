@@ -1,5 +1,6 @@
 """Planted mistakes of the example learners are named, and right ones are not complained of."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,13 @@ def test_the_page_has_this_table():
     assert table() in page
     named = sum(mutant.name is not None for mutant in MUTANTS)
     assert f"Of {len(MUTANTS)} mistakes all are noticed and {named} are named." in page
+
+
+def test_the_page_has_every_name():
+    """Names are words joined by hyphens in the modules of the audits."""
+    names = set()
+    for path in (PAGE.parents[1] / "diagnose/audits").glob("*.py"):
+        names |= set(re.findall(r'"([a-z]+(?:-[a-z]+)+)"', path.read_text()))
+    assert len(names) > 50
+    page = PAGE.read_text()
+    assert [name for name in sorted(names) if f"`{name}`" not in page] == []
