@@ -6,7 +6,8 @@ import numpy as np
 
 from ..agents.runs.config import RunError
 from ..agents.runs.folders import load_model
-from ..diagnose.training.columns import COLUMNS, Diagnosed
+from ..diagnose.training.columns import COLUMNS
+from ..diagnose.training.diagnosed import Diagnosed
 from ..diagnose.training.diary import Diary
 from .charts import Lines, Panel, Plot, Series
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from exactdice.games import Game
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -70,3 +71,18 @@ def test_a_template_asks_for_something(path):
     assert len({item["id"] for item in asked}) == len(asked) >= 3
     assert any(item.get("validations", {}).get("required") for item in asked)
     assert all(item["attributes"]["label"] for item in asked)
+
+
+def test_no_module_is_longer_than_a_reader_keeps_in_mind():
+    rooms = ("core", "games", "baselines", "sources", "envs", "agents", "diagnose", "look", "play")
+    paths = [path for room in (*rooms, "src") for path in (ROOT / room).rglob("*.py")]
+    assert len(paths) > 200
+    long = {str(path): len(path.read_text().splitlines()) for path in paths}
+    assert {name: lines for name, lines in long.items() if lines > 300} == {}
+
+
+def test_a_game_has_few_members():
+    """What the author of a game must know: the rules. Words and boards stand beside it."""
+    annotated = {name for kind in Game.__mro__ for name in getattr(kind, "__annotations__", {})}
+    members = {name for name in {*dir(Game), *annotated} if not name.startswith("_")}
+    assert len(members) <= 25

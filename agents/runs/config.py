@@ -39,12 +39,8 @@ __all__ = [
 #: By default, all exact scores of a run together evaluate this number of states, in a minute.
 STATES_SCORED = 2**25
 #: Types of options that a damaged config.json may hold wrongly; dataclasses do not check them.
-TYPES = {
-    "env": dict,
-    "hyperparams": dict,
-    "device": str,
-    **dict.fromkeys(("self_play", "tensorboard", "diagnose"), bool),
-}
+BOOLS = "self_play", "tensorboard", "diagnose"
+TYPES = {"env": dict, "hyperparams": dict, "device": str, **dict.fromkeys(BOOLS, bool)}
 
 
 class RunError(InputError):
@@ -270,11 +266,7 @@ class BenchmarkConfig:
     """local: processes of this machine. ray: a Ray cluster, at RAY_ADDRESS or else a local one."""
 
     def __post_init__(self) -> None:
-        """Check what can be checked at once.
-
-        Raises:
-            ValueError: naming the option, the requirement and the value.
-        """
+        """Check what can be checked at once."""
         for name in ("games", "algorithms", "rewards"):
             if not getattr(self, name):
                 raise InputError(f"{name} must be one at least, got none")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import torch as th
-from torch import Tensor, nn
+from torch import Tensor
 
 from ...baselines import Task
 from ...baselines.policies.tables import as_numbers
@@ -17,6 +17,7 @@ from ..records import PolicyUpdate, ValueUpdate
 from ..report import Finding, Report, told
 from .losses import Batch, Known, PolicyLoss, ValueLoss, policy_mistakes, value_mistakes
 from .seen import Seen
+from .target_networks import check_target, flat, parameters_of
 
 #: Gradients agree if they differ by no more than this part of their norm.
 CLOSE = 1e-3
@@ -47,7 +48,7 @@ def check_update(
     _count(report, "observations", ~readable, "the agent never sees them before a move")
     words = "its action is illegal: are the arrays of this batch in the same order?"
     _count(report, "actions", readable & ~legal, words)
-    before, after = (_parameters(getattr(update, name), name) for name in ("before", "after"))
+    before, after = (parameters_of(getattr(update, name), name) for name in ("before", "after"))
     if before.keys() != after.keys():
         raise InputError("before and after must have parameters of the same names")
     if report.ok:
@@ -58,7 +59,7 @@ def check_update(
                 _of_values(report, update, task.game.mask(states))
     _check_step(report, before, after)
     if isinstance(update, ValueUpdate):
-        _check_target(report, update)
+        check_target(report, update)
 
 
 def _count(report: Report, check: str, wrong: BoolArray, words: str) -> None:
@@ -69,18 +70,12 @@ def _count(report: Report, check: str, wrong: BoolArray, words: str) -> None:
         report.held[check] = wrong.size
 
 
-def _parameters(module: Any, name: str) -> dict[str, Tensor]:
-    if not isinstance(module, nn.Module):
-        raise InputError(f"{name} must be a torch module, got a {type(module).__name__}")
-    return {key: given for key, given in module.named_parameters() if given.requires_grad}
-
-
 # ------------------------------------------------------------------------------ gradients
 
 
 def _of_policy(report: Report, update: PolicyUpdate, masks: BoolArray) -> None:
     """Check the gradient of PPO's loss."""
-    shape, like = masks.shape[:1], next(iter(_parameters(update.before, "before").values()))
+    shape, like = masks.shape[:1], next(iter(parameters_of(update.before, "before").values()))
 
     def constant(name: str) -> Tensor:
         given = as_numbers(getattr(update, name), name)
@@ -116,7 +111,7 @@ def _of_values(report: Report, update: ValueUpdate, masks: BoolArray) -> None:
     """Check the gradient of DQN's loss."""
     if update.loss not in ("huber", "mse"):
         raise InputError(f'loss must be "huber" or "mse", got {update.loss!r}')
-    like = next(iter(_parameters(update.before, "before").values()))
+    like = next(iter(parameters_of(update.before, "before").values()))
     values = _called(update.before, "before", _tensors(update.observations, like), masks.shape)
     shape = masks.shape[:1]
     actions = th.as_tensor(whole(update.actions, "actions", shape), device=like.device)
@@ -152,7 +147,7 @@ def _compare(
     mistakes: list[Known],
 ) -> bool:
     """Compare the gradient that the step has left with that of the loss, and name the mistake."""
-    before, after = _parameters(update.before, "before"), _parameters(update.after, "after")
+    before, after = parameters_of(update.before, "before"), parameters_of(update.after, "after")
     if all(parameter.grad is None for parameter in after.values()):
         raise InputError("after must have the gradients of loss.backward(), got none")
 
@@ -162,9 +157,9 @@ def _compare(
         )
         if all(part is None for part in found):
             raise InputError("actor and critic must be those of the module before, got others")
-        return _flat(before, dict(zip(before, found, strict=True)))
+        return flat(before, dict(zip(before, found, strict=True)))
 
-    given = _flat(after, {key: parameter.grad for key, parameter in after.items()})
+    given = flat(after, {key: parameter.grad for key, parameter in after.items()})
     exact = gradient(right)
     for same in _alike(right):
         factor = _factor(given, gradient(same))
@@ -247,16 +242,6 @@ def _factor(given: FloatArray, wanted: FloatArray) -> float | None:
     return factor if factor > 0 and far <= CLOSE * np.linalg.norm(given) else None
 
 
-def _flat(parameters: dict[str, Tensor], found: Mapping[str, Tensor | None]) -> FloatArray:
-    """Join gradients to one vector; no gradient is 0."""
-    parts = []
-    for key, parameter in parameters.items():
-        part = found[key]
-        part = th.zeros_like(parameter) if part is None else part
-        parts.append(part.detach().cpu().double().numpy().ravel())
-    return np.concatenate(parts)
-
-
 # ----------------------------------------------------------------------------- what changes
 
 
@@ -290,35 +275,3 @@ def _check_step(report: Report, before: dict[str, Tensor], after: dict[str, Tens
         )
     else:
         report.held["parameters"] = len(moved)
-
-
-def _check_target(report: Report, update: ValueUpdate) -> None:
-    """Check that the target network has been updated if, and only if, this was due."""
-    if update.target_before is None or update.target_after is None:
-        report.unchecked["target network"] = "target_before and target_after are needed"
-        return
-    online, old, new = (
-        _flat(found, found)
-        for found in (
-            _parameters(getattr(update, name), name)
-            for name in ("after", "target_before", "target_after")
-        )
-    )
-    if not len(online) == len(old) == len(new):
-        raise InputError("target_before and target_after must have the parameters of after")
-    tau = update.tau if update.copied else 0.0
-    wrong = np.abs(old + tau * (online - old) - new) > 1e-5 * max(np.abs(new).max(), 1e-30)
-    if not wrong.any():
-        report.held["target network"] = len(new)
-        return
-    apart = online - old
-    found = float((apart * (new - old)).sum()) / max(float((apart**2).sum()), 1e-300)
-    explained = np.allclose(old + found * apart, new, rtol=0, atol=1e-5 * np.abs(new).max())
-    mistake, words = None, "its parameters are not those that an update gives"
-    if explained and update.copied and abs(found) < 1e-3:
-        mistake, words = "target-never-updated", "an update was due and has not taken place"
-    elif explained and update.copied:
-        mistake, words = "tau-wrong", f"it has been updated with tau = {found:.3g}"
-    elif explained:
-        mistake, words = "target-always-updated", "it has been updated, and this was not due"
-    report.findings.append(Finding("target network", mistake, int(wrong.sum()), len(new), words))

@@ -17,7 +17,7 @@ from ...core import InputError
 from ..audits.audit import audit
 from ..records import Rollout, Transitions
 from ..report import Report
-from .columns import Diagnosed
+from .diagnosed import Diagnosed
 
 #: Steps of a buffer that are audited at once, about: of whole lanes or rows.
 AUDITED = 2048

@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.vec_env import VecEnvWrapper
 
-from ...agents.learners.vec_env import GameVecEnv
 from ...agents.runs.run import Run
-from ...core import InputError, IntArray, at_least
+from ...core import InputError, at_least
 from ...core.words import plural
 from ..figures.exploration import unvisited
 from .buffers import audit_buffer
-from .columns import COLUMNS, CRITIC, ENTROPY, GAE, OVERESTIMATION, Columns, Diagnosed
+from .columns import COLUMNS, CRITIC, ENTROPY, GAE, OVERESTIMATION, Columns
+from .diagnosed import Diagnosed, states_of_games
 from .diary import NAME, Diary
 
 #: The parts of a diagnosis, and the share of the budget of each after its first turn, so that there
@@ -144,7 +143,7 @@ class DiagnoseCallback(BaseCallback):
 
     def _note_visits(self) -> None:
         """Mark the states in which the agent is to move."""
-        states = _states_of(self.training_env)
+        states = states_of_games(self.training_env)
         if states is None:
             self.diary.visited = None
         elif self.diary.visited is not None:
@@ -292,15 +291,3 @@ def of_run(run: Run) -> DiagnoseCallback:
     frequency = getattr(getattr(model, "train_freq", None), "frequency", None)
     updates = run.config.total_steps // (run.config.hyperparameters.n_envs * (frequency or steps))
     return DiagnoseCallback(every=max(1, updates // ROWS), folder=run.folder)
-
-
-def _states_of(env: Any) -> IntArray | None:
-    """Return the states of a vector's games, shape (lane,); None if they are not known."""
-    while isinstance(env, VecEnvWrapper):
-        env = env.venv
-    if isinstance(env, GameVecEnv):
-        return env.engine.states
-    try:
-        return np.array(env.get_attr("state"), dtype=np.int64)
-    except (AttributeError, TypeError, ValueError):
-        return None

@@ -11,7 +11,8 @@ from rich.table import Table
 from ...agents.runs.config import RunError
 from ...agents.runs.folders import load_model, read_config, read_log, write
 from ...agents.runs.run import Run
-from .columns import COLUMNS, Columns, Diagnosed
+from .columns import COLUMNS, Columns
+from .diagnosed import Diagnosed
 from .diary import NAME, Diary, as_csv
 
 #: The file of a run folder with a row for each model.
