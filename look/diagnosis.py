@@ -9,6 +9,7 @@ from ..agents.runs.folders import load_model
 from ..diagnose.training.columns import COLUMNS
 from ..diagnose.training.diagnosed import Diagnosed
 from ..diagnose.training.diary import Diary
+from ..diagnose.training.models import require_fixed_opponents
 from .charts import Lines, Panel, Plot, Series
 
 #: Lines of the chart of a run: a title, the quantity, and names in the legend by column.
@@ -55,10 +56,13 @@ def diagnosis(folder: Path) -> Plot:
     """
     diary = Diary.read(folder)
     panels: list[Panel] = []
+    absent: dict[str, str] = {}  # reason by title
     for title, unit, lines in PANELS:
         series = [_series(diary, column, name) for column, name in lines.items()]
         series = [one for one in series if len(one.x)]
-        if series:
+        if not series:
+            absent[title] = diary.missing.get(next(iter(lines)), "it had no turn")
+        else:
             panels.append(
                 Lines(
                     title=title,
@@ -70,11 +74,15 @@ def diagnosis(folder: Path) -> Plot:
                 )
             )
     if not panels:
-        raise RunError(f"run folder must hold figures, got {folder}: none fitted into the budget")
+        raise RunError(
+            f"run folder must hold figures, got {folder}: none fitted into the budget; "
+            "train for longer, or call exactdice diagnose"
+        )
     return Plot(
         title=f"{folder.name}: the numbers that it learns from",
         caption="Exact figures of the model in training, over all states, weighted by how often "
-        "its policy meets them.",
+        "its policy meets them."
+        + "".join(f" No {title.lower()}: {reason}." for title, reason in absent.items()),
         panels=panels,
     )
 
@@ -89,8 +97,10 @@ def gae_by_lambda(folder: Path) -> Plot:
     """Draw the exact bias and noise of advantage estimates of a run's final model against lambda.
 
     Raises:
-        RunError: if the model estimates no advantages, or the game is too large.
+        RunError: if the model estimates no advantages, or the game is too large, or opponents
+            change in training.
     """
+    require_fixed_opponents(folder)
     model, _ = load_model(folder)
     diagnosed = Diagnosed(model)
     reason = diagnosed.without_gae()

@@ -32,9 +32,7 @@ def diagnose_models(folder: Path) -> dict[str, Columns]:
     Raises:
         RunError: if the folder is not that of a run, holds no model, or is one of self-play.
     """
-    config = read_config(folder)
-    if config.self_play:
-        raise RunError(f"diagnose needs a run without self-play, got {folder}")
+    require_fixed_opponents(folder)
     th.set_num_threads(1)  # more threads slow small networks down
     log = read_log(folder)
     last = "final" if (folder / "score.json").is_file() else "checkpoint"
@@ -56,6 +54,16 @@ def diagnose_models(folder: Path) -> dict[str, Columns]:
     rows = [columns.numbers for columns in found.values()]
     write(folder / FILE, as_csv(rows, model=list(found)).encode())
     return found
+
+
+def require_fixed_opponents(folder: Path) -> None:
+    """Check that a run has the same opponents all the time.
+
+    Raises:
+        RunError: if it was trained by self-play.
+    """
+    if read_config(folder).self_play:
+        raise RunError(f"a diagnosis needs a run without self-play, got {folder}")
 
 
 def _add_visits(columns: Columns, folder: Path, which: str) -> None:
