@@ -14,8 +14,9 @@ from ...agents.runs.run import Run
 from ...core import InputError, at_least
 from ...core.words import plural
 from ..figures.exploration import unvisited
+from .actor_gradient import gradient_column
 from .buffers import audit_buffer
-from .columns import COLUMNS, CRITIC, ENTROPY, GAE, OVERESTIMATION, Columns
+from .columns import COLUMNS, CRITIC, ENTROPY, GAE, GRADIENT, OVERESTIMATION, Columns
 from .diagnosed import Diagnosed, states_of_games
 from .diary import NAME, Diary
 
@@ -30,7 +31,7 @@ GUESSES = {"audit": (0.25, 3e-6, 4e-5), "figures": (0.1, 1e-6, 2e-5), "moves": (
 #: The columns of each part.
 PART_COLUMNS = {
     "audit": ("audit_findings",),
-    "figures": (*CRITIC, *OVERESTIMATION, *ENTROPY, "unvisited", "unmet"),
+    "figures": (*CRITIC, *OVERESTIMATION, *ENTROPY, *GRADIENT, "unvisited", "unmet"),
     "moves": GAE,
 }
 #: Rows of a training run.
@@ -207,6 +208,7 @@ class DiagnoseCallback(BaseCallback):
 
     def _figures(self) -> Columns:
         columns, visited = self._diagnosed.figures(), self.diary.visited
+        columns.add(gradient_column(self._diagnosed))
         if self._parts["moves"].spent:
             columns.add(self._diagnosed.by_moves())
         if visited is None:

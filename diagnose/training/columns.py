@@ -33,6 +33,8 @@ COLUMNS: Mapping[str, str] = {
     "entropy": "relative entropy of the policy: 1 if uniform, 0 if every action is certain",
     "entropy_by_regret": "the same, weighted by the regret of a uniform move: where the choice "
     "matters",
+    "gradient_cosine": "cosine of the gradient of the actor's loss on the whole rollout buffer and "
+    "the exact gradient of the return",
     "unvisited": "share of the occupancy of optimal play in states that training has never visited",
     "unmet": "share of it in states that the policy meets less than once in 10,000 games",
     "audit_findings": "checks that did not hold in the last audit of the buffer",
@@ -42,6 +44,7 @@ CRITIC = ("critic_bias", "critic_rmse", "critic_explained_variance")
 GAE = ("gae_bias", "gae_bias_between_actions", "gae_std")
 OVERESTIMATION = tuple(name for name in COLUMNS if name.startswith("overestimation"))
 ENTROPY = ("entropy", "entropy_by_regret")
+GRADIENT = ("gradient_cosine",)
 #: Reasons for missing columns.
 NORMALISED = "rewards are normalised by VecNormalize"
 MOVES_NEEDED = "values with a discount need all moves of the game, and they were not listed"

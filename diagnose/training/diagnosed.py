@@ -52,7 +52,7 @@ class Diagnosed:
                 f"QRDQN), got {type(model).__name__}"
             )
         self._moves: AgentMoves | str | None = None
-        self._normalised = _normalised_rewards(model)
+        self.normalised = _normalised_rewards(model)
         self.player()
 
     def figures(self) -> Columns:
@@ -90,7 +90,7 @@ class Diagnosed:
     @property
     def needs_moves(self) -> bool:
         """Whether a column needs all moves of the game."""
-        return self.without_gae() is None or (self.gamma != 1 and not self._normalised)
+        return self.without_gae() is None or (self.gamma != 1 and not self.normalised)
 
     def by_moves(self) -> Columns:
         """Compute the columns that need all moves of the game: of advantages, or of a discount."""
@@ -121,7 +121,7 @@ class Diagnosed:
         """Say why there are no figures of advantage estimates; None if there are."""
         if not self.is_actor:
             return "the model estimates no advantages"
-        if self._normalised:
+        if self.normalised:
             return NORMALISED
         if not self.masked and not self._all_legal():
             return "the model is not held to the legal actions in training"
@@ -169,7 +169,7 @@ class Diagnosed:
         return as_policy(self.model, self.env, deterministic=False, masked=masked)
 
     def _add_critic(self, columns: Columns, player: Policy) -> None:
-        if self._normalised:
+        if self.normalised:
             columns.leave_out(CRITIC, NORMALISED)
             return
 
@@ -181,7 +181,7 @@ class Diagnosed:
         columns.take(CRITIC, compute)
 
     def _add_overestimation(self, columns: Columns) -> None:
-        if self._normalised:
+        if self.normalised:
             columns.leave_out(OVERESTIMATION, NORMALISED)
             return
 

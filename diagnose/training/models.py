@@ -11,7 +11,7 @@ from rich.table import Table
 from ...agents.runs.config import RunError
 from ...agents.runs.folders import load_model, read_config, read_log, write
 from ...agents.runs.run import Run
-from .columns import COLUMNS, Columns
+from .columns import COLUMNS, GRADIENT, Columns
 from .diagnosed import Diagnosed
 from .diary import NAME, Diary, as_csv
 
@@ -49,6 +49,7 @@ def diagnose_models(folder: Path) -> dict[str, Columns]:
         columns = diagnosed.figures()
         columns.add(diagnosed.by_moves())
         columns.numbers["timesteps"] = steps
+        columns.leave_out(GRADIENT, "it needs the buffer of training")
         _add_visits(columns, folder, which)
         found[which] = columns
     rows = [columns.numbers for columns in found.values()]

@@ -14,14 +14,16 @@ from exactdice.agents.runs import train as training
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.folders import load_model
 from exactdice.agents.runs.train import train
-from exactdice.baselines import as_policy, score
+from exactdice.baselines import as_policy, evaluate, occupancy, score
 from exactdice.core import InputError
+from exactdice.core.positions import states_of
 from exactdice.diagnose import DiagnoseCallback, critic, entropy, gae, overestimation, unvisited
 from exactdice.diagnose.training import callback as module
 from exactdice.diagnose.training.callback import FindingWarning, of_run
 from exactdice.diagnose.training.columns import COLUMNS
 from exactdice.diagnose.training.diary import Diary
 from exactdice.diagnose.training.models import FILE, diagnose_models
+from exactdice.envs import sparse_law
 from exactdice.look.names import picture
 from exactdice.look.report import _findings
 from sb3_contrib import QRDQN, MaskablePPO
@@ -84,7 +86,44 @@ def directly(model):
     if masked:
         figures = gae(env, player, values, model.gamma, model.gae_lambda)
         columns |= {"gae_bias": figures.rms_bias, "gae_std": figures.rms_std}
+        columns |= {"gradient_cosine": cosine(model, env, player)} if model.gamma == 1 else {}
     return columns
+
+
+def cosine(model, env, player):
+    """Differentiate the loss of SB3's own evaluation with a step of each parameter in turn."""
+    buffer, policy = model.rollout_buffer, model.policy
+    actor = [*policy.mlp_extractor.policy_net.parameters(), *policy.action_net.parameters()]
+    rows, task = buffer.rewards.size, env.unwrapped.task
+    parts = buffer.observations, buffer.actions, buffer.action_masks, buffer.advantages
+    seen, actions, masks, lead = (torch.as_tensor(x.reshape(rows, -1)) for x in parts)
+    policy.zero_grad()
+    _, logs, _ = policy.evaluate_actions(seen, actions.ravel(), action_masks=masks)
+    lead = lead.ravel()
+    (-(logs * (lead - lead.mean()) / (lead.std() + 1e-8)).mean()).backward()
+    given = torch.cat([each.grad.ravel() for each in actor]).double().numpy()
+    states = states_of(task.game, task.seat)
+    met, law = occupancy(player, env)[states], player.probabilities(states)
+    policy.zero_grad()
+    q = action_values(env, player)[states]
+    shown = torch.as_tensor(env.unwrapped.sight.show(task.game.observe(states, task.seat)))
+    legal = torch.as_tensor(task.game.mask(states))
+    logs = policy.get_distribution(shown, action_masks=legal).distribution.logits
+    weights = torch.as_tensor(met[:, None] * law * q)
+    (-(torch.where(legal, logs, 0.0) * weights).sum()).backward()
+    exact = torch.cat([each.grad.ravel() for each in actor]).double().numpy()
+    policy.zero_grad()
+    return given @ exact / np.linalg.norm(given) / np.linalg.norm(exact)
+
+
+def action_values(env, player):
+    """Return the action values of a policy, shape (state, action), by the sparse law."""
+    law, own = sparse_law(env.unwrapped.task), states_of(env.unwrapped.task.game, 0)
+    values = np.append(evaluate(player, env).values[0][own], 0.0)
+    q = law.rewards + (law.transitions @ values).reshape(law.rewards.shape)
+    table = np.zeros((env.unwrapped.task.game.num_states, q.shape[1]))
+    table[own] = q[:-1]
+    return table
 
 
 OVER = [name for name in COLUMNS if name.startswith("overestimation")]
