@@ -26,7 +26,7 @@ from .diary import NAME, Diary
 PARTS = {"audit": 0.15, "figures": 0.3, "moves": 0.0}
 LATER = 2
 #: First guesses of the seconds of a part: for any game, each of its states, each of the agent's.
-GUESSES = {"audit": (0.25, 3e-6, 4e-5), "figures": (0.1, 1e-6, 2e-5), "moves": (0.2, 3e-5, 2e-4)}
+GUESSES = {"audit": (0.25, 3e-6, 4e-5), "figures": (0.1, 1e-6, 5e-5), "moves": (0.2, 3e-5, 2e-4)}
 
 #: The columns of each part.
 PART_COLUMNS = {
