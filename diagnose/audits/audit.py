@@ -18,6 +18,7 @@ from .players import draw_mistakes, player_of
 from .rewards import reward_mistakes
 from .rollouts import check_critic, check_estimates, check_log_probs
 from .seen import Seen
+from .sizes import other_size
 from .statistics import RATES, deviations, threshold
 from .steps import Steps, Verdict
 from .targets import check_targets
@@ -58,8 +59,9 @@ def audit(
             "record must be Transitions, a Rollout, Targets, a PolicyUpdate or a ValueUpdate, got "
             f"a {type(transitions).__name__}"
         )
-    steps = Steps.of(transitions, task, Seen(task, sight))
-    right = _check_steps(report, steps)
+    seen = Seen(task, sight)
+    steps = Steps.of(transitions, task, seen)
+    right = _check_steps(report, steps, transitions if seen.is_plain else None)
     payoffs = _check_rewards(report, right, mode)
     player = None if policy is None else player_of(policy, env)
     _check_chance(report, right, player, payoffs)
@@ -82,14 +84,27 @@ def _updates() -> Any:
         ) from error
 
 
-def _check_steps(report: Report, steps: Steps) -> Steps:
-    """Check observations, actions and transitions; return the steps as they should be, if known."""
+def _check_steps(report: Report, steps: Steps, record: Transitions | Rollout | None) -> Steps:
+    """Check observations, actions and transitions.
+
+    Args:
+        report: of the audit.
+        steps: the record as states.
+        record: the record, if its observations are integers, which may be of another size.
+
+    Returns:
+        The steps as they should be, as far as this is known.
+    """
     mistakes, right = explained(steps)
     if right.wrong.any():
-        report.notes.append(
-            "no known mistake explains the wrong steps: was the record made with other keywords of "
-            "the environment, such as its size?"
-        )
+        failed = [check for check, verdict in steps.verdicts.items() if verdict.wrong.any()]
+        if record is not None and (found := other_size(record, steps.task)):
+            mistakes, right = dict.fromkeys(failed, found), found.steps
+        else:
+            report.notes.append(
+                "no known mistake explains the wrong steps: was the record made with other "
+                "keywords of the environment, such as its size?"
+            )
     for check, verdict in steps.verdicts.items():
         count, of = int(verdict.wrong.sum()), int(verdict.checked.sum())
         if not count:

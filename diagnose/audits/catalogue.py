@@ -162,14 +162,14 @@ def _other_tasks(steps: Steps) -> Iterator[Undone]:
         for opponent in _opponents(game):
             other = Task(game, seat, *opponent)
             changed = steps.changed(task=other)
-            if other != steps.task and _follows(changed):
+            if other != steps.task and follows(changed):
                 fitting.append(changed)
     if fitting:
         best = max(fitting, key=lambda changed: changed.likelihood)
         yield Undone("wrong-task", f"the steps fit {best.task.words}", best)
 
 
-def _follows(steps: Steps) -> bool:
+def follows(steps: Steps) -> bool:
     """Say whether steps, the rewards of some mode and the outcomes follow the law."""
     if steps.wrong.any():
         return False

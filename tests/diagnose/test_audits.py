@@ -330,13 +330,28 @@ def test_arrays_of_other_shapes_are_refused(greed):
         audit(env, rollout(arrays | {"terminated": arrays["terminated"] + 2}))
 
 
-def test_a_record_of_another_size_is_no_other_task():
-    """Steps may be possible there, but neither rewards nor outcomes follow the law."""
-    _, arrays = play("Greed", steps=200, max_score=20)
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        ("Greed", {"max_score": 20}, {"max_score": 30}),
+        ("Greed", {"max_score": 9}, {}),
+        ("Greed", {"max_score": 12}, {"max_score": 12, "sides": 4}),
+        ("LowestScore", {"dice": 2, "faces": 4}, {"dice": 2, "faces": 6}),
+    ],
+)
+def test_a_record_of_another_size_is_named(name, right, wrong):
+    made, arrays = play(name, steps=120, **right)
+    other, _ = play(name, steps=1, **wrong)
+    report = audit(other, rollout(arrays))
+    assert {found.mistake for found in report.findings} == {"wrong-task"}
+    assert made.unwrapped.task.words in report.findings[0].words
+
+
+def test_a_record_of_no_known_size_is_not_named():
+    _, arrays = play("Greed", steps=120, max_score=13, sides=5, max_dice=3)
     other, _ = play("Greed", steps=1, max_score=30)
     report = audit(other, rollout(arrays))
-    assert not report.ok
-    assert "wrong-task" not in {found.mistake for found in report.findings}
+    assert {found.mistake for found in report.findings} == {None}
     assert "with other keywords" in report.notes[0]
 
 

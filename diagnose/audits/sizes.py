@@ -1,0 +1,70 @@
+"""Whether a record fits the same game with another number among its keywords, such as its size."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...baselines import Task
+from ...core import Game, InputError
+from ...core.sizes import cost_of
+from ..records import Rollout, Transitions
+from .catalogue import follows
+from .seen import Seen
+from .shifts import Undone
+from .steps import Steps
+
+#: Small numbers are all tried, larger ones in steps of ten.
+ALL, STEP = 12, 10
+#: Most states of a game that is tried.
+STATES = 2**15
+
+
+def other_size(record: Transitions | Rollout, task: Task) -> Undone | None:
+    """Try other numbers for one keyword of the game, and name the first that the record fits.
+
+    Args:
+        record: whose observations are integers.
+        task: the task of the environment, which the record does not fit.
+    """
+    for other in _tasks(task):
+        seen = Seen(other, None)
+        try:
+            steps = Steps.of(record, other, seen)
+        except InputError:  # other components, or fewer actions
+            continue
+        if (steps.states >= 0).all() and follows(steps):
+            return Undone("wrong-task", f"the steps fit {other.words}", steps)
+    return None
+
+
+def _tasks(task: Task) -> Iterator[Task]:
+    """List tasks that differ in one number, small games first, with the same opponents by name."""
+    if not all(isinstance(opponent, str) for opponent in task.opponents):
+        return
+    game = task.game
+    for name, number in sorted(_numbers(game), key=lambda change: _states(game, *change)):
+        if _states(game, name, number) > STATES:
+            return
+        try:
+            other = type(game)(**{**game.keywords, name: number})
+            if other.num_states <= STATES:  # games of users may have no estimate
+                yield Task(other, task.seat, task.opponents)
+        except (InputError, TypeError, ValueError):  # the number, the seat or an opponent
+            continue
+
+
+def _numbers(game: Game) -> Iterator[tuple[str, int]]:
+    """List other numbers for each keyword that is one."""
+    for name, value in game.keywords.items():
+        if isinstance(value, int | np.integer) and not isinstance(value, bool):
+            largest = max(2 * int(value), 100)
+            for number in (*range(1, ALL + 1), *range(ALL - ALL % STEP + STEP, largest + 1, STEP)):
+                if number != value:
+                    yield name, number
+
+
+def _states(game: Game, name: str, number: int) -> float:
+    """Estimate the number of states of a game with another keyword."""
+    changed: dict[str, Any] = {name: number}
+    return 0.0 if game.cost is None else cost_of(game, False, **changed).states
