@@ -62,6 +62,9 @@ def audit(
     seen = Seen(task, sight)
     steps = Steps.of(transitions, task, seen)
     right = _check_steps(report, steps, transitions if seen.is_plain else None)
+    if right.task.game != task.game:
+        policy = None  # it is of another game than the record
+        report.unchecked["policy"] = "the record is of another game"
     payoffs = _check_rewards(report, right, mode)
     player = None if policy is None else player_of(policy, env)
     _check_chance(report, right, player, payoffs)

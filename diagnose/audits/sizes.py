@@ -28,9 +28,8 @@ def other_size(record: Transitions | Rollout, task: Task) -> Undone | None:
         task: the task of the environment, which the record does not fit.
     """
     for other in _tasks(task):
-        seen = Seen(other, None)
         try:
-            steps = Steps.of(record, other, seen)
+            steps = Steps.of(record, other, Seen(other, None))
         except InputError:  # other components, or fewer actions
             continue
         if (steps.states >= 0).all() and follows(steps):
@@ -39,17 +38,18 @@ def other_size(record: Transitions | Rollout, task: Task) -> Undone | None:
 
 
 def _tasks(task: Task) -> Iterator[Task]:
-    """List tasks that differ in one number, small games first, with the same opponents by name."""
-    if not all(isinstance(opponent, str) for opponent in task.opponents):
-        return
+    """List tasks that differ in one number, small games first, with the same opponents by name.
+
+    Games that estimate their size are tried alone: others may take any time to be built.
+    """
     game = task.game
+    if game.cost is None or not all(isinstance(opponent, str) for opponent in task.opponents):
+        return
     for name, number in sorted(_numbers(game), key=lambda change: _states(game, *change)):
         if _states(game, name, number) > STATES:
             return
         try:
-            other = type(game)(**{**game.keywords, name: number})
-            if other.num_states <= STATES:  # games of users may have no estimate
-                yield Task(other, task.seat, task.opponents)
+            yield Task(type(game)(**{**game.keywords, name: number}), task.seat, task.opponents)
         except (InputError, TypeError, ValueError):  # the number, the seat or an opponent
             continue
 
@@ -67,4 +67,4 @@ def _numbers(game: Game) -> Iterator[tuple[str, int]]:
 def _states(game: Game, name: str, number: int) -> float:
     """Estimate the number of states of a game with another keyword."""
     changed: dict[str, Any] = {name: number}
-    return 0.0 if game.cost is None else cost_of(game, False, **changed).states
+    return cost_of(game, False, **changed).states

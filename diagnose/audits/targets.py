@@ -52,7 +52,7 @@ def check_targets(report: Report, record: Targets, task: Task, steps: Steps) -> 
     double: dict[str, Any] = {"chosen_by": online} if record.double else {}
     if record.double and online is None:
         raise InputError("online must be the online network where double is True, got None")
-    known = ended | (steps.after[:, 0] >= 0)  # others are wrong transitions, of no known mask
+    known = ended | (steps.after[:, 0] >= 0)  # elsewhere the next state and its mask are not known
     wanted = np.where(known, targets(**double), given)
     right = agree(wanted, given)
     if right.all():

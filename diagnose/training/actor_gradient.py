@@ -6,6 +6,7 @@ import torch as th
 from stable_baselines3.common.buffers import RolloutBuffer
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.preprocessing import preprocess_obs
+from stable_baselines3.common.torch_layers import MlpExtractor
 from torch import nn
 
 from ..figures.gradients import gradient
@@ -63,6 +64,8 @@ def _reason(diagnosed: Diagnosed) -> str | None:
         return "the model is not held to the legal actions in training"
     if not isinstance(getattr(model, "rollout_buffer", None), RolloutBuffer):
         return "the model has no rollout buffer"
+    if not isinstance(getattr(model.policy, "mlp_extractor", None), MlpExtractor):
+        return "the policy has networks of its own"
     if isinstance(model.rollout_buffer.observations, dict):
         return "observations are dictionaries"
     return None

@@ -25,7 +25,7 @@ NAME = "diagnosis.npz"
 
 @dataclass
 class Diary:
-    """What was diagnosed in a run.
+    """The rows, the findings and the missing columns of a diagnosis.
 
     Attributes:
         rows: numbers by the names in ``COLUMNS``, in the order of training.

@@ -105,7 +105,7 @@ def dqn(planted, right, wrong, check, name, game=GREED, also=()):
 AFTER = "after = games.observations, games.masks"
 OLD = "old, games.old = getattr(games, 'old', {0}), {0}; {0} = old"
 MUTANTS = [
-    # What is recorded.
+    # Mistakes of records, PPO.
     ppo(
         "next-step autoreset",
         SAME,
@@ -384,7 +384,7 @@ MUTANTS = [
         "parameters",
         "parameters-left-out",
     ),
-    # What is recorded by DQN.
+    # Mistakes of records, DQN.
     dqn(
         "next-step autoreset",
         SAME,

@@ -345,6 +345,10 @@ def test_a_record_of_another_size_is_named(name, right, wrong):
     report = audit(other, rollout(arrays))
     assert {found.mistake for found in report.findings} == {"wrong-task"}
     assert made.unwrapped.task.words in report.findings[0].words
+    zeros = np.zeros(arrays["rewards"].shape)
+    again = audit(other, rollout(arrays, log_probs=zeros), policy="random")
+    assert again.findings == report.findings  # a policy of env is of another game
+    assert {"policy", "log_probs"} <= again.unchecked.keys()
 
 
 def test_a_record_of_no_known_size_is_not_named():
