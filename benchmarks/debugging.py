@@ -7,6 +7,7 @@ draws docs/gae.png, and `autoreset` docs/autoreset.png.
 
 import sys
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,6 @@ from exactdice.diagnose.audits.seen import Seen
 from exactdice.diagnose.figures.advantages import AgentMoves
 from exactdice.look.charts import Lines, Plot, Series
 from exactdice.look.drawing import draw
-from gymnasium.vector import AutoresetMode
 
 import exactdice
 
@@ -39,28 +39,25 @@ GAPS = (0, 0.002, 0.005, 0.01, 0.02, 1)
 MET = (0, 1e-4, 1e-3, 1e-2, 1)
 
 
+def make_envs(args: Any, autoreset: str) -> Any:
+    """Make the environments of the examples."""
+    kind: dict[str, Any] = {"encoding": "one_hot_float", "autoreset_mode": autoreset}
+    return gym.make_vec(args.env_id, args.num_envs, **kind)
+
+
 def train_ppo(args: ppo.Args, autoreset: str, moves: int) -> tuple[ppo.Games, ppo.Agent]:
     """Train as examples/ppo.py does, without its audits, and stop after some moves."""
     torch.manual_seed(args.seed)
-    envs: Any = gym.make_vec(
-        args.env_id,
-        args.num_envs,
-        encoding="one_hot_float",
-        autoreset_mode=AutoresetMode(autoreset),
-    )
-    games = ppo.Games(envs, args.seed)
+    games = ppo.Games(make_envs(args, autoreset), args.seed)
     agent = ppo.Agent(games.observations.shape[1], games.masks.shape[1])
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
     a_round = args.num_envs * args.num_steps
     rounds = args.total_timesteps // a_round
     for number in range(moves // a_round):
-        left = 1 - number / rounds
         steps, last_values = ppo.collect(games, agent, args.num_steps)
-        advantages = ppo.advantages_of(steps, last_values, args)
-        optimizer.param_groups[0]["lr"] = args.learning_rate * left
-        weight = args.entropy_weight * left
-        returns = advantages + steps.values
-        ppo.update(agent, optimizer, steps, advantages, returns, args, weight)
+        steps["advantages"] = ppo.advantages_of(steps, last_values, args)
+        steps["returns"] = steps["advantages"] + steps["values"]
+        ppo.update(agent, optimizer, steps, args, left=1 - number / rounds)
     return games, agent
 
 
@@ -177,26 +174,25 @@ def draw_lambdas(rows: np.ndarray) -> None:
 def train_dqn(args: dqn.Args) -> tuple[dqn.Games, torch.nn.Module, np.ndarray]:
     """Train as examples/dqn.py does, without its audits; also count visits, (state, action)."""
     torch.manual_seed(args.seed)
-    games = dqn.Games(dqn.make_envs(args), args.seed)
+    games = dqn.Games(make_envs(args, args.autoreset), args.seed)
     task, sight = task_and_sight(games.envs)
     seen = Seen(task, sight)
     visits = np.zeros((task.game.num_states, task.game.num_actions), dtype=np.int64)
-    sizes = games.observations.shape[1], games.masks.shape[1]
-    network, target = dqn.make_network(*sizes), dqn.make_network(*sizes)
-    target.load_state_dict(network.state_dict())
+    network = dqn.make_network(games.observations.shape[1], games.masks.shape[1])
+    networks = dqn.Networks(network, target=deepcopy(network))
     optimizer = torch.optim.Adam(network.parameters(), lr=args.learning_rate)
-    buffer, a_round = dqn.Buffer(args.buffer_size, *sizes), args.num_envs * args.num_steps
+    buffer, a_round = dqn.Buffer(args.buffer_size), args.num_envs * args.num_steps
     rounds = args.total_timesteps // a_round
     for number in range(rounds):
         step = number * a_round
         for batch in dqn.collect(games, network, dqn.epsilon_at(step, args), args.num_steps):
             buffer.add(batch)
-            states = seen.states(batch.observations.numpy(), "observations", (args.num_envs,))
-            np.add.at(visits, (states, batch.actions.numpy()), 1)
+            states = seen.states(batch["observations"].numpy(), "observations", (args.num_envs,))
+            np.add.at(visits, (states, batch["actions"].numpy()), 1)
         if step >= args.learning_starts:
             optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - number / rounds)
             due = step % args.target_interval < a_round
-            dqn.update(network, target, optimizer, buffer, args, due)
+            dqn.update(networks, optimizer, buffer, args, due)
     return games, network, visits
 
 

@@ -2,17 +2,14 @@
 
 An audit compares the recorded numbers with the exact law of the game, and names the mistake. A
 comment such as ``# target-ignores-ends`` has the name of the mistake that the line avoids. The
-agent is scored exactly, over all states, instead of by sample games.
+agent is scored exactly, over all states, instead of by sample games: 1 is the optimum. The tuned
+agents of docs/leaderboard.md, after 6 million moves, reach 0.9964 and 0.9998.
 
 python examples/dqn.py --help
 python examples/dqn.py                                    # Greed: 0.9950 in 128 s of processor time
 python examples/dqn.py --env-id exactdice/FourTwoOne-v0   # 421: 0.9988 in 82 s
-
-1 is the optimum; the tuned agents of docs/leaderboard.md, after 6 million moves, reach 0.9964 and
-0.9998.
 """
 
-import time
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -21,132 +18,95 @@ import gymnasium as gym
 import torch
 import tyro
 from exactdice.diagnose import EpsilonGreedy, Report, Targets, Transitions, ValueUpdate, audit
-from exactdice.envs import GameVectorEnv
-from gymnasium.vector import AutoresetMode
 from torch import Tensor, nn
 
 import exactdice
 
+Moves = dict[str, Tensor]  # arrays by name, shape (move, ...)
+
 
 @dataclass(frozen=True)
 class Args:
-    """Train a Q-network with DQN, and log the exact regret of its greedy policy."""
+    """Train a Q-network with DQN, and print the exact score of its greedy policy."""
 
-    env_id: str = "exactdice/Greed-v0"
-    """id of the environment"""
-    seed: int = 1
-    """seed of weights, exploration and dice"""
-    total_timesteps: int = 3_000_000
-    """moves to train for"""
-    num_envs: int = 256
-    """games played at once"""
-    num_steps: int = 4
-    """moves of each game between two updates"""
-    gradients: int = 2
-    """gradients of an update"""
-    batch_size: int = 2048
-    """moves of a gradient"""
-    buffer_size: int = 500_000
-    """moves that the replay buffer holds"""
-    learning_starts: int = 10_000
-    """moves before the first gradient, all of them random"""
-    target_interval: int = 50_000
-    """moves between two copies of the network into the target network"""
-    learning_rate: float = 5e-4
-    """step size of the optimizer at the start; it falls linearly to 0"""
-    gamma: float = 1.0
-    """discount: 1, as only the result of a game counts"""
-    double: bool = False
-    """whether the online network chooses the action of the target (double DQN)"""
-    exploration_fraction: float = 0.3
-    """part of training in which the rate of random actions falls from 1"""
-    last_epsilon: float = 0.02
-    """this rate afterwards"""
-    max_gradient: float = 10.0
-    """largest norm of a gradient"""
-    evaluations: int = 10
-    """exact evaluations before the one at the end"""
-    audit: int = 2
-    """evaluations, from the first, at which the newest transitions are audited; 0 for none"""
-
-
-class Batch(NamedTuple):
-    """Transitions, shape (move, ...): also the legal actions after each."""
-
-    observations: Tensor
-    actions: Tensor
-    rewards: Tensor
-    terminated: Tensor
-    next_observations: Tensor
-    next_masks: Tensor
-
-
-def make_envs(args: Args) -> GameVectorEnv:
-    """Make the environments."""
-    # autoreset: by default Gymnasium ignores the action after the end of a game, and resets;
-    # the row that a program records there is no move. SAME_STEP has no such rows.
-    same = AutoresetMode.SAME_STEP
-    envs = gym.make_vec(args.env_id, args.num_envs, encoding="one_hot_float", autoreset_mode=same)
-    assert isinstance(envs, GameVectorEnv)
-    return envs
+    env_id: str = "exactdice/Greed-v0"  # id of the environment
+    seed: int = 1  # seed of weights, exploration and dice
+    total_timesteps: int = 3_000_000  # moves to train for
+    num_envs: int = 256  # games played at once
+    num_steps: int = 4  # moves of each game between two updates
+    gradients: int = 2  # gradients of an update
+    batch_size: int = 2048  # moves of a gradient
+    buffer_size: int = 500_000  # moves that the replay buffer holds
+    learning_starts: int = 10_000  # moves before the first gradient, all of them random
+    target_interval: int = 50_000  # moves between two copies of the network as the target network
+    learning_rate: float = 5e-4  # step size of the optimizer at the start; falls linearly to 0
+    gamma: float = 1.0  # discount: 1, as only the result of a game counts
+    double: bool = False  # whether the online network chooses the action of the target
+    exploration_fraction: float = 0.3  # part of training in which random actions become few
+    last_epsilon: float = 0.02  # rate of random actions afterwards; it falls linearly from 1
+    max_grad_norm: float = 10.0  # largest norm of a gradient
+    audits: int = 10  # rounds that are audited and scored
+    autoreset: str = "SameStep"  # when a game that has ended begins anew: see main
 
 
 class Games:
     """Games that are played at once, and what the agent sees in each of them now."""
 
-    def __init__(self, envs: GameVectorEnv, seed: int) -> None:
+    def __init__(self, envs: Any, seed: int) -> None:
         self.envs = envs
         low, high = envs.task.game.payoff_range
         self.scale = high - low  # rewards of size 1; the audit notes the factor
-        self._read(*envs.reset(seed=seed))
+        self.see(*envs.reset(seed=seed))
 
-    def _read(self, observations: Any, info: dict[str, Any]) -> None:
-        # stale-observation: some environments overwrite the array that they gave; hence copies.
+    def see(self, observations: Any, info: dict[str, Any]) -> None:
+        """Copy what the agent sees now (stale-observation: some environments overwrite it)."""
         self.observations = torch.tensor(observations)
         self.masks = torch.tensor(info["action_mask"], dtype=torch.bool)
 
     def step(self, actions: Tensor) -> tuple[Tensor, Tensor]:
         """Make a move in each game; return rewards and whether the games have ended."""
-        observations, rewards, terminated, _truncated, info = self.envs.step(actions.numpy())
-        self._read(observations, info)  # games are never truncated: all of them end
+        observations, rewards, terminated, _, info = self.envs.step(actions.numpy())
+        self.see(observations, info)  # games are never truncated: all of them end
         return torch.tensor(rewards / self.scale, dtype=torch.float32), torch.tensor(terminated)
 
 
 class Buffer:
-    """The last transitions. Observations are zeros and ones here, of a byte each."""
+    """The last moves: arrays by name, shape (move, ...)."""
 
-    def __init__(self, size: int, features: int, actions: int) -> None:
-        self.kept = Batch(
-            observations=torch.zeros(size, features, dtype=torch.uint8),
-            actions=torch.zeros(size, dtype=torch.int64),
-            rewards=torch.zeros(size),
-            terminated=torch.zeros(size, dtype=torch.bool),
-            next_observations=torch.zeros(size, features, dtype=torch.uint8),
-            next_masks=torch.zeros(size, actions, dtype=torch.bool),
-        )
+    def __init__(self, size: int) -> None:
         self.size, self.count = size, 0
+        self.kept: Moves = {}
 
-    def add(self, batch: Batch) -> None:
-        """Write transitions over the oldest ones."""
-        places = (self.count + torch.arange(len(batch.actions))) % self.size
+    def add(self, moves: Moves) -> None:
+        """Write moves over the oldest ones."""
+        places = (self.count + torch.arange(len(moves["actions"]))) % self.size
         self.count += len(places)
-        for kept, new in zip(self.kept, batch, strict=True):
-            kept[places] = new.to(kept.dtype)
+        for name, new in moves.items():
+            # Observations are zeros and ones here: a byte each.
+            new = new.to(torch.uint8) if "observations" in name else new
+            if name not in self.kept:
+                self.kept[name] = torch.zeros(self.size, *new.shape[1:], dtype=new.dtype)
+            self.kept[name][places] = new
 
-    def take(self, rows: Tensor) -> Batch:
-        """Return some transitions."""
-        batch = Batch(*(kept[rows] for kept in self.kept))
-        floats = batch.observations.float(), batch.next_observations.float()
-        return batch._replace(observations=floats[0], next_observations=floats[1])
+    def take(self, rows: Tensor) -> Moves:
+        """Return the moves of some rows."""
+        moves = {name: kept[rows] for name, kept in self.kept.items()}
+        return moves | {name: moves[name].float() for name in moves if "observations" in name}
 
-    def sample(self, count: int) -> Batch:
-        """Draw transitions, all with the same probability."""
+    def sample(self, count: int) -> Moves:
+        """Draw moves, all with the same probability."""
         return self.take(torch.randint(min(self.count, self.size), (count,)))
 
-    def newest(self, count: int) -> Batch:
-        """Return the transitions that were added last."""
-        first = self.count - min(count, self.size)
-        return self.take(torch.arange(first, self.count) % self.size)
+    def newest(self, count: int) -> Moves:
+        """Return the moves that were added last."""
+        return self.take(torch.arange(self.count - count, self.count) % self.size)
+
+
+class Networks(NamedTuple):
+    """The network that is trained, and the one that it was some time ago."""
+
+    online: nn.Module
+    target: nn.Module
 
 
 def make_network(inputs: int, actions: int) -> nn.Sequential:
@@ -161,130 +121,106 @@ def epsilon_at(step: int, args: Args) -> float:
     return 1 - min(max(part, 0.0), 1.0) * (1 - args.last_epsilon)
 
 
-def greedy(values: Tensor, masks: Tensor) -> Tensor:
+def best_legal(values: Tensor, masks: Tensor) -> Tensor:
     """Return the best legal action of each row, shape (move,)."""
     return values.masked_fill(~masks, -torch.inf).argmax(dim=1)  # illegal-action
 
 
 @torch.no_grad()
-def law(network: nn.Module, observations: Tensor, masks: Tensor, epsilon: float) -> Tensor:
-    """Return the probability of each action under the epsilon-greedy policy, (move, action)."""
-    best = nn.functional.one_hot(greedy(network(observations), masks), masks.shape[1])
-    return (1 - epsilon) * best + epsilon * masks / masks.sum(dim=1, keepdim=True)
-
-
-@torch.no_grad()
-def collect(games: Games, network: nn.Module, epsilon: float, num_steps: int) -> list[Batch]:
-    """Play; return the transitions of each step."""
-    batches = []
+def collect(games: Games, online: nn.Module, epsilon: float, num_steps: int) -> list[Moves]:
+    """Play epsilon-greedily; return the moves of each step, shape (lane, ...)."""
+    steps = []
     for _ in range(num_steps):
-        observations = games.observations  # stale-observation: the one before the action
-        actions = torch.multinomial(law(network, observations, games.masks, epsilon), 1).squeeze(1)
-        rewards, terminated = games.step(actions)
-        # terminated-missing: after the end of a game, games.observations are of the next game.
-        after = games.observations, games.masks
-        batches.append(Batch(observations, actions, rewards, terminated, *after))
-    return batches
+        move = {"observations": games.observations}  # stale-observation: before the action
+        best = best_legal(online(games.observations), games.masks)
+        drawn = torch.multinomial(games.masks.float(), 1).squeeze(1)
+        move["actions"] = torch.where(torch.rand(len(best)) < epsilon, drawn, best)
+        move["rewards"], move["terminated"] = games.step(move["actions"])
+        # terminated-missing: after the end of a game, these are of the next game.
+        move |= {"next_observations": games.observations, "next_masks": games.masks}
+        steps.append(move)
+    return steps
 
 
 @torch.no_grad()
-def targets_of(batch: Batch, target: nn.Module, online: nn.Module, args: Args) -> Tensor:
+def targets_of(batch: Moves, networks: Networks, args: Args) -> Tensor:
     """Return r + gamma max Q(s', a') over the legal a', and r where the game has ended."""
-    values = target(batch.next_observations)  # target-from-online-network
-    chosen_by = online(batch.next_observations) if args.double else values  # double-dqn
-    best = greedy(chosen_by, batch.next_masks)  # max-over-illegal: the mask of the next state
+    values = networks.target(batch["next_observations"])  # target-from-online-network
+    chosen_by = networks.online(batch["next_observations"]) if args.double else values
+    best = best_legal(chosen_by, batch["next_masks"])  # max-over-illegal: the next state's mask
     later = values.gather(1, best[:, None]).squeeze(1)
-    later = torch.where(batch.terminated, 0.0, later)  # target-ignores-ends
-    return batch.rewards + args.gamma * later  # gamma-wrong
+    later = torch.where(batch["terminated"], 0.0, later)  # target-ignores-ends
+    return batch["rewards"] + args.gamma * later  # gamma-wrong
 
 
-def loss_of(network: nn.Module, batch: Batch, targets: Tensor) -> Tensor:
+def loss_of(online: nn.Module, batch: Moves, targets: Tensor) -> Tensor:
     """Return the Huber loss of the values of the actions that were taken (value-of-best-action)."""
-    values = network(batch.observations).gather(1, batch.actions[:, None]).squeeze(1)
+    values = online(batch["observations"]).gather(1, batch["actions"][:, None]).squeeze(1)
     return nn.functional.smooth_l1_loss(values, targets)
 
 
-def check(
-    games: Games, batch: Batch, target: nn.Module, online: nn.Module, args: Args, epsilon: float
-) -> Report:
-    """Audit transitions that the present network and epsilon have drawn, and their targets."""
-    recorded = batch._asdict()
-    del recorded["next_masks"]  # the audit knows them
-    record = Targets(
-        Transitions(**recorded),
-        targets=targets_of(batch, target, online, args),
-        network=target,
-        online=online,
-        gamma=args.gamma,
-        double=args.double,
-    )
-
-    return audit(games.envs, record, policy=EpsilonGreedy(online, epsilon))  # epsilon-wrong
+def check(games: Games, moves: Moves, networks: Networks, args: Args, epsilon: float) -> Report:
+    """Audit moves that the present network and epsilon have drawn, and their targets."""
+    recorded = {name: each for name, each in moves.items() if name != "next_masks"}
+    targets = targets_of(moves, networks, args)
+    options = networks.target, networks.online, args.gamma, args.double  # double-dqn: as declared
+    record = Targets(Transitions(**recorded), targets, *options)
+    return audit(games.envs, record, policy=EpsilonGreedy(networks.online, epsilon))
 
 
 def update(
-    network: nn.Module,
-    target: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    buffer: Buffer,
-    args: Args,
-    due: bool,
+    networks: Networks, optimizer: torch.optim.Optimizer, buffer: Buffer, args: Args, due: bool
 ) -> ValueUpdate:
-    """Take some gradients, each of a new batch; return the last step, to be audited."""
-    old_target = deepcopy(target)
+    """Take some gradients, each of a new batch; return the last one, to be audited.
+
+    ``due`` says whether the target network becomes a copy of the online network.
+    """
+    online, target = networks
+    old_target = deepcopy(target)  # for the audit alone, as the next copy
     for _ in range(args.gradients):
         batch = buffer.sample(args.batch_size)
-        targets = targets_of(batch, target, network, args)
-        loss = loss_of(network, batch, targets)
-        before = deepcopy(network)
+        targets = targets_of(batch, networks, args)
+        before = deepcopy(online)
         optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(network.parameters(), args.max_gradient)
-        optimizer.step()  # learning-rate-zero
+        loss_of(online, batch, targets).backward()
+        nn.utils.clip_grad_norm_(online.parameters(), args.max_grad_norm)
+        optimizer.step()
     if due:  # target-never-updated, target-always-updated
-        target.load_state_dict(network.state_dict())
-    moves = batch.observations, batch.actions, targets
-    copies = {"target_before": old_target, "target_after": target, "copied": due}
-    return ValueUpdate(*moves, before, network, **copies)
+        target.load_state_dict(online.state_dict())
+    copies: dict[str, Any] = {"target_before": old_target, "target_after": target, "copied": due}
+    return ValueUpdate(batch["observations"], batch["actions"], targets, before, online, **copies)
 
 
 def main(args: Args) -> dict[str, float]:
     """Train, and return the exact figures at the end."""
     torch.set_num_threads(1)  # the network is too small to gain from more
     torch.manual_seed(args.seed)
-    games, started = Games(make_envs(args), args.seed), time.time()
-    sizes = games.observations.shape[1], games.masks.shape[1]
-    network, target = make_network(*sizes), make_network(*sizes)
-    target.load_state_dict(network.state_dict())
-    optimizer = torch.optim.Adam(network.parameters(), lr=args.learning_rate)
-    buffer = Buffer(args.buffer_size, *sizes)
-    moves = args.num_envs * args.num_steps  # of a round
-    rounds = max(1, args.total_timesteps // moves)
-    logged = range(0, rounds, -(-rounds // args.evaluations))
-
-    def log(step: int) -> dict[str, float]:
-        figures = exactdice.exact_evaluation(network, games.envs)
-        words = ", ".join(f"{name} {figure:.5f}" for name, figure in figures.items())
-        print(f"step {step:>9,}: {words}, {time.time() - started:.1f} s")
-        return figures
-
+    # autoreset: by default Gymnasium ignores the action after the end of a game, and resets;
+    # the row that a program records there is no move. SameStep has no such rows.
+    kind: dict[str, Any] = {"encoding": "one_hot_float", "autoreset_mode": args.autoreset}
+    games = Games(gym.make_vec(args.env_id, args.num_envs, **kind), args.seed)
+    online = make_network(games.observations.shape[1], games.masks.shape[1])
+    networks = Networks(online, target=deepcopy(online))
+    optimizer = torch.optim.Adam(online.parameters(), lr=args.learning_rate)
+    buffer, moves = Buffer(args.buffer_size), args.num_envs * args.num_steps  # moves of a round
+    rounds = args.total_timesteps // moves
     for number in range(rounds):
-        step = number * moves
-        epsilon = epsilon_at(step, args)
-        for batch in collect(games, network, epsilon, args.num_steps):
+        step, audited = number * moves, number % -(-rounds // args.audits) == 0
+        epsilon = epsilon_at(step, args)  # epsilon-wrong
+        if audited:
+            print(f"after {step:,} moves: {exactdice.exact_evaluation(online, games.envs)}")
+        for batch in collect(games, online, epsilon, args.num_steps):
             buffer.add(batch)
-        if number in logged:
-            log(step)
-        if number in logged[: args.audit]:  # the newest: older networks have drawn the others
-            print(check(games, buffer.newest(moves), target, network, args, epsilon))
+        if audited:  # the newest moves: older networks have drawn the others
+            print(check(games, buffer.newest(moves), networks, args, epsilon))
         if step >= args.learning_starts:
             optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - number / rounds)
             due = step % args.target_interval < moves
-            taken = update(network, target, optimizer, buffer, args, due)
-            if number in logged[: args.audit]:
+            taken = update(networks, optimizer, buffer, args, due)
+            if audited:
                 print(audit(games.envs, taken))
-    return log(rounds * moves)
+    return exactdice.exact_evaluation(online, games.envs)
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Args))
+    print(main(tyro.cli(Args)))

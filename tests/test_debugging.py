@@ -26,16 +26,14 @@ def figures(monkeypatch):
 
 
 def test_its_ppo_is_that_of_the_example(figures):
-    args = figures.ppo.Args(
-        env_id=SMALL, total_timesteps=ROUNDS * 512, num_envs=64, audit=0, evaluations=1
-    )
+    args = figures.ppo.Args(env_id=SMALL, total_timesteps=ROUNDS * 512, num_envs=64, audits=1)
     games, agent = figures.train_ppo(args, "SameStep", args.total_timesteps)
     assert exactdice.exact_evaluation(agent.actor, games.envs) == figures.ppo.main(args)
 
 
 def test_its_dqn_is_that_of_the_example(figures):
     args = figures.dqn.Args(
-        env_id=SMALL, total_timesteps=ROUNDS * 1024, learning_starts=0, audit=0, evaluations=1
+        env_id=SMALL, total_timesteps=ROUNDS * 1024, learning_starts=0, audits=1
     )
     games, network, visits = figures.train_dqn(args)
     assert exactdice.exact_evaluation(network, games.envs) == figures.dqn.main(args)

@@ -24,6 +24,14 @@ CLOSE = 1e-3
 #: Ratios this near to the border of clipping may be on either side: single precision.
 BORDER = 1e-5
 
+#: Parts of PPO's loss, by the names of their weights.
+PARTS = {
+    "policy_coef": "the objective",
+    "ent_coef": "the entropy",
+    "vf_coef": "the critic's errors",
+}
+NOTHING: dict[str, Any] = dict.fromkeys(PARTS, 0.0)
+
 
 def check_update(
     report: Report, update: PolicyUpdate | ValueUpdate, task: Task, seen: Seen
@@ -167,6 +175,8 @@ def _compare(
             report.held["gradient"] = len(given)
             if abs(factor - 1) > CLOSE:
                 report.notes.append(f"gradients are those of the loss times {factor:.4g}")
+            if isinstance(right, PolicyLoss):
+                report.notes.extend(_hidden(right, given, gradient))
             return True
     mistake, cure = next(_explained(right, given, exact, gradient, mistakes), (None, ""))
     norms = [float(np.linalg.norm(part)) for part in (given, exact)]
@@ -201,8 +211,7 @@ def _weights(
     right: PolicyLoss, given: FloatArray, gradient: Callable[[Any], FloatArray]
 ) -> Iterator[tuple[str, str]]:
     """Fit the weights of entropy and critic."""
-    nothing: dict[str, Any] = {"policy_coef": 0.0, "ent_coef": 0.0, "vf_coef": 0.0}
-    parts = np.array([gradient(_weighted(right, nothing | {key: 1.0})) for key in nothing])
+    parts = np.array([gradient(_weighted(right, NOTHING | {key: 1.0})) for key in NOTHING])
     policy, entropy, critic = np.linalg.lstsq(parts.T, given, rcond=None)[0].tolist()
     if policy <= 0:
         return
@@ -213,6 +222,17 @@ def _weights(
         weight = part / policy
         if _factor(given, gradient(_weighted(right, {name: weight}))) is not None:
             yield mistake, f"the loss has {name} = {weight:.3g}"
+
+
+def _hidden(
+    right: PolicyLoss, given: FloatArray, gradient: Callable[[Any], FloatArray]
+) -> Iterator[str]:
+    """Name the parts of a loss whose gradients are too small beside the others to be checked."""
+    for key, words in PARTS.items():
+        weight = getattr(right, key)
+        part = gradient(_weighted(right, NOTHING | {key: weight}))
+        if weight and np.linalg.norm(part) <= 2 * CLOSE * np.linalg.norm(given):
+            yield f"the gradient of {words} is too small beside the others to be checked"
 
 
 def _weighted(right: PolicyLoss, weights: dict[str, Any]) -> PolicyLoss:

@@ -16,7 +16,7 @@ import gymnasium as gym
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GREED = {"env_id": "exactdice/Greed-v0", "max_score": 12}
 SETTINGS = {
-    "ppo": {"num_envs": 64, "num_steps": 16, "batch_size": 256, "learning_rate": 0.02},
+    "ppo": {"num_envs": 64, "num_steps": 16, "batch_size": 256, "learning_rate": 0.01},
     "dqn": {
         "num_envs": 64,
         "num_steps": 16,
@@ -62,8 +62,7 @@ def run(learner, right="", wrong="", game=GREED, rounds=None, **settings):
     sys.modules[module.__name__] = module  # dataclasses look there
     exec(compile(source.replace(right, wrong) if right else source, learner, "exec"), vars(module))
     env_id, keywords = game["env_id"], {key: game[key] for key in game if key != "env_id"}
-    make_vec = functools.partial(gym.make_vec, **keywords)
-    module.gym = types.SimpleNamespace(make_vec=make_vec)
+    module.gym = types.SimpleNamespace(make_vec=functools.partial(gym.make_vec, **keywords))
     module.exactdice = types.SimpleNamespace(exact_evaluation=lambda *_: {})  # for speed
     reports, audit = [], module.audit
 
@@ -75,21 +74,19 @@ def run(learner, right="", wrong="", game=GREED, rounds=None, **settings):
     settings = SETTINGS[learner] | settings
     rounds = rounds or ROUNDS[learner]
     moves = rounds * settings["num_envs"] * settings["num_steps"]
-    args = module.Args(env_id, total_timesteps=moves, evaluations=rounds, audit=rounds, **settings)
+    args = module.Args(env_id, total_timesteps=moves, audits=rounds, **settings)
     with contextlib.redirect_stdout(io.StringIO()):
         module.main(args)
     return reports
 
 
-MASKED = "return logits.masked_fill(~masks, -torch.inf).log_softmax(dim=1)"
-SAME = 'gym.make_vec(args.env_id, args.num_envs, encoding="one_hot_float", autoreset_mode=same)'
-STEP = "        rewards, terminated = games.step(actions)"
-ROW = "rows.append((observations, masks, actions, log_probs, values, rewards, terminated))"
-KEPT = "batches.append(Batch(observations, actions, rewards, terminated, *after))"
+MASKED = "self.actor(observations).masked_fill(~masks, -torch.inf)"
+SAME = 'autoreset: str = "SameStep"'
+ROW = "rows.append(row)"
+KEPT = "steps.append(move)"
 REWARDS = "torch.tensor(rewards / self.scale, dtype=torch.float32)"
 SURROGATE = "-torch.min(ratio * advantages, clipped * advantages).mean()"
-LOSS = "actor + args.value_weight * critic - entropy_weight * entropy"
-UNMASKED = "torch.where(masks, logits.log_softmax(dim=1), -torch.inf)"
+LOSS = "actor + args.vf_coef * critic - ent_coef * entropy"
 
 
 def ppo(planted, right, wrong, check, name, game=GREED, also=()):
@@ -102,21 +99,22 @@ def dqn(planted, right, wrong, check, name, game=GREED, also=()):
     return Mutant("dqn", planted, right, wrong, check, name, game, also)
 
 
-AFTER = "after = games.observations, games.masks"
-OLD = "old, games.old = getattr(games, 'old', {0}), {0}; {0} = old"
+AFTER = 'move |= {"next_observations": games.observations, "next_masks": games.masks}'
+OLD = "old, games.old = getattr(games, 'old', {0}), {0}; {0} = old; "
+ROLLED = "row['{0}'] = row['{0}'].roll(1, 0); " + ROW
 MUTANTS = [
     # Mistakes of records, PPO.
     ppo(
         "next-step autoreset",
         SAME,
-        SAME.replace("=same", "='NextStep'"),
+        SAME.replace("Same", "Next"),
         "transitions",
         "autoreset",
     ),
     ppo(
         "the observation after the move",
         ROW,
-        ROW.replace("observations,", "games.observations,"),
+        "row['observations'] = games.observations; " + ROW,
         "transitions",
         "stale-observation",
         also=("shifted-values",),
@@ -124,63 +122,63 @@ MUTANTS = [
     ppo(
         "observations of the next lane",
         ROW,
-        ROW.replace("observations,", "observations.roll(1, 0),"),
+        ROLLED.format("observations"),
         "transitions",
         "lanes-mixed",
     ),
     ppo(
         "actions of the next lane",
         ROW,
-        ROW.replace("actions,", "actions.roll(1),"),
+        ROLLED.format("actions"),
         "actions",
         "lanes-mixed",
     ),
     ppo(
         "time and lane of actions swapped in the update",
-        "for each in steps))",
-        "for each in steps._replace(actions=steps.actions.T.reshape(steps.actions.shape))))",
+        "    for _ in range(args.epochs):",
+        "    rollout['actions'] = steps['actions'].T.flatten()\n    for _ in range(args.epochs):",
         "actions",
         None,
     ),
     ppo(
         "actions of the step before",
         ROW,
-        OLD.format("actions") + "; " + ROW,
+        OLD.format("row['actions']") + ROW,
         "actions",
         "shifted-actions",
     ),
     ppo(
         "rewards of the step before",
         ROW,
-        OLD.format("rewards") + "; " + ROW,
+        OLD.format("row['rewards']") + ROW,
         "rewards",
         "shifted-rewards",
     ),
     ppo(
         "ends of the step before",
         ROW,
-        OLD.format("terminated") + "; " + ROW,
+        OLD.format("row['terminated']") + ROW,
         "transitions",
         "shifted-ends",
     ),
     ppo(
         "ends of the next lane",
         ROW,
-        ROW.replace("terminated)", "terminated.roll(1))"),
+        ROLLED.format("terminated"),
         "transitions",
         "lanes-mixed",
     ),
     ppo(
         "no ends",
         ROW,
-        ROW.replace("terminated)", "terminated & False)"),
+        "row['terminated'] &= False; " + ROW,
         "transitions",
         "terminated-missing",
     ),
     ppo(
         "the last partial game counted as ended",
         "    for row in reversed(range(len(advantages))):",
-        "    steps.terminated[-1] = True\n    for row in reversed(range(len(advantages))):",
+        "    steps['terminated'][-1] = True\n    for row in reversed(range(len(advantages))):",
         "transitions",
         "last-game-ended",
     ),
@@ -202,66 +200,65 @@ MUTANTS = [
     ppo(
         "no mask",
         MASKED,
-        "return logits.log_softmax(dim=1)",
+        "self.actor(observations)",
         "actions",
         "illegal-action",
         also=("log-probs-unmasked",),
     ),
     ppo(
         "log-probabilities over all actions",
-        MASKED,
-        f"return {UNMASKED}",
+        'law.log_prob(row["actions"])',
+        "Categorical(logits=agent.actor(games.observations)).log_prob(row['actions'])",
         "log_probs",
         "log-probs-unmasked",
-        also=("mask-missing-in-update",),
     ),
     ppo(
         "probabilities for log-probabilities",
-        "taken(log_law, actions)  # log",
-        "taken(log_law.exp(), actions)  # log",
+        'law.log_prob(row["actions"])',
+        'law.log_prob(row["actions"]).exp()',
         "log_probs",
         "log-probs-without-log",
     ),
     ppo(
         "log-probability of the likeliest action",
-        "taken(log_law, actions)  # log",
-        "log_law.max(1).values  # log",
+        'law.log_prob(row["actions"])',
+        "law.logits.max(1).values",
         "log_probs",
         "log-probs-of-likeliest",
     ),
     ppo(
         "the likeliest action instead of a draw",
-        "torch.multinomial(log_law.exp(), 1).squeeze(1)",
-        "log_law.argmax(1)",
+        "law.sample()",
+        "law.logits.argmax(1)",
         "policy",
         "greedy-actions",
     ),
     ppo(
         "values after the move",
         ROW,
-        "values = agent.values(games.observations); " + ROW,
+        "row['values'] = agent.values(games.observations); " + ROW,
         "values",
         "shifted-values",
     ),
     # Advantages and returns.
     ppo(
         "no ends in GAE",
-        "args.gamma * ~steps.terminated[row]",
-        "args.gamma * torch.ones_like(steps.values[row])",
+        '~steps["terminated"][row]',
+        'torch.ones_like(steps["values"][row])',
         "advantages",
         "gae-ignores-ends",
     ),
     ppo(
         "ends a row late in GAE",
-        "~steps.terminated[row]",
-        "~steps.terminated[min(row + 1, len(advantages) - 1)]",
+        '~steps["terminated"][row]',
+        '~steps["terminated"][min(row + 1, len(advantages) - 1)]',
         "advantages",
         "gae-ends-late",
     ),
     ppo(
         "ends a row early in GAE",
-        "~steps.terminated[row]",
-        "~steps.terminated[row - 1]",
+        '~steps["terminated"][row]',
+        '~steps["terminated"][row - 1]',
         "advantages",
         "gae-ends-late",
     ),
@@ -289,8 +286,8 @@ MUTANTS = [
     ),
     ppo(
         "returns without values",
-        "returns = advantages + steps.values",
-        "returns = advantages",
+        'steps["advantages"] + steps["values"]',
+        'steps["advantages"]',
         "returns",
         "returns-without-values",
     ),
@@ -305,15 +302,15 @@ MUTANTS = [
     ppo("actor's loss with the wrong sign", SURROGATE, SURROGATE[1:], "gradient", "policy-sign"),
     ppo(
         "ratio inverted",
-        "(taken(log_law, batch.actions) - batch.log_probs).exp()",
-        "(batch.log_probs - taken(log_law, batch.actions)).exp()",
+        '(law.log_prob(batch["actions"]) - batch["log_probs"]).exp()',
+        '(batch["log_probs"] - law.log_prob(batch["actions"])).exp()',
         "gradient",
         "ratio-inverted",
     ),
     ppo(
         "ratio without exp",
-        "(taken(log_law, batch.actions) - batch.log_probs).exp()",
-        "taken(log_law, batch.actions) - batch.log_probs",
+        '(law.log_prob(batch["actions"]) - batch["log_probs"]).exp()',
+        'law.log_prob(batch["actions"]) - batch["log_probs"]',
         "gradient",
         "ratio-without-exp",
     ),
@@ -335,7 +332,7 @@ MUTANTS = [
     ppo(
         "advantages not detached",
         "    clipped = ratio.clamp(1 - clip, 1 + clip)",
-        "    advantages = returns - agent.values(batch.observations)\n"
+        "    advantages = batch['returns'] - agent.values(batch['observations'])\n"
         "    advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)\n"
         "    clipped = ratio.clamp(1 - clip, 1 + clip)",
         "gradient",
@@ -350,21 +347,22 @@ MUTANTS = [
     ),
     ppo(
         "no mask in the update",
-        "agent.log_law(batch.observations, batch.masks)",
-        "agent.log_law(batch.observations, batch.masks | True)",
+        'agent.law(batch["observations"], batch["masks"])',
+        'agent.law(batch["observations"], batch["masks"] | True)',
         "gradient",
         "mask-missing-in-update",
     ),
     ppo(
         "values of shape (move, 1)",
-        "mse_loss(agent.values(batch.observations), returns)",
-        "mse_loss(*torch.broadcast_tensors(agent.values(batch.observations)[:, None], returns))",
+        'mse_loss(agent.values(batch["observations"]), batch["returns"])',
+        "mse_loss(*torch.broadcast_tensors("
+        "agent.values(batch['observations'])[:, None], batch['returns']))",
         "gradient",
         "values-broadcast",
     ),
     ppo(
         "another weight of the critic's loss",
-        "args.value_weight * critic",
+        "args.vf_coef * critic",
         "critic",
         "gradient",
         "vf-coef-wrong",
@@ -388,63 +386,63 @@ MUTANTS = [
     dqn(
         "next-step autoreset",
         SAME,
-        SAME.replace("=same", "='NextStep'"),
+        SAME.replace("Same", "Next"),
         "transitions",
         "autoreset",
     ),
     dqn(
         "the observation after the move",
         KEPT,
-        KEPT.replace("Batch(obs", "Batch(games.obs"),
+        "move['observations'] = games.observations; " + KEPT,
         "transitions",
         "stale-observation",
     ),
     dqn(
         "the observation before the move as the next one",
-        "after = games.observations, games.masks",
-        "after = observations, games.masks",
+        AFTER,
+        AFTER.replace("games.observations", "move['observations']"),
         "transitions",
         "stale-next-observation",
     ),
     dqn(
         "actions of the step before",
         KEPT,
-        OLD.format("actions") + "; " + KEPT,
+        OLD.format("move['actions']") + KEPT,
         "transitions",
         "shifted-actions",
     ),
     dqn(
         "rewards of the step before",
         KEPT,
-        OLD.format("rewards") + "; " + KEPT,
+        OLD.format("move['rewards']") + KEPT,
         "rewards",
         "shifted-rewards",
     ),
     dqn(
         "ends of the step before",
         KEPT,
-        OLD.format("terminated") + "; " + KEPT,
+        OLD.format("move['terminated']") + KEPT,
         "transitions",
         "shifted-ends",
     ),
     dqn(
         "no ends",
         KEPT,
-        KEPT.replace("terminated,", "terminated & False,"),
+        "move['terminated'] &= False; " + KEPT,
         "transitions",
         "terminated-missing",
     ),
     dqn(
         "epsilon that never falls",
-        "law(network, observations, games.masks, epsilon)",
-        "law(network, observations, games.masks, 1.0)",
+        "torch.rand(len(best)) < epsilon",
+        "torch.rand(len(best)) < 1.0",
         "policy",
         "epsilon-wrong",
     ),
     dqn(
         "no exploration",
-        "law(network, observations, games.masks, epsilon)",
-        "law(network, observations, games.masks, 0.0)",
+        "torch.rand(len(best)) < epsilon",
+        "torch.rand(len(best)) < 0.0",
         "policy",
         "epsilon-wrong",
     ),
@@ -458,14 +456,14 @@ MUTANTS = [
     # Targets.
     dqn(
         "no ends in targets",
-        "torch.where(batch.terminated, 0.0, later)",
+        'torch.where(batch["terminated"], 0.0, later)',
         "later + 0.0",
         "targets",
         "target-ignores-ends",
     ),
     dqn(
         "maximum over all actions",
-        "best = greedy(chosen_by, batch.next_masks)",
+        'best = best_legal(chosen_by, batch["next_masks"])',
         "best = chosen_by.argmax(1)",
         "targets",
         "max-over-illegal",
@@ -474,15 +472,15 @@ MUTANTS = [
         "mask of the state before",
         AFTER,
         "old, games.old = getattr(games, 'old', games.masks), games.masks; "
-        "after = games.observations, old",
+        + AFTER.replace("games.masks}", "old}"),
         "targets",
         "stale-mask",
         also=("max-over-illegal",),
     ),
     dqn(
         "values of the online network",
-        "values = target(batch.next_observations)",
-        "values = online(batch.next_observations)",
+        "values = networks.target",
+        "values = networks.online",
         "targets",
         "target-from-online-network",
     ),
@@ -497,8 +495,8 @@ MUTANTS = [
     # The update of DQN.
     dqn(
         "the value of the best action",
-        "network(batch.observations).gather(1, batch.actions[:, None]).squeeze(1)",
-        "network(batch.observations).max(1).values",
+        'online(batch["observations"]).gather(1, batch["actions"][:, None]).squeeze(1)',
+        'online(batch["observations"]).max(1).values',
         "gradient",
         "value-of-best-action",
     ),
