@@ -19,7 +19,7 @@ from .rewards import reward_mistakes
 from .rollouts import check_critic, check_estimates, check_log_probs
 from .seen import Seen
 from .sizes import other_size
-from .statistics import RATES, deviations, threshold
+from .statistics import MOST_STATES, RATES, deviations, threshold
 from .steps import Steps, Verdict
 from .targets import check_targets
 
@@ -178,6 +178,8 @@ def _check_chance(
     if any(found.mistake == "illegal-action" for found in report.findings):
         report.unchecked["chance"] = "the legal actions alone do not follow the law"
         return
+    if policy is not None and steps.follow and len(steps.task.initial) > MOST_STATES:
+        report.unchecked["visits"] = f"the game has more than {MOST_STATES:,} states"
     found = list(deviations(steps, policy, payoffs))
     least = threshold(len(found))
     for check in dict.fromkeys(deviation.check for deviation in found):

@@ -98,3 +98,25 @@ def test_visits_of_a_policy_that_plays_differently_are_noticed():
     timid[:, :2] = 0.5
     wrong = audit(env, rollout(arrays), policy=timid)
     assert {"policy", "visits"} <= {found.check for found in wrong.findings}
+
+
+def test_visits_of_too_many_states_are_said_to_be_unchecked(long, monkeypatch):
+    for module in ("audit", "statistics"):
+        monkeypatch.setattr(f"exactdice.diagnose.audits.{module}.MOST_STATES", 100)
+    env, arrays = long
+    report = audit(env, rollout(arrays), policy="random")
+    assert "visits" not in report.held
+    assert "more than 100 states" in report.unchecked["visits"]
+
+
+def test_log_probabilities_near_zero_may_be_rounded(long):
+    """Logits are larger, and rounded: the logarithm of 1 - 1e-8 may be given as 0."""
+    env, arrays = long
+    one = {name: array[:1, :1] for name, array in arrays.items()}
+    game = env.unwrapped.task.game
+    chances = np.where(game.mask(np.arange(game.num_states)), 1e-9, 0.0)
+    state = game.encode(one["observations"].reshape(1, 3)).item()
+    chances[state, one["actions"].item()] = 1.0
+    chances /= np.maximum(chances.sum(axis=1, keepdims=True), 1e-300)
+    report = audit(env, rollout(one, log_probs=np.zeros((1, 1))), policy=chances)
+    assert report.held["log_probs"] == 1

@@ -259,3 +259,14 @@ def test_an_epsilon_is_a_probability():
     record = Transitions(*(arrays[name].reshape(-1, *arrays[name].shape[2:]) for name in names))
     with pytest.raises(InputError, match="^epsilon must be from 0 to 1, got 2$"):
         audit(env, record, policy=EpsilonGreedy(network, 2))
+
+
+def test_a_part_of_the_loss_that_is_too_small_to_be_checked_is_said(batch):
+    """The entropy with the wrong sign does not show beside a critic whose errors are huge."""
+    env, numbers = batch
+    far = numbers | {"returns": numbers["returns"] + 1e4}
+    for ent_coef in (0.1, -0.1):
+        report = audit(env, ppo(far, lambda *given, c=ent_coef: right(*given, ent_coef=c)))
+        assert report.ok
+        words = "the gradient of the entropy is too small beside the others to be checked"
+        assert words in report.notes
