@@ -336,7 +336,7 @@ def test_reproduce_ends_well(run, monkeypatch, arguments, shown):
         (["train", "--env", "max_score", "ten"], "max_score must be an integer, got 'ten'"),
         (
             ["train", "--env", "opponent", "bob"],
-            "'optimal', 'best_response', 'equilibrium', 'random', 'if_",
+            "'optimal', 'best_response', 'equilibrium', 'random', 'strength:<share>', 'if_",
         ),
         (["train", "--env", "seat", "5"], "error: seat must be from 0 to 1, got 5"),
         (["train", "--env", "colour", "red"], "takes the keywords seat, opponent, max_score"),
