@@ -13,7 +13,8 @@ from .policies.names import (
 from .policies.preferences import NetworkPolicy, choose
 from .scoring.blunders import Blunder
 from .scoring.certificate import CertificateError, certificate, verify
-from .scoring.score import LOGGED, ImpossibleScoreError, Score, exact_evaluation, score
+from .scoring.figure import LOGGED
+from .scoring.score import ImpossibleScoreError, Score, exact_evaluation, score
 from .scoring.tournament import PayoffMatrix, payoff_matrix
 from .solving.evaluation import Evaluation, Solution
 from .solving.induction import equilibrium
