@@ -12,6 +12,7 @@ from ..agents.runs.config import TrainConfig
 from . import (
     audit,
     benchmark,
+    describe,
     diagnose,
     play,
     plot,
@@ -38,6 +39,7 @@ COMMANDS = {
     "verify": Command(verify.VerifyConfig, verify.run),
     "audit": Command(audit.AuditConfig, audit.run),
     "solve": Command(solve.SolveConfig, solve.run),
+    "describe": Command(describe.DescribeConfig, describe.run),
     "reproduce": Command(reproduce.ReproduceConfig, reproduce.run),
     "diagnose": Command(diagnose.DiagnoseConfig, diagnose.run),
     "benchmark": Command(BenchmarkConfig, benchmark.run),
