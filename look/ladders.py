@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..agents.algorithms import ALGORITHMS
 from ..agents.board.ladders import LADDERS, Ladder
 from ..agents.board.leaderboard import agent_name
 from ..agents.runs.config import RunError, TrainConfig
@@ -122,6 +123,7 @@ def _panel(label: str, places: Mapping[int, float], scores: Scores) -> Lines:
 
 
 def _line(agent: str, places: Mapping[int, float], scores: Mapping[int, list[float]]) -> Series:
+    titles = [known.title for known in ALGORITHMS.values()]  # of the outcome as the reward
     rungs = sorted(scores, key=places.__getitem__)
     gaps = [np.maximum(1 - np.array(scores[rung]), FLOOR) for rung in rungs]
     return Series(
@@ -130,4 +132,5 @@ def _line(agent: str, places: Mapping[int, float], scores: Mapping[int, list[flo
         y=np.array([gap.mean() for gap in gaps]),
         low=np.array([gap.min() for gap in gaps]),
         high=np.array([gap.max() for gap in gaps]),
+        colour=titles.index(agent) if agent in titles else None,
     )

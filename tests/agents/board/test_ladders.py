@@ -1,5 +1,7 @@
 """Ladders: every rung is a task of its game, and differs from the others in the knob only."""
 
+from pathlib import Path
+
 import pytest
 from exactdice.agents.board.ladders import LADDERS, Ladder
 from exactdice.baselines import make_task
@@ -30,3 +32,14 @@ def test_every_rung_is_a_task() -> None:
                 getattr(task.game, ladder.knob, None),
                 *task.opponents,
             )
+
+
+def test_the_page_lists_every_ladder_and_its_rungs():
+    page = (Path(__file__).parents[3] / "docs" / "describe.md").read_text()
+    rows = page.partition("| ladder |")[2].splitlines()[2:]
+    assert rows == [
+        f"| {ladder.name} | {ladder.knob} | "
+        f"{'strength ' if ladder.knob == 'opponent' else ''}"
+        f"{', '.join(rung.label for rung in ladder.rungs)} |"
+        for ladder in LADDERS.values()
+    ]
