@@ -82,7 +82,9 @@ def ladder(folder: Path) -> Plot:
     }
     axes: dict[str, Callable[[int, Description], float]] = {
         found.knob: lambda rung, _: float(tasks[rung].label),
-        "states of the agent, logarithm of base 10": lambda _, task: float(np.log10(task.states)),
+        "reachable states, logarithm of base 10": lambda _, task: float(
+            np.log10(task.reachable_states)
+        ),
         "agent's moves in a game of optimal play": lambda _, task: task.moves,
         "outcome noise of optimal play (standard deviation)": lambda _, task: task.noise,
     }

@@ -47,11 +47,11 @@ def test_the_picture_has_a_panel_for_each_property_that_differs(folder):
     _, scores = read_ladder(folder)
     gaps = [1 - np.mean(scores["Q-learning"][rung]) for rung in (0, 1)]
     assert [panel.x_label.partition(" ")[0] for panel in plot.panels] == [
-        "max_score", "states", "agent's", "outcome",
+        "max_score", "reachable", "agent's", "outcome",
     ]  # fmt: skip
     expected = [
         [10, 20],
-        [np.log10(each.states) for each in games],
+        [np.log10(each.reachable_states) for each in games],
         [each.moves for each in games],
         [each.noise for each in games],
     ]
