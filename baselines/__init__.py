@@ -13,7 +13,9 @@ from .policies.names import (
 from .policies.preferences import NetworkPolicy, choose
 from .scoring.blunders import Blunder
 from .scoring.certificate import CertificateError, certificate, verify
-from .scoring.score import LOGGED, ImpossibleScoreError, Score, exact_evaluation, score
+from .scoring.description import Description, describe
+from .scoring.figure import LOGGED
+from .scoring.score import ImpossibleScoreError, Score, exact_evaluation, score
 from .scoring.tournament import PayoffMatrix, payoff_matrix
 from .solving.evaluation import Evaluation, Solution
 from .solving.induction import equilibrium
@@ -36,6 +38,7 @@ __all__ = [
     "LOGGED",
     "Blunder",
     "CertificateError",
+    "Description",
     "Evaluation",
     "ImpossibleScoreError",
     "NamedPolicy",
@@ -54,6 +57,7 @@ __all__ = [
     "best_response",
     "certificate",
     "choose",
+    "describe",
     "equilibrium",
     "evaluate",
     "exact_evaluation",

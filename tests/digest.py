@@ -63,6 +63,8 @@ def everything(env: Any) -> Iterator[tuple[str, Any]]:
     for name in policy_names(game):
         if ":" not in name:
             yield f"evaluate {name}", exactdice.evaluate(name, env).values
+    if game.name in ("Greed", "FourTwoOne"):
+        yield "strength", exactdice.evaluate("strength:0.3", env).values
     table = random_table(game)
     evaluation = exactdice.evaluate(table, env)
     yield "evaluate", (evaluation.value, evaluation.value_before_play, evaluation.table)

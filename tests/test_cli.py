@@ -133,6 +133,21 @@ def test_plot_refuses_scores_that_are_cut_short(run, mine, share):
     assert len(complaint.splitlines()) == 1
 
 
+def test_describe_prints_a_table_or_lines(run):
+    code, said, _ = run("describe", "Greed", *SMALL)
+    assert code == 0
+    assert said.startswith("Greed: Greed, max_score 10")
+    assert "| optimum                    | 0.5001" in said
+    code, said, _ = run("describe", "Greed", *SMALL, "--csv")
+    header, row = said.splitlines()
+    assert code == 0
+    assert header.startswith("name,task,states,decisions")
+    assert row.startswith('Greed,"Greed, max_score 10')
+    code, said, _ = run("describe", "--ladder", "greed-sides")
+    assert code == 0
+    assert said.startswith("sides 2: Greed, sides 2, seat 0, against optimal")
+
+
 def test_solve_prints_the_exact_fraction(run):
     code, said, _ = run("solve", *SMALL, "--exact")
     assert code == 0
@@ -336,7 +351,7 @@ def test_reproduce_ends_well(run, monkeypatch, arguments, shown):
         (["train", "--env", "max_score", "ten"], "max_score must be an integer, got 'ten'"),
         (
             ["train", "--env", "opponent", "bob"],
-            "'optimal', 'best_response', 'equilibrium', 'random', 'if_",
+            "'optimal', 'best_response', 'equilibrium', 'random', 'strength:<share>', 'if_",
         ),
         (["train", "--env", "seat", "5"], "error: seat must be from 0 to 1, got 5"),
         (["train", "--env", "colour", "red"], "takes the keywords seat, opponent, max_score"),
@@ -355,6 +370,14 @@ def test_reproduce_ends_well(run, monkeypatch, arguments, shown):
         (["train", "--stop-at", "nan"], "error: stop_at must be at most 1, the optimum, got nan"),
         (["solve", "--env", "game", "Greed"], "error: Greed takes the keywords seat, opponent, m"),
         (["train", "--game", "Chess"], "game must be one of Greed, Lowest"),
+        (["describe", "--ladder", "snake"], "error: ladder must be one of 'greed-score', 'gr"),
+        (["describe", "Greed", "--ladder", "greed-sides"], "error: games must be left out: a lad"),
+        (["describe", "Greed", "Greed"], "error: games must be given once each, got Greed again"),
+        (["describe", "Greed", "--env", "max_score", "0"], "max_score must be at least 1, got 0"),
+        (
+            ["score", "strength:2"],
+            "error: strength must be a number from 0 (random) to 1 (optimal)",
+        ),
         (["solve", "--game", "Chess"], "error: game must be one of Greed, Lowest"),
         (["train", "--env", "max_score"], "env must be pairs of a name and a value"),
         (

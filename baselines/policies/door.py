@@ -24,6 +24,7 @@ from .checks import PolicyCheck
 from .functions import function_policy
 from .kinds import Policy, PolicyLike, UniformPolicy
 from .names import COMMON, EQUILIBRIUM, policy_names, source_policy
+from .strength import read_share, strength_policy
 from .tables import table_policy
 
 
@@ -140,6 +141,9 @@ def resolve(
         return equilibrium(game, exact).policies[seat]
     if known == "random":
         return UniformPolicy(game)
+    share = read_share(known)
+    if share is not None:
+        return strength_policy(game, share, seat, exact)
     named = source_policy(game, known, seat, masked)
     if named is not None:
         return named
@@ -177,7 +181,7 @@ def _known_name(name: str, game: Game, seat: int, masked: bool) -> str:
             "opponent or policy must be one by itself, got 'best_response', which only the agent "
             "of an environment can play: its opponents are known"
         )
-    if name not in COMMON:
+    if name not in COMMON and read_share(name) is None:
         resolve(name, game, seat, masked=masked)
     return name
 

@@ -10,6 +10,7 @@ from ...core import Game, InputError
 from ..cache import cached, clear_cache
 from .checks import PolicyCheck
 from .kinds import Policy
+from .strength import PATTERN
 from .tables import table_policy
 
 #: Names of the best response to all other players, as a policy of the agent.
@@ -19,7 +20,7 @@ EQUILIBRIUM = ("optimal", "equilibrium")
 #: Names of policies that are computed by solving the game.
 SOLVED = ("optimal", "best_response", "equilibrium")
 #: Names of the policies that every game has.
-COMMON = (*SOLVED, "random")
+COMMON = (*SOLVED, "random", PATTERN)
 #: A function from the game to actions, shape (state,), or to probabilities, shape (state, action).
 #: Only the states in which the policy's seat may be to move count. If the policy's name has an
 #: argument, such as "hold:<points>", the function also gets the text after the colon.
@@ -65,8 +66,9 @@ def register_policies(game_name: str, policies: Mapping[str, Maker | NamedPolicy
         name: given if isinstance(given, NamedPolicy) else NamedPolicy(given)
         for name, given in policies.items()
     }
+    common = {name.partition(":")[0] for name in COMMON}
     for name, policy in found.items():
-        if not isinstance(name, str) or not name or name.partition(":")[0] in COMMON:
+        if not isinstance(name, str) or not name or name.partition(":")[0] in common:
             known = ", ".join(COMMON)
             raise InputError(
                 f"policies must have names other than {known}, which every game has, got {name!r}"

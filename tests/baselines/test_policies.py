@@ -109,7 +109,10 @@ def broken(change):
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
-        ("greedy", "'optimal', 'best_response', 'equilibrium', 'random', 'if_else', .* a callable"),
+        (
+            "greedy",
+            "'optimal', 'best_response', 'equilibrium', 'random', 'strength:<share>', .* a call",
+        ),
         (np.ones((3, 3)), r"table of shape \(242, 7\) .* got float64 of shape \(3, 3\)"),
         (np.zeros(5, dtype=int), r"or integers of shape \(242,\), got int64 of shape \(5,\)"),
         (np.full(242, 6), r"legal actions, got 6 in state 11 \(masked=False lets it"),

@@ -7,10 +7,12 @@ called, so that the help and most commands do not need them.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..agents.runs.config import BenchmarkConfig, TrainConfig
+from ..agents.board.config import BenchmarkConfig
+from ..agents.runs.config import TrainConfig
 from . import (
     audit,
     benchmark,
+    describe,
     diagnose,
     play,
     plot,
@@ -37,6 +39,7 @@ COMMANDS = {
     "verify": Command(verify.VerifyConfig, verify.run),
     "audit": Command(audit.AuditConfig, audit.run),
     "solve": Command(solve.SolveConfig, solve.run),
+    "describe": Command(describe.DescribeConfig, describe.run),
     "reproduce": Command(reproduce.ReproduceConfig, reproduce.run),
     "diagnose": Command(diagnose.DiagnoseConfig, diagnose.run),
     "benchmark": Command(BenchmarkConfig, benchmark.run),

@@ -25,9 +25,9 @@ class PlotConfig:
     what: tyro.conf.Positional[What]
     """A chart of a game, such as greed-policy; a chart of an agent or of runs: mistakes AGENT,
     outcomes AGENT, rolls AGENT (Greed only), critic RUN, diagnosis RUN, gae RUN, leaderboard
-    FOLDER, where AGENT is a run folder or a policy; run folders alone, for their exact learning
-    curves; a picture of the gallery, such as mistakes-greed; or gallery, for all its pictures and
-    those of the run or benchmark folders that follow."""
+    FOLDER, ladder FOLDER, track FOLDER, where AGENT is a run folder or a policy; run folders
+    alone, for their exact learning curves; a picture of the gallery, such as mistakes-greed; or
+    gallery, for all its pictures and those of the run or benchmark folders that follow."""
 
     picture: Path | None = None
     """File to write; its ending is the format, such as .png or .svg. Default: the name of the

@@ -1,0 +1,173 @@
+"""Policies of graded strength: from random play, 0, to optimal play, 1.
+
+In every state of its seat the policy "strength:<share>" draws an action from the softmax of the
+exact action values,
+
+    pi(a | s) = exp(b Q(s, a)) / sum over legal actions c of exp(b Q(s, c)),
+
+where Q is of the equilibrium and b is the inverse temperature. The share p is the normalised score
+of the policy against equilibrium players,
+
+    p = (V(pi) - V(random)) / (V(equilibrium) - V(random)).
+
+It is 0 at b = 0 and tends to 1 as b grows, and it is continuous. So a root search finds a b for
+every p between 0 and 1, to within ``TOLERANCE``. A share means the same in every game, whatever the
+unit of payoffs.
+"""
+
+from collections.abc import Callable
+from math import isfinite
+
+import numpy as np
+
+from ...core import FLOATS, Array, BoolArray, FloatArray, Game, InputError, Stage
+from ...core.positions import legal_in
+from ...core.sizes import check_array
+from ..cache import cached
+from ..solving.induction import equilibrium, sweep_back, visit_action_values
+from ..solving.players import Players
+from .kinds import Policy, StochasticPolicy, UniformPolicy
+
+#: The name with its argument, as lists of names show it.
+PATTERN = "strength:<share>"
+#: Largest distance of a policy's normalised score from its share.
+TOLERANCE = 1e-9
+#: The root search takes about ten steps; it ends after this many at the latest.
+MOST_STEPS = 100
+#: The search begins with inverse temperatures from 0 to 1 and doubles the end up to this one.
+LARGEST = 2.0**60
+
+
+def read_share(name: str) -> float | None:
+    """Read the share of a policy's name; None if it is another name.
+
+    Raises:
+        InputError: if the text after the colon is no number from 0 to 1.
+    """
+    kind, colon, text = name.partition(":")
+    if (kind, colon) != ("strength", ":"):
+        return None
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not (isfinite(share) and 0 <= share <= 1):
+        raise InputError(
+            f"strength must be a number from 0 (random) to 1 (optimal), got {text!r} in {name!r}"
+        )
+    return share
+
+
+def strength_policy(game: Game, share: float, seat: int, exact: bool = False) -> Policy:
+    """Give the policy of a share of the way from random to optimal play.
+
+    Args:
+        game: the rules.
+        share: from 0, random, to 1, the equilibrium.
+        seat: the seat that the policy plays.
+        exact: whether the equilibrium is computed without rounding; other laws are floats.
+
+    Raises:
+        InputError: if random play is as good as optimal play, or the game has no equilibrium that
+            can be computed, or its table of laws would take too much memory.
+    """
+    if share == 1:
+        return equilibrium(game, exact).policies[seat]
+    return _softmax_policy(game, share, seat) if share else UniformPolicy(game)
+
+
+@cached
+def _softmax_policy(game: Game, share: float, seat: int) -> StochasticPolicy:
+    """Find the softmax policy of a share between 0 and 1."""
+    legal, gaps = _gaps(game, seat)
+    others = {
+        other: policy for other, policy in enumerate(equilibrium(game).policies) if other != seat
+    }
+
+    def value(policy: Policy) -> float:
+        values = sweep_back(Players(game, seat, {**others, seat: policy})).values
+        states, chances = game.initial_law()
+        return float(FLOATS.mean(np.asarray(chances, dtype=np.float64), values.at(0, states)))
+
+    def play(inverse: float) -> StochasticPolicy:
+        table = np.zeros(legal.shape)
+        table[legal] = _exponential(-inverse * gaps)
+        table /= table.sum(axis=1, keepdims=True)
+        return StochasticPolicy(table, f"strength:{share:g}")
+
+    worst, best = value(UniformPolicy(game)), value(equilibrium(game).policies[seat])
+    span = best - worst
+    if span <= FLOATS.tie(game):
+        raise InputError(
+            f"strength must be 0 or 1 in seat {seat} of {game!r}, where random play is as good as "
+            f"optimal play, got {share:g}"
+        )
+    gaps /= span  # so that the first bracket fits games of any unit
+    return play(_root(lambda inverse: (value(play(inverse)) - worst) / span - share))
+
+
+def _gaps(game: Game, seat: int) -> tuple[BoolArray, FloatArray]:
+    """Give the legal actions of the seat's states, and how much worse they are than the best.
+
+    Returns:
+        A mask, shape (state, action), which has the first action alone in other states; and the
+        expected payoff that each of its actions loses, in the order of the mask.
+    """
+    check_array("a table of probabilities", game, game.num_states, game.num_actions)
+    legal = np.zeros((game.num_states, game.num_actions), dtype=bool)
+    legal[:, 0] = True
+    table = np.zeros(legal.shape)
+    values = equilibrium(game).values[seat]
+
+    def visit(stage: Stage, expected: Array) -> None:
+        if stage.seat == seat:
+            mask = legal_in(game, stage)
+            best, optimal = FLOATS.best(expected, mask, FLOATS.tie(game))
+            legal[stage.states] = mask
+            table[stage.states] = np.where(optimal, 0.0, best[:, None] - expected)
+
+    visit_action_values(game, visit, values, seat, FLOATS)
+    return legal, table[legal]
+
+
+def _exponential(numbers: FloatArray) -> FloatArray:
+    """Compute exp of numbers of at most 0, the same to the last bit on every processor.
+
+    It is the Taylor polynomial at a 1,024th of the number, squared ten times: its relative error is
+    below 1e-12. Below -700 it gives 0.
+    """
+    small = np.maximum(numbers, -700.0) / 1024
+    total = np.ones_like(small)
+    for order in range(14, 0, -1):
+        total *= small / order
+        total += 1
+    for _ in range(10):
+        total *= total
+    total[numbers < -700] = 0.0
+    return total
+
+
+def _root(miss: Callable[[float], float]) -> float:
+    """Find where a function that begins below 0 crosses it, by the Illinois method.
+
+    Args:
+        miss: continuous for numbers from 0; negative at 0.
+    """
+    low, high = 0.0, 1.0
+    below, above = miss(low), miss(high)
+    while above < 0 and high < LARGEST:
+        low, below, high = high, above, 2 * high
+        above = miss(high)
+    found, off = high, above
+    for _ in range(MOST_STEPS):
+        if abs(off) <= TOLERANCE:
+            return found
+        found = high - above * (high - low) / (above - below)
+        last, off = off, miss(found)
+        if off < 0:
+            low, below = found, off
+            above = above / 2 if last < 0 else above
+        else:
+            high, above = found, off
+            below = below / 2 if last >= 0 else below
+    raise ArithmeticError(f"a root must be found within {MOST_STEPS} steps, and was not")

@@ -1,0 +1,138 @@
+"""The picture of a ladder: exact scores over the exact properties of its rungs."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from ..agents.algorithms import ALGORITHMS
+from ..agents.board.ladders import LADDERS, Ladder
+from ..agents.board.leaderboard import agent_name
+from ..agents.runs.config import RunError, TrainConfig
+from ..agents.runs.folders import read_config, read_score
+from ..baselines import Description, describe, make_task
+from ..core.words import listed
+from .charts import Lines, Plot, Series
+from .runs import FLOOR
+
+#: A rung counts as learned from this mean score on.
+LEARNED = 0.99
+#: Normalised scores of runs by agent and number of the rung.
+Scores = Mapping[str, Mapping[int, list[float]]]
+
+
+def read_ladder(folder: Path) -> tuple[Ladder, Scores]:
+    """Read the finished runs of a ladder.
+
+    Args:
+        folder: folder of a benchmark of a ladder, which has a run folder for each cell.
+
+    Raises:
+        RunError: if there is no finished run, a run is damaged, or the runs are not of one ladder.
+    """
+    runs = [path.parent for path in sorted(folder.glob("*/score.json"))]
+    if not runs:
+        raise RunError(f"folder must hold finished runs, got {folder}")
+    configs = {run: read_config(run) for run in runs}
+    ladder = next(
+        (
+            ladder
+            for ladder in LADDERS.values()
+            if all(_rung(ladder, config) is not None for config in configs.values())
+        ),
+        None,
+    )
+    if ladder is None:
+        raise RunError(
+            f"folder must hold runs of one ladder ({listed(list(LADDERS))}), got {folder}"
+        )
+    scores: dict[str, dict[int, list[float]]] = {}
+    for run, config in configs.items():
+        rung = _rung(ladder, config)
+        assert rung is not None
+        own = scores.setdefault(agent_name(config), {}).setdefault(rung, [])
+        own.append(float(read_score(run)["normalized"]))
+    return ladder, scores
+
+
+def _rung(ladder: Ladder, config: TrainConfig) -> int | None:
+    """Find the number of the rung that a run was trained on; None if it is of no rung."""
+    for number, rung in enumerate(ladder.rungs):
+        if (config.game_name, config.env) == (rung.game, dict(rung.keywords)):
+            return number
+    return None
+
+
+def highest(scores: Mapping[int, list[float]]) -> int | None:
+    """Find the highest rung with a mean score of ``LEARNED`` at least; None if there is none."""
+    return max((rung for rung, own in scores.items() if np.mean(own) >= LEARNED), default=None)
+
+
+def ladder(folder: Path) -> Plot:
+    """Draw the gap to the optimum of every agent over the knob and three properties of the rungs.
+
+    Raises:
+        RunError: as ``read_ladder`` does.
+    """
+    found, scores = read_ladder(folder)
+    trained = sorted({rung for own in scores.values() for rung in own})
+    tasks = {rung: found.rungs[rung] for rung in trained}
+    described = {
+        rung: describe(make_task(task.game, **task.keywords)) for rung, task in tasks.items()
+    }
+    axes: dict[str, Callable[[int, Description], float]] = {
+        found.knob: lambda rung, _: float(tasks[rung].label),
+        "reachable states, logarithm of base 10": lambda _, task: float(
+            np.log10(task.reachable_states)
+        ),
+        "agent's moves in a game of optimal play": lambda _, task: task.moves,
+        "outcome noise of optimal play (standard deviation)": lambda _, task: task.noise,
+    }
+    places = {
+        label: {rung: measure(rung, described[rung]) for rung in trained}
+        for label, measure in axes.items()
+    }
+    panels = [  # on a property that all rungs share, nothing would be seen
+        _panel(label, own, scores)
+        for label, own in places.items()
+        if label == found.knob or len(set(own.values())) > 1
+    ]
+    tops = {agent: highest(own) for agent, own in scores.items()}
+    reached = ", ".join(
+        f"{agent} {'none' if top is None else found.rungs[top].label}"
+        for agent, top in tops.items()
+    )
+    return Plot(
+        title=f"{found.title}: exact distance to the optimum",
+        caption="Exact gap to the optimum on each rung, over the knob and over exact properties of "
+        "the game: the mean of all seeds as a line, the range from the best to the worst seed as a "
+        f"band. Highest {found.knob} with a mean score of {LEARNED:g}: {reached}.",
+        panels=panels,
+    )
+
+
+def _panel(label: str, places: Mapping[int, float], scores: Scores) -> Lines:
+    """Draw one line for each agent, its rungs in the order of their places on the x axis."""
+    return Lines(
+        title=f"by {label.partition(',')[0].partition(' (')[0]}",
+        x_label=label,
+        y_label="1 - normalised score (random play: 1)",
+        series=[_line(agent, places, own) for agent, own in sorted(scores.items())],
+        log_y=True,
+        level=1 - LEARNED,
+        points=True,
+    )
+
+
+def _line(agent: str, places: Mapping[int, float], scores: Mapping[int, list[float]]) -> Series:
+    titles = [known.title for known in ALGORITHMS.values()]  # of the outcome as the reward
+    rungs = sorted(scores, key=places.__getitem__)
+    gaps = [np.maximum(1 - np.array(scores[rung]), FLOOR) for rung in rungs]
+    return Series(
+        name=agent,
+        x=np.array([places[rung] for rung in rungs]),
+        y=np.array([gap.mean() for gap in gaps]),
+        low=np.array([gap.min() for gap in gaps]),
+        high=np.array([gap.max() for gap in gaps]),
+        colour=titles.index(agent) if agent in titles else None,
+    )

@@ -1,0 +1,95 @@
+"""``exactdice describe``: exact properties of tasks."""
+
+import csv
+import sys
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import tyro
+
+from ..agents.board.ladders import LADDERS
+from ..agents.runs.config import GameName, Keywords, task_from_options
+from ..baselines import Description, describe
+from ..baselines.scoring.description import PROPERTIES
+from ..core import InputError, one_of
+from ..core.words import listed
+from ..games import DEFAULT_GAME
+
+
+@dataclass(frozen=True)
+class DescribeConfig:
+    """Print exact properties of games: states, moves, noise of outcomes, action gaps.
+
+    The table has a column for each game, or for each rung of a ladder. The page "What makes a game
+    hard" of the documentation has the definition of each property.
+    """
+
+    games: tyro.conf.Positional[tuple[GameName, ...]] = ()
+    """Games to describe. Default: Greed."""
+
+    env: Keywords = field(default_factory=dict)
+    """Keyword arguments of all games: --env max_score 50 sides 6 opponent random seat 1."""
+
+    ladder: Annotated[str | None, tyro.conf.arg(metavar="{" + ",".join(LADDERS) + "}")] = None
+    """Ladder whose rungs are described, in place of games."""
+
+    csv: bool = False
+    """Print comma-separated values with all digits, a line for each game. Default: a table in
+    Markdown."""
+
+    def __post_init__(self) -> None:
+        """Check that the options fit each other."""
+        if self.ladder is not None:
+            one_of("ladder", self.ladder, tuple(LADDERS))
+            for option in ("games", "env"):
+                if getattr(self, option):
+                    raise InputError(f"{option} must be left out: a ladder has its own")
+        twice = [game for game in dict.fromkeys(self.games) if self.games.count(game) > 1]
+        if twice:
+            raise InputError(f"games must be given once each, got {listed(twice)} again")
+
+    def tasks(self) -> list[tuple[str, str, dict[str, int | str]]]:
+        """List the heading, the game and the keywords of each task."""
+        if self.ladder is None:
+            return [(game, game, self.env) for game in self.games or (DEFAULT_GAME,)]
+        ladder = LADDERS[self.ladder]
+        return [
+            (f"{ladder.knob} {rung.label}", rung.game, dict(rung.keywords)) for rung in ladder.rungs
+        ]
+
+
+def run(options: DescribeConfig) -> int:
+    """Describe every task, and print the table."""
+    tasks = options.tasks()
+    built = [task_from_options(game, env) for _, game, env in tasks]  # before any is computed
+    found = [describe(task) for task in built]
+    headings = [heading for heading, _, _ in tasks]
+    if options.csv:
+        _print_csv(headings, found)
+    else:
+        _print_table(headings, found)
+    return 0
+
+
+def _print_csv(headings: list[str], found: list[Description]) -> None:
+    names = [figure.name for figure in PROPERTIES]
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(["name", "task", *names])
+    for heading, each in zip(headings, found, strict=True):
+        writer.writerow([heading, each.task.words, *(getattr(each, name) for name in names)])
+
+
+def _print_table(headings: list[str], found: list[Description]) -> None:
+    """Print Markdown whose columns are aligned, the tasks in full above it."""
+    for heading, each in zip(headings, found, strict=True):
+        print(f"{heading}: {each.task.words}")
+    rows = [
+        ["", *headings],
+        *([figure.label, *map(figure.text, found)] for figure in PROPERTIES),
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rows.insert(1, ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])])
+    print()
+    for first, *others in rows:
+        cells = [text.rjust(width) for text, width in zip(others, widths[1:], strict=True)]
+        print(f"| {' | '.join([first.ljust(widths[0]), *cells])} |")

@@ -1,0 +1,45 @@
+"""Ladders: every rung is a task of its game, and differs from the others in the knob only."""
+
+from pathlib import Path
+
+import pytest
+from exactdice.agents.board.ladders import LADDERS, Ladder
+from exactdice.baselines import make_task
+from exactdice.games import GAMES
+
+
+@pytest.mark.parametrize("ladder", LADDERS.values(), ids=tuple(LADDERS))
+def test_rungs_differ_in_the_knob_only(ladder: Ladder) -> None:
+    assert len({rung.game for rung in ladder.rungs}) == 1
+    assert all(set(rung.keywords) == {ladder.knob} for rung in ladder.rungs)
+    labels = [rung.label for rung in ladder.rungs]
+    assert len(set(labels)) == len(labels)
+    assert [float(label) for label in labels] == sorted(map(float, labels))
+
+
+def test_every_ladder_is_under_its_name_which_is_a_name_of_a_folder() -> None:
+    for name, ladder in LADDERS.items():
+        assert name == ladder.name
+        assert name.replace("-", "").isalnum()
+
+
+def test_every_rung_is_a_task() -> None:
+    for ladder in LADDERS.values():
+        for rung in ladder.rungs:
+            task = make_task(rung.game, **rung.keywords)
+            assert isinstance(task.game, GAMES[rung.game])
+            assert rung.keywords[ladder.knob] in (
+                getattr(task.game, ladder.knob, None),
+                *task.opponents,
+            )
+
+
+def test_the_page_lists_every_ladder_and_its_rungs():
+    page = (Path(__file__).parents[3] / "docs" / "describe.md").read_text()
+    rows = page.partition("| ladder |")[2].splitlines()[2:]
+    assert rows == [
+        f"| {ladder.name} | {ladder.knob} | "
+        f"{'strength ' if ladder.knob == 'opponent' else ''}"
+        f"{', '.join(rung.label for rung in ladder.rungs)} |"
+        for ladder in LADDERS.values()
+    ]

@@ -1,0 +1,128 @@
+"""Policies of graded strength: their law is a softmax, and their share the normalised score."""
+
+import math
+
+import numpy as np
+import pytest
+from by_hand import ByHand
+from exactdice.baselines import Task, as_policy, make_task
+from exactdice.baselines.policies.strength import _exponential, _root
+from exactdice.games import FourTwoOne, Greed, InputError
+from small_games import SMALL
+
+import exactdice
+
+GAME = Greed(7, 3)
+NAMES = [(name, keywords) for name, sizes in SMALL.items() for keywords in sizes]
+
+
+def law_by_hand(table):
+    def law(seen):
+        own, other, last = seen
+        state = GAME.encode(np.array([[own, other, int(last)]]))[0]
+        return {int(dice): float(table[state, dice]) for dice in np.flatnonzero(table[state])}
+
+    return law
+
+
+def uniform(game):
+    return lambda seen: dict.fromkeys(game.options(seen[0]), 1 / len(game.options(seen[0])))
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_the_share_is_the_normalised_score_by_enumeration(seat, share):
+    """Greed by plain enumeration: the value of the law, and the law itself, a softmax of values."""
+    game = ByHand(7, 3, lambda own: GAME.mask(GAME.encode(np.array([[own, 0, 0]])))[0].sum() - 1)
+    table = as_policy(f"strength:{share}", Task(GAME, seat)).probabilities(
+        np.arange(GAME.num_states)
+    )
+
+    def value(policy):
+        policies = [lambda seen, player=player: {best(game, player, *seen): 1} for player in (0, 1)]
+        policies[seat] = policy or policies[seat]
+        played = ByHand(7, 3, game.dice_allowed, tuple(policies))
+        return float(played.ratings(0, 0, 0, False)[seat])
+
+    worst, optimum = value(uniform(game)), value(None)
+    found = value(law_by_hand(table))
+    assert (found - worst) / (optimum - worst) == pytest.approx(share, abs=2e-9)
+    slopes = []
+    for own, other, last in [(0, 0, False), (3, 2, False), (4, 5, True), (1, 3, False)]:
+        law = law_by_hand(table)((own, other, last))
+        values = {n: float(game.action(seat, own, other, last, n)) for n in game.options(own)}
+        top = max(values, key=values.__getitem__)
+        slopes += [
+            math.log(law[top] / law[n]) / (values[top] - values[n])
+            for n in law
+            if values[top] - values[n] > 1e-6
+        ]
+    assert len(slopes) > 5
+    assert slopes == pytest.approx([slopes[0]] * len(slopes), rel=1e-6)  # one temperature
+
+
+def best(game, player, own, other, last):
+    values = {n: game.action(player, own, other, last, n) for n in game.options(own)}
+    return max(values, key=values.__getitem__)
+
+
+@pytest.mark.parametrize(("name", "keywords"), NAMES)
+def test_the_share_means_the_same_in_every_game(name, keywords):
+    task = make_task(name, **keywords)
+    for seat in range(task.game.num_players):
+        try:
+            task = Task(task.game, seat, "optimal")
+            optimum = exactdice.solve(task).value
+        except InputError:  # no equilibrium is computed for this game
+            with pytest.raises(InputError, match="an equilibrium must be of a game"):
+                exactdice.score("strength:0.4", task)
+            continue
+        if optimum - exactdice.evaluate("random", task).value > 1e-9:
+            assert exactdice.score("strength:0.4", task).normalized == pytest.approx(0.4, abs=2e-9)
+
+
+def test_the_ends_are_random_play_and_the_equilibrium():
+    task = Task(GAME, 0, "strength:1")
+    assert exactdice.solve(task).value == exactdice.solve(Task(GAME)).value
+    for name, same in (("strength:0", "random"), ("strength:1", "equilibrium")):
+        for exact in (False, True):
+            value = exactdice.evaluate(name, Task(GAME), exact=exact).value
+            assert value == exactdice.evaluate(same, Task(GAME), exact=exact).value
+
+
+def test_a_stronger_opponent_leaves_less():
+    shares = ["strength:0", "strength:0.25", "strength:0.5", "strength:0.75", "strength:1"]
+    values = [exactdice.solve(Task(GAME, 0, share)).value for share in shares]
+    assert values == sorted(values, reverse=True)
+    exact = exactdice.solve(Task(GAME, 0, shares[2]), exact=True).value
+    assert float(exact) == pytest.approx(values[2], abs=1e-12)
+
+
+@pytest.mark.parametrize("share", ["", "strong", "-0.1", "1.01", "nan", "inf"])
+def test_a_share_must_be_a_number_from_0_to_1(share):
+    with pytest.raises(InputError, match=r"strength must be a number from 0 \(random\) to 1"):
+        Task(GAME, 0, f"strength:{share}")
+
+
+def test_a_game_without_choices_has_no_strength_between():
+    task = Task(FourTwoOne(dice=1, faces=2, casts=1, utility="sum"))
+    with pytest.raises(InputError, match="strength must be 0 or 1 in seat 0 of .* got 0.5"):
+        exactdice.score("strength:0.5", task)
+
+
+def test_the_exponential_is_that_of_the_library():
+    numbers = -np.concatenate([np.linspace(0, 1, 97), np.linspace(1, 699, 97)])
+    assert _exponential(numbers) == pytest.approx(np.exp(numbers), rel=1e-12)
+    assert (_exponential(np.array([-701.0, -1e300, 0.0])) == [0, 0, 1]).all()
+
+
+@pytest.mark.parametrize("place", [1e-6, 0.3, 1.0, 700.0])
+def test_the_root_is_found(place):
+    asked = []
+
+    def miss(number):
+        asked.append(number)
+        return 1 - (1 + place) / (1 + number)
+
+    assert _root(miss) == pytest.approx(place, abs=1e-5)
+    assert len(asked) < 40

@@ -1,0 +1,88 @@
+"""The picture of a ladder has the scores of its runs over the exact properties of its rungs."""
+
+import shutil
+
+import numpy as np
+import pytest
+from exactdice.agents.board.ladders import LADDERS
+from exactdice.agents.runs.config import RunError, TrainConfig
+from exactdice.agents.runs.folders import read_score
+from exactdice.agents.runs.train import train
+from exactdice.baselines import describe, make_task
+from exactdice.look.ladders import highest, ladder, read_ladder
+from exactdice.look.names import picture
+
+RUNGS = {1: 20, 0: 10}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Two rungs of a ladder, of which the second one comes first, with two seeds."""
+    folder = tmp_path_factory.mktemp("ladder")
+    for number, size in RUNGS.items():
+        for seed in range(2 - number):
+            train(
+                TrainConfig(
+                    env={"max_score": size},
+                    algorithm="qlearning",
+                    steps=2000,
+                    num_envs=16,
+                    seed=seed,
+                    run_folder=folder / f"Greed-{size}-{seed}",
+                )
+            )
+    return folder
+
+
+def test_scores_stand_on_their_rungs(folder):
+    found, scores = read_ladder(folder)
+    assert found == LADDERS["greed-score"]
+    assert {rung: len(own) for rung, own in scores["Q-learning"].items()} == {0: 2, 1: 1}
+    assert scores["Q-learning"][1] == [read_score(folder / "Greed-20-0")["normalized"]]
+
+
+def test_the_picture_has_a_panel_for_each_property_that_differs(folder):
+    plot = ladder(folder)
+    games = [describe(make_task("Greed", max_score=size)) for size in (10, 20)]
+    _, scores = read_ladder(folder)
+    gaps = [1 - np.mean(scores["Q-learning"][rung]) for rung in (0, 1)]
+    assert [panel.x_label.partition(" ")[0] for panel in plot.panels] == [
+        "max_score", "reachable", "agent's", "outcome",
+    ]  # fmt: skip
+    expected = [
+        [10, 20],
+        [np.log10(each.reachable_states) for each in games],
+        [each.moves for each in games],
+        [each.noise for each in games],
+    ]
+    for panel, places in zip(plot.panels, expected, strict=True):
+        (line,) = panel.series
+        order = np.argsort(places)
+        assert line.x == pytest.approx(np.array(places)[order])
+        assert line.y == pytest.approx(np.array(gaps)[order])
+        assert (line.low <= line.y).all()
+        assert (line.y <= line.high).all()
+    assert "Highest max_score with a mean score of 0.99: Q-learning none." in plot.caption
+    assert picture(["ladder", str(folder)]).caption == plot.caption
+
+
+def test_the_highest_rung_is_the_last_that_is_learned():
+    assert highest({0: [0.995], 1: [0.98], 2: [0.98, 1.0], 3: [0.5]}) == 2
+    assert highest({0: [0.98]}) is None
+
+
+def test_runs_must_be_finished_and_of_one_ladder(folder, tmp_path):
+    with pytest.raises(RunError, match="folder must hold finished runs, got"):
+        read_ladder(tmp_path)
+    shutil.copytree(folder / "Greed-10-0", tmp_path / "one")
+    train(
+        TrainConfig(
+            env={"max_score": 10, "sides": 3},
+            algorithm="qlearning",
+            steps=200,
+            num_envs=16,
+            run_folder=tmp_path / "other",
+        )
+    )
+    with pytest.raises(RunError, match="folder must hold runs of one ladder \\(greed-score, gr"):
+        read_ladder(tmp_path)
