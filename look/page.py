@@ -21,6 +21,8 @@ th, td { padding: .25rem .75rem; border-bottom: 1px solid #d0d7de; text-align: l
 table.numbers :is(th, td):nth-child(n+3) { text-align: right; white-space: nowrap }
 table.sortable { position: relative }
 table.sortable :is(th, td):first-child { position: sticky; left: 0; background: #fff }
+table.sortable tr > th { white-space: normal; vertical-align: bottom }
+table.sortable td { white-space: nowrap }
 th button { all: unset; cursor: pointer }
 th button:focus-visible { outline: 2px solid #0072b2 }
 th[aria-sort=ascending] button::after { content: " \\25b2" }

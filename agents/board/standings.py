@@ -110,7 +110,7 @@ def read_standings(folder: Path, track: Track) -> Standings:
         (AGENTS, agent_rows(list(curves), track)),
         (GAMES, game_rows(list(curves))),
         reference_table(
-            {game: make_task(game) for game in track.games},
+            {game: make_task(game) for game in dict.fromkeys(run.game for run in curves)},
             [figure for figure in FIGURES if figure.name == "nines"],
         ),
         len(paths) - len(curves),
