@@ -52,6 +52,7 @@ def tune(
         told.tell()
 
     console.print(told.beginning(), highlight=False, soft_wrap=True)
+    watch([])  # trials of workers that were killed are tried again first
     try:
         run_workers(config, watch)
     except KeyboardInterrupt:
