@@ -10,6 +10,7 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -18,7 +19,7 @@ import optuna
 from filelock import FileLock, Timeout
 from optuna.storages.journal import BaseJournalBackend
 from optuna.study import Study
-from optuna.trial import Trial, TrialState
+from optuna.trial import FrozenTrial, Trial, TrialState
 
 from .config import TuneConfig
 from .study import STARTED, best, distributions, hyperparameters, open_study, space_of
@@ -29,6 +30,8 @@ SEED = 1000
 FINAL_SEEDS = (1001, 1002, 1003)
 #: Number of trials that are run again in the finals.
 FINALISTS = 3
+#: Seconds within which a worker gives its name to a trial that it has begun.
+YOUNG = 60
 #: Seconds between two looks at the trials of other workers.
 INTERVAL = 0.5
 
@@ -58,7 +61,7 @@ def settle(study: Study, folder: Path, mine: Collection[str]) -> None:
     """
     for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
         owner = trial.user_attrs.get("owner")
-        if owner is None or owner in mine:  # None: it has begun just now
+        if owner in mine or (owner is None and _is_young(trial)):
             continue
         path = folder / f".{owner}.lock"
         lock = FileLock(path, timeout=0)
@@ -73,6 +76,12 @@ def settle(study: Study, folder: Path, mine: Collection[str]) -> None:
             continue
         with suppress(OSError):
             path.unlink(missing_ok=True)
+
+
+def _is_young(trial: FrozenTrial) -> bool:
+    """Return whether a trial has begun just now; its worker may not have given its name yet."""
+    begun = trial.datetime_start
+    return begun is not None and (datetime.now() - begun).total_seconds() < YOUNG
 
 
 def work(
@@ -159,9 +168,7 @@ def _run_with(
 
 def _final_step(config: TuneConfig, trials: Study, finals: Study, owner: str) -> bool:
     """Run one of the best trials with another seed; return whether there may be more to do."""
-    taken = [
-        trial.user_attrs.get("pair") for trial in finals.get_trials(deepcopy=False, states=STARTED)
-    ]
+    taken = [pair for _, pair in _pairs(finals)]
     for candidate in best(trials, FINALISTS):
         for seed in FINAL_SEEDS:
             pair = [candidate.number, seed]
@@ -169,7 +176,27 @@ def _final_step(config: TuneConfig, trials: Study, finals: Study, owner: str) ->
                 trial = finals.ask()
                 trial.set_user_attr("owner", owner)
                 trial.set_user_attr("pair", pair)
+                if not _is_first(finals, trial.number, pair):
+                    finals.tell(trial, state=TrialState.FAIL)
+                    return True
                 chosen = hyperparameters(config, candidate.params)
                 _run_with(config, finals, trial, chosen, seed, lambda _point, _value: None)
                 return True
     return _wait(finals)
+
+
+def _pairs(finals: Study) -> list[tuple[int, Any]]:
+    """List the finals that have begun: number, and [candidate, seed] or None if not yet known."""
+    known = finals.get_trials(deepcopy=False, states=STARTED)
+    return [(trial.number, trial.user_attrs.get("pair")) for trial in known]
+
+
+def _is_first(finals: Study, number: int, pair: list[int]) -> bool:
+    """Return whether no final with a smaller number is of the same candidate and seed."""
+    earlier: list[Any] = [None]
+    for _ in range(10):  # until the earlier ones have said what they are, or their worker is dead
+        earlier = [other for before, other in _pairs(finals) if before < number]
+        if None not in earlier:
+            break
+        time.sleep(INTERVAL / 10)
+    return pair not in earlier

@@ -300,3 +300,29 @@ def test_a_folder_that_cannot_be_made_is_refused(search, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="folder must be a place to write to, got"):
         tune(search(folder=tmp_path / "file" / "search"), quiet())
+
+
+def test_a_final_that_two_workers_choose_at_once_runs_once(search):
+    config = search()
+    config.place.mkdir()
+    finals = open_study(journal(config), config, "finals")
+    first, second = finals.ask(), finals.ask()
+    for each in (second, first):
+        each.set_user_attr("pair", [3, 1001])
+    assert work._is_first(finals, first.number, [3, 1001])
+    assert not work._is_first(finals, second.number, [3, 1001])
+
+
+def test_a_trial_whose_worker_was_killed_is_tried_again(search):
+    config = search()
+    config.place.mkdir()
+    study = open_study(journal(config), config)
+    space = work.distributions({"x": Span(0, 1)})
+    lost, running = study.ask(space), study.ask(space)
+    lost.set_user_attr("owner", "killed")
+    running.set_user_attr("owner", "alive")
+    with work.alive(config.place, "alive"):
+        work.settle(study, config.place, [])
+    states = [each.state for each in study.trials]
+    assert states == [TrialState.FAIL, TrialState.RUNNING, TrialState.WAITING]
+    assert study.ask(space).params == lost.params
