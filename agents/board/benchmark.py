@@ -27,7 +27,7 @@ from rich.progress import (
 from ...core import InputError
 from ..runs import folders
 from ..runs.config import RunError, TrainConfig
-from . import leaderboard
+from . import boards
 from .cell import folder_of, is_finished, is_owned
 from .config import BenchmarkConfig
 from .workers import Workers, make_workers
@@ -39,7 +39,7 @@ INTERVAL = 1.0
 def benchmark(
     config: BenchmarkConfig,
     console: Console | None = None,
-    write: Callable[[Path], list[Path]] = leaderboard.write,
+    write: Callable[[Path], list[Path]] = boards.write,
 ) -> list[str]:
     """Run the cells that are not finished, and write the leaderboard.
 

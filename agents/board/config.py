@@ -80,7 +80,7 @@ class BenchmarkConfig:
         if self.ladder is not None:
             games = ()  # the ladder has them
         name = self.ladder or self.track or "benchmark"
-        found = {
+        found: dict[str, Any] = {
             "games": self.games or games,
             "seeds": (SEEDS if track is None else track.seeds)
             if self.seeds is None
