@@ -1,8 +1,8 @@
 """The learning algorithms, one record each.
 
 To add an algorithm, add its record to ``ALGORITHMS``, a file ``hyperparams/<name>.yml`` and its
-search space to ``spaces``. The names and defaults of its hyperparameters are read from the signature
-of its model; their meanings and ranges are in ``runs/arguments.py``.
+search space to ``spaces``. The names and defaults of its hyperparameters are read from the
+signature of its model; their meanings and ranges are in ``runs/arguments.py``.
 """
 
 from collections.abc import Callable, Mapping
