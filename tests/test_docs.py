@@ -30,6 +30,7 @@ NOT_RUN = {
     "exactdice audit mine.npz": "the file is another block's; tests/diagnose/test_files.py",
     "exactdice play --web": "serves until Ctrl-C; tests/play/test_web.py does it",
     "exactdice benchmark": "trains for hours; tests/agents/board runs small ones",
+    "exactdice tune": "trains for an hour; tests/agents/tuning runs small ones",
     "exactdice solve --game FourTwoOneMatch --exact": "takes minutes; a slow test solves it",
     "git clone": "needs a network",
     "make": "makes .venv, or runs this suite",
