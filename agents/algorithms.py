@@ -1,15 +1,17 @@
 """The learning algorithms, one record each.
 
-To add an algorithm, add its record to ``ALGORITHMS`` and a file ``hyperparams/<name>.yml``. The
-names and defaults of its hyperparameters are read from the signature of its model; their meanings
-and ranges are in ``runs/arguments.py``.
+To add an algorithm, add its record to ``ALGORITHMS``, a file ``hyperparams/<name>.yml`` and its
+search space to ``spaces``. The names and defaults of its hyperparameters are read from the
+signature of its model; their meanings and ranges are in ``runs/arguments.py``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Literal
+
+from . import spaces
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class Algorithm:
             into "tables". With the latter two it learns action values.
         masked: whether it is held to the legal actions during training.
         benchmarked: whether ``exactdice benchmark`` runs it by default.
+        space: what ``exactdice tune`` may choose, as a function of the moves (see ``spaces``).
         policy: name of the policy, one of the ``policy_aliases`` of the model's class.
     """
 
@@ -31,6 +34,7 @@ class Algorithm:
     learns_from: Literal["rollouts", "replay", "tables"]
     _: KW_ONLY
     masked: bool
+    space: Callable[[int], spaces.Space]
     benchmarked: bool = False
     policy: str = "MlpPolicy"
 
@@ -59,19 +63,43 @@ class Algorithm:
 ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
     {
         "ppo": Algorithm(
-            "PPO", "sb3_contrib:MaskablePPO", "rollouts", masked=True, benchmarked=True
+            "PPO",
+            "sb3_contrib:MaskablePPO",
+            "rollouts",
+            masked=True,
+            space=spaces.ppo,
+            benchmarked=True,
         ),
-        "dqn": Algorithm("DQN", ".learners.dqn:MaskedDQN", "replay", masked=True, benchmarked=True),
+        "dqn": Algorithm(
+            "DQN",
+            ".learners.dqn:MaskedDQN",
+            "replay",
+            masked=True,
+            space=spaces.dqn,
+            benchmarked=True,
+        ),
         "qlearning": Algorithm(
             "Q-learning",
             ".learners.q_learning:QLearning",
             "tables",
             masked=True,
+            space=spaces.q_learning,
             benchmarked=True,
             policy="QTable",
         ),
-        "a2c": Algorithm("A2C", "stable_baselines3:A2C", "rollouts", masked=False),
-        "trpo": Algorithm("TRPO", "sb3_contrib:TRPO", "rollouts", masked=False),
-        "qrdqn": Algorithm("QR-DQN", ".learners.dqn:MaskedQRDQN", "replay", masked=True),
+        "a2c": Algorithm(
+            "A2C", "stable_baselines3:A2C", "rollouts", masked=False, space=spaces.a2c
+        ),
+        "trpo": Algorithm("TRPO", "sb3_contrib:TRPO", "rollouts", masked=False, space=spaces.trpo),
+        "qrdqn": Algorithm(
+            "QR-DQN", ".learners.dqn:MaskedQRDQN", "replay", masked=True, space=spaces.qrdqn
+        ),
+        "ndqn": Algorithm(
+            "n-step DQN",
+            ".learners.dqn:MaskedDQN",
+            "replay",
+            masked=True,
+            space=spaces.n_step_dqn,
+        ),
     }
 )

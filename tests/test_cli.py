@@ -400,6 +400,8 @@ def test_reproduce_ends_well(run, monkeypatch, arguments, shown):
         (["train", "--env", "encoding", "two_hot"], "encoding must be one of 'integer'"),
         (["train", "--self-play", "--game", "LowestScore"], "self_play needs a zero-sum game"),
         (["benchmark", "--seeds", "0"], "seeds must be at least 1, got 0"),
+        (["tune", "--trials", "0"], "trials must be at least 1, got 0"),
+        (["tune", "--track", "exactdice-2k"], "track must be one of 'exactdice-10k'"),
         (["benchmark", "--games", "Chess"], "game must be one of Greed"),
         (["fly"], "fly"),
     ],
@@ -448,7 +450,7 @@ for words in json.loads(sys.argv[2]):
             ends.append([end.code, said.getvalue(), complaint.getvalue()])
 print(json.dumps(ends))
 """
-HEAVY = "torch,stable_baselines3,sb3_contrib,matplotlib,pydantic,yaml,scipy,pandas,ray"
+HEAVY = "torch,stable_baselines3,sb3_contrib,matplotlib,pydantic,yaml,scipy,pandas,ray,optuna"
 
 
 def run_without(libraries, commands, cwd):
@@ -468,6 +470,7 @@ def test_commands_without_training_need_the_light_extra_alone(tmp_path):
         (["--help"], "Train an agent and score it exactly"),
         (["train", "--help"], "--eval-interval"),
         (["benchmark", "--help"], "--backend"),
+        (["tune", "--help"], "--trials"),
         (["play", "--coach", "--against", "if_else", *SMALL], "The same game again"),
     ]
     fails = [
@@ -476,6 +479,7 @@ def test_commands_without_training_need_the_light_extra_alone(tmp_path):
         ["score", "mine"],
         ["plot", "mine"],
         ["benchmark"],
+        ["tune"],
         ["play", "--against", "mine"],
         ["audit", "mine/certificate.npz"],
     ]

@@ -26,6 +26,7 @@ EXTRAS = {
 } | dict.fromkeys(
     (
         "filelock",
+        "optuna",
         "pydantic",
         "sb3_contrib",
         "scipy",

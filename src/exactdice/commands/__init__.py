@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ..agents.board.config import BenchmarkConfig
 from ..agents.runs.config import TrainConfig
+from ..agents.tuning.config import TuneConfig
 from . import (
     audit,
     benchmark,
@@ -21,6 +22,7 @@ from . import (
     score,
     solve,
     train,
+    tune,
     verify,
 )
 
@@ -43,6 +45,7 @@ COMMANDS = {
     "reproduce": Command(reproduce.ReproduceConfig, reproduce.run),
     "diagnose": Command(diagnose.DiagnoseConfig, diagnose.run),
     "benchmark": Command(BenchmarkConfig, benchmark.run),
+    "tune": Command(TuneConfig, tune.run),
     "plot": Command(plot.PlotConfig, plot.run),
     "report": Command(report.ReportConfig, report.run),
     "play": Command(play.PlayConfig, play.run),

@@ -1,0 +1,96 @@
+"""The options of ``exactdice tune``."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+
+from ...core import InputError, at_least, one_of
+from ...envs import find_game
+from ..algorithms import ALGORITHMS
+from ..runs.options import ALGORITHMS_IN_WORDS, AlgorithmName, GameName, TrackName
+from ..tracks import TRACKS, Track
+
+
+@dataclass(frozen=True)
+class TuneConfig:
+    """Search for hyperparameters of an algorithm on a track: one set for all its games.
+
+    Call it again to continue a search that was stopped or killed; call it several times at once,
+    also on machines that share the folder, to search faster.
+    """
+
+    track: TrackName = "exactdice-100k"
+    """Track of the benchmark, which gives the moves and the games."""
+
+    algorithm: Annotated[
+        AlgorithmName, tyro.conf.arg(help=f"Learning algorithm: {ALGORITHMS_IN_WORDS}.")
+    ] = "ppo"
+    """Learning algorithm, a name in ``ALGORITHMS``."""
+
+    trials: int = 50
+    """Number of sets of hyperparameters to try in all, those of earlier calls included."""
+
+    games: tuple[GameName, ...] | None = None
+    """Games that the hyperparameters are for. Default: all games of the track together."""
+
+    seed: int = 0
+    """Seed of the search. With one job, the same seed gives the same trials."""
+
+    folder: Path | None = None
+    """Folder of the search and of what it finds. Default: runs/tune/<track>-<algorithm>."""
+
+    jobs: int = -1
+    """Number of trials that run at the same time; -1 for the number of processors."""
+
+    backend: Literal["local", "ray"] = "local"
+    """local: processes of this machine. ray: a Ray cluster, at RAY_ADDRESS or else a local one."""
+
+    def __post_init__(self) -> None:
+        """Check what can be checked at once.
+
+        Raises:
+            ValueError: naming the option, the requirement and the value.
+        """
+        one_of("track", self.track, tuple(TRACKS))
+        one_of("algorithm", self.algorithm, tuple(ALGORITHMS))
+        at_least("trials", self.trials, 1)
+        at_least("seed", self.seed, 0)
+        if self.jobs != -1:
+            at_least("jobs", self.jobs, 1)
+        if self.games is not None and not self.games:
+            raise InputError("games must be one at least, got none")
+        for game in self.games or ():
+            one_of("games", find_game(game).name, self.rules.games)
+        folder = self.folder or Path("runs", "tune", f"{self.track}-{self.algorithm}")
+        object.__setattr__(self, "folder", Path(folder))
+
+    @property
+    def rules(self) -> Track:
+        """The track."""
+        return TRACKS[self.track]
+
+    @property
+    def place(self) -> Path:
+        """The folder."""
+        assert self.folder is not None
+        return self.folder
+
+    @property
+    def chosen_games(self) -> tuple[str, ...]:
+        """The games, each once, in the order of the track."""
+        wanted = self.games or self.rules.games
+        names = {find_game(game).name for game in wanted}
+        return tuple(game for game in self.rules.games if game in names)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what determines the trials of a search: all but their number."""
+        return {
+            "track": self.track,
+            "version": self.rules.version,
+            "algorithm": self.algorithm,
+            "games": list(self.chosen_games),
+            "seed": self.seed,
+            "space": repr(ALGORITHMS[self.algorithm].space(self.rules.moves)),
+        }

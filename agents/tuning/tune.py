@@ -1,0 +1,75 @@
+"""``exactdice tune``: run the search, and write what it has found.
+
+The folder of a search holds
+
+    journal.log      every trial, from which the search goes on (see ``study``)
+    trials.csv, .md  a line for each trial: its hyperparameters and scores
+    <algorithm>.yml  the best hyperparameters, in the shape of rl_zoo3
+"""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from optuna.study import Study
+from rich.console import Console
+
+from ...core import InputError
+from . import tables
+from .config import TuneConfig
+from .study import open_study
+from .work import settle
+from .workers import journal, run_workers
+
+
+def tune(
+    config: TuneConfig,
+    console: Console | None = None,
+    draw: Callable[[Study, Path], list[Path]] | None = None,
+) -> list[Path]:
+    """Run the trials that are missing, then the finals, and write the results.
+
+    Args:
+        config: the options.
+        console: prints a line for each trial.
+        draw: draws pictures of the trials into the folder, and returns their files.
+
+    Returns:
+        The files with the results.
+
+    Raises:
+        InputError: if the folder cannot be written to, or holds another search.
+    """
+    console = console or Console()
+    _check_folder(config.place)
+    backend = journal(config)
+    trials, finals = open_study(backend, config), open_study(backend, config, "finals")
+    told = tables.Teller(config, trials, finals, console)
+
+    def watch(mine: list[str]) -> None:
+        for study in (trials, finals):
+            settle(study, config.place, mine)
+        told.tell()
+
+    console.print(told.beginning(), highlight=False, soft_wrap=True)
+    watch([])  # trials of workers that were killed are tried again first
+    try:
+        run_workers(config, watch)
+    except KeyboardInterrupt:
+        console.print("stopped; the same command goes on", highlight=False)
+        raise
+    told.tell()
+    written = [*tables.write(config, trials, finals), *(draw(trials, config.place) if draw else [])]
+    for path in written:
+        console.print(f"written: {path}", highlight=False, soft_wrap=True)
+    return written
+
+
+def _check_folder(folder: Path) -> None:
+    """Make the folder if there is none, and check that it can be written to."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"folder must be a place to write to, got {folder}: {reason}") from None

@@ -1,0 +1,202 @@
+"""The loop of a worker: it takes trials of the search until there is nothing left to do.
+
+A worker locks a file of the folder as long as it lives. A trial that is running although nobody
+holds the lock of its worker was killed: it counts as failed, and its hyperparameters are tried
+again. Workers on other machines of a cluster (Ray) cannot lock files of the folder; the process
+that started them holds their locks.
+"""
+
+import time
+import uuid
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import optuna
+from filelock import FileLock, Timeout
+from optuna.storages.journal import BaseJournalBackend
+from optuna.study import Study
+from optuna.trial import FrozenTrial, Trial, TrialState
+
+from .config import TuneConfig
+from .study import STARTED, best, distributions, hyperparameters, open_study, space_of
+from .trial import Diverged, Report, bounded_nines, run_trial
+
+#: Seeds of training: of the trials, and of the finals. The seeds of the board are below 1000.
+SEED = 1000
+FINAL_SEEDS = (1001, 1002, 1003)
+#: Number of trials that are run again in the finals.
+FINALISTS = 3
+#: Seconds within which a worker gives its name to a trial that it has begun.
+YOUNG = 60
+#: Seconds between two looks at the trials of other workers.
+INTERVAL = 0.5
+
+
+def new_owner() -> str:
+    """Return a name for a worker."""
+    return uuid.uuid4().hex
+
+
+@contextmanager
+def alive(folder: Path, owner: str) -> Iterator[None]:
+    """Hold the lock of a worker."""
+    path = folder / f".{owner}.lock"
+    with FileLock(path):
+        yield
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
+
+
+def settle(study: Study, folder: Path, mine: Collection[str]) -> None:
+    """Fail the running trials whose worker was killed, and have them tried again.
+
+    Args:
+        study: the trials.
+        folder: the folder of the search.
+        mine: the workers whose locks this process holds.
+    """
+    for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
+        owner = trial.user_attrs.get("owner")
+        if owner in mine or (owner is None and _is_young(trial)):
+            continue
+        path = folder / f".{owner}.lock"
+        lock = FileLock(path, timeout=0)
+        try:
+            with lock:
+                now = study.get_trials(deepcopy=False)[trial.number]
+                if now.state == TrialState.RUNNING:
+                    study.tell(trial.number, state=TrialState.FAIL)
+                    if trial.params:
+                        study.enqueue_trial(trial.params)
+        except Timeout:
+            continue
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def _is_young(trial: FrozenTrial) -> bool:
+    """Return whether a trial has begun just now; its worker may not have given its name yet."""
+    begun = trial.datetime_start
+    return begun is not None and (datetime.now() - begun).total_seconds() < YOUNG
+
+
+def work(
+    config: TuneConfig,
+    backend: BaseJournalBackend,
+    owner: str,
+    between: Callable[[], None] = lambda: None,
+) -> None:
+    """Run trials until all are done, then the finals.
+
+    Args:
+        config: the options of the search.
+        backend: the journal.
+        owner: name of this worker.
+        between: called after each trial.
+    """
+    trials = open_study(backend, config)
+    finals = open_study(backend, config, "finals")
+    for step in (_trial_step, _final_step):
+        while step(config, trials, finals, owner):
+            between()
+
+
+def _trial_step(config: TuneConfig, trials: Study, _finals: Study, owner: str) -> bool:
+    """Run a trial, or wait for those of others; return whether there may be more to do."""
+    if _started(trials) < config.trials:
+        trial = trials.ask(distributions(space_of(config)))
+        trial.set_user_attr("owner", owner)
+        if _started(trials, trial.number) >= config.trials:  # others have begun the last ones
+            trials.tell(trial, state=TrialState.FAIL)
+        else:
+            _run(config, trials, trial)
+        return True
+    return _wait(trials)
+
+
+def _started(study: Study, before: int | None = None) -> int:
+    """Count trials that have begun and have not failed, of those with a number below ``before``."""
+    known = study.get_trials(deepcopy=False, states=STARTED)
+    return sum(before is None or trial.number < before for trial in known)
+
+
+def _wait(study: Study) -> bool:
+    """Wait a moment if a trial is running; return whether one is."""
+    running = bool(study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)))
+    if running:
+        time.sleep(INTERVAL)
+    return running
+
+
+def _run(config: TuneConfig, study: Study, trial: Trial) -> None:
+    """Run a trial with the hyperparameters that were drawn for it."""
+
+    def report(point: int, value: float) -> None:
+        trial.report(value, point)
+        if trial.should_prune():
+            raise optuna.TrialPruned
+
+    chosen = hyperparameters(config, trial.params)
+    _run_with(config, study, trial, chosen, SEED, report)
+
+
+def _run_with(
+    config: TuneConfig,
+    study: Study,
+    trial: Trial,
+    chosen: dict[str, Any],
+    seed: int,
+    report: Report,
+) -> None:
+    """Train on all games and tell the study the mean nines, or that the trial was stopped."""
+    started = time.monotonic()
+    try:
+        found = run_trial(config.algorithm, config.rules, config.chosen_games, chosen, seed, report)
+    except (Diverged, optuna.TrialPruned):
+        found = None
+    trial.set_user_attr("seconds", round(time.monotonic() - started, 1))
+    if found is None:
+        study.tell(trial, state=TrialState.PRUNED)
+        return
+    trial.set_user_attr("normalized", found)
+    study.tell(trial, fmean(map(bounded_nines, found.values())))
+
+
+def _final_step(config: TuneConfig, trials: Study, finals: Study, owner: str) -> bool:
+    """Run one of the best trials with another seed; return whether there may be more to do."""
+    taken = [pair for _, pair in _pairs(finals)]
+    for candidate in best(trials, FINALISTS):
+        for seed in FINAL_SEEDS:
+            pair = [candidate.number, seed]
+            if pair not in taken:
+                trial = finals.ask()
+                trial.set_user_attr("owner", owner)
+                trial.set_user_attr("pair", pair)
+                if not _is_first(finals, trial.number, pair):
+                    finals.tell(trial, state=TrialState.FAIL)
+                    return True
+                chosen = hyperparameters(config, candidate.params)
+                _run_with(config, finals, trial, chosen, seed, lambda _point, _value: None)
+                return True
+    return _wait(finals)
+
+
+def _pairs(finals: Study) -> list[tuple[int, Any]]:
+    """List the finals that have begun: number, and [candidate, seed] or None if not yet known."""
+    known = finals.get_trials(deepcopy=False, states=STARTED)
+    return [(trial.number, trial.user_attrs.get("pair")) for trial in known]
+
+
+def _is_first(finals: Study, number: int, pair: list[int]) -> bool:
+    """Return whether no final with a smaller number is of the same candidate and seed."""
+    earlier: list[Any] = [None]
+    for _ in range(10):  # until the earlier ones have said what they are, or their worker is dead
+        earlier = [other for before, other in _pairs(finals) if before < number]
+        if None not in earlier:
+            break
+        time.sleep(INTERVAL / 10)
+    return pair not in earlier

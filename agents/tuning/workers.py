@@ -1,0 +1,166 @@
+"""Workers of a search: in this process, in other processes, or on a Ray cluster.
+
+The benchmark gives every cell a process of its own. The runs of a trial last seconds, less than a
+process needs to import PyTorch; therefore a worker of a search lives as long as the search, and
+keeps the tables and the optimum of every game. Workers take trials from the journal by themselves.
+"""
+
+import multiprocessing
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from optuna.storages.journal import BaseJournalBackend, JournalFileBackend, JournalFileOpenLock
+
+from ...core import InputError
+from ..board.processors import processors
+from ..board.workers import _end_with_parent
+from ..runs.hyperparameters import first_line
+from .config import TuneConfig
+from .work import INTERVAL, alive, new_owner, work
+
+#: Called again and again while workers run, with the names of those that this process locks.
+Watch = Callable[[list[str]], None]
+
+
+def journal(config: TuneConfig) -> BaseJournalBackend:
+    """Return the journal of a search, a file in its folder."""
+    path = str(config.place / "journal.log")
+    return JournalFileBackend(path, lock_obj=JournalFileOpenLock(path))
+
+
+def run_workers(config: TuneConfig, watch: Watch) -> None:
+    """Run workers until the search is done.
+
+    Args:
+        config: the options of the search.
+        watch: called while workers run.
+
+    Raises:
+        InputError: if the backend ``ray`` is not installed, or its cluster cannot be reached.
+        RuntimeError: if a worker failed.
+    """
+    if config.backend == "ray":
+        _on_ray(config, watch)
+        return
+    count = processors() if config.jobs == -1 else config.jobs
+    count = min(count, config.trials)
+    if count == 1:
+        owner = new_owner()
+        with alive(config.place, owner):
+            work(config, journal(config), owner, lambda: watch([owner]))
+    else:
+        _in_processes(config, count, watch)
+
+
+def _in_processes(config: TuneConfig, count: int, watch: Watch) -> None:
+    """Run workers in processes of their own, which end with this one."""
+    context = multiprocessing.get_context("spawn")
+    failures = context.SimpleQueue()
+    processes = [
+        context.Process(target=_work, args=(config, failures), daemon=True) for _ in range(count)
+    ]
+    for process in processes:
+        process.start()
+    try:
+        while any(process.is_alive() for process in processes):
+            for process in processes:
+                process.join(INTERVAL / count)
+            watch([])
+    finally:
+        for process in processes:
+            process.kill()  # a trial that is running is tried again by the next call
+            process.join()
+    if not failures.empty():
+        raise RuntimeError(failures.get())
+    ended = [process.exitcode for process in processes if process.exitcode]
+    if ended:
+        raise RuntimeError(f"a worker ended with exit code {ended[0]}: call again to go on")
+
+
+def _work(config: TuneConfig, failures: Any) -> None:
+    """Work; the main function of a process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    owner = new_owner()
+    with alive(config.place, owner):
+        try:
+            work(config, journal(config), owner)
+        except Exception as error:
+            failures.put(f"{type(error).__name__}: {error}")
+
+
+class _Served(BaseJournalBackend):
+    """The journal of the machine that the search was called on, for a worker on another one."""
+
+    def __init__(self, ray: Any, server: Any) -> None:
+        self._ray, self._server = ray, server
+
+    def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:
+        return iter(self._ray.get(self._server.read.remote(log_number_from)))
+
+    def append_logs(self, logs: list[dict[str, Any]]) -> None:
+        self._ray.get(self._server.append.remote(logs))
+
+
+class _Server:
+    """Reads and writes the journal; an actor on the machine that the search was called on."""
+
+    def __init__(self, config: TuneConfig) -> None:
+        self._journal = journal(config)
+
+    def read(self, start: int) -> list[dict[str, Any]]:
+        return list(self._journal.read_logs(start))
+
+    def append(self, logs: list[dict[str, Any]]) -> None:
+        self._journal.append_logs(logs)
+
+
+def _on_ray(config: TuneConfig, watch: Watch) -> None:
+    with _connected() as ray, ExitStack() as stack:
+        here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
+            ray.get_runtime_context().get_node_id(), soft=False
+        )
+        options = {"scheduling_strategy": here, "num_cpus": 0}
+        server = ray.remote(_Server).options(**options).remote(config)
+        cpus = int(ray.cluster_resources().get("CPU", 1))
+        count = min(max(1, cpus) if config.jobs == -1 else config.jobs, config.trials)
+        owners = [new_owner() for _ in range(count)]
+        for owner in owners:
+            stack.enter_context(alive(config.place, owner))
+        run = ray.remote(_remote_work)
+        running = [run.remote(config, server, owner) for owner in owners]
+        while running:
+            ended, running = ray.wait(running, timeout=INTERVAL)
+            ray.get(ended)
+            watch(owners)
+
+
+def _remote_work(config: TuneConfig, server: Any, owner: str) -> None:
+    import ray
+
+    work(config, _Served(ray, server), owner)
+
+
+@contextmanager
+def _connected() -> Iterator[Any]:
+    """Connect to the cluster at RAY_ADDRESS, or begin one here; leave it at the end."""
+    try:
+        import ray
+    except ModuleNotFoundError:
+        raise InputError("backend ray needs more libraries: pip install 'exactdice[ray]'") from None
+    mine = not ray.is_initialized()
+    if mine:
+        try:
+            ray.init(logging_level="ERROR", log_to_driver=False)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise InputError(
+                f"backend ray must reach a cluster, got: {first_line(error)}"
+            ) from None
+    try:
+        yield ray
+    finally:
+        if mine:
+            ray.shutdown()

@@ -1,0 +1,328 @@
+"""The search for hyperparameters: what it draws, stops, repeats and writes."""
+
+import csv
+import math
+import os
+import threading
+from itertools import pairwise
+
+import pytest
+import yaml
+from exactdice.agents.algorithms import ALGORITHMS
+from exactdice.agents.runs import config as run_config
+from exactdice.agents.runs.arguments import read_hyperparameters
+from exactdice.agents.runs.config import TrainConfig
+from exactdice.agents.runs.train import train
+from exactdice.agents.spaces import Choice, Powers, Span, hyperparameters_of
+from exactdice.agents.tracks import TRACKS, Track
+from exactdice.agents.tuning import config as tune_config
+from exactdice.agents.tuning import study, trial, work
+from exactdice.agents.tuning.config import TuneConfig
+from exactdice.agents.tuning.study import RUNGS, open_study
+from exactdice.agents.tuning.tune import tune
+from exactdice.agents.tuning.workers import journal
+from exactdice.core import InputError
+from exactdice.look.tuning import importances
+from optuna.trial import TrialState
+from rich.console import Console
+
+GAMES = ("FourTwoOne", "Greed", "LowestScore")
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch):
+    """Put a track of 640 moves beside the others."""
+    tracks = {**TRACKS, "tiny": Track("tiny", 1, 640, GAMES)}
+    for module in (run_config, tune_config):
+        monkeypatch.setattr(module, "TRACKS", tracks)
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # most of the time of these searches
+    monkeypatch.setattr(study, "RANDOM_TRIALS", 3)
+    monkeypatch.setattr(study, "GRACE", 2)
+
+
+@pytest.fixture
+def search(tmp_path):
+    """Make the options of a search of 5 trials with one job."""
+
+    def make(**options):
+        defaults = {"track": "tiny", "algorithm": "qlearning", "trials": 5, "jobs": 1}
+        return TuneConfig(**{**defaults, "folder": tmp_path / "search", **options})
+
+    return make
+
+
+@pytest.fixture
+def formula(monkeypatch):
+    """Replace training by a formula of the hyperparameters; return the list of its calls."""
+    calls = []
+
+    def run_trial(_algorithm, _track, games, hyperparameters, seed, report):
+        calls.append((hyperparameters, seed))
+        score = 1 - hyperparameters["omega"] / 2 - (seed - 1000) * 0.001
+        for number, _game in enumerate(games):
+            for percent in (50, 100):
+                report(100 * number + percent, trial.bounded_nines(score))
+        return dict.fromkeys(games, score)
+
+    monkeypatch.setattr(work, "run_trial", run_trial)
+    return calls
+
+
+def quiet():
+    return Console(quiet=True)
+
+
+def drawn(config):
+    kept = [
+        each for each in open_study(journal(config), config).trials if each.state != TrialState.FAIL
+    ]
+    return [(each.params, each.state, each.value) for each in kept]
+
+
+@pytest.mark.parametrize("track", ["exactdice-10k", "exactdice-100k", "exactdice-1m"])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_both_ends_of_every_space_are_hyperparameters_with_many_updates(algorithm, track):
+    moves = TRACKS[track].moves
+    space = ALGORITHMS[algorithm].space(moves)
+    for end in (0, -1):
+        chosen = {
+            name: 2 ** entry.exponents[end]
+            if isinstance(entry, Powers)
+            else entry.options[end]
+            if isinstance(entry, Choice)
+            else (entry.low, entry.high)[end]
+            if isinstance(entry, Span) and not entry.whole
+            else int((entry.low, entry.high)[end])
+            if isinstance(entry, Span)
+            else entry
+            for name, entry in space.items()
+        }
+        checked = read_hyperparameters(algorithm, hyperparameters_of(chosen, moves))
+        assert moves // checked.rollout >= 19
+        assert 0.9 * moves < moves // checked.rollout * checked.rollout <= moves
+
+
+def test_gradient_steps_of_a_run_are_as_chosen():
+    space = {"n_envs": 16, "updates": 2500.0}
+    assert hyperparameters_of(space, 10_000)["gradient_steps"] == 4
+    few = hyperparameters_of({**space, "updates": 312.0}, 10_000)
+    assert (few["train_freq"], few["gradient_steps"]) == (2, 1)
+
+
+@pytest.mark.usefixtures("formula")
+def test_the_same_search_draws_the_same_trials(search, tmp_path):
+    tune(search(trials=6), quiet())
+    tune(search(trials=6, folder=tmp_path / "again"), quiet())
+    assert drawn(search()) == drawn(search(folder=tmp_path / "again"))
+    other = search(seed=1, folder=tmp_path / "other")
+    tune(other, quiet())
+    assert drawn(other)[0] != drawn(search())[0]
+
+
+def test_a_search_that_was_killed_goes_on_as_if_it_was_not(search, formula, tmp_path, monkeypatch):
+    whole = search(trials=7, folder=tmp_path / "whole")
+    tune(whole, quiet())
+    real, before = work.run_trial, len(formula)
+
+    def killed(*arguments):
+        if len(formula) - before == 4:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    monkeypatch.setattr(work, "run_trial", killed)
+    with pytest.raises(KeyboardInterrupt):
+        tune(search(trials=7), quiet())
+    monkeypatch.setattr(work, "run_trial", real)
+    tune(search(trials=7), quiet())
+    assert drawn(search()) == drawn(whole)
+    files = [(place / "trials.md").read_text() for place in (whole.place, search().place)]
+    assert len(files[0].splitlines()) == len(files[1].splitlines())
+
+
+def test_a_finished_search_trains_nothing_and_a_larger_one_goes_on(search, formula):
+    tune(search(), quiet())
+    done, before = len(formula), drawn(search())
+    tune(search(), quiet())
+    assert len(formula) == done
+    tune(search(trials=7), quiet())
+    assert drawn(search())[:5] == before
+    assert len(drawn(search())) == 7
+
+
+@pytest.mark.usefixtures("formula")
+def test_workers_share_a_journal_and_run_each_trial_and_each_final_once(search):
+    config = search(trials=7)
+    config.place.mkdir()
+    owners = ["a", "b", "c"]
+    threads = [
+        threading.Thread(target=work.work, args=(config, journal(config), owner))
+        for owner in owners
+    ]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    trials = drawn(config)
+    assert len(trials) == 7
+    assert len({tuple(params.values()) for params, _, _ in trials}) == 7
+    finals = open_study(journal(config), config, "finals").trials
+    assert {tuple(each.user_attrs["pair"]) for each in finals} == {
+        (best, seed)
+        for best in {each.user_attrs["pair"][0] for each in finals}
+        for seed in work.FINAL_SEEDS
+    }
+
+
+@pytest.mark.usefixtures("formula")
+def test_the_worse_half_is_stopped_at_a_rung_after_the_first_trials(search):
+    tune(search(trials=10), quiet())
+    trials = open_study(journal(search()), search()).trials
+    stopped = [each for each in trials if each.state == TrialState.PRUNED]
+    assert stopped
+    for each in stopped:
+        point = each.last_step
+        assert point in RUNGS
+        others = [
+            other.intermediate_values[point]
+            for other in trials
+            if other.number < each.number and point in other.intermediate_values
+        ]
+        assert sum(value > each.value for value in others) > len(others) / 2
+
+
+def test_the_best_of_the_finals_is_written_and_read_back_by_a_training_run(search, formula):
+    config = search()
+    tune(config, quiet())
+    finals = formula[-9:]
+    assert {seed for _, seed in finals} == set(work.FINAL_SEEDS)
+    path = config.place / "qlearning.yml"
+    found = yaml.safe_load(path.read_text())["default"]
+    assert found["omega"] == min(hyperparameters["omega"] for hyperparameters, _ in finals)
+    read = TrainConfig(game="Greed", algorithm="qlearning", track="tiny", conf=path)
+    assert read.hyperparameters.omega == found["omega"]
+    assert read.total_steps <= 640
+
+
+@pytest.mark.usefixtures("formula")
+def test_one_game_gets_an_entry_of_its_own(search):
+    config = search(games=("FourTwoOne",))
+    tune(config, quiet())
+    content = yaml.safe_load((config.place / "qlearning.yml").read_text())
+    assert list(content) == ["exactdice/FourTwoOne-v0"]
+
+
+@pytest.mark.usefixtures("formula")
+def test_the_tables_have_a_row_for_each_trial_the_best_first(search):
+    tune(search(), quiet())
+    with (search().place / "trials.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert sorted(int(row["trial"]) for row in rows) == list(range(5))
+    done = [float(row["nines"]) for row in rows if row["Greed"]]
+    assert all(first >= second for first, second in pairwise(done))
+    assert "| trial | nines |" in (search().place / "trials.md").read_text()
+
+
+@pytest.mark.usefixtures("formula")
+def test_the_picture_names_what_mattered(search):
+    tune(search(trials=16), quiet())
+    bars = importances(open_study(journal(search()), search())).panels[0]
+    assert bars.labels[0] == "omega"  # the formula depends on nothing else
+    assert math.isclose(sum(bars.values), 1)
+
+
+def test_a_trial_gives_the_exact_score_of_a_run_with_its_file(tmp_path, monkeypatch):
+    """A trial has no run folder; ``train`` with its file and seed ends with the same score."""
+    for module in ("callback", "run", "train"):
+        monkeypatch.setattr(f"exactdice.agents.runs.{module}.TRACKS", tune_config.TRACKS)
+    chosen = {"n_envs": 2, "omega": 0.5, "initial_value": 0.5, "exploration_fraction": 0.5}
+    chosen |= {"exploration_initial_eps": 1.0, "exploration_final_eps": 0.05}
+    found = hyperparameters_of(chosen, 640)
+    points = []
+    track = tune_config.TRACKS["tiny"]
+    report = lambda *point: points.append(point)  # noqa: E731  a list of its calls
+    scores = trial.run_trial("qlearning", track, ["FourTwoOne"], found, 1000, report)
+    path = tmp_path / "conf.yml"
+    path.write_text(yaml.safe_dump({"default": found}))
+    options = {"game": "FourTwoOne", "algorithm": "qlearning", "track": "tiny", "seed": 1000}
+    config = TrainConfig(**options, conf=path, run_folder=tmp_path / "run")
+    assert train(config, quiet()).normalized == scores["FourTwoOne"]
+    assert points[-1] == (100, trial.bounded_nines(scores["FourTwoOne"]))
+    assert [point for point, _ in points] == [1, 2, 5, 10, 20, 50, 100]
+
+
+def test_weights_that_diverge_end_a_trial_with_the_worst_score(monkeypatch):
+    reports, track = [], tune_config.TRACKS["tiny"]
+    report = lambda *point: reports.append(point)  # noqa: E731  a list of its calls
+
+    def diverge(*_):
+        raise trial.Diverged
+
+    monkeypatch.setattr(trial, "_run_game", diverge)
+    with pytest.raises(trial.Diverged):
+        trial.run_trial("qlearning", track, GAMES, {"n_envs": 2, "n_timesteps": 640}, 0, report)
+    assert reports == [(100, trial.WORST)]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"track": "exactdice-2k"}, "track must be one of 'exactdice-10k', "),
+        ({"algorithm": "rainbow"}, "algorithm must be one of 'ppo', "),
+        ({"trials": 0}, "trials must be at least 1, got 0"),
+        ({"jobs": 0}, "jobs must be at least 1, got 0"),
+        ({"games": ()}, "games must be one at least, got none"),
+        (
+            {"games": ("ShutTheBox",)},
+            "games must be one of 'FourTwoOne', 'Greed', 'LowestScore', got",
+        ),
+    ],
+)
+def test_options_out_of_range_are_refused(search, options, message):
+    with pytest.raises(InputError, match=message):
+        search(**options)
+
+
+@pytest.mark.usefixtures("formula")
+def test_the_folder_of_another_search_is_refused(search):
+    tune(search(trials=1), quiet())
+    with pytest.raises(InputError, match="has algorithm qlearning instead of ppo: choose another"):
+        tune(search(algorithm="ppo"), quiet())
+
+
+def test_a_damaged_journal_is_refused(search):
+    search().place.mkdir()
+    (search().place / "journal.log").write_text("no journal\nat all\n")
+    with pytest.raises(InputError, match="whose journal.log is damaged"):
+        tune(search(), quiet())
+
+
+def test_a_folder_that_cannot_be_made_is_refused(search, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="folder must be a place to write to, got"):
+        tune(search(folder=tmp_path / "file" / "search"), quiet())
+
+
+def test_a_final_that_two_workers_choose_at_once_runs_once(search):
+    config = search()
+    config.place.mkdir()
+    finals = open_study(journal(config), config, "finals")
+    first, second = finals.ask(), finals.ask()
+    for each in (second, first):
+        each.set_user_attr("pair", [3, 1001])
+    assert work._is_first(finals, first.number, [3, 1001])
+    assert not work._is_first(finals, second.number, [3, 1001])
+
+
+def test_a_trial_whose_worker_was_killed_is_tried_again(search):
+    config = search()
+    config.place.mkdir()
+    study = open_study(journal(config), config)
+    space = work.distributions({"x": Span(0, 1)})
+    lost, running = study.ask(space), study.ask(space)
+    lost.set_user_attr("owner", "killed")
+    running.set_user_attr("owner", "alive")
+    with work.alive(config.place, "alive"):
+        work.settle(study, config.place, [])
+    states = [each.state for each in study.trials]
+    assert states == [TrialState.FAIL, TrialState.RUNNING, TrialState.WAITING]
+    assert study.ask(space).params == lost.params
