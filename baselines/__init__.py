@@ -13,7 +13,9 @@ from .policies.names import (
 from .policies.preferences import NetworkPolicy, choose
 from .scoring.blunders import Blunder
 from .scoring.certificate import CertificateError, certificate, verify
+from .scoring.mixture import score_mixture
 from .scoring.score import LOGGED, ImpossibleScoreError, Score, exact_evaluation, score
+from .scoring.self_play import SelfPlayScore, score_self_play
 from .scoring.tournament import PayoffMatrix, payoff_matrix
 from .solving.evaluation import Evaluation, Solution
 from .solving.induction import equilibrium
@@ -46,6 +48,7 @@ __all__ = [
     "PolicyLike",
     "Reading",
     "Score",
+    "SelfPlayScore",
     "Sight",
     "Solution",
     "Task",
@@ -73,6 +76,8 @@ __all__ = [
     "register_environment",
     "register_policies",
     "score",
+    "score_mixture",
+    "score_self_play",
     "solve",
     "task_and_sight",
     "verify",
