@@ -13,7 +13,7 @@ from .policies.names import (
 from .policies.preferences import NetworkPolicy, choose
 from .scoring.blunders import Blunder
 from .scoring.certificate import CertificateError, certificate, verify
-from .scoring.mixture import score_mixture
+from .scoring.mixture import MOST_MEMBERS, score_mixture
 from .scoring.score import LOGGED, ImpossibleScoreError, Score, exact_evaluation, score
 from .scoring.self_play import SelfPlayScore, score_self_play
 from .scoring.tournament import PayoffMatrix, payoff_matrix
@@ -36,6 +36,7 @@ look_at = task_and_sight  # the former name
 
 __all__ = [
     "LOGGED",
+    "MOST_MEMBERS",
     "Blunder",
     "CertificateError",
     "Evaluation",

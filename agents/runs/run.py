@@ -16,6 +16,7 @@ from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
 from ...baselines import Score, Task, certificate
 from ...core import FloatArray
+from ..algorithms import ALGORITHMS
 from ..learners.self_play import SelfPlay
 from ..learners.vec_env import GameVecEnv
 from .config import RunError, TrainConfig
@@ -72,8 +73,12 @@ class Record:
         """
         env = self.model.get_env()
         if isinstance(env, GameVecEnv):
-            content = {**_state(self.model, env), "log": self.log}
+            content = {**_state(self.model, env), "log": self.log, **self.more_state()}
             write_with(self.folder / "checkpoint.pt", lambda buffer: th.save(content, buffer))
+
+    def more_state(self) -> dict[str, Any]:
+        """Give what is saved besides the state of the model and of its games."""
+        return {}
 
 
 @dataclass(frozen=True)
@@ -113,14 +118,24 @@ class Run(Record):
             )
         task, model, callbacks = _parts(config)
         _log_into(folder, model, config)
-        return cls(folder, model, _restore(folder, model), config, task, callbacks)
+        log = _restore(folder, model, callbacks)
+        return cls(folder, model, log, config, task, callbacks)
 
-    def finish(self, score: Score, **more: float) -> None:
+    @property
+    def self_play(self) -> SelfPlay | None:
+        """The callback that has the model play against itself; None if there is none."""
+        return _self_play(self.callbacks)
+
+    def more_state(self) -> dict[str, Any]:
+        """Give the state of self-play, if there is one."""
+        return {} if self.self_play is None else {"self_play": self.self_play.state()}
+
+    def finish(self, score: Score, **more: Any) -> None:
         """Write the final model, its certificate and its score, which ends the run.
 
         Args:
             score: the exact score of the final model.
-            more: further numbers for ``score.json``.
+            more: further entries of ``score.json``, in JSON's types.
 
         Raises:
             WriteError: if there is no room.
@@ -143,8 +158,8 @@ def _parts(config: TrainConfig) -> tuple[Task, BaseAlgorithm, list[BaseCallback]
     env = make_env(config)
     model = make_model(config, env)
     callbacks = make_callbacks(config)
-    if config.self_play:
-        callbacks.append(SelfPlay(env.task.game))
+    if config.self_play and ALGORITHMS[config.algorithm].learns_from == "rollouts":
+        callbacks.append(SelfPlay(env.task.game, config.past_selves))
     return env.task, model, callbacks
 
 
@@ -198,7 +213,11 @@ def _state(model: BaseAlgorithm, env: GameVecEnv) -> dict[str, Any]:
     return content
 
 
-def _restore(folder: Path, model: BaseAlgorithm) -> Log:
+def _self_play(callbacks: list[BaseCallback]) -> SelfPlay | None:
+    return next((each for each in callbacks if isinstance(each, SelfPlay)), None)
+
+
+def _restore(folder: Path, model: BaseAlgorithm, callbacks: list[BaseCallback]) -> Log:
     """Load a checkpoint into a new model with the same options, and return the log.
 
     Raises:
@@ -224,6 +243,8 @@ def _restore(folder: Path, model: BaseAlgorithm) -> Log:
         th.set_rng_state(content["torch_random"])
         if isinstance(model, OffPolicyAlgorithm):
             _set_replay(model, content["replay"])
+        if (itself := _self_play(callbacks)) is not None:
+            itself.restore(model, content["self_play"])
         log: Log = content["log"]
     return log
 

@@ -110,7 +110,8 @@ def _distinct(
     for row, policy in zip(actions, policies, strict=True):
         row[states] = policy.likeliest(states)
     different, members = np.unique(actions, axis=0, return_inverse=True)
-    return different, np.bincount(members.ravel(), shares)
+    joined: FloatArray = np.bincount(members.ravel(), shares).astype(np.float64)
+    return different.astype(np.int64), joined
 
 
 class _Mixture:
@@ -133,9 +134,9 @@ class _Mixture:
 
         Sets are binary numbers, in which digit k stands for member k.
         """
-        alike = np.zeros(self._actions.shape, dtype=np.int16)
+        alike: IntArray = np.zeros(self._actions.shape, dtype=np.int64)
         for member, row in enumerate(self._actions):
-            alike |= (self._actions == row).astype(np.int16) << member
+            alike |= (self._actions == row).astype(np.int64) << member
         return alike
 
     def value_of_best_response(self) -> float:

@@ -1,12 +1,12 @@
 """Exploitability of policies and of mixtures of policies, against enumerations."""
 
+from functools import cache
 from math import log10
 
 import numpy as np
 import pytest
 from exactdice.baselines import Task, score_mixture, score_self_play
 from exactdice.core.listing import transitions
-from exactdice.core.positions import states_of
 from exactdice.games import FourTwoOne, FourTwoOneMatch, Greed, LowestScore, ShutTheBox
 
 import exactdice
@@ -17,7 +17,7 @@ GAMES = [
     ShutTheBox(4, 2, 3),
     FourTwoOne(3, 2, 2, utility="set"),
     FourTwoOneMatch(2, faces=2, charge_casts=1, discharge_casts=2),
-    FourTwoOneMatch(2, faces=2, charge_casts=2, discharge_casts=1, tie="replay"),
+    FourTwoOneMatch(2, faces=2, charge_casts=1, discharge_casts=1, tie="replay"),
 ]
 
 
@@ -30,59 +30,61 @@ def tables(game, count, seed=0):
     return list(np.where(rng.random((count, game.num_states)) < 0.5, common, own))
 
 
-def enumerated(game, seat, members, shares):
-    """Compute the best responder's value move by move, with its beliefs as a part of the position.
+@cache
+def ways(game, payee, player, state, action):
+    """List the outcomes of a move: chance, payoff, and the next position, None at the end."""
+    chances, move = transitions(game, player, state, action)
+    return [
+        (
+            float(chances[i]),
+            float(move.payoffs[i, payee]),
+            None if move.over[i, payee] else (int(move.seats[i]), int(move.states[i])),
+        )
+        for i in np.flatnonzero(chances)
+    ]
 
-    The values are not divided by the probability of the belief, and any law of actions would do:
-    it shares no formula with the package.
+
+class Enumeration:
+    """The best responder's value move by move, with its beliefs as a part of the position.
+
+    A belief is the probability of each member times that of its moves so far. Values are not
+    divided by it, and any law of actions would do: no formula is shared with the package.
     """
-    other, ways = 1 - seat, {}
-    mask = game.mask(np.arange(game.num_states))
-    for player in (0, 1):
-        for state in states_of(game, player).tolist():
-            for action in np.flatnonzero(mask[state]).tolist():
-                chances, move = transitions(game, player, state, action)
-                ways[player, state, action] = [
-                    (chance, bool(move.over[i, other]), move.payoffs[i, other],
-                     int(move.seats[i]), int(move.states[i]))
-                    for i, chance in enumerate(chances.tolist())
-                    if chance
-                ]  # fmt: skip
-    known = {}
 
-    def after(player, state, action, belief):
+    def __init__(self, game, seat, members):
+        self.game, self.seat, self.members, self.known = game, seat, members, {}
+
+    def after(self, player, state, action, belief):
         return sum(
-            chance * (paid * sum(belief) if over else value(*later, belief))
-            for chance, over, paid, *later in ways[player, state, action]
+            chance * (paid * sum(belief) if later is None else self.value(*later, belief))
+            for chance, paid, later in ways(self.game, 1 - self.seat, player, state, action)
         )
 
-    def value(player, state, belief):
-        return known.setdefault((player, state, belief), 0.0)
+    def value(self, *position):
+        return self.known.setdefault(position, 0.0)
 
-    def update(player, state, belief):
-        actions = np.flatnonzero(mask[state]).tolist()
-        if player == other:
-            return max(after(player, state, action, belief) for action in actions)
+    def update(self, player, state, belief):
+        actions = np.flatnonzero(self.game.mask(np.array([state]))[0]).tolist()
+        if player != self.seat:
+            return max(self.after(player, state, action, belief) for action in actions)
+        moves = [member[state] for member in self.members]
         parts = {
-            action: tuple(
-                share * (member[state] == action)
-                for share, member in zip(belief, members, strict=True)
-            )
+            action: tuple(np.where(np.equal(moves, action), belief, 0.0).tolist())
             for action in actions
         }
-        return sum(after(player, state, a, part) for a, part in parts.items() if any(part))
+        return sum(self.after(player, state, a, part) for a, part in parts.items() if any(part))
 
-    starts, chances = game.initial_law()
-    begin = [(0, int(state), tuple(shares)) for state in starts]
-    for position in begin:
-        value(*position)
-    for _ in range(500):
-        before = dict(known)
-        for position in reversed(list(known)):
-            known[position] = update(*position)
-        if len(known) == len(before) and all(abs(known[p] - before[p]) < 1e-13 for p in known):
-            return sum(c * known[p] for c, p in zip(chances, begin, strict=True))
-    raise AssertionError("no convergence")
+    def solve(self, shares):
+        starts, chances = self.game.initial_law()
+        begin = [(0, int(state), tuple(shares)) for state in starts]
+        before = None
+        while before is None or any(
+            abs(worth - before.get(position, 9.0)) > 1e-13 for position, worth in self.known.items()
+        ):
+            before = {position: self.value(*position) for position in begin} | self.known
+            for position in reversed(list(self.known)):
+                self.known[position] = self.update(*position)
+        return sum(c * self.known[p] for c, p in zip(chances, begin, strict=True))
 
 
 @pytest.mark.parametrize("game", GAMES, ids=repr)
@@ -91,7 +93,7 @@ def test_a_mixture_is_scored_as_an_enumeration_with_beliefs_does(game):
     found = score_mixture(members, Task(game), weights)
     total = sum(game.payoff_range)
     wanted = [
-        total - enumerated(game, seat, members, [weight / 8 for weight in weights])
+        total - Enumeration(game, seat, members).solve([weight / 8 for weight in weights])
         for seat in (0, 1)
     ]
     assert found.guaranteed == pytest.approx(wanted, abs=1e-11)
