@@ -15,10 +15,10 @@ both seats count as moves of the agent. An agent whose exploitability is zero pl
 """
 
 from collections.abc import Callable, Sequence
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
+import torch as th
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
@@ -130,7 +130,7 @@ class SelfPlay(BaseCallback):
 
     def _keep(self, policy: Any) -> None:
         """Add a network to the pool, and thin out a pool that has become too large."""
-        self._past.append(deepcopy(policy))
+        self._past.append(_copy(policy))
         if len(self._past) > self._size:
             self._past = self._past[1::2]  # of numbers k, 2k, 3k, ... those divisible by 2k
             self._interval *= 2
@@ -153,12 +153,20 @@ class SelfPlay(BaseCallback):
     def restore(self, model: BaseAlgorithm, state: dict[str, Any]) -> None:
         """Continue from a state, with the networks of a model of the same options."""
         self._rollouts, self._interval = state["rollouts"], state["interval"]
-        self._past = [deepcopy(model.policy) for _ in state["past"]]
+        self._past = [_copy(model.policy) for _ in state["past"]]
         for policy, weights in zip(self._past, state["past"], strict=True):
             policy.load_state_dict(weights)
 
     def _on_step(self) -> bool:
         return True
+
+
+def _copy(policy: Any) -> Any:
+    """Copy a network; one whose last outputs have gradients has no deep copy."""
+    with th.random.fork_rng(devices=[]):  # new weights are drawn, and replaced
+        copied = type(policy)(**policy._get_constructor_parameters())
+    copied.load_state_dict(policy.state_dict())
+    return copied.to(policy.device)
 
 
 def check_two_players(game: Game) -> None:

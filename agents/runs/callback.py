@@ -116,6 +116,10 @@ class ExactEvalCallback(EventCallback):
     def _on_step(self) -> bool:
         return self.interrupted_at is None and not self._reached
 
+    def more(self) -> dict[str, float]:
+        """Give further numbers to be logged with a score."""
+        return {}
+
     def evaluate(self) -> Score:
         """Score the model now, log the score, and save the model if it is the best so far."""
         begun = time.monotonic()
@@ -131,10 +135,13 @@ class ExactEvalCallback(EventCallback):
         self.scoring += time.monotonic() - begun
         seconds = time.monotonic() - self._started
         row = (self.num_timesteps, result.value, moves, result.regret, result.normalized, seconds)
-        for name, number in zip(LOG, row, strict=True):
-            self.log[name].append(number)
+        more = self.more()
+        for name, number in {**dict(zip(LOG, row, strict=True)), **more}.items():
+            self.log.setdefault(name, []).append(number)
         for name in LOGGED:
             self.logger.record(f"exact/{name}", getattr(result, name))
+        for name, number in more.items():
+            self.logger.record(f"exact/{name}", number)
         self.logger.dump(self.num_timesteps)
         if self._record is not None:
             self._record.keep(best)

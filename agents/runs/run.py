@@ -35,7 +35,7 @@ from .models import check_log, make_callbacks, make_env, make_model
 COUNTERS = ("num_timesteps", "_n_updates", "_n_calls", "_episode_num", "exploration_rate")
 REPLAY = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
 
-#: Exact scores so far: a list for each of ``LOG``.
+#: Exact scores so far: a list for each of ``LOG``, and of ``SELF_PLAY`` in self-play.
 Log = dict[str, list[float]]
 
 
@@ -60,7 +60,7 @@ class Record:
         """
         if best:
             write_with(self.folder / "best_model.zip", self.model.save)
-        columns = {name: np.array(self.log[name]) for name in LOG}
+        columns = {name: np.array(numbers) for name, numbers in self.log.items()}
         for name in ("results", "ep_lengths"):  # (evaluation, episode), as in EvalCallback
             columns[name] = columns[name][:, None]
         write_with(self.folder / "evaluations.npz", lambda file: _savez(file, columns))
