@@ -9,7 +9,7 @@ import numpy as np
 from ..agents.runs.options import PolicyOptions
 from ..baselines import Blunder, Score, Task, evaluate, solve
 from ..baselines import score as exact_score
-from ..baselines.scoring.score import FIGURES
+from ..baselines.scoring.figure import FIGURES
 from ..core import Game, InputError
 from ..core.presentation import present
 from ..core.words import typed

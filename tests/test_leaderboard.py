@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exactdice.agents.board import leaderboard
+from exactdice.agents.board.config import BenchmarkConfig
 from exactdice.agents.runs.callback import ExactEvalCallback
-from exactdice.agents.runs.config import BenchmarkConfig
 from exactdice.agents.runs.folders import read_config
 from exactdice.agents.runs.train import train
 from exactdice.baselines import verify

@@ -25,9 +25,10 @@ from rich.progress import (
 
 from ...core import InputError
 from ..runs import folders
-from ..runs.config import BenchmarkConfig, RunError, TrainConfig
+from ..runs.config import RunError, TrainConfig
 from . import leaderboard
 from .cell import folder_of, is_finished, is_owned
+from .config import BenchmarkConfig
 from .workers import Workers, make_workers
 
 #: Seconds between two checks of cells that other processes own.

@@ -133,6 +133,12 @@ class Hyperparameters(SimpleNamespace):
     initial_value: Number
     """Value of every action before its first visit."""
 
+    @property
+    def rollout(self) -> int:
+        """Moves of all games together between two points at which training can stop."""
+        each: int = self.train_freq if hasattr(self, "train_freq") else self.n_steps
+        return self.n_envs * each
+
 
 def read_hyperparameters(algorithm: str, values: Mapping[str, Any]) -> Hyperparameters:
     """Check the hyperparameters of a run, and fill in the defaults.

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from stable_baselines3.common.callbacks import BaseCallback, EventCallback
 
 from ...baselines import LOGGED, Score, as_task, occupancy, score
 from ..learners.adapter import ModelPolicy
+from ..tracks import TRACKS
 from .folders import LOG
 from .run import Record, Run, new_log
 
@@ -28,6 +30,8 @@ class ExactEvalCallback(EventCallback):
         record: saves the scores and the model, in place of a folder (see ``of``).
         masked: whether the policy is held to the legal actions; pass False for an agent that is
             trained and played without masks.
+        due: whether a score is due before the next rollout, given the number of moves so far;
+            None for a score at every ``interval``.
 
     Attributes:
         log: lists by the names in ``LOG``; seconds are those of training and scoring so far.
@@ -49,8 +53,10 @@ class ExactEvalCallback(EventCallback):
         callback_on_new_best: BaseCallback | None = None,
         record: Record | None = None,
         masked: bool = True,
+        due: Callable[[int], bool] | None = None,
     ) -> None:
         super().__init__(callback_on_new_best)
+        self._due = due
         self.task = as_task(task)
         self.masked = masked
         self.interval = interval
@@ -71,7 +77,10 @@ class ExactEvalCallback(EventCallback):
         """Make the callback of a run, which continues the run's log in its folder."""
         config = run.config
         interval = config.interval(run.task.game.num_states)
-        return cls(run.task, interval, run.folder, config.stop_at, on_score, record=run)
+        due = None
+        if config.track is not None:
+            due = partial(TRACKS[config.track].is_due, rollout=config.hyperparameters.rollout)
+        return cls(run.task, interval, run.folder, config.stop_at, on_score, record=run, due=due)
 
     def _init_callback(self) -> None:
         super()._init_callback()
@@ -98,8 +107,7 @@ class ExactEvalCallback(EventCallback):
     def _on_rollout_start(self) -> None:
         # Only here is the state of training consistent: the last update is complete, and no step
         # of the next rollout has been taken.
-        last = self.log["timesteps"][-1] if self.log["timesteps"] else -self.interval
-        due = self.num_timesteps // self.interval > last // self.interval
+        due = self._is_due()
         if not self.log["timesteps"]:
             self._save()  # a run that has written a model can be resumed, whenever it is killed
         if due:
@@ -108,6 +116,12 @@ class ExactEvalCallback(EventCallback):
             self._save()
         if self.stop:
             self.interrupted_at = self.num_timesteps
+
+    def _is_due(self) -> bool:
+        last = self.log["timesteps"][-1] if self.log["timesteps"] else -self.interval
+        if self._due is not None:  # the log of a resumed run may have this score
+            return self._due(self.num_timesteps) and last != self.num_timesteps
+        return bool(self.num_timesteps // self.interval > last // self.interval)
 
     def _save(self) -> None:
         if self._record is not None:

@@ -1,19 +1,19 @@
 """The options of a training run."""
 
 import dataclasses
-import itertools
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import tyro
 
 from ...baselines import MOST_MEMBERS
-from ...core import GAMES, InputError, at_least, one_of
+from ...core import InputError, at_least, one_of
 from ...envs import RewardMode, find_game, full_place
 from ...games import DEFAULT_GAME
 from ..algorithms import ALGORITHMS
+from ..tracks import TRACKS
 from .hyperparameters import keywords, once, read_changes, read_file, shown, tuned
 from .options import (
     ALGORITHMS_IN_WORDS,
@@ -21,6 +21,7 @@ from .options import (
     Changes,
     GameName,
     Keywords,
+    TrackName,
     task_from_options,
 )
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 # The commands import the options that they share from here.
 __all__ = [
-    "BenchmarkConfig",
     "GameName",
     "Keywords",
     "RunError",
@@ -65,6 +65,11 @@ class TrainConfig:
         AlgorithmName, tyro.conf.arg(help=f"Learning algorithm: {ALGORITHMS_IN_WORDS}.")
     ] = "ppo"
     """Learning algorithm, a name in ``ALGORITHMS``."""
+
+    track: TrackName | None = None
+    """Track of the benchmark. It gives the number of moves, the moves at which the agent is scored,
+    and hyperparameters tuned for so many moves; no steps, eval-interval, stop-at or other reward
+    may be given. Scores are compared where --env keeps the game's defaults."""
 
     steps: int | None = None
     """Agent moves to train for. Default: n_timesteps of the hyperparameters."""
@@ -131,6 +136,7 @@ class TrainConfig:
             place = getattr(self, name)
             object.__setattr__(self, name, Path(place) if isinstance(place, str) else place)
         self._check_options()
+        self._check_track()
         if self.resume is None:
             object.__setattr__(self, "reward", self._find_reward())
             _ = self.hyperparameters  # reading checks them
@@ -185,6 +191,21 @@ class TrainConfig:
                 f"{'with' if self.self_play else 'without'} self_play"
             )
 
+    def _check_track(self) -> None:
+        """Check that no option contradicts the rules of the track."""
+        if self.track is None:
+            return
+        one_of("track", self.track, tuple(TRACKS))
+        fixed = {name: getattr(self, name) for name in ("steps", "eval_interval", "stop_at")}
+        fixed["n_timesteps"] = self._changes.get("n_timesteps")
+        for name, given in fixed.items():
+            if given is not None:
+                raise InputError(
+                    f"{name} must be left to the track {self.track}, got {shown(given)}"
+                )
+        if self.self_play:
+            raise InputError(f"self_play must be off on the track {self.track}, got True")
+
     def _find_reward(self) -> RewardMode:
         """Return the reward mode; options and files that name it must agree."""
         places = {
@@ -199,6 +220,11 @@ class TrainConfig:
         )
         if self.self_play and reward != "outcome" and self.algorithm == "qlearning":
             raise InputError(f"reward must be outcome in self_play of qlearning, got {reward}")
+        if self.track is not None and reward != "outcome":
+            raise InputError(
+                f"reward must be outcome on the track {self.track}, as the others are computed "
+                f"from the optimum, got {reward}"
+            )
         return reward
 
     @cached_property
@@ -207,20 +233,22 @@ class TrainConfig:
 
     @cached_property
     def _file(self) -> dict[str, Any]:
-        return read_file(
-            self.game_name, self.conf or tuned(self.algorithm, self.reward or "outcome")
-        )
+        known = tuned(self.algorithm, self.reward or "outcome", self.track)
+        return read_file(self.game_name, self.conf or known)
 
     @cached_property
     def hyperparameters(self) -> "Hyperparameters":
         """The hyperparameters from ``conf``, ``hyperparams``, ``env``, ``steps`` and ``num_envs``.
 
-        Options override the file, except for the reward: a file is tuned for one reward.
+        Options override the file, except for the reward: a file is tuned for one reward. On a track
+        n_timesteps is the largest whole number of rollouts that it allows, whatever a file says.
         """
         from .arguments import read_hyperparameters  # needs pydantic, of the extra "agents"
 
         file, changes = self._file, self._changes
-        options = {"n_timesteps": self.steps, "n_envs": self.num_envs}
+        track = None if self.track is None else TRACKS[self.track]
+        steps = self.steps if track is None else track.moves
+        options = {"n_timesteps": steps, "n_envs": self.num_envs}
         given = {name: value for name, value in options.items() if value is not None}
         merged = {**dict.fromkeys(options), **file, **given, **changes}
         known = {**keywords(file), **keywords(changes), **self.env}
@@ -232,6 +260,8 @@ class TrainConfig:
         for name, value in self.env.items():
             place = "--hyperparams env_kwargs"
             once(name, {"--env": value, place: keywords(changes).get(name)})
+        if track is not None:
+            checked.n_timesteps = track.whole(checked.rollout)
         return checked
 
     @property
@@ -254,70 +284,3 @@ class TrainConfig:
         options = dataclasses.asdict(self)
         others = ("run_folder", "resume", "conf", "hyperparams")
         return {name: options[name] for name in options if name not in others}
-
-
-@dataclass(frozen=True)
-class BenchmarkConfig:
-    """Train every game x algorithm x reward x seed, and write the leaderboard of the folder.
-
-    Call it again to continue a benchmark that was stopped or killed, or to add runs to it.
-    """
-
-    games: tuple[GameName, ...] = tuple(GAMES)
-    """Games to play, by default all."""
-
-    algorithms: tuple[AlgorithmName, ...] = tuple(
-        name for name, known in ALGORITHMS.items() if known.benchmarked
-    )
-    """Learning algorithms, by default those whose hyperparameters are tuned."""
-
-    rewards: tuple[RewardMode, ...] = ("outcome",)
-    """Reward modes."""
-
-    seeds: int = 5
-    """Number of seeds; the seeds are 0, 1, ..."""
-
-    steps: int | None = None
-    """Moves to train for. Default: as tuned."""
-
-    folder: Path = Path("runs/benchmark")
-    """Folder of the runs and of the leaderboard."""
-
-    jobs: int = -1
-    """Number of cells that run at the same time; -1 for the number of processors."""
-
-    backend: Literal["local", "ray"] = "local"
-    """local: processes of this machine. ray: a Ray cluster, at RAY_ADDRESS or else a local one."""
-
-    def __post_init__(self) -> None:
-        """Check what can be checked at once."""
-        for name in ("games", "algorithms", "rewards"):
-            if not getattr(self, name):
-                raise InputError(f"{name} must be one at least, got none")
-        for game in self.games:
-            find_game(game)
-        for algorithm in self.algorithms:
-            one_of("algorithms", algorithm, tuple(ALGORITHMS))
-        at_least("seeds", self.seeds, 1)
-        if self.jobs != -1:
-            at_least("jobs", self.jobs, 1)
-
-    def cells(self) -> list[TrainConfig]:
-        """List the training runs, each once."""
-        grid = itertools.product(
-            dict.fromkeys(map(full_place, self.games)),
-            dict.fromkeys(self.algorithms),
-            dict.fromkeys(self.rewards),
-            range(self.seeds),
-        )
-        return [
-            TrainConfig(
-                game=game,
-                algorithm=algorithm,
-                reward=reward,
-                seed=seed,
-                steps=self.steps,
-                run_folder=self.folder / f"{find_game(game).name}-{algorithm}-{reward}-{seed}",
-            )
-            for game, algorithm, reward, seed in grid
-        ]

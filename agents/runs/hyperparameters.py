@@ -78,9 +78,11 @@ def _literal(node: ast.expr) -> Any:
     return ast.literal_eval(node)
 
 
-def tuned(algorithm: str, reward: RewardMode) -> Traversable:
-    """Return the tuned file of an algorithm: for this reward if it exists, else for all rewards."""
+def tuned(algorithm: str, reward: RewardMode, track: str | None = None) -> Traversable:
+    """Return the tuned file of an algorithm: for the track or this reward, or else for all."""
     folder = files("exactdice.agents") / "hyperparams"
+    if track is not None and (folder / track / f"{algorithm}.yml").is_file():
+        return folder / track / f"{algorithm}.yml"
     own = folder / f"{algorithm}-{reward}.yml"
     return own if own.is_file() else folder / f"{algorithm}.yml"
 

@@ -13,6 +13,7 @@ from ...core import GAMES, InputError
 from ...envs import GameEnv, find_game
 from ...games import DEFAULT_GAME
 from ..algorithms import ALGORITHMS
+from ..tracks import TRACKS
 
 #: A name in ``GAMES``, which the command line lists, or the place of a game's class.
 GameName = Annotated[
@@ -20,6 +21,8 @@ GameName = Annotated[
 ]
 #: A name in ``ALGORITHMS``, which the command line lists.
 AlgorithmName = Annotated[str, tyro.conf.arg(metavar="{" + ",".join(ALGORITHMS) + "}")]
+#: A name in ``TRACKS``, which the command line lists.
+TrackName = Annotated[str, tyro.conf.arg(metavar="{" + ",".join(TRACKS) + "}")]
 #: The algorithms in words, for the help of the command line.
 ALGORITHMS_IN_WORDS = ", ".join(
     f"{name} ({known.title}, {'with' if known.masked else 'without'} masks)"

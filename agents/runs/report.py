@@ -8,7 +8,7 @@ from rich.table import Table
 
 from ...baselines import Score
 from ...baselines.scoring.certificate import printable
-from ...baselines.scoring.score import FIGURES
+from ...baselines.scoring.figure import FIGURES
 
 
 def report(score: Score, console: Console) -> None:

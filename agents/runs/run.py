@@ -19,6 +19,7 @@ from ...core import FloatArray
 from ..algorithms import ALGORITHMS
 from ..learners.self_play import SelfPlay
 from ..learners.vec_env import GameVecEnv
+from ..tracks import TRACKS
 from .config import RunError, TrainConfig
 from .folders import (
     LOG,
@@ -130,6 +131,10 @@ class Run(Record):
         """Give the state of self-play, if there is one."""
         return {} if self.self_play is None else {"self_play": self.self_play.state()}
 
+    def keep(self, best: bool) -> None:
+        """Write the scores, and the best model so far: on a track only the last model counts."""
+        super().keep(best and self.config.track is None)
+
     def finish(self, score: Score, **more: Any) -> None:
         """Write the final model, its certificate and its score, which ends the run.
 
@@ -146,10 +151,23 @@ class Run(Record):
             "steps": self.model.num_timesteps,
             "seconds": self.log["seconds"][-1],
             **score.as_dict(),
-            "best_normalized": max(self.log["normalized"]),
+            **self._curve(),
             **more,
         }
         write_json(self.folder / "score.json", summary)
+
+    def _curve(self) -> dict[str, Any]:
+        """Summarise the scores so far: the track's at its marks, the best of other runs."""
+        if self.config.track is None:
+            return {"best_normalized": max(self.log["normalized"])}
+        track = TRACKS[self.config.track]
+        scores = track.at_marks(self.log["timesteps"], np.array(self.log["normalized"]))
+        at_marks = dict(zip(map(str, track.marks), scores, strict=True))
+        return {
+            "track": track.name,
+            "track_version": track.version,
+            "normalized_at_marks": at_marks,
+        }
 
 
 def _parts(config: TrainConfig) -> tuple[Task, BaseAlgorithm, list[BaseCallback]]:

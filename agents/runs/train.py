@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from stable_baselines3.common.callbacks import BaseCallback
 
 from ...baselines import Score
+from ..tracks import TRACKS
 from . import folders, self_play
 from .callback import ExactEvalCallback
 from .config import RunError, TrainConfig
@@ -70,10 +71,7 @@ def train(
     th.set_num_threads(1)
     console = console or Console()
     with _begun(config) as run, _advice_on_write_errors(run.folder), _logged_by_wandb(run):
-        console.print(
-            f"{run.config.algorithm} plays {run.task.words}\n"
-            f"{run.config.reward} reward, {run.config.total_steps:,} steps, saving in {run.folder}"
-        )
+        console.print(f"{run.config.algorithm} plays {run.task.words}\n{_budget(run)}")
         watching = [] if diagnosis is None or not run.config.diagnose else [diagnosis(run)]
         if run.config.diagnose and not watching:
             raise RunError("diagnose must be given with a callback as diagnosis=, got none")
@@ -90,6 +88,13 @@ def train(
         f"    python train.py --resume {run.folder}"
     )
     return None
+
+
+def _budget(run: Run) -> str:
+    """Put the reward, the moves, the track and the folder of a run into words."""
+    config = run.config
+    track = "" if config.track is None else f" on the track {TRACKS[config.track].title}"
+    return f"{config.reward} reward, {config.total_steps:,} steps{track}, saving in {run.folder}"
 
 
 @contextmanager

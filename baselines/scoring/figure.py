@@ -1,5 +1,6 @@
-"""How a number of a score is shown: in JSON, in the terminal and on web pages."""
+"""The numbers of a score, and how each is shown: in JSON, in the terminal and on web pages."""
 
+from decimal import Context, Decimal
 from typing import NamedTuple
 
 
@@ -26,3 +27,51 @@ class Figure(NamedTuple):
         """Write the number; empty if it is None, as exploitability is without an adversary."""
         value = getattr(score, self.name)
         return "" if value is None else format(value, self.format)
+
+
+#: The figures of a score, in the order in which JSON, the terminal and web pages show them.
+FIGURES = (
+    Figure("value", "value", "expected payoff", logged=True),
+    Figure("optimum", "optimum", "the best against the same opponents"),
+    Figure("random", "random", "uniformly random play"),
+    Figure("regret", "regret", "optimum minus value", logged=True),
+    Figure("normalized", "normalised score", "1 is the optimum, 0 random play", logged=True),
+    Figure("nines", "nines", "-log10(1 - normalised score), at most 9", format=".3f"),
+    Figure("outcomes"),
+    Figure(
+        "optimal_share",
+        "optimal decisions",
+        "each weighted by how often it is met",
+        format=".2%",
+        sentence="{} of its decisions are optimal",
+    ),
+    Figure(
+        "flawless",
+        "flawless games",
+        "without a single mistake",
+        format=".2%",
+        sentence="it plays {} of its games without a mistake",
+    ),
+    Figure("error_bound"),
+    Figure(
+        "exploitability_in_seat",
+        "exploitability",
+        "equilibrium value of the seat minus the value against a best response",
+        sentence="exploitability in this seat: {}",
+    ),
+)
+#: Names of the figures that a training loop logs.
+LOGGED = tuple(figure.name for figure in FIGURES if figure.logged)
+
+
+def nines(normalized: float) -> float:
+    """Return -log10(1 - normalised score), at most 9: 2 for a score of 0.99, 3 for 0.999.
+
+    Scores of good policies crowd near 1, where nines still tell them apart. Decimals have the
+    logarithm rounded alike on every machine, which the libraries of processors do not promise.
+    """
+    missing = 1 - normalized
+    if missing <= 1e-9:
+        return 9.0
+    context = Context(prec=20)
+    return float(context.divide(context.ln(Decimal(1 / missing)), context.ln(Decimal(10))))

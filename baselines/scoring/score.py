@@ -26,40 +26,7 @@ from ..solving.occupancy import Outcomes, outcomes, play
 from ..solving.solver import evaluate, solve
 from ..task import Task
 from .blunders import Blunder, Mistakes, mistakes
-from .figure import Figure
-
-#: The figures of a score, in the order in which JSON, the terminal and web pages show them.
-FIGURES = (
-    Figure("value", "value", "expected payoff", logged=True),
-    Figure("optimum", "optimum", "the best against the same opponents"),
-    Figure("random", "random", "uniformly random play"),
-    Figure("regret", "regret", "optimum minus value", logged=True),
-    Figure("normalized", "normalised score", "1 is the optimum, 0 random play", logged=True),
-    Figure("outcomes"),
-    Figure(
-        "optimal_share",
-        "optimal decisions",
-        "each weighted by how often it is met",
-        format=".2%",
-        sentence="{} of its decisions are optimal",
-    ),
-    Figure(
-        "flawless",
-        "flawless games",
-        "without a single mistake",
-        format=".2%",
-        sentence="it plays {} of its games without a mistake",
-    ),
-    Figure("error_bound"),
-    Figure(
-        "exploitability_in_seat",
-        "exploitability",
-        "equilibrium value of the seat minus the value against a best response",
-        sentence="exploitability in this seat: {}",
-    ),
-)
-#: Names of the figures that a training loop logs.
-LOGGED = tuple(figure.name for figure in FIGURES if figure.logged)
+from .figure import FIGURES, LOGGED, nines
 
 
 class ImpossibleScoreError(ArithmeticError):
@@ -117,6 +84,11 @@ class Score:
         """(value - random) / (optimum - random); 1 if optimum and random agree."""
         span = self.optimum - self.random
         return (self.value - self.random) / span if span > FLOATS.tie(self.task.game) else 1.0
+
+    @property
+    def nines(self) -> float:
+        """-log10(1 - normalised score), at most 9."""
+        return nines(self.normalized)
 
     @cached_property
     def outcomes(self) -> Mapping[float, float]:

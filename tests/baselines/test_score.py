@@ -4,6 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.baselines import Task
+from exactdice.baselines.scoring.figure import nines
 from exactdice.games import Greed
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -118,3 +119,19 @@ def test_exact_values_agree_with_simulation(policy, keywords):
     outcomes = simulate("exactdice/Greed-v0", score.agent, 200_000, **keywords)
     error = outcomes.std() / np.sqrt(len(outcomes))
     assert abs(outcomes.mean() - score.value) < 4.5 * error
+
+
+@pytest.mark.parametrize(
+    ("normalized", "expected"),
+    [(0.0, 0.0), (0.9, 1.0), (0.999, 3.0), (-9.0, -1.0), (1 - 2e-9, 8.69897), (1.0, 9.0)],
+)
+def test_nines_count_the_nines_of_a_normalised_score(normalized, expected):
+    assert nines(normalized) == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_nines_of_a_score_are_those_of_its_normalised_score():
+    env = gym.make("exactdice/Greed-v0", max_score=20)
+    for name, least, most in (("optimal", 9, 9), ("random", 0, 0), ("if_else", 0.5, 1)):
+        found = exactdice.score(name, env)
+        assert found.nines == nines(found.normalized) == found.as_dict()["nines"]
+        assert least <= found.nines <= most

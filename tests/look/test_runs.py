@@ -15,7 +15,7 @@ from exactdice.agents.runs.options import PolicyOptions
 from exactdice.agents.runs.report import report
 from exactdice.agents.runs.train import train
 from exactdice.baselines import best_response, evaluate, make_task, score
-from exactdice.baselines.scoring.score import FIGURES
+from exactdice.baselines.scoring.figure import FIGURES
 from exactdice.look import gallery, page
 from exactdice.look import runs as charts
 from exactdice.look.games import greed

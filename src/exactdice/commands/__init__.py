@@ -7,7 +7,8 @@ called, so that the help and most commands do not need them.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..agents.runs.config import BenchmarkConfig, TrainConfig
+from ..agents.board.config import BenchmarkConfig
+from ..agents.runs.config import TrainConfig
 from . import (
     audit,
     benchmark,

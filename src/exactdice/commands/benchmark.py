@@ -1,6 +1,6 @@
-"""``exactdice benchmark``: train every cell; the options are in ``agents/runs/config.py``."""
+"""``exactdice benchmark``: train every cell; the options are in ``agents/board/config.py``."""
 
-from ..agents.runs.config import BenchmarkConfig
+from ..agents.board.config import BenchmarkConfig
 
 
 def run(options: BenchmarkConfig) -> int:

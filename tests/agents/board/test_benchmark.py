@@ -19,10 +19,11 @@ import torch
 from exactdice.agents.board import benchmark as grid
 from exactdice.agents.board import cell as cells
 from exactdice.agents.board import leaderboard
+from exactdice.agents.board.config import BenchmarkConfig
 from exactdice.agents.board.leaderboard import Cell, summarise
 from exactdice.agents.runs import folders as run_folders
 from exactdice.agents.runs import run
-from exactdice.agents.runs.config import BenchmarkConfig, RunError
+from exactdice.agents.runs.config import RunError
 from exactdice.baselines import NamedPolicy, register_policies, verify
 from exactdice.baselines.policies import names
 from exactdice.games import InputError

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from exactdice.agents.board import benchmark as grid
 from exactdice.agents.board import cell as cells
-from exactdice.agents.runs.config import BenchmarkConfig
+from exactdice.agents.board.config import BenchmarkConfig
 from exactdice.agents.runs.train import train
 
 ray = pytest.importorskip("ray")

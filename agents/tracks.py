@@ -1,0 +1,95 @@
+"""The tracks of the benchmark: so many moves of the agent in all, scored exactly at fixed marks.
+
+A track counts every move of the agent, exploration included. A run makes whole rollouts and never
+more moves than its track allows, so that it may make a few moves less. The score at a mark is that
+of the policy after the last complete update before the mark: no move beyond the mark has been made
+for it. The score of a run is that of its last policy, never of its best.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from ..core import FloatArray, InputError
+
+#: The marks of every track, in per cent of its moves.
+PERCENTS = (1, 2, 5, 10, 20, 50, 100)
+
+
+@dataclass(frozen=True)
+class Track:
+    """A budget of moves, and the games that are learned with it.
+
+    Attributes:
+        name: its name on the command line.
+        version: the number of its rules; results of two versions are not compared.
+        moves: largest number of moves of the agent.
+        games: names of the games, which a track plays with their default keywords.
+        seeds: number of seeds of an entry.
+    """
+
+    name: str
+    version: int
+    moves: int
+    games: tuple[str, ...]
+    seeds: int = 5
+
+    @property
+    def title(self) -> str:
+        """Its name and version, as a paper cites it."""
+        return f"{self.name}, v{self.version}"
+
+    @property
+    def marks(self) -> tuple[int, ...]:
+        """The moves at which a run is scored."""
+        return tuple(self.moves * percent // 100 for percent in PERCENTS)
+
+    def whole(self, rollout: int) -> int:
+        """Return the largest number of moves on this track that is a multiple of ``rollout``.
+
+        Args:
+            rollout: moves of all games together between two points at which training can end.
+
+        Raises:
+            InputError: if a rollout has more moves than the track.
+        """
+        if rollout > self.moves:
+            raise InputError(
+                "moves between two updates (n_envs times n_steps or train_freq) must be at most "
+                f"{self.moves:,} on the track {self.name}, got {rollout:,}"
+            )
+        return self.moves // rollout * rollout
+
+    def is_due(self, moves: int, rollout: int) -> bool:
+        """Return whether the next rollout would pass a mark, so that the policy is scored now."""
+        return any(moves <= mark < moves + rollout for mark in self.marks)
+
+    def at_marks(self, moves: Sequence[float] | FloatArray, scores: FloatArray) -> list[float]:
+        """Return the scores at the marks: at each the last score after at most so many moves.
+
+        Args:
+            moves: moves before each score, in increasing order, shape (score,).
+            scores: the scores, shape (score,).
+
+        Raises:
+            InputError: if there is no score before the first mark.
+        """
+        last = [sum(done <= mark for done in moves) - 1 for mark in self.marks]
+        if last[0] < 0:
+            raise InputError(f"moves must begin before {self.marks[0]:,}, got {list(moves)[:1]}")
+        return [float(scores[index]) for index in last]
+
+
+#: The games of the first tracks.
+SIX = ("Greed", "LowestScore", "ShutTheBox", "FourTwoOne", "LowestScoreMatch", "FourTwoOneMatch")
+#: The tracks by name.
+TRACKS: Mapping[str, Track] = MappingProxyType(
+    {
+        name: Track(name, 1, moves, SIX)
+        for name, moves in (
+            ("exactdice-10k", 10_000),
+            ("exactdice-100k", 100_000),
+            ("exactdice-1m", 1_000_000),
+        )
+    }
+)

@@ -1,0 +1,103 @@
+"""Runs on a track: their moves, their scores at the marks, and resuming them."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+import torch
+from exactdice.agents.runs import folders
+from exactdice.agents.runs.callback import ExactEvalCallback
+from exactdice.agents.runs.config import TrainConfig
+from exactdice.agents.runs.train import train
+from exactdice.agents.tracks import TRACKS, Track
+from exactdice.baselines import score
+from rich.console import Console
+
+TINY = Track("tiny", 3, 1000, ("Greed",))
+ENV = {"max_score": 10, "sides": 3}
+#: A rollout has 48 moves, which divides neither the track nor its marks.
+SIZES = {
+    "ppo": {"n_steps": "6", "batch_size": "48"},
+    "dqn": {
+        "train_freq": "6",
+        "batch_size": "16",
+        "buffer_size": "500",
+        "learning_starts": "50",
+    },
+    "qlearning": {"n_steps": "6"},
+}
+
+
+@pytest.fixture(autouse=True)
+def _tiny(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for place in ("config", "callback", "run", "train"):
+        monkeypatch.setattr(f"exactdice.agents.runs.{place}.TRACKS", {**TRACKS, "tiny": TINY})
+
+
+def tiny(algorithm, folder, **options):
+    """Make a run of 20 whole rollouts on the tiny track."""
+    return TrainConfig(
+        track="tiny", algorithm=algorithm, env=ENV, num_envs=8, hyperparams=SIZES[algorithm],
+        run_folder=folder, **options,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("algorithm", SIZES)
+def test_a_run_makes_whole_rollouts_and_is_scored_at_the_last_update_before_each_mark(
+    algorithm, tmp_path
+):
+    console = Console(file=io.StringIO(), width=200)
+    last = train(tiny(algorithm, tmp_path / "run"), console)
+    saved, log = folders.read_score(tmp_path / "run"), folders.read_log(tmp_path / "run")
+    assert saved["steps"] == 960 == log["timesteps"][-1]
+    assert log["timesteps"].tolist() == [0, 48, 96, 192, 480, 960]  # 0 is for 10 and for 20 moves
+    assert (saved["track"], saved["track_version"]) == ("tiny", 3)
+    curve = log["normalized"]
+    marks = ["10", "20", "50", "100", "200", "500", "1000"]
+    assert list(saved["normalized_at_marks"]) == marks
+    assert [*saved["normalized_at_marks"].values()] == curve[[0, 0, 1, 2, 3, 4, 5]].tolist()
+    assert saved["normalized"] == last.normalized == curve[-1]  # the last policy, not the best
+    assert "best_normalized" not in saved
+    assert not (tmp_path / "run" / "best_model.zip").exists()
+    assert "960 steps on the track tiny, v3, saving in" in console.file.getvalue()
+    model, env = folders.load_model(tmp_path / "run")
+    assert score(model, env).value == last.value
+
+
+@pytest.mark.parametrize("algorithm", SIZES)
+def test_a_run_that_is_interrupted_ends_as_one_that_was_not(algorithm, tmp_path, monkeypatch):
+    train(tiny(algorithm, tmp_path / "calm"), Console(file=io.StringIO()))
+    evaluate = ExactEvalCallback.evaluate
+
+    def stop(self):
+        self.stop = len(self.log["timesteps"]) == 2
+        return evaluate(self)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ExactEvalCallback, "evaluate", stop)
+        assert train(tiny(algorithm, tmp_path / "run"), Console(file=io.StringIO())) is None
+    assert torch.load(tmp_path / "run/checkpoint.pt")["counters"]["num_timesteps"] == 96
+    assert train(TrainConfig(resume=tmp_path / "run"), Console(file=io.StringIO()))
+    calm, again = (folders.read_log(tmp_path / name) for name in ("calm", "run"))
+    for name in ("timesteps", "results", "normalized"):
+        np.testing.assert_array_equal(calm[name], again[name])
+    both = [json.loads((tmp_path / name / "score.json").read_text()) for name in ("calm", "run")]
+    assert {**both[0], "seconds": 0} == {**both[1], "seconds": 0}
+
+
+def test_a_track_reads_its_own_hyperparameters_and_else_those_of_all():
+    own = TrainConfig(track="exactdice-10k", algorithm="ppo").hyperparameters
+    assert (own.n_envs, own.n_steps, own.n_timesteps) == (16, 16, 9984)
+    others = TrainConfig(track="exactdice-1m", algorithm="a2c").hyperparameters
+    given = vars(TrainConfig(algorithm="a2c").hyperparameters)
+    assert vars(others) == {**given, "n_timesteps": others.n_timesteps}
+
+
+def test_the_command_trains_on_a_track(run, tmp_path):
+    words = ["--algorithm", "qlearning", "--num-envs", "512", "--env", "max_score", "10"]
+    code, _, _ = run("train", "--track", "exactdice-10k", *words, "--run-folder", "run")
+    assert code == 0
+    assert json.loads((tmp_path / "run/config.json").read_text())["track"] == "exactdice-10k"
+    assert folders.read_score(tmp_path / "run")["steps"] == 8192

@@ -1,0 +1,94 @@
+"""The tracks: budgets of moves, marks, and the files of hyperparameters."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from exactdice.agents.algorithms import ALGORITHMS
+from exactdice.agents.runs.config import TrainConfig
+from exactdice.agents.tracks import TRACKS, Track
+from exactdice.core import GAMES, InputError
+
+TINY = Track("tiny", 1, 1000, ("FourTwoOne",))
+
+
+def test_the_tracks_are_of_games_that_exist_and_their_marks_end_with_all_moves():
+    assert {name: track.moves for name, track in TRACKS.items()} == {
+        "exactdice-10k": 10_000,
+        "exactdice-100k": 100_000,
+        "exactdice-1m": 1_000_000,
+    }
+    for name, track in TRACKS.items():
+        assert track.title == f"{name}, v1"
+        assert set(track.games) == set(GAMES)
+        assert track.seeds == 5
+        assert track.marks[-1] == track.moves
+        assert track.marks == tuple(
+            track.moves * part // 100 for part in (1, 2, 5, 10, 20, 50, 100)
+        )
+
+
+@pytest.mark.parametrize(("rollout", "whole"), [(1, 1000), (256, 768), (999, 999), (1000, 1000)])
+def test_whole_rollouts_stay_within_the_track(rollout, whole):
+    assert TINY.whole(rollout) == whole
+
+
+def test_a_rollout_longer_than_the_track_is_refused():
+    with pytest.raises(InputError, match=r"must be at most 1,000 on the track tiny, got 1,001"):
+        TINY.whole(1001)
+
+
+@pytest.mark.parametrize("rollout", [1, 7, 64, 300, 1000])
+def test_a_score_is_due_at_the_last_update_before_each_mark(rollout):
+    """By hand: the largest number of whole rollouts at or below each mark, each once."""
+    due = [moves for moves in range(0, 1000, rollout) if TINY.is_due(moves, rollout)]
+    wanted = {mark // rollout * rollout for mark in TINY.marks} - {1000}
+    assert due == sorted(wanted)
+
+
+def test_a_mark_takes_the_last_score_before_it():
+    scores = np.array([0.0, 0.1, 0.2, 0.3])
+    assert TINY.at_marks([0, 20, 99, 990], scores) == [0.0, 0.1, 0.1, 0.2, 0.2, 0.2, 0.3]
+
+
+def test_a_curve_that_begins_after_the_first_mark_has_no_score_there():
+    with pytest.raises(InputError, match=r"moves must begin before 10, got \[20\]"):
+        TINY.at_marks([20, 99], np.array([0.0, 0.1]))
+
+
+@pytest.mark.parametrize("name", TRACKS)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_every_file_of_a_track_fits_its_games(name, algorithm):
+    for game in TRACKS[name].games:
+        config = TrainConfig(game=game, track=name, algorithm=algorithm)
+        assert config.total_steps <= TRACKS[name].moves
+        assert config.total_steps + config.hyperparameters.rollout > TRACKS[name].moves
+
+
+def test_every_folder_of_hyperparameters_is_of_a_track():
+    folder = Path(__file__).parents[2] / "agents/hyperparams"
+    paths = list(folder.glob("*/*"))
+    assert {path.parent.name for path in paths} <= TRACKS.keys()
+    assert {path.stem for path in paths} <= ALGORITHMS.keys()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"track": "exactdice-7k"}, "track must be one of 'exactdice-10k', 'exactdice-100k'"),
+        ({"steps": 500}, "steps must be left to the track exactdice-10k, got 500"),
+        ({"eval_interval": 500}, "eval_interval must be left to the track exactdice-10k, got 500"),
+        ({"stop_at": 0.9}, r"stop_at must be left to the track exactdice-10k, got 0\.9"),
+        (
+            {"hyperparams": {"n_timesteps": "500"}},
+            "n_timesteps must be left to the track exactdice-10k, got 500",
+        ),
+        ({"reward": "regret"}, "reward must be outcome on the track exactdice-10k, as"),
+        ({"env": {"reward": "shaped"}}, "reward must be outcome on the track exactdice-10k, as"),
+        ({"self_play": True}, "self_play must be off on the track exactdice-10k, got True"),
+        ({"num_envs": 1000}, "must be at most 10,000 on the track exactdice-10k, got 16,000"),
+    ],
+)
+def test_options_that_contradict_a_track_are_named(options, message):
+    with pytest.raises(InputError, match=message):
+        TrainConfig(**{"track": "exactdice-10k", **options})
