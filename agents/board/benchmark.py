@@ -6,10 +6,11 @@ benchmark that was killed continues when it is called again. Several benchmarks 
 one folder: each cell has one owner, and the other benchmarks run other cells.
 """
 
+import json
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -57,19 +58,20 @@ def benchmark(
     """
     console = console or Console()
     cells = config.cells()
-    _check_folder(config.folder)
+    _check_folder(config.place)
+    _check_track(config)
     for cell in cells:
         _check_options(cell)
     waiting = [cell for cell in cells if not is_finished(cell)]
-    text = f"{len(cells)} cells, {len(waiting)} of them to do, in {config.folder}"
+    text = f"{len(cells)} cells, {len(waiting)} of them to do, in {config.place}"
     console.print(text, highlight=False, soft_wrap=True)
     failures = _run(waiting, make_workers(config.backend, config.jobs), console) if waiting else []
     for cell in cells:
         _check_options(cell)  # another benchmark may have started in the folder meanwhile
     for failure in failures:
         console.print(f"failed: {failure}", highlight=False, soft_wrap=True)
-    if any(config.folder.glob("*/score.json")):
-        for path in write(config.folder):
+    if any(config.place.glob("*/score.json")):
+        for path in write(config.place):
             console.print(f"written: {path}", highlight=False, soft_wrap=True)
     return failures
 
@@ -115,6 +117,19 @@ def _check_folder(folder: Path) -> None:
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(f"folder must be a place to write to, got {folder}: {reason}") from None
+
+
+def _check_track(config: BenchmarkConfig) -> None:
+    """Check that the runs in the folder are of the same track, or of none."""
+    for path in sorted(config.place.glob("*/config.json")):
+        found = config.track
+        with suppress(ValueError, AttributeError):  # damaged files are found when runs are read
+            found = json.loads(path.read_text(encoding="utf-8")).get("track")
+        if found != config.track:
+            raise RunError(
+                f"folder must be of one track, but {path.parent} is of {found or 'none'} instead "
+                f"of {config.track or 'none'}: choose another --folder"
+            )
 
 
 def _check_options(cell: TrainConfig) -> None:

@@ -1,15 +1,26 @@
 """The options of a benchmark: a grid of training runs."""
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal
+
+import tyro
 
 from ...core import GAMES, InputError, at_least, one_of
 from ...envs import RewardMode, find_game, full_place
 from ..algorithms import ALGORITHMS
 from ..runs.config import TrainConfig
-from ..runs.options import AlgorithmName, GameName
+from ..runs.options import AlgorithmName, GameName, TrackName
+from ..tracks import TRACKS
+from .ladders import LADDERS, Rung
+
+#: A name in ``LADDERS``, which the command line lists.
+LadderName = Annotated[str, tyro.conf.arg(metavar="{" + ",".join(LADDERS) + "}")]
+#: The track on which the rungs of a ladder are trained, if no other is named.
+TRACK_OF_LADDERS = "exactdice-100k"
+SEEDS = 5
 
 
 @dataclass(frozen=True)
@@ -19,8 +30,8 @@ class BenchmarkConfig:
     Call it again to continue a benchmark that was stopped or killed, or to add runs to it.
     """
 
-    games: tuple[GameName, ...] = tuple(GAMES)
-    """Games to play, by default all."""
+    games: tuple[GameName, ...] | None = None
+    """Games to play. Default: those of the track, or all."""
 
     algorithms: tuple[AlgorithmName, ...] = tuple(
         name for name, known in ALGORITHMS.items() if known.benchmarked
@@ -28,16 +39,23 @@ class BenchmarkConfig:
     """Learning algorithms, by default those whose hyperparameters are tuned."""
 
     rewards: tuple[RewardMode, ...] = ("outcome",)
-    """Reward modes."""
+    """Reward modes; a track has the reward outcome only."""
 
-    seeds: int = 5
-    """Number of seeds; the seeds are 0, 1, ..."""
+    track: TrackName | None = None
+    """Track of the benchmark: so many moves, and exact scores at its marks."""
+
+    ladder: LadderName | None = None
+    """Ladder of the benchmark: one game at growing sizes, on exactdice-100k or the track."""
+
+    seeds: int | None = None
+    """Number of seeds; the seeds are 0, 1, ... Default: those of the track, or 5."""
 
     steps: int | None = None
-    """Moves to train for. Default: as tuned."""
+    """Moves to train for. Default: as tuned, or those of the track."""
 
-    folder: Path = Path("runs/benchmark")
-    """Folder of the runs and of the leaderboard."""
+    folder: Path | None = None
+    """Folder of the runs and of the leaderboard, with one track. Default: runs/ and the name of the
+    ladder or of the track, or else runs/benchmark."""
 
     jobs: int = -1
     """Number of cells that run at the same time; -1 for the number of processors."""
@@ -46,34 +64,80 @@ class BenchmarkConfig:
     """local: processes of this machine. ray: a Ray cluster, at RAY_ADDRESS or else a local one."""
 
     def __post_init__(self) -> None:
-        """Check what can be checked at once."""
+        """Check what can be checked at once, and find the defaults that depend on other options."""
         for name in ("games", "algorithms", "rewards"):
-            if not getattr(self, name):
+            if getattr(self, name) == () and not (name == "games" and self.ladder):
                 raise InputError(f"{name} must be one at least, got none")
-        for game in self.games:
+        for game in self.games or ():
             find_game(game)
         for algorithm in self.algorithms:
             one_of("algorithms", algorithm, tuple(ALGORITHMS))
-        at_least("seeds", self.seeds, 1)
+        self._check_track()
         if self.jobs != -1:
             at_least("jobs", self.jobs, 1)
+        track = None if self.track is None else TRACKS[self.track]
+        games = tuple(GAMES) if track is None else track.games
+        if self.ladder is not None:
+            games = ()  # the ladder has them
+        name = self.ladder or self.track or "benchmark"
+        found = {
+            "games": self.games or games,
+            "seeds": (SEEDS if track is None else track.seeds)
+            if self.seeds is None
+            else self.seeds,
+            "folder": Path("runs", name) if self.folder is None else Path(self.folder),
+        }
+        at_least("seeds", found["seeds"], 1)
+        for option, value in found.items():
+            object.__setattr__(self, option, value)
+
+    def _check_track(self) -> None:
+        """Check the track and the ladder, and that the games are those of the track."""
+        if self.ladder is not None:
+            one_of("ladder", self.ladder, tuple(LADDERS))
+            if self.games:
+                raise InputError(
+                    f"games must be left to the ladder {self.ladder}, got {', '.join(self.games)}"
+                )
+            object.__setattr__(self, "track", self.track or TRACK_OF_LADDERS)
+        if self.track is None:
+            return
+        one_of("track", self.track, tuple(TRACKS))
+        for game in self.games or ():
+            one_of("games", find_game(game).name, TRACKS[self.track].games)
+
+    @property
+    def place(self) -> Path:
+        """The folder of the runs and of the leaderboard."""
+        assert self.folder is not None
+        return self.folder
+
+    def _tasks(self) -> list[tuple[str, str, Mapping[str, Any]]]:
+        """List the tasks: the beginning of a cell's name, the game, keywords of the environment."""
+        if self.ladder is not None:
+            rungs: tuple[Rung, ...] = LADDERS[self.ladder].rungs
+            return [(f"{game}-{label}", game, keywords) for label, game, keywords in rungs]
+        games = dict.fromkeys(map(full_place, self.games or ()))
+        return [(find_game(game).name, game, {}) for game in games]
 
     def cells(self) -> list[TrainConfig]:
         """List the training runs, each once."""
         grid = itertools.product(
-            dict.fromkeys(map(full_place, self.games)),
+            self._tasks(),
             dict.fromkeys(self.algorithms),
             dict.fromkeys(self.rewards),
-            range(self.seeds),
+            range(self.seeds or 0),
         )
         return [
             TrainConfig(
                 game=game,
+                env=dict(keywords),
+                track=self.track,
                 algorithm=algorithm,
                 reward=reward,
                 seed=seed,
                 steps=self.steps,
-                run_folder=self.folder / f"{find_game(game).name}-{algorithm}-{reward}-{seed}",
+                run_folder=self.place / f"{name}-{algorithm}-{reward}-{seed}",
             )
-            for game, algorithm, reward, seed in grid
+            for (name, game, keywords), algorithm, reward, seed in grid
         ]

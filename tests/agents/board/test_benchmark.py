@@ -20,10 +20,12 @@ from exactdice.agents.board import benchmark as grid
 from exactdice.agents.board import cell as cells
 from exactdice.agents.board import leaderboard
 from exactdice.agents.board.config import BenchmarkConfig
+from exactdice.agents.board.ladders import LADDERS
 from exactdice.agents.board.leaderboard import Cell, summarise
 from exactdice.agents.runs import folders as run_folders
 from exactdice.agents.runs import run
 from exactdice.agents.runs.config import RunError
+from exactdice.agents.tracks import TRACKS
 from exactdice.baselines import NamedPolicy, register_policies, verify
 from exactdice.baselines.policies import names
 from exactdice.games import InputError
@@ -127,6 +129,46 @@ def test_a_grid_has_one_cell_for_each_combination(tiny):
     assert len({cell.run_folder for cell in found}) == len(found) == 2 * 2 * 2 * 3
     assert found[0].run_folder.name == "Greed-ppo-outcome-0"
     assert {cell.seed for cell in found} == {0, 1, 2}
+
+
+@pytest.mark.parametrize("name", TRACKS)
+def test_a_track_gives_games_seeds_moves_and_folder(name):
+    config = BenchmarkConfig(track=name, algorithms=("ppo", "dqn"))
+    assert config.place == Path("runs", name)
+    cells = config.cells()
+    assert len(cells) == 6 * 2 * 5 == len({cell.run_folder for cell in cells})
+    assert {cell.track for cell in cells} == {name}
+    assert {cell.game for cell in cells} == set(TRACKS[name].games)
+    assert cells[0].run_folder == Path("runs", name, "Greed-ppo-outcome-0")
+    assert all(TRACKS[name].moves - cell.total_steps + 1 > 0 for cell in cells)
+    few = replace(config, games=("Greed",), seeds=2, folder=Path("here"))
+    assert [cell.run_folder.name for cell in few.cells()] == [
+        f"Greed-{algorithm}-outcome-{seed}" for algorithm in ("ppo", "dqn") for seed in (0, 1)
+    ]
+
+
+@pytest.mark.parametrize("name", LADDERS)
+def test_a_ladder_has_one_cell_for_each_rung(name):
+    config = BenchmarkConfig(ladder=name, algorithms=("ppo",), seeds=1)
+    assert config.place == Path("runs", name)
+    rungs = LADDERS[name].rungs
+    assert [(cell.game, cell.env) for cell in config.cells()] == [
+        (rung.game, dict(rung.keywords)) for rung in rungs
+    ]
+    assert len({cell.run_folder for cell in config.cells()}) == len(rungs)
+    assert {cell.track for cell in config.cells()} == {"exactdice-100k"}
+    other = replace(config, track="exactdice-10k").cells()
+    assert max(cell.total_steps for cell in other) <= 10_000
+
+
+def test_a_folder_has_one_track(tiny):
+    """The moves of a track are too many for this test, so that a run is only begun."""
+    cell = replace(tiny, steps=None, track="exactdice-10k").cells()[0]
+    run.Run.create(cell)
+    with pytest.raises(RunError, match=r"one track, but .*outcome-0 is of exactdice-10k instead o"):
+        grid.benchmark(replace(tiny, games=("Greed",)))
+    with pytest.raises(RunError, match="is of exactdice-10k instead of exactdice-100k: choose"):
+        grid.benchmark(replace(tiny, steps=None, games=("Greed",), track="exactdice-100k"))
 
 
 def test_what_is_named_twice_runs_once(tiny):
@@ -398,11 +440,30 @@ def test_an_empty_grid_is_refused_with_exit_code_2(run, tmp_path, option):
         ({"seeds": 0}, "seeds must be at least 1, got 0"),
         ({"jobs": 0}, "jobs must be at least 1, got 0"),
         ({"games": ("Chess",)}, "game must be one of Greed"),
+        ({"track": "exactdice"}, "track must be one of 'exactdice-10k', "),
+        ({"ladder": "Greed"}, "ladder must be one of 'greed-score', "),
+        (
+            {"ladder": "greed-score", "games": ("Greed",)},
+            "games must be left to the ladder greed-score, got Greed",
+        ),
     ],
 )
 def test_bad_options_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         BenchmarkConfig(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rewards": ("regret",)}, "reward must be outcome on the track exactdice-10k"),
+        ({"steps": 1000}, "steps must be left to the track exactdice-10k, got 1000"),
+    ],
+)
+def test_options_against_the_rules_of_a_track_are_named(options, message):
+    config = BenchmarkConfig(track="exactdice-10k", **options)
+    with pytest.raises(ValueError, match=message):
+        config.cells()
 
 
 def cell(game, seed, normalized, to_99=None):
