@@ -27,7 +27,8 @@ from rich.progress import (
 from ...core import InputError
 from ..runs import folders
 from ..runs.config import RunError, TrainConfig
-from . import leaderboard
+from ..tracks import TRACKS
+from . import leaderboard, self_play
 from .cell import folder_of, is_finished, is_owned
 from .config import BenchmarkConfig
 from .workers import Workers, make_workers
@@ -70,6 +71,8 @@ def benchmark(
         _check_options(cell)  # another benchmark may have started in the folder meanwhile
     for failure in failures:
         console.print(f"failed: {failure}", highlight=False, soft_wrap=True)
+    if config.track is not None and TRACKS[config.track].self_play:
+        write = self_play.write
     if any(config.place.glob("*/score.json")):
         for path in write(config.place):
             console.print(f"written: {path}", highlight=False, soft_wrap=True)

@@ -161,6 +161,11 @@ class SelfPlay(BaseCallback):
         return True
 
 
+def self_plays(callbacks: Sequence[BaseCallback]) -> list[SelfPlay]:
+    """List the callbacks, one at most, that have a model play against itself."""
+    return [each for each in callbacks if isinstance(each, SelfPlay)]
+
+
 def _copy(policy: Any) -> Any:
     """Copy a network; one whose last outputs have gradients has no deep copy."""
     with th.random.fork_rng(devices=[]):  # new weights are drawn, and replaced

@@ -203,8 +203,11 @@ class TrainConfig:
                 raise InputError(
                     f"{name} must be left to the track {self.track}, got {shown(given)}"
                 )
-        if self.self_play:
-            raise InputError(f"self_play must be off on the track {self.track}, got True")
+        if self.self_play != TRACKS[self.track].self_play:
+            wanted = "off" if self.self_play else "on"
+            raise InputError(
+                f"self_play must be {wanted} on the track {self.track}, got {self.self_play}"
+            )
 
     def _find_reward(self) -> RewardMode:
         """Return the reward mode; options and files that name it must agree."""
@@ -261,8 +264,14 @@ class TrainConfig:
             place = "--hyperparams env_kwargs"
             once(name, {"--env": value, place: keywords(changes).get(name)})
         if track is not None:
-            checked.n_timesteps = track.whole(checked.rollout)
+            whole = track.whole(checked.rollout)
+            checked.n_timesteps = track.moves if self.counts_others else whole
         return checked
+
+    @property
+    def counts_others(self) -> bool:
+        """Whether moves of an opponent count, so that rollouts differ in the number of moves."""
+        return self.self_play and ALGORITHMS[self.algorithm].learns_from == "rollouts"
 
     @property
     def game_name(self) -> str:

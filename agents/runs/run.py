@@ -16,13 +16,13 @@ from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
 from ...baselines import Score, Task, certificate
 from ...core import FloatArray
-from ..algorithms import ALGORITHMS
-from ..learners.self_play import SelfPlay
+from ..learners.self_play import SelfPlay, self_plays
 from ..learners.vec_env import GameVecEnv
 from ..tracks import TRACKS
 from .config import RunError, TrainConfig
 from .folders import (
     LOG,
+    SELF_PLAY,
     WriteError,
     check_sums,
     read_config,
@@ -122,14 +122,10 @@ class Run(Record):
         log = _restore(folder, model, callbacks)
         return cls(folder, model, log, config, task, callbacks)
 
-    @property
-    def self_play(self) -> SelfPlay | None:
-        """The callback that has the model play against itself; None if there is none."""
-        return _self_play(self.callbacks)
-
     def more_state(self) -> dict[str, Any]:
         """Give the state of self-play, if there is one."""
-        return {} if self.self_play is None else {"self_play": self.self_play.state()}
+        playing = self_plays(self.callbacks)
+        return {"self_play": playing[0].state()} if playing else {}
 
     def keep(self, best: bool) -> None:
         """Write the scores, and the best model so far: on a track only the last model counts."""
@@ -161,13 +157,18 @@ class Run(Record):
         if self.config.track is None:
             return {"best_normalized": max(self.log["normalized"])}
         track = TRACKS[self.config.track]
-        scores = track.at_marks(self.log["timesteps"], np.array(self.log["normalized"]))
-        at_marks = dict(zip(map(str, track.marks), scores, strict=True))
-        return {
-            "track": track.name,
-            "track_version": track.version,
-            "normalized_at_marks": at_marks,
+        curves = {
+            f"{name}_at_marks": dict(
+                zip(
+                    map(str, track.marks),
+                    track.at_marks(self.log["timesteps"], np.array(self.log[name])),
+                    strict=True,
+                )
+            )
+            for name in ("normalized", *SELF_PLAY)
+            if name in self.log
         }
+        return {"track": track.name, "track_version": track.version, **curves}
 
 
 def _parts(config: TrainConfig) -> tuple[Task, BaseAlgorithm, list[BaseCallback]]:
@@ -176,7 +177,7 @@ def _parts(config: TrainConfig) -> tuple[Task, BaseAlgorithm, list[BaseCallback]
     env = make_env(config)
     model = make_model(config, env)
     callbacks = make_callbacks(config)
-    if config.self_play and ALGORITHMS[config.algorithm].learns_from == "rollouts":
+    if config.counts_others:
         callbacks.append(SelfPlay(env.task.game, config.past_selves))
     return env.task, model, callbacks
 
@@ -231,10 +232,6 @@ def _state(model: BaseAlgorithm, env: GameVecEnv) -> dict[str, Any]:
     return content
 
 
-def _self_play(callbacks: list[BaseCallback]) -> SelfPlay | None:
-    return next((each for each in callbacks if isinstance(each, SelfPlay)), None)
-
-
 def _restore(folder: Path, model: BaseAlgorithm, callbacks: list[BaseCallback]) -> Log:
     """Load a checkpoint into a new model with the same options, and return the log.
 
@@ -261,8 +258,8 @@ def _restore(folder: Path, model: BaseAlgorithm, callbacks: list[BaseCallback]) 
         th.set_rng_state(content["torch_random"])
         if isinstance(model, OffPolicyAlgorithm):
             _set_replay(model, content["replay"])
-        if (itself := _self_play(callbacks)) is not None:
-            itself.restore(model, content["self_play"])
+        for each in self_plays(callbacks):
+            each.restore(model, content["self_play"])
         log: Log = content["log"]
     return log
 

@@ -1,17 +1,57 @@
 """Exact scores while an agent learns by self-play: its exploitability beside its score."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...baselines import score_mixture, score_self_play
+from ...baselines import Score, score_mixture, score_self_play
 from ..learners.adapter import ModelPolicy
-from .callback import ExactEvalCallback
+from ..learners.self_play import self_plays
+from ..tracks import TRACKS
+from .callback import ExactEvalCallback, due_of
 from .folders import SELF_PLAY
 from .run import Run
 
 
 class SelfPlayEvalCallback(ExactEvalCallback):
-    """Logs the exploitability of the deterministic policy beside its score, as ``SELF_PLAY``."""
+    """Logs the exploitability of the deterministic policy beside its score, as ``SELF_PLAY``.
+
+    Where moves of the opponent count, a rollout is seen to pass a mark of a track only while it is
+    played. The policy is that of the last update until the rollout ends, so it is scored then, with
+    the moves before the rollout. A rollout that passes the end of the track ends the run: nothing
+    is learned from it, and its moves are not counted.
+
+    Args:
+        run: the run, whose log is continued.
+        on_score: called with (steps, score) after every score.
+    """
+
+    def __init__(self, run: Run, on_score: Callable[[int, Score], None]) -> None:
+        config = run.config
+        interval, due = config.interval(run.task.game.num_states), due_of(config)
+        super().__init__(
+            run.task, interval, run.folder, config.stop_at, on_score, record=run, due=due
+        )
+        passing = config.track is not None and config.counts_others
+        self._marks = TRACKS[config.track or ""].marks if passing else ()
+        self._before, self._unsaved = 0, False  # moves before the rollout
+
+    def _on_rollout_start(self) -> None:
+        self._before = self.num_timesteps
+        super()._on_rollout_start()
+        if self._unsaved:
+            self._save()
+            self._unsaved = False
+
+    def _on_step(self) -> bool:
+        passed = [mark for mark in self._marks if self._before <= mark < self.num_timesteps]
+        if passed and passed[-1] == self._marks[-1]:  # the score of the end is yet to come
+            self.model.num_timesteps = self.num_timesteps = self._before
+            return False
+        if passed and self.log["timesteps"][-1:] != [self._before]:
+            moves, self.num_timesteps = self.num_timesteps, self._before
+            self.evaluate()
+            self.num_timesteps, self._unsaved = moves, True
+        return super()._on_step()
 
     def more(self) -> dict[str, float]:
         """Compute the exploitability of the present policy."""
@@ -32,8 +72,8 @@ def summary(run: Run) -> dict[str, Any]:
         "exploitability_of_both_seats": found.exploitability,
         "self_play": found.as_dict(),
     }
-    if run.self_play is not None and run.config.past_selves:
-        members = run.self_play.members(run.model)
+    for itself in self_plays(run.callbacks) if run.config.past_selves else ():
+        members = itself.members(run.model)
         mixed = score_mixture(members, run.task)
         entries["mixture"] = {"members": len(members), **mixed.as_dict()}
     return entries

@@ -179,8 +179,8 @@ def _learn(run: Run, console: Console) -> ExactEvalCallback:
     )
     with Progress(*columns, console=console) as progress:
         bar = ProgressCallback(progress, total, model.num_timesteps)
-        kind = self_play.SelfPlayEvalCallback if run.config.self_play else ExactEvalCallback
-        exact = kind.of(run, bar.show)
+        make = self_play.SelfPlayEvalCallback if run.config.self_play else ExactEvalCallback.of
+        exact = make(run, bar.show)
         try:
             with _stop_on_interrupt(exact, console):
                 model.learn(

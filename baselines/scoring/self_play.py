@@ -14,7 +14,6 @@ random play does. The nines are -log10(1 - normalised), at most 9.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import log10
 from typing import Any
 
 from ...core import FLOATS, Game
@@ -23,9 +22,7 @@ from ..policies.door import Reading, convert, label
 from ..policies.kinds import Policy
 from ..solving.solver import require_two_players, solve
 from ..task import Task, task_and_sight
-
-#: Most nines of a score; beyond it, floats differ by rounding only.
-MOST_NINES = 9.0
+from .figure import nines
 
 
 @dataclass(frozen=True)
@@ -63,18 +60,13 @@ class SelfPlayScore:
     @property
     def normalized(self) -> float:
         """1 - exploitability / that of random play; 1 if random play is an equilibrium."""
-        return 1 - self._missing
+        rounding = FLOATS.tie(self.game)
+        return 1 - self.exploitability / self.random if self.random > rounding else 1.0
 
     @property
     def nines(self) -> float:
         """-log10(1 - normalised), at most 9; negative below random play."""
-        return MOST_NINES if self._missing <= 10**-MOST_NINES else -log10(self._missing)
-
-    @property
-    def _missing(self) -> float:
-        """Exploitability, where that of random play is 1; 0 if random play is an equilibrium."""
-        rounding = FLOATS.tie(self.game)
-        return self.exploitability / self.random if self.random > rounding else 0.0
+        return nines(self.normalized)
 
     def as_dict(self) -> dict[str, Any]:
         """Give the figures in JSON's types."""
