@@ -204,7 +204,7 @@ class TrainConfig:
                     f"{name} must be left to the track {self.track}, got {shown(given)}"
                 )
         if self.self_play != TRACKS[self.track].self_play:
-            wanted = "off" if self.self_play else "on"
+            wanted = "off" if self.self_play else "given"
             raise InputError(
                 f"self_play must be {wanted} on the track {self.track}, got {self.self_play}"
             )
