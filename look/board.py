@@ -1,36 +1,79 @@
-"""The leaderboard of a benchmark as a self-contained web page."""
+"""The board of a benchmark as a self-contained web page."""
 
 from pathlib import Path
 
-from ..agents.board.leaderboard import INTRODUCTION, REFERENCES, Board, read_board, write_tables
+from ..agents.algorithms import ALGORITHMS
+from ..agents.board import boards
+from ..agents.board.leaderboard import INTRODUCTION, Board
+from ..agents.board.standings import Standings, rules
+from ..agents.board.tables import REFERENCES
 from ..agents.runs import folders
 from . import page
+from .charts import COLOURS, Plot
 from .drawing import to_svg
 from .runs import curves
+from .tracks import colour_of
+from .tracks import curves as track_curves
 
 
 def write(folder: Path) -> list[Path]:
     """Write results.csv, leaderboard.md and leaderboard.html of the finished runs in a folder.
 
+    A folder of self-play gets self-play.csv and self-play.md instead.
+
     Raises:
         RunError: if a run is damaged, or the folder cannot be written to.
     """
-    board = read_board(folder)
+    if boards.is_of_self_play(folder):
+        return boards.write(folder)
+    board = boards.read(folder)
     path = folder / "leaderboard.html"
-    folders.write(path, _to_html(board).encode())
-    return [*write_tables(board, folder), path]
+    text = _of_track(board) if isinstance(board, Standings) else _of_runs(board)
+    folders.write(path, text.encode())
+    return [*boards.write_tables(board, folder), path]
 
 
-def _to_html(board: Board) -> str:
+def _of_runs(board: Board) -> str:
     drawn = curves(board.cells)
     parts = [
         page.paragraph(INTRODUCTION),
-        page.table(*board.results, numbers=True),
+        page.sortable(*board.results, _swatches()),
         page.heading(drawn.title),
         page.paragraph(drawn.caption),
-        f"<figure>{to_svg(drawn)}</figure>",
+        _figures(drawn),
         page.heading("References"),
         page.paragraph(REFERENCES),
         page.table(*board.references, numbers=True),
     ]
     return page.to_html("exactdice: leaderboard", parts, hover=False)
+
+
+def _of_track(board: Standings) -> str:
+    drawn = track_curves(board)
+    parts = [
+        page.sortable(*board.agents, _swatches()),
+        page.heading(drawn.title),
+        page.paragraph(drawn.caption),
+        _figures(drawn),
+        page.heading("Games"),
+        page.sortable(*board.games, _swatches()),
+        page.heading("Rules"),
+        page.paragraph(rules(board)),
+        page.heading("References"),
+        page.paragraph(REFERENCES),
+        page.sortable(*board.references),
+    ]
+    return page.to_html(f"exactdice: {board.track.title}", parts, hover=False)
+
+
+def _swatches() -> dict[str, str]:
+    """Return the colour of each algorithm, by its title."""
+    return {
+        known.title: COLOURS[colour_of(name) % len(COLOURS)] for name, known in ALGORITHMS.items()
+    }
+
+
+def _figures(plot: Plot) -> str:
+    """Draw each panel as a figure of its own: side by side, or one by one on a narrow screen."""
+    drawn = [f"<figure>{to_svg(Plot.of(panel, plot.caption))}</figure>" for panel in plot.panels]
+    return f'<div class="panels two">{"".join(drawn)}</div>'

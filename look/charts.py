@@ -125,6 +125,7 @@ class Lines:
         y_label: quantity on the y axis.
         series: the lines.
         log_y: whether the y axis is logarithmic.
+        log_x: whether the x axis is logarithmic.
         level: y of a thin horizontal line, for reference.
         points: whether to draw a point at each number.
     """
@@ -134,6 +135,7 @@ class Lines:
     y_label: str
     series: Sequence[Series]
     log_y: bool = False
+    log_x: bool = False
     level: float | None = None
     points: bool = False
 

@@ -128,6 +128,8 @@ def _draw_lines(axes: Axes, chart: Lines) -> None:
     axes.set_ylabel(chart.y_label)
     if chart.log_y:
         axes.set_yscale("log")
+    if chart.log_x:
+        axes.set_xscale("log")
     axes.grid(alpha=0.3, which="both" if chart.log_y else "major")
     if len(chart.series) > 1 or chart.series[0].name:
         axes.legend(fontsize=9)

@@ -194,6 +194,7 @@ def _lines(chart: Lines) -> Any:
     if chart.level is not None:
         figure.add_hline(chart.level, line_dash="dot", line_width=1)
     figure.update_layout(yaxis_title=chart.y_label, yaxis=_scale(chart.log_y))
+    figure.update_layout(xaxis=_scale(chart.log_x))
     return figure
 
 

@@ -22,7 +22,7 @@ def _in_order(charts: Mapping[str, _Chart]) -> dict[str, _Chart]:
 GAME_CHARTS = _in_order(registry.GAME_CHARTS)
 EXAMPLES = _in_order(registry.EXAMPLES)
 #: Charts of run folders; they need the libraries of training.
-RUN_CHARTS = ("learning", "critic", "diagnosis", "gae", "leaderboard")
+RUN_CHARTS = ("learning", "critic", "diagnosis", "gae", "leaderboard", "track")
 NAMES = (*GAME_CHARTS, *EXAMPLES, *AGENT_CHARTS, *RUN_CHARTS)
 
 
@@ -90,7 +90,7 @@ def _of_agent(name: str, others: Sequence[str], game: str | None, env: Keywords)
 
 
 def _of_runs(name: str, words: Sequence[str]) -> Plot:
-    from . import diagnosis, runs
+    from . import diagnosis, runs, tracks
 
     if name == "learning":
         if not words:
@@ -101,6 +101,7 @@ def _of_runs(name: str, words: Sequence[str]) -> Plot:
         "diagnosis": diagnosis.diagnosis,
         "gae": diagnosis.gae_by_lambda,
         "leaderboard": runs.leaderboard,
+        "track": tracks.track,
     }[name]
     folder = Path(_one(name, "a folder", words))
     if not folder.is_dir():

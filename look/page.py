@@ -1,7 +1,7 @@
 """A self-contained web page of texts, tables and interactive plots."""
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from plotly.offline import get_plotlyjs
@@ -19,13 +19,45 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1rem 0 }
 th, td { padding: .25rem .75rem; border-bottom: 1px solid #d0d7de; text-align: left }
 table.numbers :is(th, td):nth-child(n+3) { text-align: right; white-space: nowrap }
+table.sortable { position: relative }
+table.sortable :is(th, td):first-child { position: sticky; left: 0; background: #fff }
+th button { all: unset; cursor: pointer }
+th button:focus-visible { outline: 2px solid #0072b2 }
+th[aria-sort=ascending] button::after { content: " \\25b2" }
+th[aria-sort=descending] button::after { content: " \\25bc" }
+.swatch { display: inline-block; width: .7em; height: .7em; margin-right: .4em }
 figure { margin: 1rem 0 }
 figure svg { max-width: 100%; height: auto }
 @media (max-width: 50rem) {
+  body { margin: 1rem auto }
   .two { grid-template-columns: 1fr }
+  table.sortable { font-size: .85rem }
   th, td { padding: .25rem .75rem .25rem 0 }
 }
 code { background: #f0f2f4; padding: .1rem .3rem }
+"""
+#: Sorts a table by a column: numbers by size, and rows without a number last.
+SORTING = """
+for (const button of document.querySelectorAll("table.sortable th button")) {
+  button.addEventListener("click", () => {
+    const head = button.parentNode, body = head.closest("table").tBodies[0];
+    const column = head.cellIndex, falls = head.getAttribute("aria-sort") !== "descending";
+    const number = (row) => parseFloat(row.cells[column].textContent.replaceAll(",", ""));
+    const rows = [...body.rows], sign = falls ? -1 : 1;
+    const numeric = rows.some((row) => !Number.isNaN(number(row)));
+    rows.sort((one, other) => {
+      if (!numeric) {
+        return -sign * one.cells[column].textContent.localeCompare(other.cells[column].textContent);
+      }
+      const [a, b] = [number(one), number(other)];
+      if (Number.isNaN(a) || Number.isNaN(b)) return Number.isNaN(a) - Number.isNaN(b);
+      return sign * (a - b);
+    });
+    for (const other of head.parentNode.cells) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", falls === numeric ? "descending" : "ascending");
+    body.append(...rows);
+  });
+}
 """
 
 
@@ -38,6 +70,9 @@ def to_html(title: str, parts: Sequence[str], hover: bool = True) -> str:
         hover: whether some parts are interactive plots, which need plotly's script.
     """
     script = f"<script>{get_plotlyjs()}</script>" if hover else ""
+    body = "\n".join(parts)
+    if 'class="numbers sortable"' in body:
+        body += f"\n<script>{SORTING}</script>"
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -50,7 +85,7 @@ def to_html(title: str, parts: Sequence[str], hover: bool = True) -> str:
 </head>
 <body>
 <h1>{html.escape(title)}</h1>
-{chr(10).join(parts)}
+{body}
 </body>
 </html>
 """
@@ -75,6 +110,33 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], numbers: bool = 
     lines = [f"<tr>{cells('th', header)}</tr>", *(f"<tr>{cells('td', row)}</tr>" for row in rows)]
     kind = ' class="numbers"' if numbers else ""
     return f'<div class="scroll"><table{kind}>{"".join(lines)}</table></div>'
+
+
+def sortable(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    swatches: Mapping[str, str] | None = None,
+) -> str:
+    """Write a table of numbers, sorted by the column that a reader clicks on.
+
+    Args:
+        header: names of the columns.
+        rows: texts of the cells.
+        swatches: colours by the texts that get a swatch, as a legend has.
+    """
+
+    def cell(text: str) -> str:
+        colour = (swatches or {}).get(text)
+        mark = f'<span class="swatch" style="background: {colour}"></span>' if colour else ""
+        return f"<td>{mark}{html.escape(text)}</td>"
+
+    names = "".join(
+        f'<th><button type="button">{html.escape(name)}</button></th>' for name in header
+    )
+    lines = "".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in rows)
+    head = f"<thead><tr>{names}</tr></thead>"
+    whole = f'<table class="numbers sortable">{head}<tbody>{lines}</tbody></table>'
+    return f'<div class="scroll">{whole}</div>'
 
 
 def section(plot: Plot, name: str) -> str:

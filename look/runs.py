@@ -86,7 +86,9 @@ def curves(cells: Mapping[Cell, Curve]) -> Plot:
     games: dict[str, dict[str, list[Curve]]] = {}
     for cell, curve in cells.items():
         games.setdefault(cell.game, {}).setdefault(agent_name(cell), []).append(curve)
-    names = sorted({agent_name(cell) for cell in cells})  # an agent has one colour in all panels
+    titles = [known.title for known in ALGORITHMS.values()]  # of the outcome as the reward
+    others = sorted({agent_name(cell) for cell in cells} - set(titles))
+    names = titles + others  # an agent has one colour on all pages
     panels = [
         Lines(
             title=game,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exactdice.agents.board import leaderboard
+from exactdice.agents.board import boards, leaderboard
 from exactdice.agents.board.config import BenchmarkConfig
 from exactdice.agents.runs.callback import ExactEvalCallback
 from exactdice.agents.runs.folders import read_config
@@ -64,7 +64,7 @@ def test_every_certificate_holds_and_is_of_its_run(game, seed):
 def test_the_tables_are_those_of_the_runs_of_the_page_and_of_the_readme(tmp_path):
     models = shutil.ignore_patterns("*.zip", "*.pt")  # which are large, where there are any
     shutil.copytree(FOLDER, tmp_path, dirs_exist_ok=True, ignore=models)
-    leaderboard.write(tmp_path)
+    boards.write(tmp_path)
     for name in ("results.csv", "leaderboard.md"):
         assert (tmp_path / name).read_text() == (FOLDER / name).read_text()
     table = next(

@@ -27,8 +27,7 @@ from rich.progress import (
 from ...core import InputError
 from ..runs import folders
 from ..runs.config import RunError, TrainConfig
-from ..tracks import TRACKS
-from . import leaderboard, self_play
+from . import boards
 from .cell import folder_of, is_finished, is_owned
 from .config import BenchmarkConfig
 from .workers import Workers, make_workers
@@ -40,7 +39,7 @@ INTERVAL = 1.0
 def benchmark(
     config: BenchmarkConfig,
     console: Console | None = None,
-    write: Callable[[Path], list[Path]] = leaderboard.write,
+    write: Callable[[Path], list[Path]] = boards.write,
 ) -> list[str]:
     """Run the cells that are not finished, and write the leaderboard.
 
@@ -71,8 +70,6 @@ def benchmark(
         _check_options(cell)  # another benchmark may have started in the folder meanwhile
     for failure in failures:
         console.print(f"failed: {failure}", highlight=False, soft_wrap=True)
-    if config.track is not None and TRACKS[config.track].self_play:
-        write = self_play.write
     if any(config.place.glob("*/score.json")):
         for path in write(config.place):
             console.print(f"written: {path}", highlight=False, soft_wrap=True)

@@ -6,24 +6,33 @@ bootstrap of Agarwal et al., "Deep Reinforcement Learning at the Edge of the Sta
 NeurIPS 2021, section 4).
 """
 
-import csv
-import io
 import itertools
-from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 
-from ...baselines import Task, make_task, reference_names, score
 from ...core import GAMES, FloatArray, IntArray
 from ..algorithms import ALGORITHMS
 from ..runs import folders
 from ..runs.config import TrainConfig
+from .tables import (
+    REFERENCES,
+    Table,
+    markdown,
+    mean_moves,
+    moves_text,
+    reference_table,
+    sizes_of,
+    task_name,
+    task_of,
+    to_csv,
+    write_files,
+)
 
 Curve: TypeAlias = tuple[IntArray, FloatArray]  # moves, normalised scores
-Table: TypeAlias = tuple[Sequence[str], Sequence[Sequence[str]]]  # header, rows
 
 RESAMPLES = 10_000
 
@@ -85,33 +94,19 @@ def read_board(folder: Path) -> Board:
     Raises:
         RunError: if a run is damaged.
     """
-    cells = read_cells(folder)
-    games = list(dict.fromkeys(cell.game for cell in cells))
-    references = [
-        [game, policy, f"{value:.6f}", f"{normalized:.4f}"]
-        for game, policy, value, normalized in reference_scores(games)
-    ]
+    runs = _read_runs(folder)
+    cells = {cell: curve for _, cell, curve in runs}
     return Board(
         cells,
         (HEADER, [_texts(row) for row in summarise(list(cells))]),
-        (["game", "policy", "value", "normalised score"], references),
+        reference_table({cell.game: task_of(config) for config, cell, _ in runs}),
     )
-
-
-def write(folder: Path) -> list[Path]:
-    """Write results.csv and leaderboard.md of the finished runs in a folder."""
-    return write_tables(read_board(folder), folder)
 
 
 def write_tables(board: Board, folder: Path) -> list[Path]:
     """Write results.csv and leaderboard.md into a folder."""
-    files = {
-        "results.csv": to_csv(list(board.cells)),
-        "leaderboard.md": to_markdown(board.results, board.references),
-    }
-    for name, text in files.items():
-        folders.write(folder / name, text.encode())
-    return [folder / name for name in files]
+    parts = [INTRODUCTION, markdown(board.results), REFERENCES, markdown(board.references)]
+    return write_files(folder, to_csv(Cell, list(board.cells)), "Leaderboard", parts)
 
 
 def read_cells(folder: Path) -> dict[Cell, Curve]:
@@ -120,22 +115,32 @@ def read_cells(folder: Path) -> dict[Cell, Curve]:
     Raises:
         RunError: if a run is damaged.
     """
-    cells = {}
-    for path in sorted(folder.glob("*/score.json")):
-        cell, curve = _read_cell(path.parent)
-        cells[cell] = curve
+    return {cell: curve for _, cell, curve in _read_runs(folder)}
+
+
+def _read_runs(folder: Path) -> list[tuple[TrainConfig, Cell, Curve]]:
     games = list(GAMES)
-    order = sorted(cells, key=lambda cell: (games.index(cell.game), agent_name(cell), cell.seed))
-    return {cell: cells[cell] for cell in order}
+    runs = []
+    for path in sorted(folder.glob("*/score.json")):
+        config = folders.read_config(path.parent)
+        runs.append((config, *_read_cell(path.parent, config)))
+    return sorted(
+        runs,
+        key=lambda run: (
+            games.index(run[0].game_name),
+            sizes_of(run[0]),
+            agent_name(run[1]),
+            run[1].seed,
+        ),
+    )
 
 
-def _read_cell(folder: Path) -> tuple[Cell, Curve]:
-    config = folders.read_config(folder)
+def _read_cell(folder: Path, config: TrainConfig) -> tuple[Cell, Curve]:
     found, log = folders.read_score(folder), folders.read_log(folder)
     steps, scores = log["timesteps"].astype(np.int64), log["normalized"]
     reached = [steps[scores >= least] for least in (0.9, 0.99)]
     cell = Cell(
-        game=config.game_name,
+        game=task_name(config),
         algorithm=config.algorithm,
         reward=str(config.reward),
         seed=config.seed,
@@ -194,43 +199,9 @@ def _summary(game: str, agent: str, strata: list[list[Cell]]) -> Summary:
         low=low,
         high=high,
         seconds=float(np.mean([cell.seconds for cell in cells])),
-        steps_to_90=_mean([cell.steps_to_90 for cell in cells]),
-        steps_to_99=_mean([cell.steps_to_99 for cell in cells]),
+        steps_to_90=mean_moves([cell.steps_to_90 for cell in cells]),
+        steps_to_99=mean_moves([cell.steps_to_99 for cell in cells]),
     )
-
-
-def _mean(steps: list[int | None]) -> float | None:
-    """Return the mean; None if a seed never reached the score."""
-    known = [number for number in steps if number is not None]
-    return float(np.mean(known)) if len(known) == len(steps) else None
-
-
-def reference_scores(games: Iterable[str]) -> list[tuple[str, str, float, float]]:
-    """Score the reference policies of games: (game, policy, value, normalised score)."""
-    return [
-        (game, name, found.value, found.normalized)
-        for game in games
-        for task in [make_task(game)]
-        for name in _references(task)
-        for found in [score(name, task)]
-    ]
-
-
-def _references(task: Task) -> list[str]:
-    """List optimal and random play, and the policies whose registration names references."""
-    names = ["optimal", "random", *reference_names(task.game)]
-    if task.game.num_players > 2:
-        names.append("equilibrium")  # it differs from the best response to other opponents
-    return names
-
-
-def to_csv(cells: Sequence[Cell]) -> str:
-    """Write one line for each run, with all digits."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(entry.name for entry in fields(Cell))
-    writer.writerows(astuple(cell) for cell in cells)
-    return text.getvalue()
 
 
 HEADER = [
@@ -244,24 +215,9 @@ INTRODUCTION = (
     "run on one core, its exact scores included; moves are the agent's until the mean exact score "
     "first reached 0.9 and 0.99 (-: some seed never did)."
 )
-REFERENCES = "The policies of the sources, and random and optimal play, scored in the same way:"
-
-
-def to_markdown(results: Table, references: Table) -> str:
-    """Write the tables as Markdown."""
-    parts = ["# Leaderboard", INTRODUCTION, _markdown(*results), REFERENCES, _markdown(*references)]
-    return "\n\n".join(parts) + "\n"
-
-
-def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    table = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(row)} |" for row in table)
 
 
 def _texts(row: Summary) -> list[str]:
-    def moves(number: float | None) -> str:
-        return "-" if number is None else f"{number:,.0f}"
-
     return [
         row.game,
         row.agent,
@@ -269,6 +225,6 @@ def _texts(row: Summary) -> list[str]:
         *(f"{number:.4f}" for number in (row.mean, row.iqm, row.worst)),
         f"{row.low:.4f} to {row.high:.4f}",
         f"{row.seconds:.0f}",
-        moves(row.steps_to_90),
-        moves(row.steps_to_99),
+        moves_text(row.steps_to_90),
+        moves_text(row.steps_to_99),
     ]

@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from ...baselines import PayoffMatrix, payoff_matrix
+from ...baselines import PayoffMatrix, make_game, payoff_matrix
 from ...core import GAMES
 from ..algorithms import ALGORITHMS
 from ..learners.adapter import ModelPolicy
 from ..runs import folders
-from ..runs.config import TrainConfig
+from ..runs.config import TrainConfig, task_from_options
+from ..tracks import TRACKS
 
 #: Policies that every entrant meets in the cross table, besides the other entrants.
 REFERENCES = ("random", "equilibrium")
@@ -56,14 +57,25 @@ class Entry:
 
 
 def read_entries(folder: Path) -> list[Entry]:
-    """Read the finished runs of self-play in a folder, by game, entrant and seed.
+    """Read the finished runs on a track of self-play in a folder, by game, entrant and seed.
+
+    Runs of other sizes of its games are left out.
 
     Raises:
         RunError: if a run is damaged.
     """
     places = [path.parent for path in folder.glob("*/score.json")]
     entries = [Entry(at, folders.read_config(at), folders.read_score(at)) for at in places]
-    return sorted((each for each in entries if each.config.self_play), key=lambda each: each.key)
+    return sorted((each for each in entries if _counts(each.config)), key=lambda each: each.key)
+
+
+def _counts(config: TrainConfig) -> bool:
+    """Return whether a run is on a track of self-play, in a game of the size of the track."""
+    if config.track is None or not config.self_play:
+        return False
+    name, track = config.game_name, TRACKS[config.track]
+    wanted = make_game(name, **track.keywords.get(name, {}))
+    return name in track.games and task_from_options(config.game, config.env).game == wanted
 
 
 def write(folder: Path) -> list[Path]:

@@ -52,4 +52,4 @@ def test_an_agent_has_one_colour_in_all_games():
     runs = [("Greed", "dqn"), ("Greed", "ppo"), ("FourTwoOne", "ppo")]
     panels = curves(dict(finished(*run) for run in runs)).panels
     colours = [{line.name: line.colour for line in panel.series} for panel in panels]
-    assert colours == [{"DQN": 0, "PPO": 1}, {"PPO": 1}]
+    assert colours == [{"DQN": 1, "PPO": 0}, {"PPO": 0}]

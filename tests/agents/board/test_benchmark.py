@@ -18,7 +18,7 @@ import pytest
 import torch
 from exactdice.agents.board import benchmark as grid
 from exactdice.agents.board import cell as cells
-from exactdice.agents.board import leaderboard
+from exactdice.agents.board import tables
 from exactdice.agents.board.config import BenchmarkConfig
 from exactdice.agents.board.ladders import LADDERS
 from exactdice.agents.board.leaderboard import Cell, summarise
@@ -26,7 +26,7 @@ from exactdice.agents.runs import folders as run_folders
 from exactdice.agents.runs import run
 from exactdice.agents.runs.config import RunError
 from exactdice.agents.tracks import TRACKS
-from exactdice.baselines import NamedPolicy, register_policies, verify
+from exactdice.baselines import NamedPolicy, make_task, register_policies, verify
 from exactdice.baselines.policies import names
 from exactdice.games import InputError
 
@@ -507,5 +507,5 @@ def test_the_registration_of_a_policy_says_whether_it_is_a_reference(monkeypatch
         "other:<d>": some,
     }
     register_policies("Greed", policies)
-    references = [found[:2] for found in leaderboard.reference_scores(["Greed"])]
+    references = [found[:2] for found in tables.reference_scores({"Greed": make_task("Greed")})]
     assert references == [("Greed", name) for name in shown]

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exactdice.agents.board import self_play
-from exactdice.agents.board.benchmark import benchmark
+from exactdice.agents.board import boards, self_play
 from exactdice.agents.board.config import BenchmarkConfig
 from exactdice.agents.learners.adapter import ModelPolicy
 from exactdice.agents.learners.self_play import SelfPlay
@@ -29,13 +28,13 @@ def _tiny(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     for place in ("config", "callback", "run", "train", "self_play"):
         monkeypatch.setattr(f"exactdice.agents.runs.{place}.TRACKS", {**TRACKS, "tiny": TINY})
-    for place in ("config", "benchmark"):
-        monkeypatch.setattr(f"exactdice.agents.board.{place}.TRACKS", {**TRACKS, "tiny": TINY})
+    monkeypatch.setattr("exactdice.agents.board.self_play.TRACKS", {**TRACKS, "tiny": TINY})
 
 
-def tiny(algorithm, folder="run", **options):
+def tiny(algorithm, folder="run", larger=False, **options):
+    env = {**ENV, "max_score": 11} if larger else ENV
     return TrainConfig(
-        track="tiny", algorithm=algorithm, env=ENV, num_envs=8, hyperparams=SIZES[algorithm],
+        track="tiny", algorithm=algorithm, env=env, num_envs=8, hyperparams=SIZES[algorithm],
         run_folder=folder, self_play=True, **options,
     )  # fmt: skip
 
@@ -105,14 +104,13 @@ def test_the_benchmark_of_a_track_of_self_play_has_its_entrants():
     assert {cell.algorithm for cell in ordinary} == {"ppo", "dqn", "qlearning"}
 
 
-def test_the_board_has_all_entrants_their_mixtures_and_the_cross_table(monkeypatch):
+def test_the_board_has_all_entrants_their_mixtures_and_the_cross_table():
     for name, options in {"ppo": {}, "qlearning": {}, "past": {"past_selves": 2}}.items():
         algorithm = "ppo" if name == "past" else name
         train(tiny(algorithm, Path("runs", name), **options), Console(file=io.StringIO()))
-    monkeypatch.setattr(BenchmarkConfig, "cells", lambda self: [])
-    console = Console(file=io.StringIO(), width=200)
-    assert benchmark(BenchmarkConfig(track="tiny", folder=Path("runs")), console) == []
-    assert "self-play.md" in console.file.getvalue()
+    larger = tiny("qlearning", Path("runs/larger"), larger=True)
+    train(larger, Console(file=io.StringIO()))  # is not on the board
+    assert [path.name for path in boards.write(Path("runs"))] == ["self-play.csv", "self-play.md"]
     rows = Path("runs/self-play.csv").read_text().splitlines()
     assert len(rows) == 1 + 4
     assert [row.split(",")[1] for row in rows[1:] if "mixture" in row] == ['"PPO']

@@ -1,0 +1,275 @@
+"""The board of a track: the runs of a folder that keep to its rules, and the tables of them.
+
+A run is on the board if it was trained on the track in one of its games, with the default keywords
+of the game. Runs of other sizes, as those of a ladder, are not.
+"""
+
+import itertools
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ...baselines import make_task
+from ...baselines.scoring.figure import FIGURES, nines
+from ...core import FloatArray
+from ..algorithms import ALGORITHMS
+from ..runs import folders
+from ..runs.config import RunError, TrainConfig
+from ..tracks import PERCENTS, TRACKS, Track
+from .statistics import RESAMPLES, Estimate, area, estimate, iqm, mean
+from .tables import (
+    REFERENCES,
+    Table,
+    interval_text,
+    markdown,
+    mean_moves,
+    moves_text,
+    reference_table,
+    task_of,
+    to_csv,
+    write_files,
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One finished run on a track."""
+
+    track: str
+    game: str
+    algorithm: str
+    seed: int
+    value: float
+    optimum: float
+    random: float
+    regret: float
+    normalized: float
+    nines: float
+    area: float
+    flawless: float
+    steps: int
+    seconds: float
+    moves_to_90: int | None  # first mark with a normalised score of 0.9; None if there is none
+    moves_to_99: int | None
+
+
+@dataclass(frozen=True)
+class Standings:
+    """The runs of a track in a folder, and the tables made from them.
+
+    Attributes:
+        track: the track.
+        curves: the runs and their normalised scores at the marks, shape (mark,).
+        agents: the table of the algorithms over all games.
+        games: the table of the algorithms in each game.
+        references: the table of other policies.
+        others: number of runs in the folder that are not on the board.
+    """
+
+    track: Track
+    curves: dict[Entry, FloatArray]
+    agents: Table
+    games: Table
+    references: Table
+    others: int
+
+
+def track_of(folder: Path) -> Track | None:
+    """Return the track of the finished runs in a folder; None if no run is on a board.
+
+    Raises:
+        RunError: if the runs are of several tracks, or a run is damaged.
+    """
+    configs = [folders.read_config(path.parent) for path in folder.glob("*/score.json")]
+    names = {config.track for config in configs}
+    if len(names) > 1:
+        found = ", ".join(sorted(name or "no track" for name in names))
+        raise RunError(f"folder must hold runs of one track, got {found} in {folder}")
+    counting = [config.track for config in configs if _counts(config)]
+    return TRACKS[counting[0]] if counting and counting[0] is not None else None
+
+
+def read_standings(folder: Path, track: Track) -> Standings:
+    """Read the runs of a folder that are on the board of a track, and make the tables.
+
+    Raises:
+        RunError: if a run is damaged, or of another version of the track.
+    """
+    paths = sorted(path.parent for path in folder.glob("*/score.json"))
+    configs = {path: folders.read_config(path) for path in paths}
+    read = [_read(path, config, track) for path, config in configs.items() if _counts(config)]
+    names = list(ALGORITHMS)
+    read.sort(key=lambda run: _order(run[0], track, names))
+    curves = dict(read)
+    return Standings(
+        track,
+        curves,
+        (AGENTS, agent_rows(list(curves), track)),
+        (GAMES, game_rows(list(curves))),
+        reference_table(
+            {game: make_task(game) for game in track.games},
+            [figure for figure in FIGURES if figure.name == "nines"],
+        ),
+        len(paths) - len(curves),
+    )
+
+
+def write_tables(board: Standings, folder: Path) -> list[Path]:
+    """Write results.csv and leaderboard.md into a folder."""
+    parts = [
+        rules(board),
+        markdown(board.agents),
+        markdown(board.games),
+        REFERENCES,
+        markdown(board.references),
+    ]
+    return write_files(folder, to_csv(Entry, list(board.curves)), board.track.title, parts)
+
+
+def rules(board: Standings) -> str:
+    """Put the rules of a track into words, and how the figures are computed."""
+    track = board.track
+    percents = ", ".join(map(str, PERCENTS))
+    text = (
+        f"Every run makes at most {track.moves:,} moves of its agent in all, exploration included, "
+        "in a game with its default keywords. Its last policy is scored, not its best, and the "
+        f"policy at {percents} per cent of the moves: exactly, over every state of the game, so "
+        "that the seed of training is the only noise. 1 is the optimum, 0 uniformly random play; "
+        "nines are -log10(1 - normalised score), at most 9. The headline is the mean of the nines "
+        "over games and seeds; IQM is the mean of the middle half of all normalised scores; the "
+        "area is that under the curve of normalised scores, over the logarithm of the moves. "
+        f"Intervals come from {RESAMPLES:,} bootstrap resamples of the seeds within each game, and "
+        "are rather too narrow for so few seeds. Moves to 0.9 and 0.99 are the first mark with "
+        "such a score, a mean over seeds (-: some seed never did); seconds are those of one run, "
+        "its exact scores included."
+    )
+    if board.others:
+        text += f" {board.others} runs of the folder, in other tasks, are not on this board."
+    return text
+
+
+def _counts(config: TrainConfig) -> bool:
+    """Return whether a run keeps to the rules of its track, in a game of default size."""
+    return (
+        config.track is not None
+        and config.game_name in TRACKS[config.track].games
+        and task_of(config) == make_task(config.game_name)
+    )
+
+
+def _order(entry: Entry, track: Track, names: list[str]) -> tuple[int, int, int]:
+    return track.games.index(entry.game), names.index(entry.algorithm), entry.seed
+
+
+def _read(folder: Path, config: TrainConfig, track: Track) -> tuple[Entry, FloatArray]:
+    found, log = folders.read_score(folder), folders.read_log(folder)
+    if found.get("track_version") != track.version:
+        raise RunError(
+            f"{folder} must be of version {track.version} of {track.name}, got "
+            f"{json.dumps(found.get('track_version'))}"
+        )
+    scores = np.array(track.at_marks(log["timesteps"], log["normalized"]))
+    reached = [np.array(track.marks)[scores >= least] for least in (0.9, 0.99)]
+    entry = Entry(
+        track=track.name,
+        game=config.game_name,
+        algorithm=config.algorithm,
+        seed=config.seed,
+        **{name: found[name] for name in folders.NUMBERS},
+        nines=nines(found["normalized"]),
+        area=area(track.marks, scores),
+        flawless=found["flawless"],
+        moves_to_90=int(reached[0][0]) if len(reached[0]) else None,
+        moves_to_99=int(reached[1][0]) if len(reached[1]) else None,
+    )
+    return entry, scores
+
+
+AGENTS = [
+    "agent", "games", "runs", "mean nines", "95 % interval", "IQM", "95 % interval of the IQM",
+    "area", "95 % interval of the area", "seconds",
+]  # fmt: skip
+GAMES = [
+    "game", "agent", "seeds", "nines", "95 % interval", "normalised score", "area", "moves to 0.9",
+    "moves to 0.99", "regret per 1,000 games", "flawless games", "seconds",
+]  # fmt: skip
+
+
+def strata(entries: Sequence[Entry]) -> list[list[Entry]]:
+    """Group runs by game."""
+    games: dict[str, list[Entry]] = {}
+    for entry in entries:
+        games.setdefault(entry.game, []).append(entry)
+    return list(games.values())
+
+
+def _numbers(groups: list[list[Entry]], name: str) -> list[FloatArray]:
+    return [np.array([getattr(entry, name) for entry in group], dtype=float) for group in groups]
+
+
+def agent_rows(entries: list[Entry], track: Track) -> list[list[str]]:
+    """Make a row for each algorithm; those that have run all games come first, best first."""
+    rows: list[tuple[tuple[int, float], list[str]]] = []
+    for name, algorithm in ALGORITHMS.items():
+        own = strata([entry for entry in entries if entry.algorithm == name])
+        if not own:
+            continue
+        seconds = np.mean(np.concatenate(_numbers(own, "seconds")))
+        headline = estimate(_numbers(own, "nines"), mean)
+        others = estimate(_numbers(own, "normalized"), iqm), estimate(_numbers(own, "area"), mean)
+        row = [
+            algorithm.title,
+            f"{len(own)} of {len(track.games)}",
+            str(sum(map(len, own))),
+            f"{headline.middle:.3f}",
+            interval_text(headline, ".3f"),
+            *itertools.chain.from_iterable(_pair(found) for found in others),
+            f"{seconds:.0f}",
+        ]
+        rows.append(((-len(own), -float(headline.middle)), row))
+    return [row for _, row in sorted(rows)]
+
+
+def _pair(found: Estimate) -> tuple[str, str]:
+    return f"{found.middle:.4f}", interval_text(found, ".4f")
+
+
+def game_rows(entries: list[Entry]) -> list[list[str]]:
+    """Make a row for each game and algorithm."""
+    rows = []
+    for group in strata(entries):
+        unit = unit_of(group[0].game)
+        for name, algorithm in ALGORITHMS.items():
+            own = [entry for entry in group if entry.algorithm == name]
+            if own:
+                rows.append([group[0].game, algorithm.title, *_row(own, unit)])
+    return rows
+
+
+def _row(own: list[Entry], unit: str) -> list[str]:
+    """Summarise the seeds of one algorithm in one game."""
+    found = estimate(_numbers([own], "nines"), mean)
+    means = {
+        name: float(np.mean([getattr(entry, name) for entry in own]))
+        for name in ("normalized", "area", "regret", "flawless", "seconds")
+    }
+    return [
+        str(len(own)),
+        f"{found.middle:.3f}",
+        interval_text(found, ".3f"),
+        f"{means['normalized']:.4f}",
+        f"{means['area']:.4f}",
+        moves_text(mean_moves([entry.moves_to_90 for entry in own])),
+        moves_text(mean_moves([entry.moves_to_99 for entry in own])),
+        f"{1000 * means['regret']:.1f} {unit}",
+        f"{means['flawless']:.1%}",
+        f"{means['seconds']:.0f}",
+    ]
+
+
+def unit_of(game: str) -> str:
+    """Return what the payoffs of a game count: wins, or points."""
+    return "wins" if make_task(game).game.payoff_range == (0.0, 1.0) else "points"

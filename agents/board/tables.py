@@ -1,0 +1,128 @@
+"""Tables of boards: their texts, as Markdown and CSV, and the tasks and policies that they name."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from ...baselines import Score, Task, make_task, reference_names, score
+from ..runs import folders
+from ..runs.config import TrainConfig, task_from_options
+from .statistics import Estimate
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Table: TypeAlias = tuple[Sequence[str], Sequence[Sequence[str]]]  # header, rows
+
+REFERENCES = "The policies of the sources, and random and optimal play, scored in the same way:"
+
+
+def task_of(config: TrainConfig) -> Task:
+    """Return the task on which the agent of a run is scored."""
+    return task_from_options(config.game, _keywords(config))
+
+
+def task_name(config: TrainConfig) -> str:
+    """Name the task of a run: its game, with the keywords if they make another task."""
+    words = [f"{name} {value}" for name, value in _keywords(config).items()]
+    if not words or task_of(config) == make_task(config.game_name):
+        return config.game_name
+    return f"{config.game_name}, {', '.join(words)}"
+
+
+def sizes_of(config: TrainConfig) -> list[tuple[str, float, str]]:
+    """Return the keywords of a run's task for sorting: numbers by size."""
+    return [
+        (name, value if isinstance(value, int) else 0, str(value))
+        for name, value in sorted(_keywords(config).items())
+    ]
+
+
+def _keywords(config: TrainConfig) -> dict[str, Any]:
+    """Return the keywords of a run that make its task."""
+    given = config.hyperparameters.env_kwargs.items()
+    return {name: value for name, value in given if name not in ("reward", "encoding")}
+
+
+def markdown(table: Table) -> str:
+    """Write a table as Markdown."""
+    header, rows = table
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def to_csv(kind: "type[DataclassInstance]", rows: "Sequence[DataclassInstance]") -> str:
+    """Write a line for each instance of a dataclass, with all digits."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(entry.name for entry in fields(kind))
+    writer.writerows(astuple(row) for row in rows)
+    return text.getvalue()
+
+
+def write_files(folder: Path, runs: str, title: str, parts: Sequence[str]) -> list[Path]:
+    """Write results.csv, and leaderboard.md of a title and parts, into a folder."""
+    files = {
+        "results.csv": runs,
+        "leaderboard.md": "\n\n".join([f"# {title}", *parts]) + "\n",
+    }
+    for name, text in files.items():
+        folders.write(folder / name, text.encode())
+    return [folder / name for name in files]
+
+
+def interval_text(found: Estimate, form: str) -> str:
+    """Write the ends of an interval; "-" if there is none, as with one seed."""
+    if np.isnan(found.low):
+        return "-"
+    return f"{format(found.low, form)} to {format(found.high, form)}"
+
+
+def mean_moves(numbers: Sequence[int | None]) -> float | None:
+    """Return the mean of moves to a score; None if a seed never reached the score."""
+    known = [number for number in numbers if number is not None]
+    return float(np.mean(known)) if len(known) == len(numbers) else None
+
+
+def moves_text(number: float | None) -> str:
+    """Write moves to a score; "-" if it was never reached."""
+    return "-" if number is None else f"{number:,.0f}"
+
+
+def reference_scores(tasks: Mapping[str, Task]) -> list[tuple[str, str, Score]]:
+    """Score the reference policies of tasks: (name of the task, name of the policy, score)."""
+    return [
+        (name, policy, score(policy, task))
+        for name, task in tasks.items()
+        for policy in _references(task)
+    ]
+
+
+def _references(task: Task) -> list[str]:
+    """List optimal and random play, and the policies whose registration names references."""
+    names = ["optimal", "random", *reference_names(task.game)]
+    if task.game.num_players > 2:
+        names.append("equilibrium")  # it differs from the best response to other opponents
+    return names
+
+
+def reference_table(tasks: Mapping[str, Task], columns: Iterable[Any] = ()) -> Table:
+    """Make the table of the reference policies of tasks.
+
+    Args:
+        tasks: the tasks by name.
+        columns: further columns, as ``Figure``.
+    """
+    more = list(columns)
+    rows = [
+        [name, policy, f"{found.value:.6f}", f"{found.normalized:.4f}"]
+        + [figure.text(found) for figure in more]
+        for name, policy, found in reference_scores(tasks)
+    ]
+    header = ["game", "policy", "value", "normalised score", *(figure.label for figure in more)]
+    return header, rows

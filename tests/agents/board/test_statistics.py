@@ -1,0 +1,69 @@
+"""Statistics over seeds, against their formulas written out."""
+
+import numpy as np
+import pytest
+from exactdice.agents.board.statistics import area, estimate, iqm, mean
+
+RNG = np.random.default_rng(7)
+#: Five seeds in each of three games: (game, seed).
+SCORES = RNG.normal([[0.2], [0.9], [0.5]], [[0.1], [0.01], [0.3]], (3, 5))
+
+
+def by_hand(scores, statistic, resamples=4000):
+    """The stratified bootstrap as rliable does it: a matrix of runs and games, one draw a cell."""
+    runs, games = scores.T.shape
+    rng = np.random.RandomState(3)
+    drawn = [
+        statistic(scores.T[rng.choice(runs, (runs, games)), np.arange(games)])
+        for _ in range(resamples)
+    ]
+    return np.percentile(drawn, [2.5, 97.5])
+
+
+def trimmed(matrix):
+    """scipy.stats.trim_mean(matrix, 0.25, axis=None), by which rliable defines the IQM."""
+    numbers = sorted(matrix.ravel())
+    cut = int(0.25 * len(numbers))
+    return sum(numbers[cut : len(numbers) - cut]) / (len(numbers) - 2 * cut)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [(mean, lambda matrix: matrix.mean(axis=0).mean()), (iqm, trimmed)]
+)
+def test_the_interval_is_that_of_the_stratified_bootstrap(ours, theirs):
+    found = estimate(list(SCORES), ours)
+    assert found.middle == pytest.approx(theirs(SCORES.T))
+    low, high = by_hand(SCORES, theirs)
+    width = high - low
+    assert found.low == pytest.approx(low, abs=0.05 * width)
+    assert found.high == pytest.approx(high, abs=0.05 * width)
+
+
+def test_a_game_with_more_seeds_has_no_more_weight_in_the_mean():
+    assert estimate([np.zeros(9), np.ones(2)], mean).middle == 0.5
+
+
+def test_seeds_without_noise_have_no_interval_however_far_the_games_are_apart():
+    assert estimate([np.full(3, 0.25), np.full(3, 0.75)], mean) == (0.5, 0.5, 0.5)
+
+
+def test_one_seed_has_no_interval():
+    middle, low, high = estimate([np.array([0.5]), np.array([0.7, 0.9])], mean)
+    assert middle == pytest.approx(0.65)
+    assert np.isnan(low)
+    assert np.isnan(high)
+
+
+def test_curves_are_estimated_mark_by_mark():
+    curves = [RNG.normal(size=(5, 7)), RNG.normal(size=(4, 7))]
+    found = estimate(curves, mean)
+    assert found.low.shape == found.high.shape == (7,)
+    np.testing.assert_allclose(found.middle, (curves[0].mean(0) + curves[1].mean(0)) / 2)
+    assert (found.low < found.middle).all()
+    assert (found.middle < found.high).all()
+
+
+def test_the_area_is_over_the_logarithm_of_the_moves():
+    assert area([1, 10, 100], np.array([0.5, 0.5, 0.5])) == pytest.approx(0.5)
+    assert area([1, 10, 100], np.array([0.0, 1.0, 1.0])) == pytest.approx(0.75)
+    assert area([1, 10, 1000], np.array([0.0, 1.0, 1.0])) == pytest.approx(5 / 6)
