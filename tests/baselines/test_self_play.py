@@ -17,7 +17,7 @@ GAMES = [
     ShutTheBox(4, 2, 3),
     FourTwoOne(3, 2, 2, utility="set"),
     FourTwoOneMatch(2, faces=2, charge_casts=1, discharge_casts=2),
-    FourTwoOneMatch(2, faces=2, charge_casts=1, discharge_casts=1, tie="replay"),
+    FourTwoOneMatch(1, faces=2, charge_casts=2, discharge_casts=1, tie="replay"),
 ]
 
 
