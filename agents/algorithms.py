@@ -27,6 +27,7 @@ class Algorithm:
         benchmarked: whether ``exactdice benchmark`` runs it by default.
         space: what ``exactdice tune`` may choose, as a function of the moves (see ``spaces``).
         policy: name of the policy, one of the ``policy_aliases`` of the model's class.
+        by_self_play: the class of the model in self-play, if it is another one.
     """
 
     title: str
@@ -37,11 +38,12 @@ class Algorithm:
     space: Callable[[int], spaces.Space]
     benchmarked: bool = False
     policy: str = "MlpPolicy"
+    by_self_play: str | None = None
 
     @property
     def plays_itself(self) -> bool:
         """Whether it can learn by self-play."""
-        return self.masked and self.learns_from == "rollouts"
+        return self.by_self_play is not None or (self.masked and self.learns_from == "rollouts")
 
     @property
     def unit_payoffs(self) -> bool:
@@ -53,9 +55,10 @@ class Algorithm:
         """
         return self.learns_from == "replay"
 
-    def load(self) -> Any:
-        """Import the class of the model."""
-        module, _, name = self.model.partition(":")
+    def load(self, self_play: bool = False) -> Any:
+        """Import the class of the model, or of the model in self-play."""
+        place = self.by_self_play if self_play and self.by_self_play else self.model
+        module, _, name = place.partition(":")
         return getattr(import_module(module, __package__), name)
 
 
@@ -86,6 +89,7 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType(
             space=spaces.q_learning,
             benchmarked=True,
             policy="QTable",
+            by_self_play=".learners.minimax:MinimaxQLearning",
         ),
         "a2c": Algorithm(
             "A2C", "stable_baselines3:A2C", "rollouts", masked=False, space=spaces.a2c

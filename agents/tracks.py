@@ -4,11 +4,15 @@ A track counts every move of the agent, exploration included. A run makes whole 
 more moves than its track allows, so that it may make a few moves less. The score at a mark is that
 of the policy after the last complete update before the mark: no move beyond the mark has been made
 for it. The score of a run is that of its last policy, never of its best.
+
+In self-play moves of both seats count. How many moves a rollout takes is known only when it is
+played: a rollout that passes the end of the track is thrown away.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 from ..core import FloatArray, InputError
 
@@ -24,8 +28,11 @@ class Track:
         name: its name on the command line.
         version: the number of its rules; results of two versions are not compared.
         moves: largest number of moves of the agent.
-        games: names of the games, which a track plays with their default keywords.
+        games: names of the games.
         seeds: number of seeds of an entry.
+        keywords: keywords of the games that are not played with their defaults, by name.
+        self_play: whether the agent meets nobody but itself. Then moves of both seats count, and
+            the score of a run is its exploitability.
     """
 
     name: str
@@ -33,6 +40,8 @@ class Track:
     moves: int
     games: tuple[str, ...]
     seeds: int = 5
+    keywords: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    self_play: bool = False
 
     @property
     def title(self) -> str:
@@ -90,6 +99,16 @@ TRACKS: Mapping[str, Track] = MappingProxyType(
             ("exactdice-10k", 10_000),
             ("exactdice-100k", 100_000),
             ("exactdice-1m", 1_000_000),
+        )
+    }
+    | {
+        "exactdice-selfplay-1m": Track(
+            "exactdice-selfplay-1m",
+            1,
+            1_000_000,
+            ("Greed", "ShutTheBox", "FourTwoOne", "LowestScoreMatch", "FourTwoOneMatch"),
+            keywords={"FourTwoOne": {"utility": "set"}},
+            self_play=True,
         )
     }
 )

@@ -15,7 +15,9 @@ from .scoring.blunders import Blunder
 from .scoring.certificate import CertificateError, certificate, verify
 from .scoring.description import Description, describe
 from .scoring.figure import LOGGED
+from .scoring.mixture import MOST_MEMBERS, score_mixture
 from .scoring.score import ImpossibleScoreError, Score, exact_evaluation, score
+from .scoring.self_play import SelfPlayScore, score_self_play
 from .scoring.tournament import PayoffMatrix, payoff_matrix
 from .solving.evaluation import Evaluation, Solution
 from .solving.induction import equilibrium
@@ -36,6 +38,7 @@ look_at = task_and_sight  # the former name
 
 __all__ = [
     "LOGGED",
+    "MOST_MEMBERS",
     "Blunder",
     "CertificateError",
     "Description",
@@ -49,6 +52,7 @@ __all__ = [
     "PolicyLike",
     "Reading",
     "Score",
+    "SelfPlayScore",
     "Sight",
     "Solution",
     "Task",
@@ -77,6 +81,8 @@ __all__ = [
     "register_environment",
     "register_policies",
     "score",
+    "score_mixture",
+    "score_self_play",
     "solve",
     "task_and_sight",
     "verify",

@@ -19,9 +19,13 @@ from .tracks import curves as track_curves
 def write(folder: Path) -> list[Path]:
     """Write results.csv, leaderboard.md and leaderboard.html of the finished runs in a folder.
 
+    A folder of self-play gets self-play.csv and self-play.md instead.
+
     Raises:
         RunError: if a run is damaged, or the folder cannot be written to.
     """
+    if boards.is_of_self_play(folder):
+        return boards.write(folder)
     board = boards.read(folder)
     path = folder / "leaderboard.html"
     text = _of_track(board) if isinstance(board, Standings) else _of_runs(board)

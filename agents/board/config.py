@@ -21,6 +21,10 @@ LadderName = Annotated[str, tyro.conf.arg(metavar="{" + ",".join(LADDERS) + "}")
 #: The track on which the rungs of a ladder are trained, if no other is named.
 TRACK_OF_LADDERS = "exactdice-100k"
 SEEDS = 5
+#: Most earlier policies in the pool of an entrant that plays against its past selves.
+PAST_SELVES = 4
+#: The algorithms that a benchmark runs by default.
+BENCHMARKED = tuple(name for name, known in ALGORITHMS.items() if known.benchmarked)
 
 
 @dataclass(frozen=True)
@@ -33,9 +37,7 @@ class BenchmarkConfig:
     games: tuple[GameName, ...] | None = None
     """Games to play. Default: those of the track, or all."""
 
-    algorithms: tuple[AlgorithmName, ...] = tuple(
-        name for name, known in ALGORITHMS.items() if known.benchmarked
-    )
+    algorithms: tuple[AlgorithmName, ...] = BENCHMARKED
     """Learning algorithms, by default those whose hyperparameters are tuned."""
 
     rewards: tuple[RewardMode, ...] = ("outcome",)
@@ -118,13 +120,33 @@ class BenchmarkConfig:
             rungs: tuple[Rung, ...] = LADDERS[self.ladder].rungs
             return [(f"{game}-{label}", game, keywords) for label, game, keywords in rungs]
         games = dict.fromkeys(map(full_place, self.games or ()))
-        return [(find_game(game).name, game, {}) for game in games]
+        own: Mapping[str, Any] = {} if self.track is None else TRACKS[self.track].keywords
+        names = [find_game(game).name for game in games]
+        return [(name, game, own.get(name, {})) for name, game in zip(names, games, strict=True)]
+
+    def _entrants(self) -> list[tuple[str, dict[str, Any]]]:
+        """List the algorithms with the options of their runs; in self-play also with past selves.
+
+        Algorithms that do not learn by self-play are left out there if they are given by default.
+        """
+        entrants = [(name, {"algorithm": name}) for name in dict.fromkeys(self.algorithms)]
+        if self.track is None or not TRACKS[self.track].self_play:
+            return entrants
+        if self.algorithms == BENCHMARKED:
+            entrants = [each for each in entrants if ALGORITHMS[each[0]].plays_itself]
+        alone = [(name, {**options, "self_play": True}) for name, options in entrants]
+        past = [
+            (f"{name}-past", {**options, "past_selves": PAST_SELVES})
+            for name, options in alone
+            if ALGORITHMS[name].learns_from == "rollouts"
+        ]
+        return [*alone, *past]
 
     def cells(self) -> list[TrainConfig]:
         """List the training runs, each once."""
         grid = itertools.product(
             self._tasks(),
-            dict.fromkeys(self.algorithms),
+            self._entrants(),
             dict.fromkeys(self.rewards),
             range(self.seeds or 0),
         )
@@ -133,11 +155,11 @@ class BenchmarkConfig:
                 game=game,
                 env=dict(keywords),
                 track=self.track,
-                algorithm=algorithm,
                 reward=reward,
                 seed=seed,
                 steps=self.steps,
-                run_folder=self.place / f"{name}-{algorithm}-{reward}-{seed}",
+                run_folder=self.place / f"{name}-{entrant}-{reward}-{seed}",
+                **options,
             )
-            for (name, game, keywords), algorithm, reward, seed in grid
+            for (name, game, keywords), (entrant, options), reward, seed in grid
         ]

@@ -12,8 +12,18 @@ from stable_baselines3.common.callbacks import BaseCallback, EventCallback
 from ...baselines import LOGGED, Score, as_task, occupancy, score
 from ..learners.adapter import ModelPolicy
 from ..tracks import TRACKS
+from .config import TrainConfig
 from .folders import LOG
 from .run import Record, Run, new_log
+
+
+def due_of(config: TrainConfig) -> Callable[[int], bool] | None:
+    """Return whether a score is due before a rollout, on the track of a run; None without one."""
+    if config.track is None:
+        return None
+    if config.counts_others:  # when the rollout passes a mark is seen while it is played
+        return lambda _: False
+    return partial(TRACKS[config.track].is_due, rollout=config.hyperparameters.rollout)
 
 
 class ExactEvalCallback(EventCallback):
@@ -77,9 +87,7 @@ class ExactEvalCallback(EventCallback):
         """Make the callback of a run, which continues the run's log in its folder."""
         config = run.config
         interval = config.interval(run.task.game.num_states)
-        due = None
-        if config.track is not None:
-            due = partial(TRACKS[config.track].is_due, rollout=config.hyperparameters.rollout)
+        due = due_of(config)
         return cls(run.task, interval, run.folder, config.stop_at, on_score, record=run, due=due)
 
     def _init_callback(self) -> None:
@@ -130,6 +138,10 @@ class ExactEvalCallback(EventCallback):
     def _on_step(self) -> bool:
         return self.interrupted_at is None and not self._reached
 
+    def more(self) -> dict[str, float]:
+        """Give further numbers to be logged with a score."""
+        return {}
+
     def evaluate(self) -> Score:
         """Score the model now, log the score, and save the model if it is the best so far."""
         begun = time.monotonic()
@@ -145,10 +157,13 @@ class ExactEvalCallback(EventCallback):
         self.scoring += time.monotonic() - begun
         seconds = time.monotonic() - self._started
         row = (self.num_timesteps, result.value, moves, result.regret, result.normalized, seconds)
-        for name, number in zip(LOG, row, strict=True):
-            self.log[name].append(number)
+        more = self.more()
+        for name, number in {**dict(zip(LOG, row, strict=True)), **more}.items():
+            self.log.setdefault(name, []).append(number)
         for name in LOGGED:
             self.logger.record(f"exact/{name}", getattr(result, name))
+        for name, number in more.items():
+            self.logger.record(f"exact/{name}", number)
         self.logger.dump(self.num_timesteps)
         if self._record is not None:
             self._record.keep(best)

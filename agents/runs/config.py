@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import tyro
 
+from ...baselines import MOST_MEMBERS
 from ...core import InputError, at_least, one_of
 from ...envs import RewardMode, find_game, full_place
 from ...games import DEFAULT_GAME
@@ -38,6 +39,8 @@ __all__ = [
 
 #: By default, all exact scores of a run together evaluate this number of states, in a minute.
 STATES_SCORED = 2**25
+#: Most earlier policies in self-play: with the present one, as many as mixtures are scored of.
+MOST_PAST_SELVES = MOST_MEMBERS - 1
 #: Types of options that a damaged config.json may hold wrongly; dataclasses do not check them.
 BOOLS = "self_play", "tensorboard", "diagnose"
 TYPES = {"env": dict, "hyperparams": dict, "device": str, **dict.fromkeys(BOOLS, bool)}
@@ -82,8 +85,13 @@ class TrainConfig:
     the change of the optimal value. Default: the reward in --env or --conf, else outcome."""
 
     self_play: bool = False
-    """Train the agent against itself, in alternate seats (two players, ppo). It is scored against
-    the opponent of --env as without this option, and by its exploitability."""
+    """Train the agent against itself (two players, ppo or qlearning); moves of both seats count as
+    steps. It is scored against the opponent of --env as without this option, and by its
+    exploitability."""
+
+    past_selves: int = 0
+    """In self-play of ppo, meet past selves, too: each game is played against the present policy or
+    one of at most so many earlier ones, whose mixture is scored, too. 0: the present self only."""
 
     conf: Path | None = None
     """YAML file of hyperparameters in the shape of rl_zoo3. Default: the tuned ones."""
@@ -160,14 +168,28 @@ class TrainConfig:
                 )
         if self.wandb is not None and not (isinstance(self.wandb, str) and self.wandb):
             raise InputError(f"wandb must be the name of a project, got {shown(self.wandb)}")
-        if self.self_play and not ALGORITHMS[self.algorithm].plays_itself:
-            able = " or ".join(name for name, known in ALGORITHMS.items() if known.plays_itself)
-            raise InputError(f"self_play needs the algorithm {able}, got {self.algorithm}")
+        self._check_self_play()
         if self.diagnose and self.self_play:
             raise InputError("diagnose needs a run without self_play, whose opponents change")
         number = isinstance(self.stop_at, int | float) and not isinstance(self.stop_at, bool)
         if self.stop_at is not None and not (number and self.stop_at <= 1):
             raise InputError(f"stop_at must be at most 1, the optimum, got {shown(self.stop_at)}")
+
+    def _check_self_play(self) -> None:
+        algorithm = ALGORITHMS[self.algorithm]
+        if self.self_play and not algorithm.plays_itself:
+            able = " or ".join(name for name, known in ALGORITHMS.items() if known.plays_itself)
+            raise InputError(f"self_play needs the algorithm {able}, got {self.algorithm}")
+        if at_least("past_selves", self.past_selves, 0) > MOST_PAST_SELVES:
+            raise InputError(
+                f"past_selves must be at most {MOST_PAST_SELVES}, got {self.past_selves}"
+            )
+        if self.past_selves and not (self.self_play and algorithm.learns_from == "rollouts"):
+            raise InputError(
+                "past_selves needs self_play with an algorithm that learns from rollouts, got "
+                f"{self.past_selves} for {self.algorithm} "
+                f"{'with' if self.self_play else 'without'} self_play"
+            )
 
     def _check_track(self) -> None:
         """Check that no option contradicts the rules of the track."""
@@ -181,8 +203,11 @@ class TrainConfig:
                 raise InputError(
                     f"{name} must be left to the track {self.track}, got {shown(given)}"
                 )
-        if self.self_play:
-            raise InputError(f"self_play must be off on the track {self.track}, got True")
+        if self.self_play != TRACKS[self.track].self_play:
+            wanted = "off" if self.self_play else "given"
+            raise InputError(
+                f"self_play must be {wanted} on the track {self.track}, got {self.self_play}"
+            )
 
     def _find_reward(self) -> RewardMode:
         """Return the reward mode; options and files that name it must agree."""
@@ -196,6 +221,8 @@ class TrainConfig:
         reward: RewardMode = one_of(
             "reward", "outcome" if given is None else given, get_args(RewardMode)
         )
+        if self.self_play and reward != "outcome" and self.algorithm == "qlearning":
+            raise InputError(f"reward must be outcome in self_play of qlearning, got {reward}")
         if self.track is not None and reward != "outcome":
             raise InputError(
                 f"reward must be outcome on the track {self.track}, as the others are computed "
@@ -237,8 +264,14 @@ class TrainConfig:
             place = "--hyperparams env_kwargs"
             once(name, {"--env": value, place: keywords(changes).get(name)})
         if track is not None:
-            checked.n_timesteps = track.whole(checked.rollout)
+            whole = track.whole(checked.rollout)
+            checked.n_timesteps = track.moves if self.counts_others else whole
         return checked
+
+    @property
+    def counts_others(self) -> bool:
+        """Whether moves of an opponent count, so that rollouts differ in the number of moves."""
+        return self.self_play and ALGORITHMS[self.algorithm].learns_from == "rollouts"
 
     @property
     def game_name(self) -> str:

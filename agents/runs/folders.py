@@ -42,6 +42,9 @@ from .models import make_env, make_model
 
 #: Columns of the log; the first three are the keys of stable-baselines3's EvalCallback.
 LOG = ("timesteps", "results", "ep_lengths", "regret", "normalized", "seconds")
+#: Further columns of runs of self-play: exploitability, and the value of each seat of the game
+#: against a best response.
+SELF_PLAY = ("exploitability", "normalized_exploitability", "guaranteed_0", "guaranteed_1")
 #: Numbers of ``score.json`` that every finished run has.
 NUMBERS = ("value", "optimum", "random", "regret", "normalized", "steps", "seconds")
 FILES = (
@@ -178,6 +181,8 @@ def load_model(folder: Path, which: str = "final") -> tuple[BaseAlgorithm, GameV
 def read_log(folder: Path) -> dict[str, FloatArray]:
     """Read the exact scores of a run so far: an array (evaluation,) for each name in ``LOG``.
 
+    A run of self-play has those of ``SELF_PLAY``, too.
+
     Raises:
         RunError: if the file is missing or damaged.
     """
@@ -186,7 +191,8 @@ def read_log(folder: Path) -> dict[str, FloatArray]:
         raise RunError(f"run folder must hold an evaluations.npz, got {folder}")
     with reading(path, "hold the scores of a run"):
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as columns:
-            log = {name: np.asarray(columns[name], dtype=np.float64).reshape(-1) for name in LOG}
+            names = [*LOG, *(name for name in SELF_PLAY if name in columns)]
+            log = {name: np.asarray(columns[name], dtype=np.float64).reshape(-1) for name in names}
         if len({len(column) for column in log.values()}) > 1:
             raise ValueError("columns of different lengths")
     return log

@@ -69,7 +69,7 @@ def make_model(config: TrainConfig, env: GameVecEnv) -> BaseAlgorithm:
         if name not in OURS
     }
     algorithm = ALGORITHMS[config.algorithm]
-    model = algorithm.load()
+    model = algorithm.load(config.self_play)
     check_buffers(algorithm, config.hyperparameters, env)
     device = check_device(config.device)
     if algorithm.learns_from == "tables" and device not in ("cpu", "auto"):

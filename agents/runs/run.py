@@ -16,12 +16,13 @@ from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
 from ...baselines import Score, Task, certificate
 from ...core import FloatArray
-from ..learners.self_play import SelfPlay
+from ..learners.self_play import SelfPlay, self_plays
 from ..learners.vec_env import GameVecEnv
 from ..tracks import TRACKS
 from .config import RunError, TrainConfig
 from .folders import (
     LOG,
+    SELF_PLAY,
     WriteError,
     check_sums,
     read_config,
@@ -35,7 +36,7 @@ from .models import check_log, make_callbacks, make_env, make_model
 COUNTERS = ("num_timesteps", "_n_updates", "_n_calls", "_episode_num", "exploration_rate")
 REPLAY = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
 
-#: Exact scores so far: a list for each of ``LOG``.
+#: Exact scores so far: a list for each of ``LOG``, and of ``SELF_PLAY`` in self-play.
 Log = dict[str, list[float]]
 
 
@@ -60,7 +61,7 @@ class Record:
         """
         if best:
             write_with(self.folder / "best_model.zip", self.model.save)
-        columns = {name: np.array(self.log[name]) for name in LOG}
+        columns = {name: np.array(numbers) for name, numbers in self.log.items()}
         for name in ("results", "ep_lengths"):  # (evaluation, episode), as in EvalCallback
             columns[name] = columns[name][:, None]
         write_with(self.folder / "evaluations.npz", lambda file: _savez(file, columns))
@@ -73,8 +74,12 @@ class Record:
         """
         env = self.model.get_env()
         if isinstance(env, GameVecEnv):
-            content = {**_state(self.model, env), "log": self.log}
+            content = {**_state(self.model, env), "log": self.log, **self.more_state()}
             write_with(self.folder / "checkpoint.pt", lambda buffer: th.save(content, buffer))
+
+    def more_state(self) -> dict[str, Any]:
+        """Give what is saved besides the state of the model and of its games."""
+        return {}
 
 
 @dataclass(frozen=True)
@@ -114,18 +119,24 @@ class Run(Record):
             )
         task, model, callbacks = _parts(config)
         _log_into(folder, model, config)
-        return cls(folder, model, _restore(folder, model), config, task, callbacks)
+        log = _restore(folder, model, callbacks)
+        return cls(folder, model, log, config, task, callbacks)
+
+    def more_state(self) -> dict[str, Any]:
+        """Give the state of self-play, if there is one."""
+        playing = self_plays(self.callbacks)
+        return {"self_play": playing[0].state()} if playing else {}
 
     def keep(self, best: bool) -> None:
         """Write the scores, and the best model so far: on a track only the last model counts."""
         super().keep(best and self.config.track is None)
 
-    def finish(self, score: Score, **more: float) -> None:
+    def finish(self, score: Score, **more: Any) -> None:
         """Write the final model, its certificate and its score, which ends the run.
 
         Args:
             score: the exact score of the final model.
-            more: further numbers for ``score.json``.
+            more: further entries of ``score.json``, in JSON's types.
 
         Raises:
             WriteError: if there is no room.
@@ -146,13 +157,18 @@ class Run(Record):
         if self.config.track is None:
             return {"best_normalized": max(self.log["normalized"])}
         track = TRACKS[self.config.track]
-        scores = track.at_marks(self.log["timesteps"], np.array(self.log["normalized"]))
-        at_marks = dict(zip(map(str, track.marks), scores, strict=True))
-        return {
-            "track": track.name,
-            "track_version": track.version,
-            "normalized_at_marks": at_marks,
+        curves = {
+            f"{name}_at_marks": dict(
+                zip(
+                    map(str, track.marks),
+                    track.at_marks(self.log["timesteps"], np.array(self.log[name])),
+                    strict=True,
+                )
+            )
+            for name in ("normalized", *SELF_PLAY)
+            if name in self.log
         }
+        return {"track": track.name, "track_version": track.version, **curves}
 
 
 def _parts(config: TrainConfig) -> tuple[Task, BaseAlgorithm, list[BaseCallback]]:
@@ -161,8 +177,8 @@ def _parts(config: TrainConfig) -> tuple[Task, BaseAlgorithm, list[BaseCallback]
     env = make_env(config)
     model = make_model(config, env)
     callbacks = make_callbacks(config)
-    if config.self_play:
-        callbacks.append(SelfPlay(env.task.game))
+    if config.counts_others:
+        callbacks.append(SelfPlay(env.task.game, config.past_selves))
     return env.task, model, callbacks
 
 
@@ -216,7 +232,7 @@ def _state(model: BaseAlgorithm, env: GameVecEnv) -> dict[str, Any]:
     return content
 
 
-def _restore(folder: Path, model: BaseAlgorithm) -> Log:
+def _restore(folder: Path, model: BaseAlgorithm, callbacks: list[BaseCallback]) -> Log:
     """Load a checkpoint into a new model with the same options, and return the log.
 
     Raises:
@@ -242,6 +258,8 @@ def _restore(folder: Path, model: BaseAlgorithm) -> Log:
         th.set_rng_state(content["torch_random"])
         if isinstance(model, OffPolicyAlgorithm):
             _set_replay(model, content["replay"])
+        for each in self_plays(callbacks):
+            each.restore(model, content["self_play"])
         log: Log = content["log"]
     return log
 

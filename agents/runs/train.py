@@ -12,10 +12,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from stable_baselines3.common.callbacks import BaseCallback
 
-from ...baselines import Score, exploitability
-from ..learners.adapter import ModelPolicy
+from ...baselines import Score
 from ..tracks import TRACKS
-from . import folders
+from . import folders, self_play
 from .callback import ExactEvalCallback
 from .config import RunError, TrainConfig
 from .report import report
@@ -119,14 +118,11 @@ def _begun(config: TrainConfig) -> Iterator[Run]:
 
 def _finish(run: Run, final: Score, console: Console) -> Score:
     """Save the final model and print its score."""
-    more = {}
-    if run.config.self_play:
-        both = exploitability(ModelPolicy(run.model, run.task.game), run.task)
-        more["exploitability_of_both_seats"] = float(both)
+    more = self_play.summary(run) if run.config.self_play else {}
     run.finish(final, **more)
     report(final, console)
-    for both in more.values():
-        console.print(f"exploitability, mean of both seats: {both:.6f}", highlight=False)
+    for line in self_play.in_words(more):
+        console.print(line, highlight=False)
     console.print(f"saved in {run.folder}")
     return final
 
@@ -183,7 +179,8 @@ def _learn(run: Run, console: Console) -> ExactEvalCallback:
     )
     with Progress(*columns, console=console) as progress:
         bar = ProgressCallback(progress, total, model.num_timesteps)
-        exact = ExactEvalCallback.of(run, bar.show)
+        make = self_play.SelfPlayEvalCallback if run.config.self_play else ExactEvalCallback.of
+        exact = make(run, bar.show)
         try:
             with _stop_on_interrupt(exact, console):
                 model.learn(

@@ -228,7 +228,7 @@ def best_response(policy: PolicyLike, env: Any, exact: bool = False) -> Solution
     the equilibrium.
     """
     task, sight = task_and_sight(env)
-    _require_two_players(task.game)
+    require_two_players(task.game)
     chosen = convert(policy, task.game, task.seat, exact, Reading(sight=sight))
     return solve(Task(task.game, 1 - task.seat, {task.seat: chosen}), exact)
 
@@ -241,7 +241,7 @@ def exploitability(policy: PolicyLike, env: Any, exact: bool = False) -> float |
     """
     task, sight = task_and_sight(env)
     game = task.game
-    _require_two_players(game)
+    require_two_players(game)
     gains = []
     for seat in (0, 1):
         chosen = convert(policy, game, seat, exact, Reading(sight=sight))
@@ -252,6 +252,11 @@ def exploitability(policy: PolicyLike, env: Any, exact: bool = False) -> float |
     return lost if exact else max(lost, 0.0)  # negative by rounding only
 
 
-def _require_two_players(game: Game) -> None:
+def require_two_players(game: Game) -> None:
+    """Check that a game is zero-sum for two players.
+
+    Raises:
+        InputError: if it is not.
+    """
     if game.num_players != 2 or not game.zero_sum:
         raise InputError(f"game must be zero-sum with two players, got {game!r}")

@@ -7,6 +7,7 @@ import pytest
 from exactdice.agents.algorithms import ALGORITHMS
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.tracks import TRACKS, Track
+from exactdice.baselines import make_game
 from exactdice.core import GAMES, InputError
 
 TINY = Track("tiny", 1, 1000, ("FourTwoOne",))
@@ -17,10 +18,17 @@ def test_the_tracks_are_of_games_that_exist_and_their_marks_end_with_all_moves()
         "exactdice-10k": 10_000,
         "exactdice-100k": 100_000,
         "exactdice-1m": 1_000_000,
+        "exactdice-selfplay-1m": 1_000_000,
     }
     for name, track in TRACKS.items():
         assert track.title == f"{name}, v1"
-        assert set(track.games) == set(GAMES)
+        made = {game: make_game(game, **track.keywords.get(game, {})) for game in track.games}
+        if track.self_play:
+            assert all(game.num_players == 2 and game.zero_sum for game in made.values())
+            assert set(GAMES) - set(made) == {"LowestScore"}  # four players by default
+        else:
+            assert set(track.games) == set(GAMES)
+            assert not track.keywords
         assert track.seeds == 5
         assert track.marks[-1] == track.moves
         assert track.marks == tuple(
@@ -59,8 +67,14 @@ def test_a_curve_that_begins_after_the_first_mark_has_no_score_there():
 @pytest.mark.parametrize("name", TRACKS)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_file_of_a_track_fits_its_games(name, algorithm):
-    for game in TRACKS[name].games:
-        config = TrainConfig(game=game, track=name, algorithm=algorithm)
+    track = TRACKS[name]
+    if track.self_play and not ALGORITHMS[algorithm].plays_itself:
+        pytest.skip("it does not learn by self-play")
+    for game in track.games:
+        env = dict(track.keywords.get(game, {}))
+        config = TrainConfig(
+            game=game, env=env, track=name, algorithm=algorithm, self_play=track.self_play
+        )
         assert config.total_steps <= TRACKS[name].moves
         assert config.total_steps + config.hyperparameters.rollout > TRACKS[name].moves
 

@@ -1,23 +1,29 @@
 """Self-play, and the ceilings of networks."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from exactdice.agents.learners.adapter import ModelPolicy
 from exactdice.agents.learners.ceiling import ceiling
-from exactdice.agents.learners.self_play import SelfPlay
+from exactdice.agents.learners.minimax import MinimaxQLearning
+from exactdice.agents.learners.self_play import Pool, SelfPlay
+from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.agents.runs.callback import ExactEvalCallback
 from exactdice.agents.runs.config import TrainConfig
-from exactdice.agents.runs.folders import load_model
+from exactdice.agents.runs.folders import SELF_PLAY, load_model, read_log, read_score
 from exactdice.agents.runs.models import make_env, make_model
 from exactdice.agents.runs.train import train
 from exactdice.baselines import Task
 from exactdice.core.positions import states_of
-from exactdice.games import FourTwoOne, LowestScore
+from exactdice.envs.engine.rule_lanes import RuleLanes
+from exactdice.games import FourTwoOne, Greed, LowestScore
 
 import exactdice
+
+READ = read_log, read_score
 
 
 @pytest.mark.slow
@@ -51,17 +57,97 @@ def test_the_opponent_is_the_agent_as_it_is_now_and_the_seat_changes(small):
             assert np.allclose(task.policies[1 - task.seat].probabilities(states), law, atol=1e-6)
             assert env.observation_space.contains(model._last_obs[0])
 
-    model.learn(16 * 8 * 4, callback=[Watch(env.task.game)])
+    model.learn(16 * 8 * 7, callback=[Watch(env.task.game)])
     assert seats == [0, 1, 0, 1]
 
 
-def test_a_self_play_run_resumes_to_the_last_bit(small, monkeypatch):
-    whole = train(small(self_play=True, run_folder=Path("whole")))
+@pytest.mark.parametrize(
+    "options", [{}, {"past_selves": 2}, {"algorithm": "qlearning"}], ids=["present", "past", "q"]
+)
+def test_a_self_play_run_resumes_to_the_last_bit(small, monkeypatch, options):
+    whole = train(small(self_play=True, run_folder=Path("whole"), **options))
     with monkeypatch.context() as patch:
         stop_after(patch, 1000)
-        assert train(small(self_play=True, run_folder=Path("parts"))) is None
+        assert train(small(self_play=True, run_folder=Path("parts"), **options)) is None
     resumed = train(TrainConfig(resume=Path("parts")))
     assert resumed.value == whole.value
+    logs, saved = ({"whole": read(Path("whole")), "parts": read(Path("parts"))} for read in READ)
+    for name in SELF_PLAY:
+        assert logs["whole"][name].tolist() == logs["parts"][name].tolist()
+    assert saved["whole"]["steps"] == saved["parts"]["steps"]
+    assert saved["whole"].get("mixture") == saved["parts"].get("mixture")
+    assert ("mixture" in saved["whole"]) == ("past_selves" in options)
+
+
+@pytest.mark.parametrize("past", [0, 2])
+def test_moves_of_both_seats_count(small, monkeypatch, past):
+    played = []
+    sample = RuleLanes._sample
+
+    def counting(self, seats, *others):
+        played.extend(seats.tolist())
+        return sample(self, seats, *others)
+
+    monkeypatch.setattr(RuleLanes, "_sample", counting)
+    config = small()
+    env = make_env(config)
+    model = make_model(config, env)
+    model.learn(3000, callback=[SelfPlay(env.task.game, past)])
+    assert model.num_timesteps == len(played)
+    assert 0.4 < np.mean(played) < 0.6
+
+
+def test_each_game_meets_one_policy_of_the_pool(monkeypatch):
+    game, rng = Greed(10, 3), np.random.default_rng(1)
+    members = [exactdice.as_policy(name, Task(game, 1)) for name in ("random", "optimal")]
+    met, now, moves = [], {}, []
+    begin, sample = Pool.begin, Pool.sample_in
+
+    def begin_watched(self, lanes, rng):
+        begin(self, lanes, rng)
+        met.extend(self._drawn[lanes].tolist())
+        now.update(dict.fromkeys(lanes.tolist()))
+
+    def sample_watched(self, lanes, states, rng):
+        for lane, member in zip(lanes.tolist(), self._drawn[lanes].tolist(), strict=True):
+            assert now[lane] in (None, member)
+            now[lane] = member
+        return sample(self, lanes, states, rng)
+
+    monkeypatch.setattr(Pool, "begin", begin_watched)
+    monkeypatch.setattr(Pool, "sample_in", sample_watched)
+    env = GameVecEnv(Task(game), 50)
+    env.face(Task(game, 0, {1: Pool(members, 50, moves.append)}))
+    for _ in range(60):
+        masks = env.action_masks()
+        env.step((rng.random(masks.shape) * masks).argmax(axis=1))
+    assert len(met) > 500
+    assert 0.4 < np.mean(met) < 0.6
+    assert sum(moves) > len(met)
+
+
+def test_the_pool_is_spread_evenly_over_the_rollouts(monkeypatch):
+    monkeypatch.setattr("exactdice.agents.learners.self_play._copy", lambda policy: policy)
+    playing = SelfPlay(Greed(4, 2), 4)
+    for rollout in range(1, 200):
+        if rollout % playing.state()["interval"] == 0:
+            playing._keep(SimpleNamespace(state_dict=lambda rollout=rollout: rollout))
+        past, step = playing.state()["past"], playing.state()["interval"]
+        assert past == list(range(step, rollout + 1, step))
+        assert min(2, rollout) <= len(past) <= 4
+
+
+def test_the_options_of_self_play_are_checked():
+    with pytest.raises(ValueError, match="past_selves must be at most 7, got 8"):
+        TrainConfig(self_play=True, past_selves=8)
+    with pytest.raises(ValueError, match="past_selves must be at least 0, got -1"):
+        TrainConfig(self_play=True, past_selves=-1)
+    with pytest.raises(ValueError, match="got 2 for ppo without self_play"):
+        TrainConfig(past_selves=2)
+    with pytest.raises(ValueError, match="got 2 for qlearning with self_play"):
+        TrainConfig(self_play=True, algorithm="qlearning", past_selves=2)
+    with pytest.raises(ValueError, match="reward must be outcome in self_play of qlearning"):
+        TrainConfig(self_play=True, algorithm="qlearning", reward="shaped")
 
 
 def stop_after(patch, steps):
@@ -79,10 +165,12 @@ def stop_after(patch, steps):
 def test_self_play_needs_two_players(game):
     with pytest.raises(ValueError, match="self_play needs a zero-sum game for two players"):
         SelfPlay(game)
+    with pytest.raises(ValueError, match="self_play needs a zero-sum game for two players"):
+        MinimaxQLearning("QTable", GameVecEnv(Task(game), 2))
 
 
-def test_self_play_needs_ppo():
-    with pytest.raises(ValueError, match="self_play needs the algorithm ppo, got dqn"):
+def test_self_play_needs_ppo_or_qlearning():
+    with pytest.raises(ValueError, match="self_play needs the algorithm ppo or qlearning, got dqn"):
         TrainConfig(self_play=True, algorithm="dqn")
 
 

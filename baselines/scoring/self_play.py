@@ -1,0 +1,133 @@
+"""The exact score of a policy for both seats of a two-player game: its exploitability.
+
+The exploitability of a policy in a seat is the equilibrium value of the seat minus the value of the
+policy against a best response. The exploitability of a policy is the mean over both seats, half of
+NashConv (Lanctot et al., "A Unified Game-Theoretic Approach to Multiagent Reinforcement Learning",
+2017). It is 0 for an equilibrium and positive for any other policy. So that games compare, it is
+divided by the exploitability of uniformly random play:
+
+    normalised = 1 - exploitability / exploitability of random play,
+
+which is 1 for an equilibrium, 0 for random play, and negative for a policy that loses more than
+random play does. The nines are -log10(1 - normalised), at most 9.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...core import FLOATS, Game
+from ..cache import cached
+from ..policies.door import Reading, convert, label
+from ..policies.kinds import Policy
+from ..solving.solver import require_two_players, solve
+from ..task import Task, task_and_sight
+from .figure import nines
+
+
+@dataclass(frozen=True)
+class SelfPlayScore:
+    """Exact exploitability of a policy that plays both seats.
+
+    Attributes:
+        policy: name of the policy.
+        game: the rules.
+        guaranteed: value of each seat to the policy against a best response, in payoffs.
+        equilibrium: equilibrium value of each seat.
+        random: exploitability of uniformly random play.
+    """
+
+    policy: str
+    game: Game = field(repr=False)
+    guaranteed: tuple[float, float]
+    equilibrium: tuple[float, float]
+    random: float
+
+    @property
+    def in_seats(self) -> tuple[float, float]:
+        """Exploitability in each seat."""
+        first, second = (
+            max(worth - kept, 0.0)  # negative by rounding only
+            for worth, kept in zip(self.equilibrium, self.guaranteed, strict=True)
+        )
+        return first, second
+
+    @property
+    def exploitability(self) -> float:
+        """Mean exploitability of both seats."""
+        return sum(self.in_seats) / 2
+
+    @property
+    def normalized(self) -> float:
+        """1 - exploitability / that of random play; 1 if random play is an equilibrium."""
+        rounding = FLOATS.tie(self.game)
+        return 1 - self.exploitability / self.random if self.random > rounding else 1.0
+
+    @property
+    def nines(self) -> float:
+        """-log10(1 - normalised), at most 9; negative below random play."""
+        return nines(self.normalized)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the figures in JSON's types."""
+        return {
+            "exploitability": self.exploitability,
+            "exploitability_in_seats": list(self.in_seats),
+            "guaranteed": list(self.guaranteed),
+            "equilibrium": list(self.equilibrium),
+            "exploitability_of_random": self.random,
+            "normalized_exploitability": self.normalized,
+            "nines": self.nines,
+        }
+
+
+def score_self_play(
+    policy: Any,
+    env: Any,
+    *,
+    deterministic: bool = True,
+    observations: Any = None,
+    name: str | None = None,
+) -> SelfPlayScore:
+    """Score a policy that plays both seats by its exploitability.
+
+    Args:
+        policy: whatever ``as_policy`` takes; it must be able to play both seats. "optimal" is the
+            equilibrium.
+        env: an environment of this project or a ``Task``, for its game.
+        deterministic: for models, whether they take their likeliest action or draw from their law.
+        observations: see ``as_policy``.
+        name: name of the policy, for people.
+
+    Raises:
+        ValueError: if the game is not zero-sum for two players, or the policy does not fit it.
+    """
+    task, sight = task_and_sight(env)
+    require_two_players(task.game)
+    reading = Reading(deterministic, True, sight, observations)
+    policies = [convert(policy, task.game, seat, False, reading) for seat in (0, 1)]
+    return score_of(name or label(policy), task.game, guaranteed_by(task.game, policies))
+
+
+def guaranteed_by(game: Game, policies: Sequence[Policy]) -> tuple[float, float]:
+    """Compute the value of each seat to the seat's policy against a best response."""
+    first, second = (
+        sum(game.payoff_range)
+        - float(solve(Task(game, 1 - seat, {seat: policies[seat]})).value_before_play)
+        for seat in (0, 1)
+    )
+    return first, second
+
+
+def score_of(name: str, game: Game, guaranteed: tuple[float, float]) -> SelfPlayScore:
+    """Make the score of the policy with some guaranteed values."""
+    first, second = (float(solve(Task(game, seat)).value_before_play) for seat in (0, 1))
+    return SelfPlayScore(name, game, guaranteed, (first, second), random_exploitability(game))
+
+
+@cached
+def random_exploitability(game: Game) -> float:
+    """Compute the exploitability of uniformly random play."""
+    worth = [float(solve(Task(game, seat)).value_before_play) for seat in (0, 1)]
+    policies = [convert("random", game, seat, False, Reading()) for seat in (0, 1)]
+    return (sum(worth) - sum(guaranteed_by(game, policies))) / 2
