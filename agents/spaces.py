@@ -8,6 +8,8 @@ each other; ``hyperparameters_of`` translates them:
     updates      gradient steps of the whole run: gradient_steps, or train_freq if they are few
     copies       updates of the target network in the whole run: target_update_interval
     warmup       part of the run before the first update: learning_starts
+    encoding     of the observations: env_kwargs. stable-baselines3 one-hot encodes integers; with
+                 a thermometer a network need not learn that 50 lies between 49 and 51
     width        width of both hidden layers: policy_kwargs
     activation   activation between the layers: policy_kwargs
     quantiles    number of quantiles: policy_kwargs
@@ -65,6 +67,7 @@ Space: TypeAlias = Mapping[str, Span | Powers | Choice | str | float]
 NETWORK: Space = {
     "policy": "MlpPolicy",
     "gamma": 1.0,
+    "encoding": Choice(("integer", "thermometer")),
     "width": Powers(64, 256),
     "activation": Choice(("ReLU", "Tanh")),
 }
@@ -203,6 +206,10 @@ def _network(chosen: Mapping[str, Any], _moves: int) -> dict[str, Any]:
     return {"policy_kwargs": f"dict({', '.join(parts)})"}
 
 
+def _encoding(chosen: Mapping[str, Any], _moves: int) -> dict[str, Any]:
+    return {"env_kwargs": {"encoding": chosen["encoding"]}}
+
+
 def _copies(chosen: Mapping[str, Any], moves: int) -> dict[str, Any]:
     return {"target_update_interval": round(moves / chosen["copies"])}
 
@@ -221,6 +228,7 @@ TRANSLATED: Mapping[str, Callable[[Mapping[str, Any], int], dict[str, Any]]] = {
     "updates": _updates,
     "copies": _copies,
     "warmup": _warmup,
+    "encoding": _encoding,
     "width": _network,
     "activation": _nothing,
     "quantiles": _nothing,
