@@ -209,7 +209,7 @@ def learner(request, monkeypatch, one_thread):  # noqa: ARG001
 
 
 def learn_a_little(learner, game="FourTwoOne"):
-    args = learner.Args(f"exactdice/{game}-v0", total_timesteps=4096, num_envs=64, evaluations=2)
+    args = learner.Args(f"exactdice/{game}-v0", total_timesteps=4096, num_envs=64, audits=2)
     if learner.__name__ == "dqn":
         args = replace(args, learning_starts=1024, target_interval=512, num_steps=8)
     return learner.main(args)
@@ -225,8 +225,8 @@ def learn_a_little(learner, game="FourTwoOne"):
 def test_a_learner_holds_all_audits(learner, game, capsys):
     figures = learn_a_little(learner, game)
     said = capsys.readouterr().out
-    assert len(re.findall("normalized", said)) == 3
-    assert f"normalized {figures['normalized']:.5f}, " in said.splitlines()[-1]
+    assert len(re.findall("normalized", said)) == 2
+    assert 0 < figures["normalized"] < 1
     assert said.count("audit: all holds") == {"ppo": 4, "dqn": 3}[learner.__name__]
     assert "WRONG" not in said
     assert "unchecked" not in said
@@ -237,7 +237,7 @@ def test_the_audit_of_a_learner_names_ends_that_are_ignored(learner, monkeypatch
     right = getattr(learner, name)
 
     def wrong(moves, *others):
-        return right(moves._replace(terminated=moves.terminated & False), *others)
+        return right(moves | {"terminated": moves["terminated"] & False}, *others)
 
     monkeypatch.setattr(learner, name, wrong)
     learn_a_little(learner)
@@ -248,15 +248,16 @@ def test_the_audit_of_a_learner_names_ends_that_are_ignored(learner, monkeypatch
 @pytest.mark.parametrize("learner", ["dqn"], indirect=True)
 def test_a_buffer_keeps_the_last_transitions(learner):
     torch = pytest.importorskip("torch")
-    buffer = learner.Buffer(5, features=2, actions=1)
+    buffer = learner.Buffer(5)
     for first in range(0, 12, 4):
-        seen, flags = torch.ones(4, 2), torch.ones(4, 1, dtype=torch.bool)
         numbers = torch.arange(first, first + 4)
-        buffer.add(learner.Batch(seen, numbers, numbers / 2, flags[:, 0], seen, flags))
+        seen = (numbers % 2).float()[:, None]
+        buffer.add({"actions": numbers, "rewards": numbers / 2, "observations": seen})
     newest = buffer.newest(5)
-    assert newest.actions.tolist() == [7, 8, 9, 10, 11]
-    assert newest.rewards.tolist() == [3.5, 4, 4.5, 5, 5.5]
-    assert set(buffer.sample(100).actions.tolist()) == {7, 8, 9, 10, 11}
+    assert newest["actions"].tolist() == [7, 8, 9, 10, 11]
+    assert newest["rewards"].tolist() == [3.5, 4, 4.5, 5, 5.5]
+    assert newest["observations"].tolist() == [[1.0], [0.0], [1.0], [0.0], [1.0]]
+    assert set(buffer.sample(100)["actions"].tolist()) == {7, 8, 9, 10, 11}
 
 
 @pytest.mark.slow  # for two or three minutes each

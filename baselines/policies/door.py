@@ -24,7 +24,7 @@ from .checks import PolicyCheck
 from .functions import function_policy
 from .kinds import Policy, PolicyLike, UniformPolicy
 from .names import COMMON, EQUILIBRIUM, policy_names, source_policy
-from .strength import read_share, strength_policy
+from .strength import STRENGTH, read_share, strength_policy
 from .tables import table_policy
 
 
@@ -141,12 +141,11 @@ def resolve(
         return equilibrium(game, exact).policies[seat]
     if known == "random":
         return UniformPolicy(game)
-    share = read_share(known)
-    if share is not None:
-        return strength_policy(game, share, seat, exact)
     named = source_policy(game, known, seat, masked)
     if named is not None:
         return named
+    if known.startswith(STRENGTH):
+        return strength_policy(game, read_share(known), seat, exact)
     names = ", ".join(repr(name) for name in policy_names(game))
     raise InputError(
         f"opponent or policy must be {names}, a table, a callable, a model, or the path of a run "
@@ -181,7 +180,9 @@ def _known_name(name: str, game: Game, seat: int, masked: bool) -> str:
             "opponent or policy must be one by itself, got 'best_response', which only the agent "
             "of an environment can play: its opponents are known"
         )
-    if name not in COMMON and read_share(name) is None:
+    if name.startswith(STRENGTH):
+        read_share(name)
+    elif name not in COMMON:
         resolve(name, game, seat, masked=masked)
     return name
 

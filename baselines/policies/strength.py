@@ -28,8 +28,10 @@ from ..solving.induction import equilibrium, sweep_back, visit_action_values
 from ..solving.players import Players
 from .kinds import Policy, StochasticPolicy, UniformPolicy
 
+#: How the name begins; the share follows.
+STRENGTH = "strength:"
 #: The name with its argument, as lists of names show it.
-PATTERN = "strength:<share>"
+PATTERN = f"{STRENGTH}<share>"
 #: Largest distance of a policy's normalised score from its share.
 TOLERANCE = 1e-9
 #: The root search takes about ten steps; it ends after this many at the latest.
@@ -38,15 +40,13 @@ MOST_STEPS = 100
 LARGEST = 2.0**60
 
 
-def read_share(name: str) -> float | None:
-    """Read the share of a policy's name; None if it is another name.
+def read_share(name: str) -> float:
+    """Read the share of a policy's name.
 
     Raises:
         InputError: if the text after the colon is no number from 0 to 1.
     """
-    kind, colon, text = name.partition(":")
-    if (kind, colon) != ("strength", ":"):
-        return None
+    text = name.removeprefix(STRENGTH)
     try:
         share = float(text)
     except ValueError:
