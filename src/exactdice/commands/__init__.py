@@ -12,6 +12,7 @@ from ..agents.runs.config import TrainConfig
 from . import (
     audit,
     benchmark,
+    board,
     diagnose,
     play,
     plot,
@@ -19,6 +20,7 @@ from . import (
     reproduce,
     score,
     solve,
+    submit,
     train,
     verify,
 )
@@ -41,6 +43,8 @@ COMMANDS = {
     "reproduce": Command(reproduce.ReproduceConfig, reproduce.run),
     "diagnose": Command(diagnose.DiagnoseConfig, diagnose.run),
     "benchmark": Command(BenchmarkConfig, benchmark.run),
+    "submit": Command(submit.SubmitConfig, submit.run),
+    "board": Command(board.BoardConfig, board.run),
     "plot": Command(plot.PlotConfig, plot.run),
     "report": Command(report.ReportConfig, report.run),
     "play": Command(play.PlayConfig, play.run),
