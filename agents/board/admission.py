@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...baselines import make_task
 from ...baselines.scoring.certificate import printable
 from ...core import InputError
-from .checking import Figures, Job, check_all
-from .entries import Entry, EntryError, keywords_of, names_of, read_entry
+from .checking import Figures, Job, check_all, keywords_of
+from .entries import Entry, EntryError, names_of, read_entry
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def _read(folder: Path) -> Entry | str:
 def verify_all(entries: list[Entry], processes: int) -> list[Verified | str]:
     """Verify the certificates of entries: the figures of each, or why it does not hold."""
     games = dict.fromkeys(game for entry in entries for game, _ in entry.certificates)
-    keywords = {game: keywords_of(game) for game in games}
+    keywords = {game: keywords_of(make_task(game)) for game in games}
     jobs = [
         (entry, Job(game, keywords[game], [entry.certificates[game, seed] for seed in entry.seeds]))
         for entry in entries

@@ -6,15 +6,17 @@ before anything is built of them, so that no other task than the track's own is 
 """
 
 import hashlib
+import json
 import multiprocessing
-from collections.abc import Sequence
+import signal
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...baselines import verify
+from ...baselines import Task, verify
 from ...baselines.scoring.certificate import printable, read
 from ...core import InputError
 from ..runs.hyperparameters import first_line
@@ -29,7 +31,7 @@ class Job(NamedTuple):
 
     Attributes:
         game: name of the game.
-        keywords: the keywords that they must have (see ``entries.keywords_of``).
+        keywords: the keywords of their task (see ``keywords_of``).
         paths: the certificates.
     """
 
@@ -77,18 +79,34 @@ def check(path: Path, game: str, keywords: dict[str, Any]) -> Figures:
     policy, claims = read(path)
     if claims["game"] != game:
         raise InputError(f"must be of {game}, got one of {claims['game']}")
-    for name in sorted(keywords.keys() | claims["keywords"].keys()):
-        got, wanted = (given.get(name, "none") for given in (claims["keywords"], keywords))
-        if type(got) is not type(wanted) or got != wanted:
-            raise InputError(
-                f"must be of {game} with its default keywords, {name} {wanted}, got {name} {got}"
-            )
+    _compare(game, claims["keywords"], keywords)
     result = verify(path)
+    _compare(game, keywords, keywords_of(result.task))
     found = {name: getattr(result, name) for name in Figures.__dataclass_fields__ if name != "key"}
     key = repr(result.value)
     if result.regret <= OPTIMAL:
         key = hashlib.sha256(policy.tobytes()).hexdigest()
     return Figures(**found, key=key)
+
+
+def keywords_of(task: Task) -> dict[str, Any]:
+    """Return the keywords that the certificate of a task has, in JSON's types."""
+    keywords = {**task.game.keywords, "seat": task.seat, **task.opponent_keywords}
+    found: dict[str, Any] = json.loads(json.dumps(keywords))
+    return found
+
+
+def _compare(game: str, given: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """Compare keywords with those of a track; one that is not given has its default.
+
+    A certificate of an earlier version of exactdice lacks the keywords that came later.
+    """
+    for name, got in sorted(given.items()):
+        must = wanted.get(name, "none")
+        if type(got) is not type(must) or got != must:
+            raise InputError(
+                f"must be of {game} with its default keywords, {name} {must}, got {name} {got}"
+            )
 
 
 def check_all(jobs: Sequence[Job], processes: int) -> list[list[Figures] | str]:
@@ -145,6 +163,7 @@ def _answer(connection: Connection, path: Path) -> Figures | str:
 
 def _work(job: Job, connection: Connection) -> None:
     """Verify certificates up to the first that does not hold; the main function of a process."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a traceback
     for path in job.paths:
         answer = answer_of(path, job)
         connection.send(answer)

@@ -11,7 +11,6 @@ names, kinds and sizes of all files. Certificates must be of the games of the tr
 default keywords, which ``checking`` compares before it builds a game.
 """
 
-import json
 import os
 import re
 import stat
@@ -21,7 +20,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from ...baselines import make_task
 from ...baselines.scoring.certificate import printable
 from ...core import InputError
 from ..tracks import TRACKS, Track
@@ -168,11 +166,3 @@ def check_cells(cells: Mapping[tuple[str, int], Any], track: Track) -> None:
         raise InputError(
             f"every game must have {track.seeds} to {MOST_SEEDS} seeds, got {len(seeds)}"
         )
-
-
-def keywords_of(game: str) -> dict[str, Any]:
-    """Return the keywords that a certificate of a game of a track has, in JSON's types."""
-    task = make_task(game)
-    keywords = {**task.game.keywords, "seat": task.seat, **task.opponent_keywords}
-    found: dict[str, Any] = json.loads(json.dumps(keywords))
-    return found

@@ -198,7 +198,7 @@ def summary(admission: Admission, boards: Sequence[EntryBoard]) -> str:
     held, refused = len(admission.verified), admission.refused
     parts = [f"## Entries: {held} {'holds' if held == 1 else 'hold'}, {len(refused)} refused"]
     if refused:
-        lines = [f"refused {name}: {reason}" for name, reason in refused.items()]
+        lines = [f"refused: {name}: {reason}" for name, reason in refused.items()]
         parts.append("\n".join(["~~~text", *_shortened(lines), "~~~"]))
     parts += [f"### {board.track.title}\n\n{markdown(board.totals)}" for board in boards]
     parts.append(CLAIMS)
@@ -214,6 +214,6 @@ def _shortened(lines: list[str]) -> list[str]:
     for line in lines:
         room -= len(line) + 1
         if room < 0:
-            return [*shown, f"refused {len(lines) - len(shown)} more"]
+            return [*shown, f"refused: {len(lines) - len(shown)} more"]
         shown.append(line)
     return shown

@@ -49,9 +49,9 @@ def run(options: BoardConfig) -> int:
     jobs = processors() if options.jobs == -1 else options.jobs
     found = admit(options.folder, jobs, options.accepted)
     for held in found.verified:
-        print(f"{held.entry.name}: holds")
-    for name, reason in found.refused.items():
-        print(f"{name}: refused: {reason}")
+        print(f"holds: {held.entry.name}")
+    for name, reason in found.refused.items():  # no line begins with the text of a stranger
+        print(f"refused: {name}: {reason}")
     boards = boards_of(found)
     options.output.mkdir(parents=True, exist_ok=True)
     for path in write(boards, options.output):

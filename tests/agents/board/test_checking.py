@@ -3,8 +3,7 @@
 import pytest
 import spawned
 from exactdice.agents.board import checking
-from exactdice.agents.board.checking import Job
-from exactdice.agents.board.entries import keywords_of
+from exactdice.agents.board.checking import Job, keywords_of
 from exactdice.baselines import certificate, make_task
 
 import exactdice
@@ -21,7 +20,7 @@ def paths(tmp_path):
 
 
 def test_jobs_are_answered_in_their_order(paths):
-    keywords = keywords_of("FourTwoOne")
+    keywords = keywords_of(make_task("FourTwoOne"))
     jobs = [Job("FourTwoOne", keywords, paths[2:]), Job("FourTwoOne", keywords, paths[:2])]
     bad, good = checking.check_all(jobs, 2)
     assert bad.startswith("FourTwoOne-2.npz must be a whole policy certificate")

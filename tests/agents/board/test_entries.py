@@ -17,17 +17,17 @@ from types import SimpleNamespace
 import gymnasium as gym
 import numpy as np
 import pytest
-from exactdice.agents.board import admission, checking, entries, entry_tables
+from exactdice.agents.board import admission, checking, entry_tables
 from exactdice.agents.board.admission import Verified, admit
 from exactdice.agents.board.card import Card, make_card
-from exactdice.agents.board.checking import Figures, Job, answer_of
-from exactdice.agents.board.entries import Entry, EntryError, keywords_of, read_entry
+from exactdice.agents.board.checking import Figures, Job, answer_of, keywords_of
+from exactdice.agents.board.entries import Entry, EntryError, read_entry
 from exactdice.agents.board.submission import Claims, submit
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.train import train
 from exactdice.agents.tracks import TRACKS, Track
 from exactdice.baselines import CertificateError, certificate, make_task
-from exactdice.baselines.scoring.certificate import _digest, read
+from exactdice.baselines.scoring.certificate import _digest
 from exactdice.baselines.scoring.figure import nines
 from exactdice.core import InputError
 
@@ -56,7 +56,7 @@ def _tiny():
         runs = [f"runs.{place}" for place in ("callback", "config", "run", "train")]
         for place in board + runs:
             patch.setattr(f"exactdice.agents.{place}.TRACKS", {**TRACKS, "tiny": TINY})
-        for place in ("entries", "submission", "tables"):
+        for place in ("admission", "submission", "tables"):
             patch.setattr(f"exactdice.agents.board.{place}.make_task", small_task)
         yield
 
@@ -102,10 +102,10 @@ def test_an_entry_holds_and_others_stop_nothing(tmp_path, capsys):
         main(["board", str(folder), "--output", str(out), "--summary", str(summary)])
     assert end.value.code == 1
     said = capsys.readouterr().out
-    assert "good: holds\n" in said
-    assert "also: holds\n" in said
-    assert "bad: refused: Greed-1.npz must be a whole policy certificate: it is cut off" in said
-    assert "archive.zip: refused: must be a folder, and no link or archive\n" in said
+    assert "holds: good\n" in said
+    assert "holds: also\n" in said
+    assert "refused: bad: Greed-1.npz must be a whole policy certificate: it is cut off" in said
+    assert "refused: archive.zip: must be a folder, and no link or archive\n" in said
     assert "nobody can prove with how many moves a policy was trained" in said
     assert sorted(path.name for path in out.iterdir()) == ["tiny.csv", "tiny.html", "tiny.md"]
     rows = list(csv.DictReader(io.StringIO((out / "tiny.csv").read_text())))
@@ -116,7 +116,9 @@ def test_an_entry_holds_and_others_stop_nothing(tmp_path, capsys):
         assert float(row["normalized"]) == score.normalized
         assert float(row["nines"]) == nines(score.normalized)
     text = summary.read_text()
-    assert text.startswith("## Entries: 2 hold, 2 refused\n\n~~~text\nrefused archive.zip: must be")
+    assert text.startswith(
+        "## Entries: 2 hold, 2 refused\n\n~~~text\nrefused: archive.zip: must be"
+    )
     assert "| Dice by heart | PPO | 2 |" in text
     assert entry_tables.CLAIMS in text
     page = (out / "tiny.html").read_text()
@@ -346,7 +348,7 @@ def test_certificates_that_do_not_hold_are_refused(tmp_path, monkeypatch, change
     path = tmp_path / "Greed-0.npz"
     content = content_of("Greed", 0)
     path.write_bytes(content)
-    job = Job("Greed", keywords_of("Greed"), [path])
+    job = Job("Greed", keywords_of(small_task("Greed")), [path])
     assert isinstance(answer_of(path, job), Figures)
     path.write_bytes(change(content))
     answer = answer_of(path, job)
@@ -360,7 +362,7 @@ def test_no_game_of_a_stranger_is_built(tmp_path, monkeypatch):
     path = tmp_path / "Greed-0.npz"
     path.write_bytes(rewritten(content_of("Greed", 0), keywords={"sides": 10**6}))
     monkeypatch.setattr(checking, "verify", None)
-    answer = answer_of(path, Job("Greed", keywords_of("Greed"), [path]))
+    answer = answer_of(path, Job("Greed", keywords_of(small_task("Greed")), [path]))
     assert answer.startswith(
         "Greed-0.npz must be of Greed with its default keywords, sides 3, got sides"
     )
@@ -418,7 +420,7 @@ def test_a_summary_fits_into_a_comment_and_no_reason_ends_its_block():
     assert len(text) <= entry_tables.LONGEST
     lines = text.splitlines()
     assert [line for line in lines if line.startswith("~~~")] == ["~~~text", "~~~"]
-    assert any(line.startswith("refused ") and line.endswith(" more") for line in lines)
+    assert any(line.startswith("refused: ") and line.endswith(" more") for line in lines)
 
 
 def verified(name, algorithm, score):
@@ -610,12 +612,14 @@ def test_certificates_have_the_names_of_cells(tmp_path):
         submit(tmp_path, claims, tmp_path / "entry", 1)
 
 
-def test_the_keywords_of_a_track_are_those_of_its_certificates(tmp_path):
-    """The default ones, with which the track is played."""
-    (tmp_path / "Greed-0.npz").write_bytes(
-        certificate(exactdice.score("if_else", make_task("Greed")))
+def test_a_certificate_of_an_earlier_version_lacks_the_keywords_that_came_later(tmp_path):
+    path = tmp_path / "Greed-0.npz"
+    content = certificate(exactdice.score("if_else", make_task("Greed")))
+    with np.load(io.BytesIO(content)) as file:
+        policy, claims = file["policy"], json.loads(str(file["claims"]))
+    del claims["keywords"]["tie"]
+    text = json.dumps(claims)
+    np.savez(path, policy=policy, claims=text, sha256=_digest(policy, text))
+    assert isinstance(
+        answer_of(path, Job("Greed", keywords_of(make_task("Greed")), [path])), Figures
     )
-    _, claims = read(tmp_path / "Greed-0.npz")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(entries, "make_task", make_task)
-        assert keywords_of("Greed") == claims["keywords"]
