@@ -20,8 +20,6 @@ from .entries import CERTIFICATE, EntryError, check_cells, read_entry
 if TYPE_CHECKING:
     from ..runs.config import TrainConfig
 
-HARDWARE = "not said"
-
 
 @dataclass(frozen=True)
 class Claims:
@@ -33,7 +31,7 @@ class Claims:
     track: str | None = None
     moves: int | None = None
     seconds: float | None = None
-    hardware: str = HARDWARE
+    hardware: str = "not said"
 
 
 def submit(place: Path, claims: Claims, folder: Path | None, processes: int) -> Verified:
