@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from ..agents.algorithms import ALGORITHMS
-from ..agents.board.entry_tables import EntryBoard, write_tables
+from ..agents.board.entry_tables import CLAIMS, EntryBoard, write_tables
 from ..agents.board.statistics import PER_CENT
 from ..agents.runs.files import write as write_file
 from . import page
@@ -63,6 +63,7 @@ def _page(board: EntryBoard, colours: dict[str, int]) -> str:
     swatches = {name: COLOURS[index % len(COLOURS)] for name, index in colours.items()}
     drawn = chart(board, colours)
     parts = [
+        page.paragraph(CLAIMS),
         page.sortable(*board.totals, swatches),
         page.heading(drawn.title),
         page.paragraph(drawn.caption),

@@ -17,6 +17,7 @@ from types import SimpleNamespace
 import gymnasium as gym
 import numpy as np
 import pytest
+from exactdice.agents.algorithms import ALGORITHMS
 from exactdice.agents.board import admission, checking, entry_tables
 from exactdice.agents.board.admission import Verified, admit
 from exactdice.agents.board.card import Card, make_card
@@ -30,6 +31,7 @@ from exactdice.baselines import CertificateError, certificate, make_task
 from exactdice.baselines.scoring.certificate import _digest
 from exactdice.baselines.scoring.figure import nines
 from exactdice.core import InputError
+from exactdice.look.entries import chart, colours_of
 
 import exactdice
 from exactdice.cli import main
@@ -432,13 +434,17 @@ def verified(name, algorithm, score):
 
 
 def test_the_board_is_ordered_by_the_mean_of_the_nines():
-    held = [verified("Worse", "PPO", 0.9), verified("Better", "DQN", 0.99)]
+    colours = {known.title: index for index, known in enumerate(ALGORITHMS.values())}
+    colours |= {"Foreign": len(colours)}
+    held = [verified("Worse", "PPO", 0.9), verified("Better", "Foreign", 0.99)]
     (board,) = entry_tables.boards_of(admission.Admission(held, {}))
     assert board.totals[1][0] == [
-        "Better", "DQN", "2", "2.000", "2.000 to 2.000", "0.9900", "0.9900 to 0.9900", "4,000",
+        "Better", "Foreign", "2", "2.000", "2.000 to 2.000", "0.9900", "0.9900 to 0.9900", "4,000",
         "2", "A laptop",
     ]  # fmt: skip
     assert [row[0] for row in board.totals[1]] == ["Better", "Worse"]
+    assert colours_of([board]) == colours
+    assert chart(board, colours).panels[0].colours == [len(ALGORITHMS), 0]
     assert board.games[1][1][:2] == ["Greed", "Worse"]
     assert board.games[1][0][-1] == "10.0 wins"
     assert all(len(row) == len(board.totals[0]) for row in board.totals[1])
