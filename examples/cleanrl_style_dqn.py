@@ -1,7 +1,8 @@
 """DQN in one file, in the style of CleanRL, with its exact regret in the place of sample games.
 
-Only two lines of it are about this project: the one that makes the environments, and the one that
-calls ``exact_evaluation``. Copy them into a training loop of your own.
+Only a few lines of it are about this project: the one that makes the environments, the one that
+calls ``exact_evaluation``, and the one that writes a certificate, with which agents enter the board
+of the benchmark. Copy them into a training loop of your own.
 
 python examples/cleanrl_style_dqn.py --help
 """
@@ -9,10 +10,12 @@ python examples/cleanrl_style_dqn.py --help
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import gymnasium as gym
 import torch
 import tyro
+from exactdice.baselines import certificate
 from torch import nn
 
 import exactdice
@@ -48,6 +51,8 @@ class Args:
     """exact evaluations in a run"""
     tensorboard: str = ""
     """folder to log to, if any"""
+    certificate: str = ""
+    """file for the certificate of the last policy, if any, such as Greed-1.npz"""
 
 
 class Replay:
@@ -156,6 +161,8 @@ def main(args: Args) -> dict[str, float]:
 
     figures = exactdice.exact_evaluation(network, envs)
     log(figures, args.total_timesteps)
+    if args.certificate:
+        Path(args.certificate).write_bytes(certificate(exactdice.score(network, envs)))
     return figures
 
 

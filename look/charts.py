@@ -158,6 +158,7 @@ class Bars:
         hatched_label: what hatched bars are.
         log: whether the axis is logarithmic.
         words: texts that a reader sees when pointing at a bar.
+        colours: colours of points with intervals, as indices into ``COLOURS``, shape (bar,).
     """
 
     title: str
@@ -173,6 +174,7 @@ class Bars:
     hatched_label: str = ""
     log: bool = False
     words: Sequence[str] | None = None
+    colours: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         """Check that bars, not points, are hatched."""

@@ -138,8 +138,11 @@ def _draw_lines(axes: Axes, chart: Lines) -> None:
 def _draw_bars(axes: Axes, chart: Bars) -> None:
     places = np.arange(len(chart.labels), dtype=np.float64)
     if chart.low is not None and chart.high is not None:
-        around = np.stack([chart.values - chart.low, chart.high - chart.values])
-        axes.errorbar(chart.values, places, xerr=np.maximum(around, 0), fmt="o", capsize=3)
+        around = np.maximum([chart.values - chart.low, chart.high - chart.values], 0)
+        colours = [0] * len(places) if chart.colours is None else chart.colours
+        for row, colour in enumerate(colours):
+            at = {"x": chart.values[row], "y": places[row], "xerr": around[:, row : row + 1]}
+            axes.errorbar(**at, fmt="o", capsize=3, color=COLOURS[colour % len(COLOURS)])
     elif chart.others is None:
         axes.barh(places, chart.values, height=0.75, hatch=_hatches(chart))
         _write_numbers(axes, places, chart.values, chart.log)

@@ -208,6 +208,8 @@ def _bars(chart: Bars) -> Any:
         above, below = chart.high - chart.values, chart.values - chart.low
         around = {"type": "data", "symmetric": False, "array": above, "arrayminus": below}
         points = {"x": chart.values, "y": list(chart.labels), "mode": "markers"}
+        if chart.colours is not None:
+            points["marker"] = {"color": [COLOURS[n % len(COLOURS)] for n in chart.colours]}
         figure.add_trace(go.Scatter(**points, error_x=around, **words))
     else:
         if chart.hatched is not None:

@@ -141,6 +141,15 @@ def sortable(
     return f'<div class="scroll">{whole}</div>'
 
 
+def links(addresses: Mapping[str, str]) -> str:
+    """Write a list of links to other pages, by their texts."""
+    lines = "".join(
+        f'<li><a href="{html.escape(address)}" rel="nofollow noopener">{html.escape(text)}</a></li>'
+        for text, address in addresses.items()
+    )
+    return f"<ul>{lines}</ul>"
+
+
 def section(plot: Plot, name: str) -> str:
     """Write a plot with its title and caption; ``name`` is unique on the page."""
     panels = "\n".join(

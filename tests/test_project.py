@@ -37,8 +37,8 @@ def test_the_site_is_where_the_project_says():
     assert address == PROJECT["urls"]["Documentation"] == read(ROOT / "CITATION.cff")["url"]
 
 
-def test_the_workflows_are_three_and_pin_what_they_use():
-    assert [path.stem for path in WORKFLOWS] == ["release", "site", "test"]
+def test_the_workflows_are_four_and_pin_what_they_use():
+    assert [path.stem for path in WORKFLOWS] == ["board", "release", "site", "test"]
     for path in WORKFLOWS:
         workflow = read(path)
         assert {"name", True, "permissions", "jobs"} <= workflow.keys()  # True is `on`
@@ -46,6 +46,25 @@ def test_the_workflows_are_three_and_pin_what_they_use():
             for step in job["steps"]:
                 assert ("uses" in step) != ("run" in step), step
                 assert re.fullmatch(r"[\w-]+/[\w-]+@(release/)?v\d+", step.get("uses", "a/b@v1"))
+
+
+def test_the_workflow_that_reads_files_of_strangers_can_only_read():
+    """Nobody's branch runs with a token that writes, and none is there to be stolen."""
+    text = (ROOT / ".github/workflows/board.yml").read_text()
+    workflow = read(ROOT / ".github/workflows/board.yml")
+    assert workflow[True] == {"pull_request": {"paths": ["entries/**"]}}
+    assert workflow["permissions"] == {"contents": "read"}
+    (job,) = workflow["jobs"].values()
+    assert "permissions" not in job
+    assert "secrets." not in text
+    checkouts = [step["with"] for step in job["steps"] if "checkout" in step.get("uses", "")]
+    assert [place["path"] for place in checkouts] == ["base", "proposed"]
+    assert not any(place["persist-credentials"] for place in checkouts)
+    commands = [step["run"] for step in job["steps"] if "run" in step]
+    assert not any("github.event" in command or "${{" in command for command in commands)
+    (installed,) = [command for command in commands if "pip install" in command]
+    assert "base[entries]" in installed
+    assert "proposed" not in installed
 
 
 def test_every_python_that_the_package_claims_is_tested():

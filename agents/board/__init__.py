@@ -1,1 +1,1 @@
-"""Many runs: the benchmark, the cells it fills, the leaderboard and its page."""
+"""Many runs: the benchmark, its cells, the leaderboard and its page; entries from elsewhere."""

@@ -30,6 +30,7 @@ from .tables import (
     reference_table,
     task_of,
     to_csv,
+    unit_of,
     write_files,
 )
 
@@ -268,8 +269,3 @@ def _row(own: list[Entry], unit: str) -> list[str]:
         f"{means['flawless']:.1%}",
         f"{means['seconds']:.0f}",
     ]
-
-
-def unit_of(game: str) -> str:
-    """Return what the payoffs of a game count: wins, or points."""
-    return "wins" if make_task(game).game.payoff_range == (0.0, 1.0) else "points"

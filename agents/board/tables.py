@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ...baselines import Score, Task, make_task, reference_names, score
-from ..runs import folders
 from ..runs.config import TrainConfig, task_from_options
+from ..runs.files import write
 from .statistics import Estimate
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def write_files(folder: Path, runs: str, title: str, parts: Sequence[str]) -> li
         "leaderboard.md": "\n\n".join([f"# {title}", *parts]) + "\n",
     }
     for name, text in files.items():
-        folders.write(folder / name, text.encode())
+        write(folder / name, text.encode())
     return [folder / name for name in files]
 
 
@@ -81,6 +81,11 @@ def interval_text(found: Estimate, form: str) -> str:
     if np.isnan(found.low):
         return "-"
     return f"{format(found.low, form)} to {format(found.high, form)}"
+
+
+def unit_of(game: str) -> str:
+    """Return what the payoffs of a game count: wins, or points."""
+    return "wins" if make_task(game).game.payoff_range == (0.0, 1.0) else "points"
 
 
 def mean_moves(numbers: Sequence[int | None]) -> float | None:

@@ -22,7 +22,6 @@ config.json names the file or module of its class, which is imported.
 import io
 import json
 import os
-import platform
 import re
 import zipfile
 from collections.abc import Callable, Iterator
@@ -37,6 +36,9 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from ...core import FloatArray
 from ..learners.vec_env import GameVecEnv
 from .config import RunError, TrainConfig
+from .files import HOST as HOST  # for the callers of this module, too
+from .files import WriteError as WriteError
+from .files import write as write
 from .hyperparameters import first_line
 from .models import make_env, make_model
 
@@ -52,31 +54,6 @@ FILES = (
     *("best_model.zip", "final_model.zip", "certificate.npz", "score.json"),
     *("diagnosis.npz", "diagnosis.csv", "diagnosis-models.csv"),
 )
-HOST = platform.node()
-
-
-class WriteError(RunError):
-    """A file could not be written, as on a full disk; its old version is whole."""
-
-
-def write(path: Path, content: bytes) -> None:
-    """Write a file atomically: under a temporary name, which is then renamed.
-
-    Raises:
-        WriteError: if there is no room or no permission.
-    """
-    beside = path.with_name(f".{path.name}.{HOST}.{os.getpid()}")
-    try:
-        with beside.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except OSError as error:
-        raise WriteError(f"{path} cannot be written: {error.strerror or error}") from None
-    finally:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
 
 
 @contextmanager

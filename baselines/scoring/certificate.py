@@ -97,7 +97,7 @@ def verify(path: Path | str) -> Score:
             opponents that are not known by name, such as a table.
         OSError: if there is no such file or it cannot be read.
     """
-    policy, claims = _read(path := Path(path))
+    policy, claims = read(path := Path(path))
     with _naming(path):
         task = _task(claims)
         play = _player(path, policy, task)
@@ -115,7 +115,7 @@ def read_policy(path: Path, game: Game) -> PolicyFunction:
     Raises:
         CertificateError: if the file is no certificate, damaged, or of another game.
     """
-    policy, claims = _read(path)
+    policy, claims = read(path)
     with _naming(path):
         task = _task(claims)
         if task.game == game:
@@ -185,7 +185,7 @@ def _task(claims: dict[str, Any]) -> Task:
         raise InputError(f"must name a game and its keywords: {error}") from None
 
 
-def _read(path: Path) -> tuple[npt.NDArray[Any], dict[str, Any]]:
+def read(path: Path) -> tuple[npt.NDArray[Any], dict[str, Any]]:
     """Read the policy, as int64 or float64, and the claims, and check their hash.
 
     Raises:

@@ -1,0 +1,141 @@
+"""Which entries of a folder hold: every certificate is verified, and copies are found.
+
+An entry that does not hold stops nothing else. Entries are judged one by one: those that stand
+already first, then by name, so that a copy is refused and never its original.
+"""
+
+import itertools
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...baselines import make_task
+from ...baselines.scoring.certificate import printable
+from ...core import InputError
+from .checking import Figures, Job, check_all, keywords_of
+from .entries import Entry, EntryError, names_of, read_entry
+
+
+@dataclass(frozen=True)
+class Verified:
+    """An entry whose certificates hold, and what they score, by game and seed."""
+
+    entry: Entry
+    figures: Mapping[tuple[str, int], Figures]
+
+    def of_game(self, game: str) -> list[Figures]:
+        """Return the figures of a game, a seed each."""
+        return [found for (name, _), found in self.figures.items() if name == game]
+
+
+@dataclass(frozen=True)
+class Admission:
+    """The entries of a folder that hold, and the reasons why others do not, by printable name."""
+
+    verified: list[Verified]
+    refused: dict[str, str]
+
+
+def admit(folder: Path, processes: int, accepted: Path | None = None) -> Admission:
+    """Verify all entries of a folder.
+
+    Args:
+        folder: the folder of the entries.
+        processes: number of certificates that are verified at the same time.
+        accepted: a folder of the entries that stand already, of which names are read only: those
+            names come first, so that a copy of such an entry is refused whatever its own name.
+
+    Raises:
+        InputError: if the folder holds nothing.
+    """
+    names = names_of(folder)
+    if accepted is not None:
+        if not accepted.is_dir():
+            raise InputError(f"accepted must be a folder of entries, got {accepted}")
+        names.sort(key=lambda name: (not (accepted / name).is_dir(), name))
+    read: dict[str, Entry | str] = {name: _read(folder / name) for name in names}
+    whole = [entry for entry in read.values() if isinstance(entry, Entry)]
+    answers = dict(zip((entry.name for entry in whole), verify_all(whole, processes), strict=True))
+    verified: list[Verified] = []
+    refused: dict[str, str] = {}
+    for name, entry in read.items():
+        found = entry if isinstance(entry, str) else answers[name]
+        reason = found if isinstance(found, str) else _copied(found, verified)
+        if reason is not None:
+            refused[printable(name, 80)] = reason
+        elif not isinstance(found, str):
+            verified.append(found)
+    return Admission(verified, refused)
+
+
+def _read(folder: Path) -> Entry | str:
+    try:
+        return read_entry(folder)
+    except EntryError as error:
+        return str(error)
+
+
+def verify_all(entries: list[Entry], processes: int) -> list[Verified | str]:
+    """Verify the certificates of entries: the figures of each, or why it does not hold."""
+    games = dict.fromkeys(game for entry in entries for game, _ in entry.certificates)
+    keywords = {game: keywords_of(make_task(game)) for game in games}
+    jobs = [
+        (entry, Job(game, keywords[game], [entry.certificates[game, seed] for seed in entry.seeds]))
+        for entry in entries
+        for game in entry.track.games
+    ]
+    answers = check_all([job for _, job in jobs], processes)
+    found: dict[str, dict[str, list[Figures] | str]] = {entry.name: {} for entry in entries}
+    for (entry, job), answer in zip(jobs, answers, strict=True):
+        found[entry.name][job.game] = answer
+    return [_verified(entry, found[entry.name]) for entry in entries]
+
+
+def _verified(entry: Entry, answers: Mapping[str, list[Figures] | str]) -> Verified | str:
+    reasons = [answer for answer in answers.values() if isinstance(answer, str)]
+    if reasons:
+        return "; ".join(reasons)
+    figures = {
+        (game, seed): found
+        for game, answer in answers.items()
+        for seed, found in zip(entry.seeds, answer, strict=True)
+        if isinstance(found, Figures)
+    }
+    done = Verified(entry, figures)
+    return _repeated(done) or done
+
+
+def _repeated(found: Verified) -> str | None:
+    """Say which two seeds of an entry are the same run: agreeing in most games short of optimal."""
+    for one, other in itertools.combinations(found.entry.seeds, 2):
+        pairs = [
+            (found.figures[game, one], found.figures[game, other])
+            for game in found.entry.track.games
+        ]
+        same = sum(a.key == b.key and not a.is_optimal for a, b in pairs)
+        if 2 * same > len(pairs):
+            return (
+                f"seeds must be different runs, got the same policies for {one} and {other} in "
+                f"{same} of {len(pairs)} games"
+            )
+    return None
+
+
+def _copied(found: Verified, others: list[Verified]) -> str | None:
+    """Say of which earlier entry an entry is a copy, or that its title is taken."""
+    for other in others:
+        same = sum((_keys(found) & _keys(other)).values())
+        if 2 * same > len(found.figures):
+            return (
+                f"must be an entry of its own, got the policies of {other.entry.name} in {same} of "
+                f"{len(found.figures)} certificates"
+            )
+        one, taken = found.entry.card, other.entry.card
+        if (one.track, one.title.casefold()) == (taken.track, taken.title.casefold()):
+            return f"title must be its own, got that of {other.entry.name}: {one.title}"
+    return None
+
+
+def _keys(found: Verified) -> Counter[tuple[str, str]]:
+    return Counter((game, figures.key) for (game, _), figures in found.figures.items())

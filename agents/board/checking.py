@@ -1,0 +1,184 @@
+"""Certificates of strangers, verified in processes of their own.
+
+Each game of an entry is verified in a new process: one that crashes, takes too long or fills the
+memory ends alone. The game and the keywords in a certificate are compared with those of the track
+before anything is built of them, so that no other task than the track's own is ever solved.
+"""
+
+import hashlib
+import json
+import multiprocessing
+import signal
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...baselines import Task, verify
+from ...baselines.scoring.certificate import printable, read
+from ...core import InputError
+from ..runs.hyperparameters import first_line
+
+#: Seconds that a certificate may take. Those of the largest game take half a minute of a core.
+SECONDS = 300.0
+OPTIMAL = 1e-9  # largest regret of a policy that counts as optimal
+
+
+class Job(NamedTuple):
+    """Certificates of one game, of an entry.
+
+    Attributes:
+        game: name of the game.
+        keywords: the keywords of their task (see ``keywords_of``).
+        paths: the certificates.
+    """
+
+    game: str
+    keywords: dict[str, Any]
+    paths: Sequence[Path]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a certificate that holds scores, computed from its policy.
+
+    Attributes:
+        value: see ``Score``, as for all others but the last.
+        optimum: see ``Score``.
+        random: see ``Score``.
+        regret: see ``Score``.
+        normalized: see ``Score``.
+        nines: see ``Score``.
+        key: the same for policies that are taken for copies: those of one value to the last digit,
+            and of optimal ones, which many programs find, those that agree in all states.
+    """
+
+    value: float
+    optimum: float
+    random: float
+    regret: float
+    normalized: float
+    nines: float
+    key: str
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the policy is optimal up to rounding."""
+        return self.regret <= OPTIMAL
+
+
+def check(path: Path, game: str, keywords: dict[str, Any]) -> Figures:
+    """Verify a certificate by computation.
+
+    Raises:
+        InputError: if it is no certificate, damaged, of another task, or makes a false claim.
+        OSError: if it cannot be read.
+    """
+    policy, claims = read(path)
+    if claims["game"] != game:
+        raise InputError(f"must be of {game}, got one of {claims['game']}")
+    _compare(game, claims["keywords"], keywords)
+    result = verify(path)
+    _compare(game, keywords, keywords_of(result.task))
+    found = {name: getattr(result, name) for name in Figures.__dataclass_fields__ if name != "key"}
+    key = repr(result.value)
+    if result.regret <= OPTIMAL:
+        key = hashlib.sha256(policy.tobytes()).hexdigest()
+    return Figures(**found, key=key)
+
+
+def keywords_of(task: Task) -> dict[str, Any]:
+    """Return the keywords that the certificate of a task has, in JSON's types."""
+    keywords = {**task.game.keywords, "seat": task.seat, **task.opponent_keywords}
+    found: dict[str, Any] = json.loads(json.dumps(keywords))
+    return found
+
+
+def _compare(game: str, given: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """Compare keywords with those of a track; one that is not given has its default.
+
+    A certificate of an earlier version of exactdice lacks the keywords that came later.
+    """
+    for name, got in sorted(given.items()):
+        must = wanted.get(name, "none")
+        if type(got) is not type(must) or got != must:
+            raise InputError(
+                f"must be of {game} with its default keywords, {name} {must}, got {name} {got}"
+            )
+
+
+def check_all(jobs: Sequence[Job], processes: int) -> list[list[Figures] | str]:
+    """Verify certificates in processes: of each job the figures, or the first error."""
+    # The largest games first, so that no process is left with one at the end.
+    order = sorted(range(len(jobs)), key=lambda number: -_size(jobs[number]))
+    pool = ThreadPoolExecutor(processes)
+    try:
+        found = list(pool.map(_in_process, [jobs[number] for number in order]))
+    finally:
+        pool.shutdown(cancel_futures=True)  # after Ctrl-C, too
+    by_number = dict(zip(order, found, strict=True))
+    return [by_number[number] for number in range(len(jobs))]
+
+
+def _size(job: Job) -> int:
+    return sum(path.lstat().st_size for path in job.paths)
+
+
+def _in_process(job: Job) -> list[Figures] | str:
+    """Verify the certificates of a job in a new process, which ends with the last one."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(job, theirs), daemon=True)
+    process.start()
+    theirs.close()
+    found = []
+    try:
+        for path in job.paths:
+            answer = _answer(ours, path)
+            if isinstance(answer, str):
+                return answer
+            found.append(answer)
+        return found
+    finally:
+        process.kill()
+        process.join()
+        ours.close()
+
+
+def _answer(connection: Connection, path: Path) -> Figures | str:
+    """Wait for the answer about a certificate."""
+    if not connection.poll(SECONDS):
+        return f"{path.name} must be verified in {SECONDS:.0f} seconds, got no result"
+    try:
+        answer: Figures | str = connection.recv()
+    except EOFError:
+        return (
+            f"{path.name} must be verified, but the process that tried ended, perhaps for lack of "
+            "memory"
+        )
+    return answer
+
+
+def _work(job: Job, connection: Connection) -> None:
+    """Verify certificates up to the first that does not hold; the main function of a process."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a traceback
+    for path in job.paths:
+        answer = answer_of(path, job)
+        connection.send(answer)
+        if isinstance(answer, str):
+            return
+
+
+def answer_of(path: Path, job: Job) -> Figures | str:
+    """Verify a certificate: its figures, or an error message of one line."""
+    try:
+        return check(path, job.game, job.keywords)
+    except InputError as error:
+        reason = str(error).removeprefix(f"{printable(str(path))} ")
+    except OSError as error:
+        reason = f"must be a file that can be read, got: {error.strerror}"
+    except Exception as error:  # of a file that no check has foreseen: it stops nothing else
+        reason = f"must be a certificate that can be verified, got: {first_line(error)}"
+    return f"{path.name} {printable(reason)}"

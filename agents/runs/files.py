@@ -1,0 +1,34 @@
+"""Files that are written whole or not at all."""
+
+import os
+import platform
+from contextlib import suppress
+from pathlib import Path
+
+from .config import RunError
+
+HOST = platform.node()
+
+
+class WriteError(RunError):
+    """A file could not be written, as on a full disk; its old version is whole."""
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file atomically: under a temporary name, which is then renamed.
+
+    Raises:
+        WriteError: if there is no room or no permission.
+    """
+    beside = path.with_name(f".{path.name}.{HOST}.{os.getpid()}")
+    try:
+        with beside.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        raise WriteError(f"{path} cannot be written: {error.strerror or error}") from None
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)

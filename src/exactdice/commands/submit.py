@@ -1,0 +1,69 @@
+"""``exactdice submit``: make an entry of the public board."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+from ..agents.runs.options import TrackName
+from ..core import at_least
+
+
+@dataclass(frozen=True)
+class SubmitConfig:
+    """Make an entry of the public board, a folder with certificates and a card, and verify it."""
+
+    place: tyro.conf.Positional[Path]
+    """Folder of a benchmark on a track; or a folder of certificates of any program, with names of
+    a game and a seed, such as Greed-0.npz."""
+
+    title: str
+    """Name of the entry on the board."""
+
+    link: str
+    """Address of the code or the paper, which begins with https://."""
+
+    algorithm: str | None = None
+    """Learning algorithm. Of run folders: which one, if there are several."""
+
+    hardware: str = "not said"
+    """What the runs were trained on."""
+
+    track: TrackName | None = None
+    """Track of certificates; runs know theirs, as they know moves and seconds."""
+
+    moves: int | None = None
+    """Largest number of moves of a run, exploration included, for certificates."""
+
+    seconds: float | None = None
+    """Mean seconds of a run, for certificates."""
+
+    folder: Path | None = None
+    """Folder of the entry, which must not exist. Default: entries/ with the track and the title."""
+
+    jobs: int = -1
+    """Number of certificates that are verified at the same time; -1 for the number of
+    processors."""
+
+    def __post_init__(self) -> None:
+        """Check what can be checked at once."""
+        if self.jobs != -1:
+            at_least("jobs", self.jobs, 1)
+
+
+def run(options: SubmitConfig) -> int:
+    """Make the entry, and print its score."""
+    from ..agents.board.entry_tables import CLAIMS
+    from ..agents.board.processors import processors
+    from ..agents.board.submission import Claims, submit
+
+    names = ("title", "link", "algorithm", "track", "moves", "seconds", "hardware")
+    claims = Claims(**{name: getattr(options, name) for name in names})
+    jobs = processors() if options.jobs == -1 else options.jobs
+    found = submit(options.place, claims, options.folder, jobs)
+    nines = [figures.nines for figures in found.figures.values()]
+    print(
+        f"{found.entry.folder}: {len(nines)} certificates hold, "
+        f"mean nines {sum(nines) / len(nines):.3f}\n{CLAIMS}"
+    )
+    return 0

@@ -1,0 +1,631 @@
+"""The public board: entries of strangers are verified by computation, and refused by name."""
+
+import csv
+import importlib.util
+import io
+import json
+import os
+import re
+import shutil
+import sys
+import zipfile
+from functools import partial
+from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from exactdice.agents.algorithms import ALGORITHMS
+from exactdice.agents.board import admission, checking, entry_tables
+from exactdice.agents.board.admission import Verified, admit
+from exactdice.agents.board.card import Card, make_card
+from exactdice.agents.board.checking import Figures, Job, answer_of, keywords_of
+from exactdice.agents.board.entries import Entry, EntryError, read_entry
+from exactdice.agents.board.submission import Claims, submit
+from exactdice.agents.runs.config import TrainConfig
+from exactdice.agents.runs.train import train
+from exactdice.agents.tracks import TRACKS, Track
+from exactdice.baselines import CertificateError, certificate, make_task
+from exactdice.baselines.scoring.certificate import _digest
+from exactdice.baselines.scoring.figure import nines
+from exactdice.core import InputError
+from exactdice.look.entries import chart, colours_of
+
+import exactdice
+from exactdice.cli import main
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "cleanrl_style_dqn.py"
+TINY = Track("tiny", 1, 4000, ("Greed", "FourTwoOne"), seeds=2)
+SIZES = {"Greed": {"max_score": 5, "sides": 3}, "FourTwoOne": {"faces": 3}}
+CARD = {
+    "title": "Dice by heart", "algorithm": "Random tables", "track": "tiny", "version": 1,
+    "moves": 4000, "seconds": 1.5, "hardware": "A laptop", "link": "https://example.org/code?a=1",
+    "exactdice": "0.1.0",
+}  # fmt: skip
+
+
+def small_task(game):
+    return make_task(game, **SIZES[game])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _tiny():
+    """Add a track of two small games."""
+    with pytest.MonkeyPatch.context() as patch:
+        board = [f"board.{place}" for place in ("card", "entries", "entry_tables", "submission")]
+        runs = [f"runs.{place}" for place in ("callback", "config", "run", "train")]
+        for place in board + runs:
+            patch.setattr(f"exactdice.agents.{place}.TRACKS", {**TRACKS, "tiny": TINY})
+        for place in ("admission", "submission", "tables"):
+            patch.setattr(f"exactdice.agents.board.{place}.make_task", small_task)
+        yield
+
+
+def content_of(game, seed, **sizes):
+    """Return the certificate of a policy that plays at random, but always alike."""
+    task = make_task(game, **(sizes or SIZES[game]))
+    mask = task.game.mask(np.arange(task.game.num_states))
+    table = np.where(mask, np.random.default_rng(seed).random(mask.shape), -1.0).argmax(axis=1)
+    return certificate(exactdice.score(table, task, name=f"random {seed}"))
+
+
+def make_entry(folder, first=0, **card):
+    """Write an entry by hand."""
+    folder.mkdir(parents=True)
+    (folder / "card.json").write_text(json.dumps({**CARD, **card}))
+    for game in TINY.games:
+        for seed in range(2):
+            (folder / f"{game}-{seed}.npz").write_bytes(content_of(game, first + seed))
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _in_this_process(monkeypatch):
+    """Verify without new processes, which take a second each (see ``test_checking``)."""
+
+    def in_this_process(job):
+        answers = [answer_of(path, job) for path in job.paths]
+        return next((answer for answer in answers if isinstance(answer, str)), answers)
+
+    monkeypatch.setattr(checking, "_in_process", in_this_process)
+
+
+def test_an_entry_holds_and_others_stop_nothing(tmp_path, capsys):
+    folder = tmp_path / "entries"
+    make_entry(folder / "good", algorithm="PPO")
+    make_entry(folder / "also", first=7, title="Another")
+    (make_entry(folder / "bad", first=9, title="A third") / "Greed-1.npz").write_bytes(b"PK")
+    (folder / "archive.zip").write_bytes(b"PK")
+    (folder / "README.md").write_text("how to enter")
+    out, summary = tmp_path / "out", tmp_path / "summary.md"
+    with pytest.raises(SystemExit) as end:
+        main(["board", str(folder), "--output", str(out), "--summary", str(summary)])
+    assert end.value.code == 1
+    said = capsys.readouterr().out
+    assert "holds: good\n" in said
+    assert "holds: also\n" in said
+    assert "refused: bad: Greed-1.npz must be a whole policy certificate: it is cut off" in said
+    assert "refused: archive.zip: must be a folder, and no link or archive\n" in said
+    assert "nobody can prove with how many moves a policy was trained" in said
+    assert sorted(path.name for path in out.iterdir()) == ["tiny.csv", "tiny.html", "tiny.md"]
+    rows = list(csv.DictReader(io.StringIO((out / "tiny.csv").read_text())))
+    assert len(rows) == 8
+    for row in rows:
+        path = folder / row["entry"] / f"{row['game']}-{row['seed']}.npz"
+        score = exactdice.verify(path)
+        assert float(row["normalized"]) == score.normalized
+        assert float(row["nines"]) == nines(score.normalized)
+    text = summary.read_text()
+    assert text.startswith(
+        "## Entries: 2 hold, 2 refused\n\n~~~text\nrefused: archive.zip: must be"
+    )
+    assert "| Dice by heart | PPO | 2 |" in text
+    assert entry_tables.CLAIMS in text
+    page = (out / "tiny.html").read_text()
+    assert '<a href="https://example.org/code?a=1" rel="nofollow noopener">Another</a>' in page
+    assert page.count('class="swatch"') == 6  # each entry over all games, and in two games
+    assert page.count('background: #0072b2"></span>PPO<') == 3
+    Tags().feed(page)
+
+
+class Tags(HTMLParser):
+    """Checks that a page loads nothing."""
+
+    def handle_starttag(self, tag, attributes):
+        assert tag not in ("img", "iframe", "object", "embed")
+        assert not any(name == "src" or name.startswith("on") for name, _ in attributes)
+
+
+#: What is changed in an entry, and what is said of it, by name.
+FILES = {
+    "no card": (lambda entry: (entry / "card.json").unlink(), "must have a card.json, got none"),
+    "no seed": (
+        lambda entry: (entry / "Greed-1.npz").unlink(),
+        "every game must have the seeds of the others, missing: Greed-1$",
+    ),
+    "one seed": (
+        lambda entry: [(entry / f"{game}-1.npz").unlink() for game in TINY.games],
+        "every game must have 2 to 20 seeds, got 1",
+    ),
+    "other game": (
+        lambda entry: (entry / "Pig-0.npz").write_bytes(b""),
+        "games must be those of tiny, Greed, FourTwoOne, got Pig",
+    ),
+    "other file": (lambda entry: (entry / "run.py").write_text(""), r"alone, got run\.py"),
+    "pickle": (lambda entry: (entry / "Greed-0.npy").write_bytes(b""), r"alone, got Greed-0\.npy"),
+    "terminal codes": (lambda entry: (entry / "a\x1b[2K").write_bytes(b""), r"got a\\x1b\[2K"),
+    "two names of a seed": (
+        lambda entry: (entry / "Greed-01.npz").write_bytes(b""),
+        r"alone, got Greed-01\.npz",
+    ),
+    "folder": (
+        lambda entry: ((entry / "Greed-0.npz").unlink(), (entry / "Greed-0.npz").mkdir()),
+        r"Greed-0\.npz must be a file, and no link or folder",
+    ),
+    "link": (
+        lambda entry: (
+            (entry / "Greed-0.npz").unlink(),
+            (entry / "Greed-0.npz").symlink_to(entry / "Greed-1.npz"),
+        ),
+        r"Greed-0\.npz must be a file, and no link or folder",
+    ),
+    "linked card": (
+        lambda entry: (
+            (entry / "card.json").unlink(),
+            (entry / "card.json").symlink_to("/dev/zero"),
+        ),
+        r"card\.json must be a file, and no link or folder",
+    ),
+    "large": (
+        lambda entry: os.truncate(entry / "Greed-0.npz", 9 * 2**20),
+        r"Greed-0\.npz must have at most 8,388,608 bytes, got 9,437,184",
+    ),
+    "large together": (
+        lambda entry: [os.truncate(entry / f"{game}-{seed}.npz", 8 * 2**20)
+                       for game in TINY.games for seed in range(2)]
+        and [(entry / f"Greed-{seed}.npz").write_bytes(bytes(8 * 2**20)) for seed in range(2, 7)],
+        "must have at most 67,108,864 bytes in all, got 75,",
+    ),
+    "large card": (
+        lambda entry: (entry / "card.json").write_text(" " * 10_001),
+        r"card\.json must have at most 10,000 bytes",
+    ),
+    "deep card": (lambda entry: (entry / "card.json").write_text("[" * 9000), "must be the card"),
+    "no text": (lambda entry: (entry / "card.json").write_bytes(b"\xff\xfe"), "must be the card"),
+    "list": (lambda entry: (entry / "card.json").write_text("[1]"), "must be a mapping with"),
+    "twice": (
+        lambda entry: (entry / "card.json").write_text('{"moves": 1, "moves": 2}'),
+        "must be the card of an entry, got: a name that is given twice",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "message"), FILES.values(), ids=FILES)
+def test_files_that_are_no_entry_are_refused(tmp_path, change, message):
+    entry = make_entry(tmp_path / "entry")
+    assert read_entry(entry).seeds == [0, 1]
+    change(entry)
+    with pytest.raises(EntryError, match=message) as refusal:
+        read_entry(entry)
+    assert str(refusal.value).isprintable()
+
+
+def test_a_link_to_an_entry_is_refused_and_so_is_a_name_with_signs(tmp_path):
+    make_entry(tmp_path / "entry")
+    (tmp_path / "link").symlink_to("entry")
+    with pytest.raises(EntryError, match="must be a folder, and no link or archive"):
+        read_entry(tmp_path / "link")
+    (tmp_path / "<b>").mkdir()
+    with pytest.raises(EntryError, match="must be named with 1 to 80 letters"):
+        read_entry(tmp_path / "<b>")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("title", "", "title must be 1 to 80 letters, .*, got ''"),
+        ("title", "=1+1", "title must be 1 to 80 letters"),
+        ("title", "a|b", "title must be 1 to 80 letters"),
+        ("title", "a\nb", "title must be 1 to 80 letters"),
+        ("algorithm", "<b>PPO</b>", "algorithm must be 1 to 80 letters"),
+        ("algorithm", "@everybody", "algorithm must be 1 to 80 letters"),
+        ("hardware", "x" * 81, "hardware must be 1 to 80 letters"),
+        ("hardware", "a\u202eb", "hardware must be 1 to 80 letters"),
+        ("link", "javascript:alert(1)", "link must be an address that begins with https://"),
+        ("link", "https://me@example.org/", "link must be an address"),
+        ("link", 'https://example.org/">', "link must be an address"),
+        ("link", "https://example.org\n", "link must be an address"),
+        ("track", "exactdice-1g", "track must be one of .*'tiny', got 'exactdice-1g'"),
+        ("version", 2, "version must be 1 on the track tiny, got 2"),
+        ("moves", 4001, "moves must be at most 4,000 on the track tiny, got 4,001"),
+        ("moves", 0, "moves must be at least 1, got 0"),
+        ("moves", True, "moves must be a whole number, got True"),
+        ("moves", "many", "moves must be a whole number, got 'many'"),
+        ("seconds", float("nan"), "seconds must be a number, got nan"),
+        ("seconds", -1, "seconds must be at least 0, got -1"),
+        ("exactdice", "the newest", "exactdice must be a version such as"),
+        ("score", 1.0, "fields of a card must be among title, .*, got 'score'"),
+    ],
+)
+def test_a_card_names_the_field_the_requirement_and_the_value(field, value, message):
+    assert make_card(CARD).title == "Dice by heart"
+    with pytest.raises(InputError, match=message):
+        make_card({**CARD, field: value})
+
+
+@pytest.mark.parametrize("field", [name for name in Card.model_fields if name != "exactdice"])
+def test_a_card_has_all_fields(field):
+    with pytest.raises(InputError, match=f"{field} must be given on the card, got none"):
+        make_card({name: value for name, value in CARD.items() if name != field})
+
+
+def rewritten(content, **changes):
+    """Change the claims or the policy of a certificate, with a hash that fits."""
+    with np.load(io.BytesIO(content)) as file:
+        policy, claims = file["policy"], json.loads(str(file["claims"]))
+    policy = changes.pop("policy", lambda actions: actions)(policy)
+    keywords = claims["keywords"] | changes.pop("keywords", {})
+    text = json.dumps({**claims, **changes, "keywords": keywords})
+    digest = np.array(_digest(policy, text)) if policy.dtype != object else np.array("0" * 64)
+    file = io.BytesIO()
+    np.savez_compressed(file, policy=policy, claims=np.array(text), sha256=digest)
+    return file.getvalue()
+
+
+def one_hot(total):
+    """Make probabilities of actions that sum to ``total``."""
+    return lambda actions: total * np.eye(6)[actions]
+
+
+def bomb(content):
+    """Make the policy unpack to more than is allowed."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old:
+        members = {name: old.read(name) for name in old.namelist()}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            if name == "policy.npy":
+                with archive.open(name, "w", force_zip64=True) as member:
+                    member.write(bytes(2**21))
+            else:
+                archive.writestr(name, data)
+    return file.getvalue()
+
+
+#: How a certificate of Greed is changed, and what is said of it, by name.
+CERTIFICATES = {
+    "better": (lambda content: rewritten(content, value=0.9), "claims value = 0.9, computed is"),
+    "normalised": (lambda content: rewritten(content, normalized=1.0), "claims normalized = 1.0"),
+    "empty": (lambda content: b"", "must be a whole policy certificate"),
+    "cut off": (lambda content: content[:-9], "must be a whole policy certificate"),
+    "bomb": (bomb, "must be of a limited size, got 2,097,152 bytes of policy"),
+    "pickle": (
+        lambda content: rewritten(content, policy=lambda actions: actions.astype(object)),
+        "must hold actions or probabilities",
+    ),
+    "nan": (
+        lambda content: rewritten(content, policy=one_hot(np.nan)),
+        "must hold probabilities from 0 to 1",
+    ),
+    "half": (
+        lambda content: rewritten(content, policy=one_hot(0.5)),
+        "must hold a policy of Greed.*",
+    ),
+    "short": (
+        lambda content: rewritten(content, policy=lambda actions: actions[:-1]),
+        "must hold a policy for .* states",
+    ),
+    "other game": (lambda content: content_of("FourTwoOne", 0), "of Greed, got one of FourTwoOne"),
+    "easier": (
+        lambda content: content_of("Greed", 0, max_score=4, sides=3),
+        "must be of Greed with its default keywords, max_score 5, got max_score 4",
+    ),
+    "easier policy": (
+        lambda content: rewritten(content_of("Greed", 0, max_score=4, sides=3), keywords={"max_score": 5}),  # noqa: E501
+        "must hold a policy for .* states",
+    ),
+    "weaker opponent": (
+        lambda content: content_of("Greed", 0, **SIZES["Greed"], opponent="random"),
+        "default keywords, opponent .'optimal'., got opponent .'random'.",
+    ),
+    "other seat": (lambda content: rewritten(content, keywords={"seat": 1}), "seat 0, got seat 1"),
+    "no number": (lambda content: rewritten(content, keywords={"seat": False}), "got seat False"),
+    "unknown keyword": (lambda content: rewritten(content, keywords={"x": 1}), "x none, got x 1"),
+    "too large to build": (
+        lambda content: rewritten(content, keywords={"max_score": 10**12}),
+        "max_score 5, got max_score 1000000000000",
+    ),
+    "other format": (
+        lambda content: rewritten(content, format="exactdice policy certificate 2"),
+        "must be of the format 'exactdice policy certificate 1'",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "message"), CERTIFICATES.values(), ids=CERTIFICATES)
+def test_certificates_that_do_not_hold_are_refused(tmp_path, monkeypatch, change, message):
+    monkeypatch.setattr(sys.modules[CertificateError.__module__], "LARGEST", 2**20)
+    path = tmp_path / "Greed-0.npz"
+    content = content_of("Greed", 0)
+    path.write_bytes(content)
+    job = Job("Greed", keywords_of(small_task("Greed")), [path])
+    assert isinstance(answer_of(path, job), Figures)
+    path.write_bytes(change(content))
+    answer = answer_of(path, job)
+    assert isinstance(answer, str)
+    assert str(path) not in answer
+    assert re.search(message, answer)
+
+
+def test_no_game_of_a_stranger_is_built(tmp_path, monkeypatch):
+    """Nothing is verified, whose first step is to build the game, of another task."""
+    path = tmp_path / "Greed-0.npz"
+    path.write_bytes(rewritten(content_of("Greed", 0), keywords={"sides": 10**6}))
+    monkeypatch.setattr(checking, "verify", None)
+    answer = answer_of(path, Job("Greed", keywords_of(small_task("Greed")), [path]))
+    assert answer.startswith(
+        "Greed-0.npz must be of Greed with its default keywords, sides 3, got sides"
+    )
+
+
+def test_a_copy_is_refused_also_with_a_changed_card_order_of_seeds_and_a_few_other_moves(tmp_path):
+    make_entry(tmp_path / "b-original")
+    copy = make_entry(tmp_path / "a-copy", title="My own", algorithm="Mine")
+    first, second = copy / "Greed-0.npz", copy / "Greed-1.npz"
+    one, other = first.read_bytes(), second.read_bytes()
+    first.write_bytes(other)
+    second.write_bytes(one)
+    (copy / "FourTwoOne-1.npz").write_bytes(content_of("FourTwoOne", 50))
+    accepted = tmp_path.parent / f"{tmp_path.name}-main"
+    (accepted / "b-original").mkdir(parents=True)
+    found = admit(tmp_path, 1, accepted)
+    assert [held.entry.name for held in found.verified] == ["b-original"]
+    assert found.refused == {
+        "a-copy": "must be an entry of its own, got the policies of b-original in 3 of 4 "
+        "certificates"
+    }
+    assert list(admit(tmp_path, 1).refused) == ["b-original"]  # by name, if nothing else is known
+
+
+def test_a_title_is_taken_once_on_a_track(tmp_path):
+    make_entry(tmp_path / "one")
+    make_entry(tmp_path / "two", first=7, title="DICE by heart")
+    found = admit(tmp_path, 1)
+    assert found.refused == {"two": "title must be its own, got that of one: DICE by heart"}
+
+
+def test_a_seed_is_not_entered_twice(tmp_path):
+    entry = make_entry(tmp_path / "one")
+    for game in TINY.games:
+        (entry / f"{game}-1.npz").write_bytes((entry / f"{game}-0.npz").read_bytes())
+    found = admit(tmp_path, 1)
+    assert found.refused == {
+        "one": "seeds must be different runs, got the same policies for 0 and 1 in 2 of 2 games"
+    }
+
+
+def test_optimal_policies_may_be_alike(tmp_path):
+    """Many programs find them: two seeds that are optimal are no copies of each other."""
+    entry = make_entry(tmp_path / "one")
+    for game in TINY.games:
+        content = certificate(exactdice.score("optimal", small_task(game)))
+        for seed in range(2):
+            (entry / f"{game}-{seed}.npz").write_bytes(content)
+    assert admit(tmp_path, 1).refused == {}
+
+
+def test_a_summary_fits_into_a_comment_and_no_reason_ends_its_block():
+    refused = {f"entry-{number}": "~~~" + "x" * 590 for number in range(300)}
+    text = entry_tables.summary(admission.Admission([], refused), [])
+    assert len(text) <= entry_tables.LONGEST
+    lines = text.splitlines()
+    assert [line for line in lines if line.startswith("~~~")] == ["~~~text", "~~~"]
+    assert any(line.startswith("refused: ") and line.endswith(" more") for line in lines)
+
+
+def verified(name, algorithm, score):
+    """Make an entry that holds, with one score everywhere."""
+    card = make_card({**CARD, "title": name, "algorithm": algorithm})
+    cells = {(game, seed): None for game in TINY.games for seed in range(2)}
+    figures = Figures(score, 1.0, 0.0, 1 - score, score, nines(score), name)
+    return Verified(Entry(Path(name), card, cells), dict.fromkeys(cells, figures))
+
+
+def test_the_board_is_ordered_by_the_mean_of_the_nines():
+    colours = {known.title: index for index, known in enumerate(ALGORITHMS.values())}
+    colours |= {"Foreign": len(colours)}
+    held = [verified("Worse", "PPO", 0.9), verified("Better", "Foreign", 0.99)]
+    (board,) = entry_tables.boards_of(admission.Admission(held, {}))
+    assert board.totals[1][0] == [
+        "Better", "Foreign", "2", "2.000", "2.000 to 2.000", "0.9900", "0.9900 to 0.9900", "4,000",
+        "2", "A laptop",
+    ]  # fmt: skip
+    assert [row[0] for row in board.totals[1]] == ["Better", "Worse"]
+    assert colours_of([board]) == colours
+    assert chart(board, colours).panels[0].colours == [len(ALGORITHMS), 0]
+    assert board.games[1][1][:2] == ["Greed", "Worse"]
+    assert board.games[1][0][-1] == "10.0 wins"
+    assert all(len(row) == len(board.totals[0]) for row in board.totals[1])
+    assert all(len(row) == len(board.games[0]) for row in board.games[1])
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """Train the tiny track: two games, two seeds, Q-learning."""
+    place = tmp_path_factory.mktemp("finished") / "runs"
+    for game in TINY.games:
+        for seed in range(2):
+            train(
+                TrainConfig(
+                    game=game, env=SIZES[game], track="tiny", algorithm="qlearning", seed=seed,
+                    num_envs=16, run_folder=place / f"{game}-{seed}",
+                )
+            )  # fmt: skip
+    return place
+
+
+def test_the_runs_of_a_benchmark_are_submitted(finished, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["submit", str(finished), "--title", "Our tables", "--link", "https://example.org"]
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    assert end.value.code == 0
+    said = capsys.readouterr().out
+    folder = Path("entries", "tiny-our-tables")
+    assert said.startswith(f"{folder}: 4 certificates hold, mean nines ")
+    card = read_entry(folder).card
+    scores = [json.loads(path.read_text()) for path in finished.glob("*/score.json")]
+    assert card.moves == max(score["steps"] for score in scores) == 3840
+    assert card.seconds == pytest.approx(sum(score["seconds"] for score in scores) / 4)
+    assert (card.algorithm, card.track, card.version) == ("Q-learning", "tiny", 1)
+    assert card.hardware == "not said"
+    assert admit(Path("entries"), 1).refused == {}
+    with pytest.raises(SystemExit):
+        main(words)
+    assert "folder must not exist, got entries/tiny-our-tables" in capsys.readouterr().err
+
+
+def without_score(place):
+    (place / "Greed-1" / "score.json").unlink()
+
+
+def changed(name, replaced=(), **options):
+    """Change the configuration of a run, and texts in its hyperparameters."""
+
+    def change(place):
+        path = place / name / "config.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | options))
+        path = place / name / "hyperparameters.yml"
+        text = path.read_text()
+        for old, new in replaced:
+            text = text.replace(old, new)
+        path.write_text(text)
+
+    return change
+
+
+#: What is changed in the runs, and what is said of it, by name.
+RUNS = {
+    "unfinished": (without_score, "runs must be finished .*, got no score in .*Greed-1"),
+    "missing": (
+        lambda place: shutil.rmtree(place / "Greed-1"),
+        "every game must have the seeds of the others, missing: Greed-1$",
+    ),
+    "few seeds": (
+        lambda place: [shutil.rmtree(place / f"{game}-1") for game in TINY.games],
+        "every game must have 2 to 20 seeds, got 1",
+    ),
+    "other track": (
+        changed("Greed-1", track="exactdice-10k"),
+        "runs must be of one track .*, got .* in .*",
+    ),
+    "no track": (changed("Greed-1", track=None), "of one track .*, got none in .*Greed-1"),
+    "other reward": (
+        changed("Greed-1", [("reward: outcome", "reward: regret")], track=None, reward="regret"),
+        "runs must have the reward outcome, got the reward regret in .*Greed-1",
+    ),
+    "other size": (
+        changed("Greed-1", env={"max_score": 6}),
+        "runs must be of Greed with its default keywords, got others in .*Greed-1",
+    ),
+    "other game": (
+        changed(
+            "Greed-1",
+            [("Greed", "ShutTheBox"), ("max_score: 5", "tiles: 4")],
+            game="ShutTheBox",
+            env={},
+        ),
+        "runs must be of the games Greed, FourTwoOne, got ShutTheBox in .*Greed-1",
+    ),
+    "seed twice": (changed("Greed-1", seed=0), "runs must be of different seeds, got .*Greed-0"),
+    "several algorithms": (
+        lambda place: (
+            changed("Greed-1", algorithm="ppo")(place),
+            shutil.copy(
+                EXAMPLE.parents[1] / "agents/hyperparams/ppo.yml",
+                place / "Greed-1" / "hyperparameters.yml",
+            ),
+        ),
+        "algorithm must be one of ppo, qlearning, got none",
+    ),
+    "damaged certificate": (
+        lambda place: (place / "Greed-1" / "certificate.npz").write_bytes(b""),
+        r"certificates must hold: Greed-1\.npz must be a whole policy certificate",
+    ),
+}
+
+
+def test_runs_that_are_no_whole_track_are_refused(finished, tmp_path):
+    """In one test, as the runs take a second."""
+    for name, (change, message) in RUNS.items():
+        place = tmp_path / name
+        shutil.copytree(finished, place)
+        change(place)
+        folder = tmp_path / "entries" / "one"
+        with pytest.raises(InputError, match=message):
+            submit(place, Claims("A title", "https://example.org"), folder, 1)
+        assert not folder.exists(), name
+        assert list(folder.parent.glob("*")) == [], name
+
+
+FOREIGN = {"algorithm": "DQN (CleanRL)", "track": "tiny", "moves": 3840, "seconds": 1.0}
+
+
+def test_the_certificates_of_a_foreign_program_are_submitted(tmp_path, monkeypatch):
+    """A loop in the style of CleanRL writes them itself."""
+    place = tmp_path / "certificates"
+    place.mkdir()
+    spec = importlib.util.spec_from_file_location("foreign", EXAMPLE)
+    foreign = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "foreign", foreign)  # dataclasses look there
+    spec.loader.exec_module(foreign)
+    figures = {}
+    for game in TINY.games:
+        make = partial(gym.make_vec, **SIZES[game])
+        monkeypatch.setattr(foreign, "gym", SimpleNamespace(make_vec=make, spaces=gym.spaces))
+        for seed in range(2):
+            figures[game, seed] = foreign.main(
+                foreign.Args(
+                    f"exactdice/{game}-OneHot-v0", seed, 1280, learning_starts=640, evaluations=1,
+                    certificate=str(place / f"{game}-{seed}.npz"),
+                )
+            )  # fmt: skip
+    claims = Claims("A loop in one file", "https://example.org", **FOREIGN)
+    folder = tmp_path / "entries" / "loop"
+    found = submit(place, claims, folder, 1)
+    assert found.entry.folder == folder
+    assert found.entry.card.algorithm == "DQN (CleanRL)"
+    for cell, figures_of_cell in figures.items():
+        assert found.figures[cell].value == pytest.approx(figures_of_cell["value"], abs=1e-12)
+    assert [held.entry.name for held in admit(folder.parent, 1).verified] == ["loop"]
+
+
+@pytest.mark.parametrize("field", FOREIGN)
+def test_a_foreign_program_says_what_its_certificates_do_not(tmp_path, field):
+    claims = Claims("A title", "https://example.org", **{**FOREIGN, field: None})
+    with pytest.raises(InputError, match=f"{field} must be given for certificates, got none in"):
+        submit(tmp_path, claims, tmp_path / "entry", 1)
+
+
+def test_certificates_have_the_names_of_cells(tmp_path):
+    claims = Claims("A title", "https://example.org", **FOREIGN)
+    with pytest.raises(InputError, match="place must hold run folders, or certificates such as"):
+        submit(tmp_path, claims, tmp_path / "entry", 1)
+    (tmp_path / "final.npz").write_bytes(b"")
+    with pytest.raises(InputError, match=r"must be named such as Greed-0.npz, got .*final\.npz"):
+        submit(tmp_path, claims, tmp_path / "entry", 1)
+
+
+def test_a_certificate_of_an_earlier_version_lacks_the_keywords_that_came_later(tmp_path):
+    path = tmp_path / "Greed-0.npz"
+    content = certificate(exactdice.score("if_else", make_task("Greed")))
+    with np.load(io.BytesIO(content)) as file:
+        policy, claims = file["policy"], json.loads(str(file["claims"]))
+    del claims["keywords"]["tie"]
+    text = json.dumps(claims)
+    np.savez(path, policy=policy, claims=text, sha256=_digest(policy, text))
+    assert isinstance(
+        answer_of(path, Job("Greed", keywords_of(make_task("Greed")), [path])), Figures
+    )
