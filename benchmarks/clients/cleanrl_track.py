@@ -3,8 +3,8 @@
 Get https://github.com/vwxyzjn/cleanrl (run with fe8d8a0), and pip install tensorboard tyro. Options
 that are not of this program go to the script. ``ppo.py``, ``dqn.py`` and ``pqn.py`` work.
 
-python benchmarks/clients/cleanrl_track.py cleanrl/cleanrl/ppo.py --track exactdice-10k \
-    --folder runs/cleanrl --num-envs 16 --num-steps 16
+python benchmarks/clients/cleanrl_track.py cleanrl/cleanrl/dqn.py --track exactdice-10k \
+    --folder runs/cleanrl --gamma 1 --learning-starts 200 --train-frequency 2
 
 The scripts have no masks. They were written for Gymnasium 0.29, whose vector environments reset an
 ended game in the step that ends it; Gymnasium 1.x does so if asked, which ``Counted`` does.

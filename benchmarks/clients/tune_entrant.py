@@ -3,9 +3,9 @@
 The command gets the hyperparameters as options, and a folder. The objective is that of ``exactdice
 tune``, the mean of nines over the cells. Processes with the same folder share the trials.
 
-python benchmarks/clients/tune_entrant.py --space benchmarks/clients/spaces/cleanrl_ppo.yml \
+python benchmarks/clients/tune_entrant.py --space benchmarks/clients/spaces/cleanrl_dqn.yml \
     --trials 50 --folder runs/tune-cleanrl \
-    python benchmarks/clients/cleanrl_track.py cleanrl/cleanrl/ppo.py --seeds 0 1
+    python benchmarks/clients/cleanrl_track.py cleanrl/cleanrl/dqn.py --seeds 0 1
 """
 
 import argparse
