@@ -3,27 +3,19 @@
 Workers start cells, tell how many more cells can be started, and return the cells that have ended.
 """
 
-import multiprocessing
-import os
-import signal
-import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
 from typing import Any
 
 from ...core import InputError
 from ..runs.config import RunError, TrainConfig
 from ..runs.hyperparameters import first_line
 from .cell import changed_files, folder_of, make_way, owned, receive, run_cell, run_elsewhere
+from .pool import Pool
 from .processors import processors
 
-#: Seconds that a worker has to save its cell after Ctrl-C.
-GRACE = 20.0
 #: Number of losses, without a new checkpoint in between, after which a cell on a cluster fails.
 LOSSES = 3
 
@@ -102,91 +94,33 @@ class ThisProcess(Workers):
 
 
 class Processes(Workers):
-    """Runs each cell in a process of its own, which ends when this one does."""
+    """Runs cells in processes that each run one cell after the other, and end when this one does.
+
+    The cells of a game follow one another, so that a process solves few games twice.
+    """
 
     def __init__(self, jobs: int) -> None:
         super().__init__()
         self._jobs = jobs
-        self._context = multiprocessing.get_context("spawn")
+        self._pool = Pool(run_cell)
+        self._started = self._pool.busy
 
     def start(self, cell: TrainConfig) -> None:
-        """Start a process for a cell."""
-        ours, theirs = self._context.Pipe(duplex=False)
-        process = self._context.Process(target=_work, args=(cell, theirs), daemon=True)
-        with _interrupts_held():  # the new process inherits this, until it can handle them
-            process.start()
-        theirs.close()
-        self._started[ours] = (cell, process)
+        """Give a cell to a process."""
+        self._pool.start(cell)
 
     def close(self) -> None:
-        """Have every process save its cell and end; kill those that need more than ``GRACE``."""
-        processes: list[BaseProcess] = [process for _, process in self._started.values()]
-        for process in processes:
-            _interrupt(process)
-        last = time.monotonic() + GRACE
-        try:
-            for process in processes:
-                process.join(max(0.0, last - time.monotonic()))
-        finally:  # after ``GRACE``, or after a second Ctrl-C
-            for process in processes:
-                process.kill()
+        """Have every process save its cell and end."""
+        self._pool.close()
 
     def _most(self) -> int:
         return self._jobs
 
     def _collect(self, seconds: float) -> None:
-        connections: list[Any] = wait(list(self._started), seconds)
-        for connection in connections:
-            cell, process = self._started.pop(connection)
-            try:
-                failure = connection.recv()
-            except EOFError:
-                process.join()
-                name = folder_of(cell).name
-                failure = f"{name}: its process ended with exit code {process.exitcode}"
-            connection.close()
+        for cell, failure, code in self._pool.wait(seconds):
+            if code is not None:
+                failure = f"{folder_of(cell).name}: its process ended with exit code {code}"
             self._ended.append((cell, failure))
-
-
-def _work(cell: TrainConfig, connection: Connection) -> None:
-    """Run a cell; the main function of its process."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    try:
-        if hasattr(os, "setpgrp"):
-            os.setpgrp()  # so that the Ctrl-C of a terminal reaches the parent only
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        connection.send(run_cell(cell))
-    except KeyboardInterrupt:
-        pass  # sent by the parent
-
-
-def _end_with_parent() -> None:
-    """End this process as soon as its parent has ended, however it ended."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
-
-
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Delay Ctrl-C until the end of the block, on systems that can."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _interrupt(process: BaseProcess) -> None:
-    """Send Ctrl-C to a process, on systems that can; end it on others."""
-    if not hasattr(os, "setpgrp"):
-        process.terminate()
-    elif process.pid is not None and process.is_alive():
-        os.kill(process.pid, signal.SIGINT)
 
 
 @dataclass

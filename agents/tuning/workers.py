@@ -1,13 +1,9 @@
 """Workers of a search: in this process, in other processes, or on a Ray cluster.
 
-The benchmark gives every cell a process of its own. The runs of a trial last seconds, less than a
-process needs to import PyTorch; therefore a worker of a search lives as long as the search, and
-keeps the tables and the optimum of every game. Workers take trials from the journal by themselves.
+A worker lives as long as the search, and keeps the tables and the optimum of every game. Workers
+take trials from the journal by themselves.
 """
 
-import multiprocessing
-import signal
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -15,8 +11,8 @@ from typing import Any
 from optuna.storages.journal import BaseJournalBackend, JournalFileBackend, JournalFileOpenLock
 
 from ...core import InputError
+from ..board.pool import Pool
 from ..board.processors import processors
-from ..board.workers import _end_with_parent
 from ..runs.hyperparameters import first_line
 from .config import TuneConfig
 from .work import INTERVAL, alive, new_owner, work
@@ -57,39 +53,33 @@ def run_workers(config: TuneConfig, watch: Watch) -> None:
 
 def _in_processes(config: TuneConfig, count: int, watch: Watch) -> None:
     """Run workers in processes of their own, which end with this one."""
-    context = multiprocessing.get_context("spawn")
-    failures = context.SimpleQueue()
-    processes = [
-        context.Process(target=_work, args=(config, failures), daemon=True) for _ in range(count)
-    ]
-    for process in processes:
-        process.start()
+    pool = Pool(_work)
+    failures: list[str] = []
     try:
-        while any(process.is_alive() for process in processes):
-            for process in processes:
-                process.join(INTERVAL / count)
+        for _ in range(count):
+            pool.start(config)
+        while pool.busy:
+            for _, failure, code in pool.wait(INTERVAL):
+                if code is not None:
+                    failure = f"a worker ended with exit code {code}: call again to go on"
+                if failure is not None:
+                    failures.append(failure)
             watch([])
     finally:
-        for process in processes:
-            process.kill()  # a trial that is running is tried again by the next call
-            process.join()
-    if not failures.empty():
-        raise RuntimeError(failures.get())
-    ended = [process.exitcode for process in processes if process.exitcode]
-    if ended:
-        raise RuntimeError(f"a worker ended with exit code {ended[0]}: call again to go on")
+        pool.close()  # a trial that is running is tried again by the next call
+    if failures:
+        raise RuntimeError(failures[0])
 
 
-def _work(config: TuneConfig, failures: Any) -> None:
-    """Work; the main function of a process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+def _work(config: TuneConfig) -> str | None:
+    """Work in a process of its own; return the error message."""
     owner = new_owner()
     with alive(config.place, owner):
         try:
             work(config, journal(config), owner)
         except Exception as error:
-            failures.put(f"{type(error).__name__}: {error}")
+            return f"{type(error).__name__}: {error}"
+    return None
 
 
 class _Served(BaseJournalBackend):
