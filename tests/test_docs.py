@@ -31,6 +31,8 @@ NOT_RUN = {
     "exactdice play --web": "serves until Ctrl-C; tests/play/test_web.py does it",
     "exactdice benchmark": "trains for hours; tests/agents/board runs small ones",
     "exactdice plot ladder": "needs the runs of a benchmark; tests/look/test_ladders.py",
+    "exactdice plot track": "needs the runs of a benchmark; tests/look/test_board.py",
+    "exactdice train --track": "trains for minutes; tests/agents/runs runs small tracks",
     "exactdice tune": "trains for an hour; tests/agents/tuning runs small ones",
     "exactdice solve --game FourTwoOneMatch --exact": "takes minutes; a slow test solves it",
     "git clone": "needs a network",
