@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from ..agents.algorithms import ALGORITHMS
-from ..agents.board.entry_tables import CLAIMS, EntryBoard, write_tables
 from ..agents.board.statistics import PER_CENT
+from ..agents.entries.tables import CLAIMS, EntryBoard, write_tables
 from ..agents.runs.files import write as write_file
 from . import page
 from .charts import COLOURS, Bars, Plot

@@ -40,9 +40,9 @@ class BoardConfig:
 
 def run(options: BoardConfig) -> int:
     """Verify the entries; print what holds and what does not, and where the boards are."""
-    from ..agents.board.admission import admit
-    from ..agents.board.entry_tables import CLAIMS, boards_of, summary
     from ..agents.board.processors import processors
+    from ..agents.entries.admission import admit
+    from ..agents.entries.tables import CLAIMS, boards_of, summary
     from ..agents.runs.files import write as write_file
     from ..look.entries import write
 

@@ -53,9 +53,9 @@ class SubmitConfig:
 
 def run(options: SubmitConfig) -> int:
     """Make the entry, and print its score."""
-    from ..agents.board.entry_tables import CLAIMS
     from ..agents.board.processors import processors
-    from ..agents.board.submission import Claims, submit
+    from ..agents.entries.submission import Claims, submit
+    from ..agents.entries.tables import CLAIMS
 
     names = ("title", "link", "algorithm", "track", "moves", "seconds", "hardware")
     claims = Claims(**{name: getattr(options, name) for name in names})

@@ -14,7 +14,7 @@ from ...baselines import make_task
 from ...baselines.scoring.certificate import printable
 from ...core import InputError
 from .checking import Figures, Job, check_all, keywords_of
-from .entries import Entry, EntryError, names_of, read_entry
+from .layout import Entry, EntryError, names_of, read_entry
 
 
 @dataclass(frozen=True)

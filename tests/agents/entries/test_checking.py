@@ -2,8 +2,8 @@
 
 import pytest
 import spawned
-from exactdice.agents.board import checking
-from exactdice.agents.board.checking import Job, keywords_of
+from exactdice.agents.entries import checking
+from exactdice.agents.entries.checking import Job, keywords_of
 from exactdice.baselines import certificate, make_task
 
 import exactdice

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ...core import FloatArray
+from ..board.statistics import RESAMPLES, Estimate, estimate, iqm, mean
+from ..board.tables import Table, interval_text, markdown, to_csv, unit_of
 from ..runs.files import write
 from ..tracks import TRACKS, Track
 from .admission import Admission, Verified
-from .statistics import RESAMPLES, Estimate, estimate, iqm, mean
-from .tables import Table, interval_text, markdown, to_csv, unit_of
 
 CLAIMS = (
     "Moves, seconds and hardware are claims of the authors: nobody can prove with how many moves a "

@@ -15,7 +15,7 @@ from ..algorithms import ALGORITHMS
 from ..tracks import TRACKS
 from .admission import Verified, verify_all
 from .card import NAME, Card, make_card, write_card
-from .entries import CERTIFICATE, EntryError, check_cells, read_entry
+from .layout import CERTIFICATE, EntryError, check_cells, read_entry
 
 if TYPE_CHECKING:
     from ..runs.config import TrainConfig
@@ -156,7 +156,7 @@ def _check_run(path: Path, config: "TrainConfig", track: str | None) -> None:
     Raises:
         InputError: naming the run.
     """
-    from .tables import task_of
+    from ..board.tables import task_of
 
     def refuse(must: str, got: str) -> NoReturn:
         raise InputError(f"runs must {must}, got {got} in {path}")

@@ -18,12 +18,12 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from exactdice.agents.algorithms import ALGORITHMS
-from exactdice.agents.board import admission, checking, entry_tables
-from exactdice.agents.board.admission import Verified, admit
-from exactdice.agents.board.card import Card, make_card
-from exactdice.agents.board.checking import Figures, Job, answer_of, keywords_of
-from exactdice.agents.board.entries import Entry, EntryError, read_entry
-from exactdice.agents.board.submission import Claims, submit
+from exactdice.agents.entries import admission, checking, tables
+from exactdice.agents.entries.admission import Verified, admit
+from exactdice.agents.entries.card import Card, make_card
+from exactdice.agents.entries.checking import Figures, Job, answer_of, keywords_of
+from exactdice.agents.entries.layout import Entry, EntryError, read_entry
+from exactdice.agents.entries.submission import Claims, submit
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.train import train
 from exactdice.agents.tracks import TRACKS, Track
@@ -54,12 +54,12 @@ def small_task(game):
 def _tiny():
     """Add a track of two small games."""
     with pytest.MonkeyPatch.context() as patch:
-        board = [f"board.{place}" for place in ("card", "entries", "entry_tables", "submission")]
+        entries = [f"entries.{place}" for place in ("card", "layout", "tables", "submission")]
         runs = [f"runs.{place}" for place in ("callback", "config", "run", "train")]
-        for place in board + runs:
+        for place in entries + runs:
             patch.setattr(f"exactdice.agents.{place}.TRACKS", {**TRACKS, "tiny": TINY})
-        for place in ("admission", "submission", "tables"):
-            patch.setattr(f"exactdice.agents.board.{place}.make_task", small_task)
+        for place in ("entries.admission", "entries.submission", "board.tables"):
+            patch.setattr(f"exactdice.agents.{place}.make_task", small_task)
         yield
 
 
@@ -122,7 +122,7 @@ def test_an_entry_holds_and_others_stop_nothing(tmp_path, capsys):
         "## Entries: 2 hold, 2 refused\n\n~~~text\nrefused: archive.zip: must be"
     )
     assert "| Dice by heart | PPO | 2 |" in text
-    assert entry_tables.CLAIMS in text
+    assert tables.CLAIMS in text
     page = (out / "tiny.html").read_text()
     assert '<a href="https://example.org/code?a=1" rel="nofollow noopener">Another</a>' in page
     assert page.count('class="swatch"') == 6  # each entry over all games, and in two games
@@ -418,8 +418,8 @@ def test_optimal_policies_may_be_alike(tmp_path):
 
 def test_a_summary_fits_into_a_comment_and_no_reason_ends_its_block():
     refused = {f"entry-{number}": "~~~" + "x" * 590 for number in range(300)}
-    text = entry_tables.summary(admission.Admission([], refused), [])
-    assert len(text) <= entry_tables.LONGEST
+    text = tables.summary(admission.Admission([], refused), [])
+    assert len(text) <= tables.LONGEST
     lines = text.splitlines()
     assert [line for line in lines if line.startswith("~~~")] == ["~~~text", "~~~"]
     assert any(line.startswith("refused: ") and line.endswith(" more") for line in lines)
@@ -437,7 +437,7 @@ def test_the_board_is_ordered_by_the_mean_of_the_nines():
     colours = {known.title: index for index, known in enumerate(ALGORITHMS.values())}
     colours |= {"Foreign": len(colours)}
     held = [verified("Worse", "PPO", 0.9), verified("Better", "Foreign", 0.99)]
-    (board,) = entry_tables.boards_of(admission.Admission(held, {}))
+    (board,) = tables.boards_of(admission.Admission(held, {}))
     assert board.totals[1][0] == [
         "Better", "Foreign", "2", "2.000", "2.000 to 2.000", "0.9900", "0.9900 to 0.9900", "4,000",
         "2", "A laptop",

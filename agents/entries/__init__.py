@@ -1,0 +1,1 @@
+"""Entries of the public board: cards, certificates, their checks, the pages made of them."""
