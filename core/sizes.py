@@ -110,6 +110,26 @@ def check_memory(name: str, count: int, each: float) -> None:
     )
 
 
+def check_sweeps(name: str, count: int, game: Any, sweeps: int) -> None:
+    """Refuse a number of things for which a game would be swept longer than the limit.
+
+    Args:
+        name: the argument that gives the number.
+        count: the number.
+        game: the game; one whose ``cost`` is None is not refused.
+        sweeps: how often the game is swept for this number.
+
+    Raises:
+        SizeError: if the estimated time is above the limit.
+    """
+    seconds = 0.0 if game.cost is None else sweeps * cost_of(game).seconds
+    if seconds > SECONDS * limit_factor():
+        raise SizeError(
+            f"{name} must be fewer, got {show(count)} in {game!r}: {show(sweeps)} sweeps would "
+            f"take about {_time(seconds)}; {_limits()}"
+        )
+
+
 def check_array(what: str, game: Any, *shape: int) -> None:
     """Refuse an array of numbers that would take more memory than the limit.
 

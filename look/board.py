@@ -3,8 +3,10 @@
 from pathlib import Path
 
 from ..agents.algorithms import ALGORITHMS
-from ..agents.board import boards
+from ..agents.board import boards, self_play
+from ..agents.board.cross import CROSS
 from ..agents.board.leaderboard import INTRODUCTION, Board
+from ..agents.board.self_play import SelfPlayBoard
 from ..agents.board.standings import Standings, rules
 from ..agents.board.tables import REFERENCES
 from ..agents.runs import folders
@@ -12,23 +14,18 @@ from . import page
 from .charts import COLOURS, Plot
 from .drawing import to_svg
 from .runs import curves
-from .tracks import colour_of
 from .tracks import curves as track_curves
 
 
 def write(folder: Path) -> list[Path]:
     """Write results.csv, leaderboard.md and leaderboard.html of the finished runs in a folder.
 
-    A folder of self-play gets self-play.csv and self-play.md instead.
-
     Raises:
         RunError: if a run is damaged, or the folder cannot be written to.
     """
-    if boards.is_of_self_play(folder):
-        return boards.write(folder)
     board = boards.read(folder)
     path = folder / "leaderboard.html"
-    text = _of_track(board) if isinstance(board, Standings) else _of_runs(board)
+    text = _of_runs(board) if isinstance(board, Board) else _of_track(board)
     folders.write(path, text.encode())
     return [*boards.write_tables(board, folder), path]
 
@@ -48,29 +45,35 @@ def _of_runs(board: Board) -> str:
     return page.to_html("exactdice: leaderboard", parts, hover=False)
 
 
-def _of_track(board: Standings) -> str:
-    drawn = track_curves(board)
+def _of_track(board: Standings | SelfPlayBoard) -> str:
+    drawn, swatches = track_curves(board), _swatches()
+    swatches |= {entry.agent: _colour(entry.colour) for entry in board.curves}
     parts = [
-        page.sortable(*board.agents, _swatches()),
+        page.sortable(*board.agents, swatches),
         page.heading(drawn.title),
         page.paragraph(drawn.caption),
         _figures(drawn),
         page.heading("Games"),
-        page.sortable(*board.games, _swatches()),
-        page.heading("Rules"),
-        page.paragraph(rules(board)),
-        page.heading("References"),
-        page.paragraph(REFERENCES),
-        page.sortable(*board.references),
+        page.sortable(*board.games, swatches),
     ]
+    if isinstance(board, SelfPlayBoard):
+        parts += [page.heading("Cross table"), page.paragraph(CROSS)]
+        parts += [page.sortable(*board.cross, swatches)]
+        parts += [page.heading("Rules"), page.paragraph(self_play.rules(board))]
+    else:
+        parts += [page.heading("Rules"), page.paragraph(rules(board))]
+        parts += [page.heading("References"), page.paragraph(REFERENCES)]
+        parts += [page.sortable(*board.references)]
     return page.to_html(f"exactdice: {board.track.title}", parts, hover=False)
 
 
 def _swatches() -> dict[str, str]:
     """Return the colour of each algorithm, by its title."""
-    return {
-        known.title: COLOURS[colour_of(name) % len(COLOURS)] for name, known in ALGORITHMS.items()
-    }
+    return {known.title: _colour(place) for place, known in enumerate(ALGORITHMS.values())}
+
+
+def _colour(index: int) -> str:
+    return COLOURS[index % len(COLOURS)]
 
 
 def _figures(plot: Plot) -> str:

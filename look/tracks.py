@@ -1,23 +1,20 @@
 """The charts of a track: nines over moves, of all games together and of each."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ..agents.algorithms import ALGORITHMS
 from ..agents.board.boards import read
-from ..agents.board.standings import Entry, Standings, strata
+from ..agents.board.ranking import Ranked, strata
+from ..agents.board.self_play import SelfPlayBoard
+from ..agents.board.standings import Standings
 from ..agents.board.statistics import PER_CENT, estimate, mean
 from ..agents.runs.config import RunError
 from ..baselines.scoring.figure import nines
 from ..core import FloatArray
 from .charts import Lines, Plot, Series
-
-
-def colour_of(algorithm: str) -> int:
-    """Return the colour of an algorithm in all charts, as an index into ``COLOURS``."""
-    return list(ALGORITHMS).index(algorithm)
 
 
 def track(folder: Path) -> Plot:
@@ -27,33 +24,40 @@ def track(folder: Path) -> Plot:
         RunError: if there are none.
     """
     board = read(folder)
-    if not isinstance(board, Standings):
+    if not isinstance(board, Standings | SelfPlayBoard):
         raise RunError(f"folder must hold finished runs of a track, got {folder}")
     return curves(board)
 
 
-def curves(board: Standings) -> Plot:
-    """Draw the mean nines of each algorithm at the marks, with its bootstrap interval."""
-    games = strata(list(board.curves))
+def curves(board: Standings | SelfPlayBoard) -> Plot:
+    """Draw the mean nines of each agent at the marks, with its bootstrap interval."""
+    games: list[list[Ranked]] = strata(list(board.curves))
     panels = [_panel(group[0].game, [group], board) for group in games]
     if len(games) > 1:
         panels.insert(0, _panel("mean of all games", games, board))
     return Plot(
         title=f"Nines of {board.track.title}",
-        caption="Exact scores over the agent's moves: nines are -log10(1 - normalised score), 1 "
-        "for a score of 0.9 and 2 for 0.99. Lines are means over seeds, bands "
+        caption=f"Exact scores over the agent's moves: {_MEANING[type(board)]}nines are -log10(1 - "
+        "normalised score), 1 for a score of 0.9 and 2 for 0.99. Lines are means over seeds, bands "
         f"{PER_CENT} % bootstrap intervals that resample the seeds of each game apart.",
         panels=panels,
     )
 
 
-def _panel(title: str, games: Sequence[list[Entry]], board: Standings) -> Lines:
-    """Draw the algorithms that have run all of these games."""
+#: What a normalised score is, if it is not that against the task's opponents.
+_MEANING = {
+    Standings: "",
+    SelfPlayBoard: "the score is 1 - exploitability / that of uniformly random play; ",
+}
+
+
+def _panel(title: str, games: Sequence[list[Ranked]], board: Standings | SelfPlayBoard) -> Lines:
+    """Draw the agents that have run all of these games."""
     series = []
-    for name in ALGORITHMS:
-        own = [[entry for entry in group if entry.algorithm == name] for group in games]
+    for name in _agents(games):
+        own = [[entry for entry in group if entry.agent == name] for group in games]
         if all(own):
-            series.append(_series(name, own, board))
+            series.append(_series(own, board))
     return Lines(
         title=title,
         x_label="agent's moves",
@@ -64,19 +68,26 @@ def _panel(title: str, games: Sequence[list[Entry]], board: Standings) -> Lines:
     )
 
 
-def _series(algorithm: str, games: Sequence[list[Entry]], board: Standings) -> Series:
+def _agents(games: Sequence[list[Ranked]]) -> list[str]:
+    """List the agents of all games, by their colours."""
+    colours = {entry.agent: entry.colour for group in games for entry in group}
+    return sorted(colours, key=colours.__getitem__)
+
+
+def _series(games: Sequence[list[Ranked]], board: Standings | SelfPlayBoard) -> Series:
     found = estimate([_nines(group, board) for group in games], mean)
     known = not np.isnan(found.low).any()
     return Series(
-        name=ALGORITHMS[algorithm].title,
+        name=games[0][0].agent,
         x=np.array(board.track.marks, dtype=np.float64),
         y=found.middle,
         low=found.low if known else None,
         high=found.high if known else None,
-        colour=colour_of(algorithm),
+        colour=games[0][0].colour,
     )
 
 
-def _nines(group: Sequence[Entry], board: Standings) -> FloatArray:
+def _nines(group: Sequence[Ranked], board: Standings | SelfPlayBoard) -> FloatArray:
     """Return the nines of runs at the marks, shape (seed, mark)."""
-    return np.array([[nines(score) for score in board.curves[entry]] for entry in group])
+    scores: Mapping[Any, FloatArray] = board.curves
+    return np.array([[nines(score) for score in scores[entry]] for entry in group])

@@ -1,201 +1,215 @@
 """The board of a track of self-play: exploitability of all entrants, and their cross table.
 
-An entrant is an algorithm with the size of its pool of past selves. The score of a run is its
-normalised exploitability: 1 for an equilibrium, 0 for uniformly random play (see
-``baselines.scoring.self_play``). The cross table has the expected payoff of each entrant against
-each other, as the mean over both seats; it is between the runs of the smallest seed.
+An entrant is an algorithm with the size of its pool of past selves, and the mixture of a pool is
+another. The score of a run is its normalised exploitability: 1 for an equilibrium, 0 for uniformly
+random play (see ``baselines.scoring.self_play``).
 """
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from ...baselines import PayoffMatrix, make_game, payoff_matrix
-from ...core import GAMES
+from ...core import FloatArray
 from ..algorithms import ALGORITHMS
-from ..learners.adapter import ModelPolicy
 from ..runs import folders
-from ..runs.config import TrainConfig, task_from_options
-from ..tracks import TRACKS
+from ..runs.config import RunError
+from ..tracks import PERCENTS, Track
+from .cross import CROSS, Finished, cross_tables, read_runs, track_of
+from .ranking import AGENTS, agent_rows, first_mark, mean_of, nines_of, strata
+from .statistics import RESAMPLES, area
+from .tables import Table, markdown, mean_moves, moves_text, to_csv, write_files
 
-#: Policies that every entrant meets in the cross table, besides the other entrants.
-REFERENCES = ("random", "equilibrium")
-#: Columns of the table of runs: keys of the part of ``score.json``, and the numbers of a seat.
-COLUMNS = ("exploitability", "normalized_exploitability", "nines", "guaranteed", "equilibrium")
+GAMES = [
+    "game", "agent", "seeds", "nines", "95 % interval", "normalised score", "area", "moves to 0.9",
+    "moves to 0.99", "exploitability per 1,000 games", "worst seed", "value of seat 0",
+    "value of seat 1", "in equilibrium", "seconds",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A finished run of self-play.
+    """One policy of a finished run: the final one, or the mixture of its pool."""
+
+    track: str
+    game: str
+    agent: str
+    seed: int
+    exploitability: float
+    normalized: float
+    nines: float
+    guaranteed_0: float  # value of the seat against a best response
+    guaranteed_1: float
+    equilibrium_0: float
+    equilibrium_1: float
+    steps: int
+    seconds: float
+    area: float | None  # None of a mixture, which has no curve; and so on
+    moves_to_90: int | None
+    moves_to_99: int | None
+
+    @property
+    def colour(self) -> int:
+        """Place of the algorithm among all; with past selves a later one, of another colour."""
+        title, _, past = self.agent.partition(",")
+        known = [algorithm.title for algorithm in ALGORITHMS.values()]
+        return known.index(title) + (len(known) + 1) * bool(past)
+
+
+@dataclass(frozen=True)
+class SelfPlayBoard:
+    """The runs of a track of self-play in a folder, and the tables made from them.
 
     Attributes:
-        folder: its folder.
-        config: its options.
-        found: its ``score.json``.
+        track: the track.
+        runs: the runs, by game, entrant and seed.
+        curves: their final policies and normalised scores at the marks, shape (mark,).
+        mixtures: the mixtures of their pools.
+        others: number of runs in the folder that are not on the board.
     """
 
-    folder: Path
-    config: TrainConfig
-    found: dict[str, Any]
+    track: Track
+    runs: list[Finished]
+    curves: dict[Entry, FloatArray]
+    mixtures: list[Entry]
+    others: int
 
     @property
-    def entrant(self) -> str:
-        """Name of the algorithm, with the pool of its opponents."""
-        title, past = ALGORITHMS[self.config.algorithm].title, self.config.past_selves
-        return f"{title}, {past} past selves" if past else title
+    def entries(self) -> list[Entry]:
+        """The final policies and the mixtures, by game."""
+        return [one for game in strata([*self.curves, *self.mixtures]) for one in game]
 
     @property
-    def key(self) -> tuple[int, str, int]:
-        """The order of entries: by game, entrant and seed."""
-        return list(GAMES).index(self.config.game_name), self.entrant, self.config.seed
+    def agents(self) -> Table:
+        """The table of the entrants over all games."""
+        return AGENTS, agent_rows(self.entries, self.track)
+
+    @property
+    def games(self) -> Table:
+        """The table of the entrants in each game."""
+        rows = []
+        for group in strata(self.entries):
+            for agent in dict.fromkeys(entry.agent for entry in group):
+                own = [entry for entry in group if entry.agent == agent]
+                rows.append([group[0].game, agent, *_row(own)])
+        return GAMES, rows
+
+    @cached_property
+    def cross(self) -> Table:
+        """The cross tables of all games, below each other; each is computed anew."""
+        return cross_tables(self.runs)
 
 
-def read_entries(folder: Path) -> list[Entry]:
-    """Read the finished runs on a track of self-play in a folder, by game, entrant and seed.
-
-    Runs of other sizes of its games are left out.
-
-    Raises:
-        RunError: if a run is damaged.
-    """
-    places = [path.parent for path in folder.glob("*/score.json")]
-    entries = [Entry(at, folders.read_config(at), folders.read_score(at)) for at in places]
-    return sorted((each for each in entries if _counts(each.config)), key=lambda each: each.key)
-
-
-def _counts(config: TrainConfig) -> bool:
-    """Return whether a run is on a track of self-play, in a game of the size of the track."""
-    if config.track is None or not config.self_play:
-        return False
-    name, track = config.game_name, TRACKS[config.track]
-    wanted = make_game(name, **track.keywords.get(name, {}))
-    return name in track.games and task_from_options(config.game, config.env).game == wanted
-
-
-def write(folder: Path) -> list[Path]:
-    """Write self-play.md and self-play.csv of the finished runs in a folder.
+def read_board(folder: Path) -> SelfPlayBoard | None:
+    """Read the runs of a folder that are on the board of a track of self-play; None without any.
 
     Raises:
-        RunError: if a run is damaged.
+        RunError: if a run is damaged, or the runs are of several tracks or of another version.
     """
-    entries = read_entries(folder)
-    files = {"self-play.csv": to_csv(entries), "self-play.md": to_markdown(entries)}
-    for name, text in files.items():
-        folders.write(folder / name, text.encode())
-    return [folder / name for name in files]
-
-
-def to_csv(entries: Sequence[Entry]) -> str:
-    """Write a row for each run, and for each mixture of a run's pool."""
-    seats = [f"{name}_{seat}" for name in COLUMNS[3:] for seat in (0, 1)]
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["game", "entrant", "policy", "seed", "moves", "seconds", *COLUMNS[:3], *seats])
-    for entry in entries:
-        for policy, part in (("final", "self_play"), ("mixture", "mixture")):
-            if part in entry.found:
-                found = entry.found[part]
-                numbers = [found[name] for name in COLUMNS[:3]]
-                numbers += [value for name in COLUMNS[3:] for value in found[name]]
-                start = [entry.config.game_name, entry.entrant, policy, entry.config.seed]
-                rows.writerow([*start, entry.found["steps"], entry.found["seconds"], *numbers])
-    return text.getvalue()
-
-
-def to_markdown(entries: Sequence[Entry]) -> str:
-    """Write a table of scores, and one for each game: who beats whom."""
-    head = "| game | entrant | seeds | nines | normalised | exploitability | worst | "
-    head += "seat 0 | seat 1 | equilibrium | seconds |"
-    lines = ["# Self-play", "", _EXPLANATION, "", head, "|" + " --- |" * 11]
-    for _, group in groupby(entries, lambda each: each.key[:2]):
-        runs = list(group)
-        lines.append(_row(runs, "self_play", runs[0].entrant))
-        if "mixture" in runs[0].found:
-            lines.append(_row(runs, "mixture", f"{runs[0].entrant}: the mixture"))
-    lines += _overall(entries)
-    for name, group in groupby(entries, lambda each: each.config.game_name):
-        lines += ["", f"## {name}", "", *_curves(runs := list(group)), "", *_cross(runs)]
-    return "\n".join(lines) + "\n"
-
-
-_EXPLANATION = (
-    "Exact figures, means over seeds. Exploitability is the mean over both seats of the value in "
-    "equilibrium minus the value against a best response. Normalised, 1 is an equilibrium and 0 "
-    "uniformly random play; nines are -log10(1 - normalised), at most 9. Seat 0 and seat 1: value "
-    "against a best response. A mixture draws one policy of the pool for each game."
-)
-
-
-def _row(runs: Sequence[Entry], part: str, name: str) -> str:
-    """Write the row of an entrant in a game."""
-    found = [run.found[part] for run in runs]
-    mean = {key: np.mean([each[key] for each in found], axis=0) for key in COLUMNS}
-    worst = max(each["exploitability"] for each in found)
-    first, second = mean["guaranteed"]
-    seconds = np.mean([run.found["seconds"] for run in runs])
-    equilibrium = " ".join(f"{value:.4f}" for value in mean["equilibrium"])
-    return (
-        f"| {runs[0].config.game_name} | {name} | {len(runs)} | {mean['nines']:.2f} | "
-        f"{mean['normalized_exploitability']:.4f} | {mean['exploitability']:.6f} | {worst:.6f} | "
-        f"{first:.4f} | {second:.4f} | {equilibrium} | {seconds:.0f} |"
+    runs = read_runs(folder)
+    if not runs:
+        return None
+    names = sorted({track_of(run).name for run in runs})
+    if len(names) > 1:
+        raise RunError(f"folder must hold runs of one track, got {', '.join(names)} in {folder}")
+    track = track_of(runs[0])
+    curves = dict(_read(run, track) for run in runs)
+    mixtures = [_entry(run, "mixture") for run in runs if "mixture" in run.found]
+    return SelfPlayBoard(
+        track, runs, curves, mixtures, len(list(folder.glob("*/score.json"))) - len(runs)
     )
 
 
-def _overall(entries: Sequence[Entry]) -> list[str]:
-    """Write the mean of each entrant over its games, each game with the same weight."""
-    lines = ["", "| entrant | games | mean nines | mean normalised |", "| --- | --- | --- | --- |"]
-    for name in sorted({entry.entrant for entry in entries}):
-        own = [entry for entry in entries if entry.entrant == name]
-        games = [list(group) for _, group in groupby(own, lambda each: each.config.game_name)]
-        nines, normalised = (
-            np.mean([np.mean([run.found["self_play"][key] for run in runs]) for runs in games])
-            for key in ("nines", "normalized_exploitability")
-        )
-        lines.append(f"| {name} | {len(games)} | {nines:.2f} | {normalised:.4f} |")
-    return lines
+def _read(run: Finished, track: Track) -> tuple[Entry, FloatArray]:
+    """Read the final policy of a run, and its normalised scores at the marks."""
+    log = folders.read_log(run.folder)
+    scores = np.array(track.at_marks(log["timesteps"], log["normalized_exploitability"]))
+    reached = [first_mark(track, scores, least) for least in (0.9, 0.99)]
+    return _entry(run, "self_play", area(track.marks, scores), *reached), scores
 
 
-def _curves(runs: Sequence[Entry]) -> list[str]:
-    """Write the normalised exploitability of a game's entrants at the marks of the track."""
-    key = "normalized_exploitability_at_marks"
-    if any(key not in run.found for run in runs):
-        return []
-    marks = list(runs[0].found[key])
-    lines = ["| normalised after moves | " + " | ".join(f"{int(mark):,}" for mark in marks) + " |"]
-    lines.append("|" + " --- |" * (1 + len(marks)))
-    for name, group in groupby(runs, lambda each: each.entrant):
-        curves = [run.found[key] for run in group]
-        means = [f"{np.mean([curve[mark] for curve in curves]):.4f}" for mark in marks]
-        lines.append(f"| {name} | " + " | ".join(means) + " |")
-    return lines
+def _entry(
+    run: Finished,
+    part: str,
+    height: float | None = None,
+    to_90: int | None = None,
+    to_99: int | None = None,
+) -> Entry:
+    """Read a part of the ``score.json`` of a run."""
+    found = run.found[part]
+    return Entry(
+        track=track_of(run).name,
+        game=run.config.game_name,
+        agent=run.entrant if part == "self_play" else f"{run.entrant}: the mixture",
+        seed=run.config.seed,
+        exploitability=found["exploitability"],
+        normalized=found["normalized_exploitability"],
+        nines=found["nines"],
+        guaranteed_0=found["guaranteed"][0],
+        guaranteed_1=found["guaranteed"][1],
+        equilibrium_0=found["equilibrium"][0],
+        equilibrium_1=found["equilibrium"][1],
+        steps=run.found["steps"],
+        seconds=run.found["seconds"],
+        area=height,
+        moves_to_90=to_90,
+        moves_to_99=to_99,
+    )
 
 
-def cross_table(runs: Sequence[Entry]) -> PayoffMatrix:
-    """Let the final policies of a game's entrants play each other, in both seats.
+def _row(own: Sequence[Entry]) -> list[str]:
+    """Summarise the seeds of one entrant in one game."""
+    height = mean_of(own, "area")
+    marks = [[getattr(entry, name) for entry in own] for name in ("moves_to_90", "moves_to_99")]
+    worst = max(entry.exploitability for entry in own)
+    due = " and ".join(f"{mean_of(own, f'equilibrium_{seat}'):.4f}" for seat in (0, 1))
+    return [
+        str(len(own)),
+        *nines_of(own),
+        f"{mean_of(own, 'normalized'):.4f}",
+        "-" if np.isnan(height) else f"{height:.4f}",
+        *(moves_text(mean_moves(reached)) for reached in marks),
+        f"{1000 * mean_of(own, 'exploitability'):.2f}",
+        f"{1000 * worst:.2f}",
+        *(f"{mean_of(own, f'guaranteed_{seat}'):.4f}" for seat in (0, 1)),
+        due,
+        f"{mean_of(own, 'seconds'):.0f}",
+    ]
 
-    Args:
-        runs: of one game; of each entrant the first takes part.
-    """
-    first: dict[str, Any] = {}
-    for run in runs:
-        if run.entrant not in first:
-            model, env = folders.load_model(run.folder)
-            first[run.entrant] = ModelPolicy(model, env.task.game)
-    return payoff_matrix({**first, **{name: name for name in REFERENCES}}, env.task)
+
+def write_tables(board: SelfPlayBoard, folder: Path) -> list[Path]:
+    """Write results.csv and leaderboard.md into a folder."""
+    parts = [rules(board), markdown(board.agents), markdown(board.games), CROSS]
+    text = to_csv(Entry, board.entries)
+    return write_files(folder, text, board.track.title, [*parts, markdown(board.cross)])
 
 
-def _cross(runs: Sequence[Entry]) -> list[str]:
-    """Write the cross table of a game."""
-    table = cross_table(runs)
-    lines = ["| payoff against | " + " | ".join(table.names) + " | mean of the others |"]
-    lines.append("|" + " --- |" * (2 + len(table.names)))
-    for name, row in zip(table.names, table.payoffs, strict=True):
-        worth = " | ".join(f"{value:.4f}" for value in row)
-        lines.append(f"| {name} | {worth} | {table.means[name]:.4f} |")
-    return lines
+def rules(board: SelfPlayBoard) -> str:
+    """Put the rules of the track into words, and how the figures are computed."""
+    percents = ", ".join(map(str, PERCENTS))
+    text = (
+        f"Every run makes at most {board.track.moves:,} moves of both seats in all, exploration "
+        "included, and meets nobody but itself. Its last policy is scored, not its best, and the "
+        f"policy at {percents} per cent of the moves: exactly, over every state of the game. "
+        "Exploitability is the mean over both seats of the value in equilibrium minus the value "
+        "against a best response; the values of the seats are those against a best response. The "
+        "normalised score is 1 - exploitability / that of uniformly random play; nines are "
+        "-log10(1 - normalised score), at most 9. The headline is the mean of the nines over games "
+        "and seeds; IQM is the mean of the middle half of all normalised scores; the area is that "
+        "under their curve, over the logarithm of the moves. Intervals come from "
+        f"{RESAMPLES:,} bootstrap resamples of the seeds within each game, and are rather too "
+        "narrow for so few seeds. A mixture draws one policy of the pool for each game: its "
+        "opponent sees the moves and not which policy was drawn. Seconds are those of one run, its "
+        "scores until the end included, and not that of the mixture."
+    )
+    for run in board.runs:
+        if "mixture_left_out" in run.found:
+            text += (
+                f" No mixture of {run.entrant} in {run.config.game_name}, seed {run.config.seed}: "
+                f"{run.found['mixture_left_out']}."
+            )
+    if board.others:
+        text += f" {board.others} runs of the folder, in other tasks, are not on this board."
+    return text

@@ -4,11 +4,10 @@ A run is on the board if it was trained on the track in one of its games, with t
 of the game. Runs of other sizes, as those of a ladder, are not.
 """
 
-import itertools
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,11 +18,11 @@ from ..algorithms import ALGORITHMS
 from ..runs import folders
 from ..runs.config import RunError, TrainConfig
 from ..tracks import PERCENTS, TRACKS, Track
-from .statistics import RESAMPLES, Estimate, area, estimate, iqm, mean
+from .ranking import AGENTS, agent_rows, first_mark, mean_of, nines_of, strata
+from .statistics import RESAMPLES, area
 from .tables import (
     REFERENCES,
     Table,
-    interval_text,
     markdown,
     mean_moves,
     moves_text,
@@ -55,6 +54,16 @@ class Entry:
     seconds: float
     moves_to_90: int | None  # first mark with a normalised score of 0.9; None if there is none
     moves_to_99: int | None
+
+    @property
+    def agent(self) -> str:
+        """Name of the algorithm, on the board."""
+        return ALGORITHMS[self.algorithm].title
+
+    @property
+    def colour(self) -> int:
+        """Place of the algorithm among all."""
+        return list(ALGORITHMS).index(self.algorithm)
 
 
 @dataclass(frozen=True)
@@ -167,13 +176,8 @@ def _order(entry: Entry, track: Track, names: list[str]) -> tuple[int, int, int]
 
 def _read(folder: Path, config: TrainConfig, track: Track) -> tuple[Entry, FloatArray]:
     found, log = folders.read_score(folder), folders.read_log(folder)
-    if found.get("track_version") != track.version:
-        raise RunError(
-            f"{folder} must be of version {track.version} of {track.name}, got "
-            f"{json.dumps(found.get('track_version'))}"
-        )
+    check_version(folder, found, track)
     scores = np.array(track.at_marks(log["timesteps"], log["normalized"]))
-    reached = [np.array(track.marks)[scores >= least] for least in (0.9, 0.99)]
     entry = Entry(
         track=track.name,
         game=config.game_name,
@@ -183,59 +187,29 @@ def _read(folder: Path, config: TrainConfig, track: Track) -> tuple[Entry, Float
         nines=nines(found["normalized"]),
         area=area(track.marks, scores),
         flawless=found["flawless"],
-        moves_to_90=int(reached[0][0]) if len(reached[0]) else None,
-        moves_to_99=int(reached[1][0]) if len(reached[1]) else None,
+        moves_to_90=first_mark(track, scores, 0.9),
+        moves_to_99=first_mark(track, scores, 0.99),
     )
     return entry, scores
 
 
-AGENTS = [
-    "agent", "games", "runs", "mean nines", "95 % interval", "IQM", "95 % interval of the IQM",
-    "area", "95 % interval of the area", "seconds",
-]  # fmt: skip
+def check_version(folder: Path, found: dict[str, Any], track: Track) -> None:
+    """Refuse the ``score.json`` of a run on another version of its track.
+
+    Raises:
+        RunError: naming the folder and both versions.
+    """
+    if found.get("track_version") != track.version:
+        raise RunError(
+            f"{folder} must be of version {track.version} of {track.name}, got "
+            f"{json.dumps(found.get('track_version'))}"
+        )
+
+
 GAMES = [
     "game", "agent", "seeds", "nines", "95 % interval", "normalised score", "area", "moves to 0.9",
     "moves to 0.99", "regret per 1,000 games", "flawless games", "seconds",
 ]  # fmt: skip
-
-
-def strata(entries: Sequence[Entry]) -> list[list[Entry]]:
-    """Group runs by game."""
-    games: dict[str, list[Entry]] = {}
-    for entry in entries:
-        games.setdefault(entry.game, []).append(entry)
-    return list(games.values())
-
-
-def _numbers(groups: list[list[Entry]], name: str) -> list[FloatArray]:
-    return [np.array([getattr(entry, name) for entry in group], dtype=float) for group in groups]
-
-
-def agent_rows(entries: list[Entry], track: Track) -> list[list[str]]:
-    """Make a row for each algorithm; those that have run all games come first, best first."""
-    rows: list[tuple[tuple[int, float], list[str]]] = []
-    for name, algorithm in ALGORITHMS.items():
-        own = strata([entry for entry in entries if entry.algorithm == name])
-        if not own:
-            continue
-        seconds = np.mean(np.concatenate(_numbers(own, "seconds")))
-        headline = estimate(_numbers(own, "nines"), mean)
-        others = estimate(_numbers(own, "normalized"), iqm), estimate(_numbers(own, "area"), mean)
-        row = [
-            algorithm.title,
-            f"{len(own)} of {len(track.games)}",
-            str(sum(map(len, own))),
-            f"{headline.middle:.3f}",
-            interval_text(headline, ".3f"),
-            *itertools.chain.from_iterable(_pair(found) for found in others),
-            f"{seconds:.0f}",
-        ]
-        rows.append(((-len(own), -float(headline.middle)), row))
-    return [row for _, row in sorted(rows)]
-
-
-def _pair(found: Estimate) -> tuple[str, str]:
-    return f"{found.middle:.4f}", interval_text(found, ".4f")
 
 
 def game_rows(entries: list[Entry]) -> list[list[str]]:
@@ -252,20 +226,14 @@ def game_rows(entries: list[Entry]) -> list[list[str]]:
 
 def _row(own: list[Entry], unit: str) -> list[str]:
     """Summarise the seeds of one algorithm in one game."""
-    found = estimate(_numbers([own], "nines"), mean)
-    means = {
-        name: float(np.mean([getattr(entry, name) for entry in own]))
-        for name in ("normalized", "area", "regret", "flawless", "seconds")
-    }
     return [
         str(len(own)),
-        f"{found.middle:.3f}",
-        interval_text(found, ".3f"),
-        f"{means['normalized']:.4f}",
-        f"{means['area']:.4f}",
+        *nines_of(own),
+        f"{mean_of(own, 'normalized'):.4f}",
+        f"{mean_of(own, 'area'):.4f}",
         moves_text(mean_moves([entry.moves_to_90 for entry in own])),
         moves_text(mean_moves([entry.moves_to_99 for entry in own])),
-        f"{1000 * means['regret']:.1f} {unit}",
-        f"{means['flawless']:.1%}",
-        f"{means['seconds']:.0f}",
+        f"{1000 * mean_of(own, 'regret'):.1f} {unit}",
+        f"{mean_of(own, 'flawless'):.1%}",
+        f"{mean_of(own, 'seconds'):.0f}",
     ]

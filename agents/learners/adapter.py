@@ -174,6 +174,16 @@ class ModelPolicy(NetworkPolicy):
         return other
 
 
+def copied(policy: Any) -> Any:
+    """Copy a policy of a model, also one that has just been trained.
+
+    The distribution of an actor keeps the last outputs of the network, with their gradients. Such
+    tensors have no deep copy. They are replaced at the next call, so that copies may share them.
+    """
+    last = getattr(policy, "action_dist", None)
+    return copy.deepcopy(policy, {} if last is None else {id(last): copy.copy(last)})
+
+
 def _network(policy: Any, batch: th.Tensor) -> th.Tensor:
     """Return logits or action values, shape (observation, action)."""
     network: Any = policy  # stable-baselines3 declares its parts as tensors or modules

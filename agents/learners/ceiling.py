@@ -4,8 +4,6 @@ A copy of the network with new weights is fitted to the exact optimal actions. T
 copy is due to the network; the further regret of an agent is due to learning.
 """
 
-import copy
-
 import numpy as np
 import torch as th
 from stable_baselines3.common.base_class import BaseAlgorithm
@@ -14,7 +12,7 @@ from torch.nn.functional import log_softmax
 from ...baselines import Score, Task, occupancy, score, solve
 from ...core import InputError
 from ...core.positions import states_of
-from .adapter import ModelPolicy
+from .adapter import ModelPolicy, copied
 
 UPDATES = 1000  # for games of up to a million states; larger games: one for each 1,000 states
 BATCH = 2048
@@ -64,7 +62,7 @@ def _renewed(model: BaseAlgorithm, seed: int) -> th.nn.Module:
     """Copy a network with new weights."""
     if not list(model.policy.parameters()):
         raise InputError(f"model must have a network, got {type(model).__name__}")
-    policy = copy.deepcopy(model.policy)
+    policy: th.nn.Module = copied(model.policy)
     with th.random.fork_rng(devices=[]):
         th.manual_seed(seed)
         for module in policy.modules():

@@ -18,7 +18,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import torch as th
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
@@ -27,7 +26,7 @@ from ...baselines import Policy, Task
 from ...baselines.solving.players import one_hot
 from ...core import Array, Game, InputError, IntArray
 from ...envs.engine.lanes import LanePolicy
-from .adapter import ModelPolicy
+from .adapter import ModelPolicy, copied
 from .vec_env import GameVecEnv
 
 
@@ -130,7 +129,7 @@ class SelfPlay(BaseCallback):
 
     def _keep(self, policy: Any) -> None:
         """Add a network to the pool, and thin out a pool that has become too large."""
-        self._past.append(_copy(policy))
+        self._past.append(copied(policy))
         if len(self._past) > self._size:
             self._past = self._past[1::2]  # of numbers k, 2k, 3k, ... those divisible by 2k
             self._interval *= 2
@@ -153,7 +152,7 @@ class SelfPlay(BaseCallback):
     def restore(self, model: BaseAlgorithm, state: dict[str, Any]) -> None:
         """Continue from a state, with the networks of a model of the same options."""
         self._rollouts, self._interval = state["rollouts"], state["interval"]
-        self._past = [_copy(model.policy) for _ in state["past"]]
+        self._past = [copied(model.policy) for _ in state["past"]]
         for policy, weights in zip(self._past, state["past"], strict=True):
             policy.load_state_dict(weights)
 
@@ -164,14 +163,6 @@ class SelfPlay(BaseCallback):
 def self_plays(callbacks: Sequence[BaseCallback]) -> list[SelfPlay]:
     """List the callbacks, one at most, that have a model play against itself."""
     return [each for each in callbacks if isinstance(each, SelfPlay)]
-
-
-def _copy(policy: Any) -> Any:
-    """Copy a network; one whose last outputs have gradients has no deep copy."""
-    with th.random.fork_rng(devices=[]):  # new weights are drawn, and replaced
-        copied = type(policy)(**policy._get_constructor_parameters())
-    copied.load_state_dict(policy.state_dict())
-    return copied.to(policy.device)
 
 
 def check_two_players(game: Game) -> None:

@@ -223,6 +223,11 @@ class TrainConfig:
         )
         if self.self_play and reward != "outcome" and self.algorithm == "qlearning":
             raise InputError(f"reward must be outcome in self_play of qlearning, got {reward}")
+        if self.past_selves and reward != "outcome":
+            raise InputError(
+                "reward must be outcome with past_selves, as the others are computed for an "
+                f"opponent that plays by the state alone, got {reward}"
+            )
         if self.track is not None and reward != "outcome":
             raise InputError(
                 f"reward must be outcome on the track {self.track}, as the others are computed "

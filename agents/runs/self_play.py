@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...baselines import Score, score_mixture, score_self_play
+from ...core import SizeError
 from ..learners.adapter import ModelPolicy
 from ..learners.self_play import self_plays
 from ..tracks import TRACKS
@@ -64,7 +65,7 @@ def summary(run: Run) -> dict[str, Any]:
     """Give the entries of ``score.json`` of the final model: exploitability, alone and of the pool.
 
     The mixture is of the final policy and of those of the pool, with equal probabilities, each with
-    its likeliest actions.
+    its likeliest actions. If it is too large to score exactly, the reason takes its place.
     """
     game = run.task.game
     found = score_self_play(ModelPolicy(run.model, game), run.task)
@@ -74,8 +75,12 @@ def summary(run: Run) -> dict[str, Any]:
     }
     for itself in self_plays(run.callbacks) if run.config.past_selves else ():
         members = itself.members(run.model)
-        mixed = score_mixture(members, run.task)
-        entries["mixture"] = {"members": len(members), **mixed.as_dict()}
+        try:
+            mixed = score_mixture(members, run.task)
+        except SizeError as error:
+            entries["mixture_left_out"] = f"too large to score exactly: {error}"
+        else:
+            entries["mixture"] = {"members": len(members), **mixed.as_dict()}
     return entries
 
 
@@ -91,3 +96,5 @@ def in_words(entries: dict[str, Any]) -> Iterator[str]:
                 f"{found['normalized_exploitability']:.4f}, {found['nines']:.2f} nines); values "
                 f"of the seats against a best response: {seats}"
             )
+    if "mixture_left_out" in entries:
+        yield f"exploitability of the mixture: {entries['mixture_left_out']}"

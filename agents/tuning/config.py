@@ -55,6 +55,9 @@ class TuneConfig:
         """
         one_of("track", self.track, tuple(TRACKS))
         one_of("algorithm", self.algorithm, tuple(ALGORITHMS))
+        if self.rules.self_play and not ALGORITHMS[self.algorithm].plays_itself:
+            able = tuple(name for name, known in ALGORITHMS.items() if known.plays_itself)
+            one_of(f"algorithm on {self.track}", self.algorithm, able)
         at_least("trials", self.trials, 1)
         at_least("seed", self.seed, 0)
         if self.jobs != -1:

@@ -7,6 +7,10 @@ The objective is the mean of *nines* over games, -log10(1 - normalised score), a
 crowd near 1. The games are played from the smallest to the largest, since an exact score evaluates
 every state: trials that are stopped early cost little. A *point* of a trial is the number of its
 moves so far, in per cent of the moves of one game: 150 is the middle of the second game.
+
+On a track of self-play the score is that of exploitability, against the present self in training.
+Its rollouts differ in their moves, so that a mark is seen only once it has been passed: the trial
+is scored at the next update, and at its end as a run is.
 """
 
 import tempfile
@@ -19,9 +23,10 @@ import yaml
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 
-from ...baselines import Task, make_task, score
+from ...baselines import Task, make_task, score, score_self_play
 from ...baselines.scoring.figure import nines
 from ..learners.adapter import ModelPolicy
+from ..learners.self_play import SelfPlay
 from ..runs.config import TrainConfig
 from ..runs.models import make_callbacks, make_env, make_model
 from ..runs.train import RUNAWAY
@@ -68,7 +73,13 @@ def run_trial(
         conf.write_text(yaml.safe_dump({"default": dict(hyperparameters)}), encoding="utf-8")
         for number, game in enumerate(by_size(games)):
             config = TrainConfig(
-                game=game, algorithm=algorithm, track=track.name, seed=seed, conf=conf
+                game=game,
+                env=dict(track.keywords.get(game, {})),
+                algorithm=algorithm,
+                track=track.name,
+                seed=seed,
+                conf=conf,
+                self_play=track.self_play,
             )
             before = [bounded_nines(value) for value in found.values()]
 
@@ -93,10 +104,13 @@ def _run_game(config: TrainConfig, track: Track, at_mark: Callable[[int, float],
     """Train one game in memory, and return the normalised score of the last policy."""
     env = make_env(config)
     model = make_model(config, env)
-    marks = _AtMarks(track, env.task, config.hyperparameters.rollout, at_mark)
+    task = env.task  # in self-play the environment changes its task
+    rollout = 0 if config.counts_others else config.hyperparameters.rollout
+    marks = _AtMarks(track, task, rollout, at_mark)
+    playing = [SelfPlay(task.game)] if config.counts_others else []
     try:
-        model.learn(config.total_steps, callback=[marks, *make_callbacks(config)])
-        last = _score(model, env.task)
+        model.learn(config.total_steps, callback=[marks, *make_callbacks(config), *playing])
+        last = _score(model, task, track.self_play)
     except ValueError:  # raised for NaN, also by scores
         if all(weight.abs().max() < RUNAWAY for weight in model.policy.parameters()):
             raise
@@ -105,28 +119,40 @@ def _run_game(config: TrainConfig, track: Track, at_mark: Callable[[int, float],
     return last
 
 
-def _score(model: BaseAlgorithm, task: Task) -> float:
-    return score(ModelPolicy(model, task.game), task).normalized
+def _score(model: BaseAlgorithm, task: Task, self_play: bool) -> float:
+    policy = ModelPolicy(model, task.game)
+    found = score_self_play(policy, task) if self_play else score(policy, task)
+    return found.normalized
 
 
 class _AtMarks(BaseCallback):
-    """Scores the policy at marks of the track but the last, as many as the game's size allows."""
+    """Scores the policy at marks of the track but the last, as many as the game's size allows.
+
+    A rollout that passes the end of the track ends the trial before anything is learned from it.
+
+    Args:
+        track: the track.
+        task: the task that is scored.
+        rollout: moves of a rollout; 0 if that is not known, so that a score comes after its mark.
+        at_mark: called with (mark in per cent, normalised score).
+    """
 
     def __init__(
         self, track: Track, task: Task, rollout: int, at_mark: Callable[[int, float], None]
     ) -> None:
         super().__init__()
-        self._task, self._rollout, self._at_mark = task, rollout, at_mark
+        self._task, self._track, self._rollout, self._at_mark = task, track, rollout, at_mark
         number = max(1, STATES_PER_MOVE * track.moves // task.game.num_states)
         self._marks = list(zip(PERCENTS, track.marks, strict=True))[-number:][:-1]
 
     def _on_rollout_start(self) -> None:
-        moves = self.num_timesteps
-        due = [percent for percent, mark in self._marks if moves <= mark < moves + self._rollout]
+        moves = self.num_timesteps + max(0, self._rollout - 1)
+        due = [percent for percent, mark in self._marks if mark <= moves]
         if due:
-            normalized = _score(self.model, self._task)
+            self._marks = self._marks[len(due) :]
+            normalized = _score(self.model, self._task, self._track.self_play)
             for percent in due:
                 self._at_mark(percent, normalized)
 
     def _on_step(self) -> bool:
-        return True
+        return self.num_timesteps <= self._track.moves

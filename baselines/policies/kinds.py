@@ -41,11 +41,14 @@ class Policy(ABC):
         shape: number of states and of actions.
         is_table: whether laws are read from a table or counted, without calling a user's function.
         is_deterministic: whether the policy always takes the same action in a state.
+        has_memory: whether it plays by more than the state, so that its probabilities are not
+            those of later moves of a game. Nothing can be computed exactly with such a policy.
     """
 
     shape: tuple[int, int]
     is_table: ClassVar[bool] = False
     is_deterministic: ClassVar[bool] = False
+    has_memory: ClassVar[bool] = False
 
     @property
     def name(self) -> str:

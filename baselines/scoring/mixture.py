@@ -46,7 +46,7 @@ from ...core import (
     Values,
 )
 from ...core.positions import states_of
-from ...core.sizes import check_memory
+from ...core.sizes import check_memory, check_sweeps
 from ..policies.door import Reading, convert
 from ..policies.kinds import Policy
 from ..solving.induction import sweep_back
@@ -74,10 +74,13 @@ def score_mixture(
     Raises:
         ValueError: if the game is not zero-sum for two players, a member is not deterministic or
             does not fit the game, or there are too many members.
+        SizeError: if the sets of so many members would take longer than the limit.
     """
     task, sight = task_and_sight(env)
     require_two_players(task.game)
     shares = _shares(len(members), weights)
+    if len(members) > 1:  # one has as many sweeps as any policy
+        check_sweeps("members", len(members), task.game, 2 * (2 ** len(members) - 1))
     guaranteed = []
     for seat in (0, 1):
         reading = Reading(sight=sight)
@@ -109,9 +112,13 @@ def _distinct(
     actions = np.full((len(policies), game.num_states), -1, np.min_scalar_type(-game.num_actions))
     for row, policy in zip(actions, policies, strict=True):
         row[states] = policy.likeliest(states)
-    different, members = np.unique(actions, axis=0, return_inverse=True)
-    joined: FloatArray = np.bincount(members.ravel(), shares).astype(np.float64)
-    return different.astype(np.int64), joined
+    joined: dict[bytes, float] = {}  # np.unique takes minutes for rows of a million numbers
+    first: list[Array] = []
+    for row, share in zip(actions, shares.tolist(), strict=True):
+        if row.tobytes() not in joined:
+            first.append(row)
+        joined[row.tobytes()] = joined.get(row.tobytes(), 0.0) + share
+    return np.array(first), np.array(list(joined.values()))
 
 
 class _Mixture:
@@ -129,14 +136,14 @@ class _Mixture:
         self._known: dict[int, FloatArray] = {}
 
     @cached_property
-    def _alike(self) -> IntArray:
+    def _alike(self) -> Array:
         """For each member, the set of the members that act alike in a state: (member, state).
 
         Sets are binary numbers, in which digit k stands for member k.
         """
-        alike: IntArray = np.zeros(self._actions.shape, dtype=np.int64)
+        alike = np.zeros(self._actions.shape, dtype=np.uint8)  # MOST_MEMBERS digits
         for member, row in enumerate(self._actions):
-            alike |= (self._actions == row).astype(np.int64) << member
+            alike |= (self._actions == row).astype(np.uint8) << member
         return alike
 
     def value_of_best_response(self) -> float:
@@ -169,7 +176,7 @@ class _Mixture:
             parts = self._alike[member] & group
             away = parts != group
             splits |= away
-            for part in np.unique(parts[away]).tolist():
+            for part in np.flatnonzero(np.bincount(parts[away])).tolist():
                 there = np.flatnonzero(parts == part)
                 ends[there] += share[member] * self._values(part)[there]
         return _Set(self._actions[members[0]], splits, ends, self._game.num_actions)

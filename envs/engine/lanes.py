@@ -36,8 +36,11 @@ class Played(NamedTuple):
 class LanePolicy(Policy):
     """An opponent that may play otherwise in each lane; such lanes are played by the rules.
 
-    ``probabilities`` is the law of a game's first move, before anything is known of its lane.
+    ``probabilities`` is the law of a game's first move, before anything is known of its lane. The
+    door for policies refuses classes of users that inherit from this one.
     """
+
+    has_memory = True
 
     @abstractmethod
     def begin(self, lanes: IntArray, rng: np.random.Generator) -> None:

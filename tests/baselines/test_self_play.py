@@ -1,13 +1,24 @@
 """Exploitability of policies and of mixtures of policies, against enumerations."""
 
+import time
 from functools import cache
 from math import log10
 
 import numpy as np
 import pytest
 from exactdice.baselines import Task, score_mixture, score_self_play
+from exactdice.baselines.scoring.mixture import _distinct
+from exactdice.core import SizeError
 from exactdice.core.listing import transitions
-from exactdice.games import FourTwoOne, FourTwoOneMatch, Greed, LowestScore, ShutTheBox
+from exactdice.core.positions import states_of
+from exactdice.games import (
+    FourTwoOne,
+    FourTwoOneMatch,
+    Greed,
+    LowestScore,
+    LowestScoreMatch,
+    ShutTheBox,
+)
 
 import exactdice
 
@@ -150,6 +161,24 @@ def test_mixtures_refuse_laws_and_too_many_members():
         score_mixture(["optimal"] * 9, Task(game))
     with pytest.raises(ValueError, match="weights must be 2 positive numbers"):
         score_mixture(["optimal", "if_else"], Task(game), [1, 0])
+
+
+def test_a_mixture_whose_sets_take_too_long_is_refused_before_anything_is_computed(monkeypatch):
+    monkeypatch.setattr("exactdice.baselines.scoring.mixture.convert", None)
+    with pytest.raises(SizeError, match="members must be fewer, got 8 in FourTwoOneMatch.*: 510 "):
+        score_mixture(["optimal"] * 8, Task(FourTwoOneMatch()))
+
+
+def test_members_of_many_states_are_compared_in_no_time():
+    """One million states: a comparison by ``np.unique`` took twice ten seconds."""
+    game = LowestScoreMatch()
+    member = game.mask(np.arange(game.num_states)).argmax(axis=1)
+    policies = [exactdice.as_policy(member.copy(), Task(game)) for _ in range(2)]
+    begun = time.process_time()
+    actions, shares = _distinct(game, 0, policies, np.array([0.25, 0.75]))
+    assert time.process_time() - begun < 2
+    assert shares.tolist() == [1.0]
+    assert np.array_equal(actions[0, states_of(game, 0)], member[states_of(game, 0)])
 
 
 @pytest.mark.parametrize("ask", [score_self_play, lambda *args: score_mixture([args[0]], args[1])])

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 from exactdice.agents.board.leaderboard import Cell
-from exactdice.agents.board.standings import AGENTS, GAMES, Entry, Standings, agent_rows, game_rows
+from exactdice.agents.board.ranking import AGENTS, agent_rows
+from exactdice.agents.board.standings import GAMES, Entry, Standings, game_rows
 from exactdice.agents.tracks import TRACKS
 from exactdice.look import board, page
 from exactdice.look.runs import curves

@@ -5,7 +5,7 @@ import json
 from dataclasses import fields, replace
 
 import pytest
-from exactdice.agents.board import boards, standings
+from exactdice.agents.board import boards, ranking, standings
 from exactdice.agents.board.benchmark import benchmark
 from exactdice.agents.board.config import BenchmarkConfig
 from exactdice.agents.board.leaderboard import Board
@@ -77,7 +77,7 @@ def test_the_rows_of_an_algorithm_by_hand():
     runs = [entry("Greed", seed, score) for seed, score in enumerate((0.9, 0.99, 0.999))]
     runs += [entry("FourTwoOne", seed, 0.0, moves_to_90=None) for seed in range(3)]
     runs += [entry("Greed", 0, 0.9999, "dqn")]
-    (first, second) = standings.agent_rows(runs, TINY)
+    (first, second) = ranking.agent_rows(runs, TINY)
     assert first[:4] == ["PPO", "2 of 2", "6", "1.000"]  # the mean of 2 and 0
     assert first[4] == "0.500 to 1.500"  # more than 2.5 % of resamples are thrice the same seed
     assert first[5] == f"{(0.0 + 0.0 + 0.9 + 0.99) / 4:.4f}"
@@ -95,7 +95,7 @@ def test_the_rows_of_an_algorithm_by_hand():
 
 def test_the_columns_have_names():
     runs = [entry("Greed", 0, 0.9)]
-    assert len(standings.agent_rows(runs, TINY)[0]) == len(standings.AGENTS)
+    assert len(ranking.agent_rows(runs, TINY)[0]) == len(ranking.AGENTS)
     assert len(standings.game_rows(runs)[0]) == len(standings.GAMES)
 
 

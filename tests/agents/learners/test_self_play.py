@@ -116,8 +116,8 @@ def test_each_game_meets_one_policy_of_the_pool(monkeypatch):
 
     monkeypatch.setattr(Pool, "begin", begin_watched)
     monkeypatch.setattr(Pool, "sample_in", sample_watched)
-    env = GameVecEnv(Task(game), 50)
-    env.face(Task(game, 0, {1: Pool(members, 50, moves.append)}))
+    env = GameVecEnv(Task(game, 0, {1: Pool(members, 50, moves.append)}), 50)
+    env.reset()
     for _ in range(60):
         masks = env.action_masks()
         env.step((rng.random(masks.shape) * masks).argmax(axis=1))
@@ -127,7 +127,7 @@ def test_each_game_meets_one_policy_of_the_pool(monkeypatch):
 
 
 def test_the_pool_is_spread_evenly_over_the_rollouts(monkeypatch):
-    monkeypatch.setattr("exactdice.agents.learners.self_play._copy", lambda policy: policy)
+    monkeypatch.setattr("exactdice.agents.learners.self_play.copied", lambda policy: policy)
     playing = SelfPlay(Greed(4, 2), 4)
     for rollout in range(1, 200):
         if rollout % playing.state()["interval"] == 0:
@@ -148,6 +148,8 @@ def test_the_options_of_self_play_are_checked():
         TrainConfig(self_play=True, algorithm="qlearning", past_selves=2)
     with pytest.raises(ValueError, match="reward must be outcome in self_play of qlearning"):
         TrainConfig(self_play=True, algorithm="qlearning", reward="shaped")
+    with pytest.raises(ValueError, match="reward must be outcome with past_selves, .* got regret"):
+        TrainConfig(self_play=True, past_selves=2, reward="regret")
 
 
 def stop_after(patch, steps):
@@ -185,6 +187,20 @@ def test_a_network_told_the_optimum_reaches_it_in_a_small_game(small, algorithm)
     assert found.normalized > 0.999
     assert all(map(torch.equal, weights, model.policy.parameters()))
     assert ceiling(model, env.task).value == found.value
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
+def test_a_model_that_has_just_learned_has_a_ceiling(small, monkeypatch, algorithm):
+    """The last outputs of PPO have gradients, so that they have no deep copy."""
+    monkeypatch.setattr("exactdice.agents.learners.ceiling.UPDATES", 2)
+    config = small(algorithm=algorithm)
+    env = make_env(config)
+    model = make_model(config, env)
+    untrained = ceiling(model, env.task)
+    model.learn(1000)
+    weights = [weight.clone() for weight in model.policy.parameters()]
+    assert ceiling(model, env.task).value == untrained.value
+    assert all(map(torch.equal, weights, model.policy.parameters()))
 
 
 def test_a_network_that_sees_too_little_has_a_lower_ceiling(small):

@@ -1,12 +1,14 @@
 """Runs of self-play: their exploitability in the log, at the marks of a track, and at the end."""
 
+import csv
 import io
 from pathlib import Path
 
 import numpy as np
 import pytest
-from exactdice.agents.board import boards, self_play
+from exactdice.agents.board import boards, cross, self_play
 from exactdice.agents.board.config import BenchmarkConfig
+from exactdice.agents.board.statistics import area
 from exactdice.agents.learners.adapter import ModelPolicy
 from exactdice.agents.learners.self_play import SelfPlay
 from exactdice.agents.runs import folders
@@ -14,9 +16,12 @@ from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.train import train
 from exactdice.agents.tracks import TRACKS, Track
 from exactdice.baselines import score_self_play
+from exactdice.look.board import _of_track
+from exactdice.look.tracks import curves
 from rich.console import Console
 
 import exactdice
+from exactdice.cli import main
 
 ENV = {"max_score": 10, "sides": 3}
 TINY = Track("tiny", 1, 1000, ("Greed",), seeds=1, keywords={"Greed": ENV}, self_play=True)
@@ -28,7 +33,8 @@ def _tiny(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     for place in ("config", "callback", "run", "train", "self_play"):
         monkeypatch.setattr(f"exactdice.agents.runs.{place}.TRACKS", {**TRACKS, "tiny": TINY})
-    monkeypatch.setattr("exactdice.agents.board.self_play.TRACKS", {**TRACKS, "tiny": TINY})
+    for place in ("cross", "standings", "config"):
+        monkeypatch.setattr(f"exactdice.agents.board.{place}.TRACKS", {**TRACKS, "tiny": TINY})
 
 
 def tiny(algorithm, folder="run", larger=False, **options):
@@ -78,6 +84,16 @@ def test_the_log_and_the_score_of_a_run_have_its_exploitability(capsys):
     )
 
 
+def test_a_mixture_too_large_to_score_is_left_out_with_the_reason(monkeypatch, capsys):
+    monkeypatch.setattr("exactdice.core.sizes.SECONDS", 1e-4)
+    train(tiny("ppo", past_selves=2))
+    saved = folders.read_score(Path("run"))
+    assert "mixture" not in saved
+    assert saved["mixture_left_out"].startswith("too large to score exactly: members must be fewer")
+    said = " ".join(capsys.readouterr().out.split())
+    assert "exploitability of the mixture: too large to score exactly: members" in said
+
+
 def test_self_play_belongs_to_its_track_only():
     with pytest.raises(ValueError, match="self_play must be given on the track tiny, got False"):
         TrainConfig(track="tiny")
@@ -110,11 +126,22 @@ def test_the_board_has_all_entrants_their_mixtures_and_the_cross_table():
         train(tiny(algorithm, Path("runs", name), **options), Console(file=io.StringIO()))
     larger = tiny("qlearning", Path("runs/larger"), larger=True)
     train(larger, Console(file=io.StringIO()))  # is not on the board
-    assert [path.name for path in boards.write(Path("runs"))] == ["self-play.csv", "self-play.md"]
-    rows = Path("runs/self-play.csv").read_text().splitlines()
-    assert len(rows) == 1 + 4
-    assert [row.split(",")[1] for row in rows[1:] if "mixture" in row] == ['"PPO']
-    text = Path("runs/self-play.md").read_text()
+    assert [path.name for path in boards.write(Path("runs"))] == ["results.csv", "leaderboard.md"]
+    with Path("runs/results.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["agent"] for row in rows] == [
+        "PPO", "PPO, 2 past selves", "Q-learning", "PPO, 2 past selves: the mixture",
+    ]  # fmt: skip
+    saved = folders.read_score(Path("runs/past"))
+    for row, part in ((rows[1], "self_play"), (rows[3], "mixture")):
+        assert float(row["exploitability"]) == saved[part]["exploitability"]
+        assert float(row["nines"]) == saved[part]["nines"]
+    curve = list(saved["normalized_exploitability_at_marks"].values())
+    assert float(rows[1]["area"]) == pytest.approx(area(TINY.marks, np.array(curve)))
+    assert rows[3]["area"] == rows[3]["moves_to_90"] == ""
+    text = Path("runs/leaderboard.md").read_text()
+    assert text.startswith("# tiny, v1\n\nEvery run makes at most 1,000 moves of both seats")
+    assert "1 runs of the folder, in other tasks, are not on this board." in text
     for name in (
         "PPO |",
         "Q-learning |",
@@ -122,8 +149,8 @@ def test_the_board_has_all_entrants_their_mixtures_and_the_cross_table():
         "PPO, 2 past selves: the mixture",
     ):
         assert f"| {name}" in text
-    entries = self_play.read_entries(Path("runs"))
-    table = self_play.cross_table(entries)
+    entries = cross.read_runs(Path("runs"))
+    table = cross.cross_table(entries)
     assert table.names == ("PPO", "PPO, 2 past selves", "Q-learning", "random", "equilibrium")
     models = [folders.load_model(entry.folder) for entry in entries]
     (first, env), (second, _), _ = models
@@ -135,7 +162,60 @@ def test_the_board_has_all_entrants_their_mixtures_and_the_cross_table():
     assert f"{table.payoffs[0, 1]:.4f}" in text
 
 
+def test_the_page_of_self_play_has_curves_of_all_entrants_and_the_cross_table():
+    track = Track("tiny", 1, 1000, ("Greed", "FourTwoOne"), seeds=2, self_play=True)
+    names = [("PPO", 0), ("Q-learning", 2), ("PPO, 4 past selves", 8)]
+
+    def entry(game, agent, seed, height):
+        numbers = dict.fromkeys(("guaranteed_0", "guaranteed_1"), 0.4)
+        numbers |= dict.fromkeys(("equilibrium_0", "equilibrium_1"), 0.5)
+        return self_play.Entry(
+            "tiny", game, agent, seed, exploitability=0.1, normalized=0.8, nines=0.7, **numbers,
+            steps=990, seconds=3.0, area=height, moves_to_90=None, moves_to_99=None,
+        )  # fmt: skip
+
+    known = {
+        entry(game, agent, seed, 0.5): np.linspace(-0.2, 0.8 + seed / 100, 7)
+        for game in track.games
+        for agent, _ in names
+        for seed in range(2)
+    }
+    mixtures = [entry("Greed", "PPO, 4 past selves: the mixture", seed, None) for seed in range(2)]
+    board = self_play.SelfPlayBoard(track, [], known, mixtures, 0)
+    assert [row[:4] for row in board.agents[1]][-1] == [
+        "PPO, 4 past selves: the mixture", "1 of 2", "2", "0.700",
+    ]  # fmt: skip
+    assert board.agents[1][-1][7:9] == ["-", "-"]
+    assert len(board.games[1]) == 7
+    assert {len(row) for row in board.games[1]} == {len(self_play.GAMES)}
+    assert board.games[1][0][9:13] == ["100.00", "100.00", "0.4000", "0.4000"]
+    panels = curves(board).panels
+    assert [panel.title for panel in panels] == ["mean of all games", "Greed", "FourTwoOne"]
+    for panel in panels:
+        assert {(line.name, line.colour) for line in panel.series} == set(names)
+    text = _of_track(board)
+    assert text.count('<table class="numbers sortable">') == 3
+    assert text.count("<svg") == 3
+    for word in ("PPO, 4 past selves: the mixture", "Cross table", "meets nobody but itself"):
+        assert word in text
+
+
+def test_the_command_line_runs_the_track_from_end_to_end_and_costs_nothing_twice(
+    monkeypatch, capsys
+):
+    monkeypatch.setattr(Track, "whole", lambda track, rollout: track.moves)
+    words = ["benchmark", "--track", "tiny", "--algorithms", "qlearning", "--jobs", "1"]
+    for to_do in (1, 0):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == 0
+        said = capsys.readouterr().out
+        assert f"1 cells, {to_do} of them to do, in runs/tiny" in said
+        assert "written: runs/tiny/leaderboard.html" in said
+    assert "Cross table" in Path("runs/tiny/leaderboard.html").read_text()
+
+
 def test_a_folder_without_finished_runs_has_an_empty_board():
     Path("runs").mkdir()
-    self_play.write(Path("runs"))
-    assert len(Path("runs/self-play.csv").read_text().splitlines()) == 1
+    boards.write(Path("runs"))
+    assert len(Path("runs/results.csv").read_text().splitlines()) == 1

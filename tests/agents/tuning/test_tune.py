@@ -22,9 +22,11 @@ from exactdice.agents.tuning.study import RUNGS, open_study
 from exactdice.agents.tuning.tune import tune
 from exactdice.agents.tuning.workers import journal
 from exactdice.core import InputError
+from exactdice.games import Greed
 from exactdice.look.tuning import importances
 from optuna.trial import TrialState
 from rich.console import Console
+from sb3_contrib import MaskablePPO
 
 GAMES = ("FourTwoOne", "Greed", "LowestScore")
 
@@ -107,6 +109,43 @@ def test_gradient_steps_of_a_run_are_as_chosen():
     assert hyperparameters_of(space, 10_000)["gradient_steps"] == 4
     few = hyperparameters_of({**space, "updates": 312.0}, 10_000)
     assert (few["train_freq"], few["gradient_steps"]) == (2, 1)
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "qlearning"])
+def test_a_trial_of_self_play_has_exploitability_as_its_score(monkeypatch, algorithm):
+    """The score of the last policy, which has not learned from more moves than the track allows."""
+    env = {"max_score": 10, "sides": 3}
+    tiny = Track("tiny", 1, 2000, ("Greed",), keywords={"Greed": env}, self_play=True)
+    monkeypatch.setattr(run_config, "TRACKS", {**TRACKS, "tiny": tiny})
+    scored, ask = [], trial.score_self_play
+
+    def watched(policy, task):
+        found = ask(policy, task)
+        assert task.game == Greed(**env)
+        scored.append(found.normalized)
+        return found
+
+    updates, learn = [], MaskablePPO.train
+    monkeypatch.setattr(
+        MaskablePPO, "train", lambda model: (updates.append(model.num_timesteps), learn(model))
+    )
+    monkeypatch.setattr(trial, "score_self_play", watched)
+    sizes = {"ppo": {"n_envs": 8, "n_steps": 8, "batch_size": 64, "policy": "MlpPolicy"}}
+    points = {}
+    found = trial.run_trial(
+        algorithm, tiny, ("Greed",), sizes.get(algorithm, {"n_envs": 8}), 3, points.__setitem__
+    )
+    assert found == {"Greed": scored[-1]}
+    assert list(points) == [1, 2, 5, 10, 20, 50, 100]
+    assert points[100] == trial.bounded_nines(scored[-1])
+    assert all(moves <= 2000 for moves in updates)
+    assert len(updates) > 10 or algorithm == "qlearning"
+
+
+def test_a_search_of_self_play_needs_an_algorithm_that_plays_itself():
+    TuneConfig(track="exactdice-selfplay-1m", algorithm="ppo")
+    with pytest.raises(InputError, match="must be one of 'ppo', 'qlearning', got 'dqn'"):
+        TuneConfig(track="exactdice-selfplay-1m", algorithm="dqn")
 
 
 @pytest.mark.usefixtures("formula")

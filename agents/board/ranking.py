@@ -1,0 +1,93 @@
+"""What the boards of all tracks have in common: finished runs, and the table of their agents."""
+
+import itertools
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from ...core import FloatArray
+from ..tracks import Track
+from .statistics import Estimate, estimate, iqm, mean
+from .tables import interval_text
+
+#: Header of ``agent_rows``.
+AGENTS = [
+    "agent", "games", "runs", "mean nines", "95 % interval", "IQM", "95 % interval of the IQM",
+    "area", "95 % interval of the area", "seconds",
+]  # fmt: skip
+
+
+class Ranked(Protocol):
+    """A finished run, as it is ranked on the board of a track."""
+
+    @property
+    def game(self) -> str:
+        """Name of its game."""
+
+    @property
+    def agent(self) -> str:
+        """Name of the agent, on the board."""
+
+    @property
+    def colour(self) -> int:
+        """Colour of the agent in all charts, as an index into those of ``look.charts``."""
+
+
+_Run = TypeVar("_Run", bound=Ranked)
+
+
+def strata(entries: Sequence[_Run]) -> list[list[_Run]]:
+    """Group runs by game."""
+    games: dict[str, list[_Run]] = {}
+    for entry in entries:
+        games.setdefault(entry.game, []).append(entry)
+    return list(games.values())
+
+
+def _numbers(groups: Sequence[Sequence[Ranked]], name: str) -> list[FloatArray]:
+    """Return a number of each run, by game; None becomes NaN."""
+    return [np.array([getattr(entry, name) for entry in group], dtype=float) for group in groups]
+
+
+def agent_rows(entries: Sequence[Ranked], track: Track) -> list[list[str]]:
+    """Make a row for each agent; those that have run all games come first, best first."""
+    rows: list[tuple[tuple[int, float], list[str]]] = []
+    for name in dict.fromkeys(entry.agent for entry in entries):
+        own = strata([entry for entry in entries if entry.agent == name])
+        seconds = np.mean(np.concatenate(_numbers(own, "seconds")))
+        headline = estimate(_numbers(own, "nines"), mean)
+        others = estimate(_numbers(own, "normalized"), iqm), estimate(_numbers(own, "area"), mean)
+        row = [
+            name,
+            f"{len(own)} of {len(track.games)}",
+            str(sum(map(len, own))),
+            f"{headline.middle:.3f}",
+            interval_text(headline, ".3f"),
+            *itertools.chain.from_iterable(_pair(found) for found in others),
+            f"{seconds:.0f}",
+        ]
+        rows.append(((-len(own), -float(headline.middle)), row))
+    return [row for _, row in sorted(rows)]
+
+
+def _pair(found: Estimate) -> tuple[str, str]:
+    middle = "-" if np.isnan(found.middle) else f"{found.middle:.4f}"
+    return middle, interval_text(found, ".4f")
+
+
+def nines_of(own: Sequence[Ranked]) -> tuple[str, str]:
+    """Write the mean nines of the seeds of an agent in one game, and their interval."""
+    found = estimate(_numbers([own], "nines"), mean)
+    return f"{found.middle:.3f}", interval_text(found, ".3f")
+
+
+def mean_of(own: Sequence[Ranked], name: str) -> float:
+    """Return the mean of a number over the seeds of an agent in one game."""
+    return float(_numbers([own], name)[0].mean())
+
+
+def first_mark(track: Track, scores: FloatArray, least: float) -> int | None:
+    """Return the first mark with a normalised score of ``least``; None if there is none."""
+    reached = np.array(track.marks)[scores >= least]
+    return int(reached[0]) if len(reached) else None
