@@ -205,6 +205,6 @@ def test_every_property_is_a_field_and_can_be_written():
 
 def test_the_page_defines_every_property_in_order():
     page = (Path(__file__).parents[2] / "docs" / "describe.md").read_text()
-    table = page.partition("## Opponents")[0]
+    table = page.partition("## The games")[0]
     rows = [line.split(" | ")[0].removeprefix("| ") for line in table.splitlines() if "|" in line]
     assert rows[2:] == [figure.label for figure in PROPERTIES]
