@@ -2,10 +2,12 @@
 
 import io
 import json
+from importlib.resources import files
 
 import numpy as np
 import pytest
 import torch
+import yaml
 from exactdice.agents.runs import folders
 from exactdice.agents.runs.callback import ExactEvalCallback
 from exactdice.agents.runs.config import TrainConfig
@@ -89,7 +91,11 @@ def test_a_run_that_is_interrupted_ends_as_one_that_was_not(algorithm, tmp_path,
 
 def test_a_track_reads_its_own_hyperparameters_and_else_those_of_all():
     own = TrainConfig(track="exactdice-10k", algorithm="ppo").hyperparameters
-    assert (own.n_envs, own.n_steps, own.n_timesteps) == (16, 16, 9984)
+    file = files("exactdice.agents").joinpath("hyperparams/exactdice-10k/ppo.yml")
+    written = yaml.safe_load(file.read_text())["default"]
+    assert (own.n_envs, own.n_steps) == (written["n_envs"], written["n_steps"])
+    rollout = own.n_envs * own.n_steps
+    assert own.n_timesteps == 10_000 // rollout * rollout
     others = TrainConfig(track="exactdice-1m", algorithm="a2c").hyperparameters
     given = vars(TrainConfig(algorithm="a2c").hyperparameters)
     assert vars(others) == {**given, "n_timesteps": others.n_timesteps}
