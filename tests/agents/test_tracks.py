@@ -100,7 +100,10 @@ def test_every_folder_of_hyperparameters_is_of_a_track():
         ({"reward": "regret"}, "reward must be outcome on the track exactdice-10k, as"),
         ({"env": {"reward": "shaped"}}, "reward must be outcome on the track exactdice-10k, as"),
         ({"self_play": True}, "self_play must be off on the track exactdice-10k, got True"),
-        ({"num_envs": 1000}, "must be at most 10,000 on the track exactdice-10k, got 16,000"),
+        (
+            {"num_envs": 1000, "hyperparams": {"n_steps": "16", "batch_size": "64"}},
+            "must be at most 10,000 on the track exactdice-10k, got 16,000",
+        ),
     ],
 )
 def test_options_that_contradict_a_track_are_named(options, message):
