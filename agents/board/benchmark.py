@@ -7,7 +7,6 @@ one folder: each cell has one owner, and the other benchmarks run other cells.
 """
 
 import json
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -24,9 +23,9 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from ...core import InputError
 from ..runs import folders
 from ..runs.config import RunError, TrainConfig
+from ..runs.files import make_folder
 from . import boards
 from .cell import folder_of, is_finished, is_owned
 from .config import BenchmarkConfig
@@ -58,7 +57,7 @@ def benchmark(
     """
     console = console or Console()
     cells = config.cells()
-    _check_folder(config.place)
+    make_folder(config.place)
     _check_track(config)
     for cell in cells:
         _check_options(cell)
@@ -107,16 +106,6 @@ def _failures(cells: list[TrainConfig], workers: Workers, console: Console) -> I
                 yield failure
             elif not is_finished(cell):  # another process has become its owner
                 waiting.append(cell)
-
-
-def _check_folder(folder: Path) -> None:
-    """Make the folder if there is none, and check that it can be written to."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(f"folder must be a place to write to, got {folder}: {reason}") from None
 
 
 def _check_track(config: BenchmarkConfig) -> None:

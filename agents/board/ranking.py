@@ -1,4 +1,4 @@
-"""What the boards of all tracks have in common: finished runs, and the table of their agents."""
+"""The common part of the boards of all tracks: finished runs, and the table of their agents."""
 
 import itertools
 from collections.abc import Sequence

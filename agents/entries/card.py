@@ -56,7 +56,7 @@ MOST_MOVES = 2**53
 
 
 class Card(BaseModel):
-    """What an author says about an entry."""
+    """The card of an entry: its title, its algorithm and the claims of its author."""
 
     model_config = STRICT
 

@@ -42,7 +42,7 @@ class Job(NamedTuple):
 
 @dataclass(frozen=True)
 class Figures:
-    """What a certificate that holds scores, computed from its policy.
+    """The score of a certificate that holds, computed from its policy.
 
     Attributes:
         value: see ``Score``, as for all others but the last.

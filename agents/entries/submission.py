@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Claims:
-    """What the author says; None for what is read from run folders."""
+    """The claims of the author; None for what is read from run folders."""
 
     title: str
     link: str

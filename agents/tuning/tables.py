@@ -1,4 +1,4 @@
-"""What a search has found: lines while it runs, tables of its trials, and the YAML file."""
+"""The results of a search: lines while it runs, tables of its trials, and the YAML file."""
 
 import csv
 import io

@@ -7,14 +7,13 @@ The folder of a search holds
     <algorithm>.yml  the best hyperparameters, in the shape of rl_zoo3
 """
 
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from optuna.study import Study
 from rich.console import Console
 
-from ...core import InputError
+from ..runs.files import make_folder
 from . import tables
 from .config import TuneConfig
 from .study import open_study
@@ -41,7 +40,7 @@ def tune(
         InputError: if the folder cannot be written to, or holds another search.
     """
     console = console or Console()
-    _check_folder(config.place)
+    make_folder(config.place)
     backend = journal(config)
     trials, finals = open_study(backend, config), open_study(backend, config, "finals")
     told = tables.Teller(config, trials, finals, console)
@@ -63,13 +62,3 @@ def tune(
     for path in written:
         console.print(f"written: {path}", highlight=False, soft_wrap=True)
     return written
-
-
-def _check_folder(folder: Path) -> None:
-    """Make the folder if there is none, and check that it can be written to."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(f"folder must be a place to write to, got {folder}: {reason}") from None

@@ -1,4 +1,4 @@
-"""What a foreign program adds to enter a track: exact scores at the marks, and a certificate.
+"""Exact scores at the marks and certificates, by which a foreign program enters a track.
 
 The folder of an entrant gets two files for each cell: ``Greed-0.npz``, the certificate, which
 ``exactdice verify`` computes anew and ``exactdice submit`` takes; and ``Greed-0.json``, the scores
