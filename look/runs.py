@@ -61,17 +61,17 @@ def leaderboard(folder: Path) -> Plot:
     rows = summarise(list(read_cells(folder)))
     if not rows:
         raise RunError(f"folder must hold finished runs, got {folder}")
-    distances = 1 - np.array([[row.mean, row.high, row.low] for row in rows])
-    middle, low, high = np.maximum(distances, FLOOR / 10).T
+    middle, high, low = np.maximum(1 - np.array([row.mean for row in rows]), FLOOR / 10).T
+    known = not np.isnan(low).any()  # with two seeds or more
     panel = Bars(
         title="Exact distance to the optimum, by game and agent",
         x_label="1 - normalised score: mean and 95 % interval",
         labels=[f"{row.game}: {row.agent}" for row in rows],
         values=middle,
-        low=low,
-        high=high,
+        low=low if known else None,
+        high=high if known else None,
         log=True,
-        words=[f"{row.seeds} seeds, mean normalised score {row.mean:.6f}" for row in rows],
+        words=[f"{row.seeds} seeds, mean normalised score {row.mean.middle:.6f}" for row in rows],
     )
     return Plot.of(
         panel,

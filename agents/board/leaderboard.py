@@ -1,9 +1,8 @@
 """The leaderboard of a benchmark's folder: tables as Markdown and CSV.
 
 Scores are exact, so that the seed of training is the only noise. Confidence intervals come from
-resampling seeds; an interval for all games resamples the seeds of each game apart (the stratified
-bootstrap of Agarwal et al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice",
-NeurIPS 2021, section 4).
+resampling seeds; an interval for all games resamples the seeds of each game apart (see
+``statistics``).
 """
 
 import itertools
@@ -18,9 +17,11 @@ from ...core import GAMES, FloatArray, IntArray
 from ..algorithms import ALGORITHMS
 from ..runs import folders
 from ..runs.config import TrainConfig
+from .statistics import Estimate, estimate, iqm, mean
 from .tables import (
     REFERENCES,
     Table,
+    interval_text,
     markdown,
     mean_moves,
     moves_text,
@@ -33,8 +34,6 @@ from .tables import (
 )
 
 Curve: TypeAlias = tuple[IntArray, FloatArray]  # moves, normalised scores
-
-RESAMPLES = 10_000
 
 
 @dataclass(frozen=True)
@@ -63,11 +62,9 @@ class Summary:
     game: str
     agent: str
     seeds: int
-    mean: float
+    mean: Estimate
     iqm: float
     worst: float
-    low: float
-    high: float
     seconds: float
     steps_to_90: float | None
     steps_to_99: float | None
@@ -174,30 +171,15 @@ def agent_name(run: Cell | TrainConfig) -> str:
 
 
 def _summary(game: str, agent: str, strata: list[list[Cell]]) -> Summary:
-    from scipy import stats  # slow to import, and not needed by workers
-
     samples = [np.array([cell.normalized for cell in group]) for group in strata]
     cells = list(itertools.chain.from_iterable(strata))
-    everything = np.concatenate(samples)
-    low = high = float(everything.mean())
-    if min(len(sample) for sample in samples) > 1 and np.ptp(everything) > 0:
-        interval = stats.bootstrap(  # resamples within each of the samples
-            samples,
-            lambda *groups, axis: np.concatenate(groups, axis=axis).mean(axis=axis),
-            n_resamples=RESAMPLES,
-            method="percentile",
-            rng=0,
-        ).confidence_interval
-        low, high = float(interval.low), float(interval.high)
     return Summary(
         game=game,
         agent=agent,
         seeds=len(cells),
-        mean=float(everything.mean()),
-        iqm=float(stats.trim_mean(everything, 0.25)),
-        worst=float(everything.min()),
-        low=low,
-        high=high,
+        mean=estimate(samples, mean),
+        iqm=float(iqm([sample[None] for sample in samples])[0]),
+        worst=min(cell.normalized for cell in cells),
         seconds=float(np.mean([cell.seconds for cell in cells])),
         steps_to_90=mean_moves([cell.steps_to_90 for cell in cells]),
         steps_to_99=mean_moves([cell.steps_to_99 for cell in cells]),
@@ -222,8 +204,8 @@ def _texts(row: Summary) -> list[str]:
         row.game,
         row.agent,
         str(row.seeds),
-        *(f"{number:.4f}" for number in (row.mean, row.iqm, row.worst)),
-        f"{row.low:.4f} to {row.high:.4f}",
+        *(f"{number:.4f}" for number in (row.mean.middle, row.iqm, row.worst)),
+        interval_text(row.mean, ".4f"),
         f"{row.seconds:.0f}",
         moves_text(row.steps_to_90),
         moves_text(row.steps_to_99),
