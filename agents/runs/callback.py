@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback, EventCallback
 
-from ...baselines import LOGGED, Score, as_task, occupancy, score
+from ...baselines import LOGGED, Score, as_task, score
 from ..learners.adapter import ModelPolicy
 from ..tracks import TRACKS
 from .config import TrainConfig
@@ -152,7 +152,7 @@ class ExactEvalCallback(EventCallback):
             name=type(self.model).__name__,
         )
         best = result.value > max(self.log["results"], default=-np.inf)
-        moves = float(occupancy(result.agent, self.task).sum())
+        moves = result.moves
         self.scored += 1
         self.scoring += time.monotonic() - begun
         seconds = time.monotonic() - self._started

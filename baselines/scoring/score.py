@@ -120,10 +120,14 @@ class Score:
         return frozen(actions)
 
     @cached_property
+    def moves(self) -> float:
+        """Expected number of the agent's moves in a game."""
+        return float(self._games.visits.total(self.task.seat))
+
+    @cached_property
     def optimal_share(self) -> float:
         """Share of the agent's decisions that are optimal, weighted by occupancy."""
-        visits = self._games.visits.total(self.task.seat)
-        return max(0.0, 1 - float(self._mistakes.occupancy.sum() / visits))
+        return max(0.0, 1 - float(self._mistakes.occupancy.sum()) / self.moves)
 
     @cached_property
     def flawless(self) -> float:

@@ -115,18 +115,19 @@ class Encoding:
         """Invert ``encode``: integers of shape (observation, component)."""
         if self.name == "scaled":
             features = features * self._largest
+        elif self.name != "integer":  # single precision has room for sums of bits
+            features = features.astype(np.float32, copy=False) @ self._weights
         integers: IntArray = np.rint(features).astype(np.int64)
-        return integers if self.name in ("integer", "scaled") else self._decode_bits(integers)
-
-    def _decode_bits(self, bits: IntArray) -> IntArray:
-        """Return the value of each component from its bits."""
-        components, values = self._bits
-        adds = bits if self.name == "thermometer" else bits * values
-        sums = np.cumsum(adds, axis=-1)
-        before = np.concatenate([np.zeros_like(sums[..., :1]), sums], axis=-1)
-        bounds = np.searchsorted(components, np.arange(len(self._sizes) + 1))
-        integers: IntArray = np.diff(before[..., bounds], axis=-1)
         return integers
+
+    @cached_property
+    def _weights(self) -> Features:
+        """What a bit adds to each component of an observation, shape (feature, component)."""
+        components, values = self._bits
+        adds = 1 if self.name == "thermometer" else values
+        weights = np.zeros((len(components), len(self._sizes)), np.float32)
+        weights[np.arange(len(components)), components] = adds
+        return weights
 
     @cached_property
     def _largest(self) -> IntArray:
