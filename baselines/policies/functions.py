@@ -4,6 +4,9 @@ A function is called with all states of its seat, batch by batch, and then with 
 again (``consistency``). Its results are stored as a table if they are actions, or if a table of
 laws is not too large. In a larger game the function is called whenever a sweep needs laws, and must
 give equal results; no array of shape (state, action) is stored for the whole game.
+
+A network in a large game is called when it is needed: for a score only in the states that its own
+games visit (``solving.reach``), which are few of all.
 """
 
 from functools import cached_property
@@ -12,15 +15,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...core import Array, BoolArray, IntArray
-from ...core.positions import states_of
+from ...core import Arithmetic, Array, BoolArray, Game, IntArray, frozen
+from ...core.identity import once_a_game
+from ...core.positions import first_actions, states_of
 from .checks import PolicyCheck
-from .consistency import ROUNDING, Marks, as_law, check_again, sample_of
-from .kinds import Policy, PolicyFunction
+from .consistency import ROUNDING, SAMPLE, SHARE, Marks, as_law, check_again, sample_of
+from .kinds import DeterministicPolicy, Policy, PolicyFunction
 from .preferences import NetworkPolicy
 from .tables import TableBuilder, as_numbers, batch_size, batches
 
 LAWS = 2**27  # bytes of a table of laws that may be stored: calling a network again takes longer
+LARGE = 2**17  # states of a game in which networks are called when they are needed
 
 
 def function_policy(function: PolicyFunction, check: PolicyCheck) -> Policy:
@@ -34,6 +39,13 @@ def function_policy(function: PolicyFunction, check: PolicyCheck) -> Policy:
         ValueError: as ``check`` does, or if the function gives something else when it is called
             again.
     """
+    if isinstance(function, NetworkPolicy) and function.is_lazy and check.shape[0] > LARGE:
+        return LazyPolicy(function, check)
+    return _called_everywhere(function, check)
+
+
+def _called_everywhere(function: PolicyFunction, check: PolicyCheck) -> Policy:
+    """Call a function with all states of its seat, and with a sample of them again."""
     call = _Call(function, check)
     game, states = check.game, states_of(check.game, check.seat)
     player = (game, check.seat, check.name)
@@ -132,3 +144,124 @@ class FunctionPolicy(Policy):
         checked = self._check(given, states)
         self._marks.compare(states, checked)
         return checked
+
+
+class LazyPolicy(Policy):
+    """A network that takes its likeliest legal action in a large game.
+
+    It is called at once with a sample of states, which refuses networks that do not fit; and with
+    all states as soon as one action is needed. ``begin`` makes a table of fewer states.
+
+    Args:
+        network: the network.
+        check: the check of its actions.
+
+    Raises:
+        ValueError: as ``function_policy`` does, for a state of the sample.
+    """
+
+    is_deterministic = True
+    is_lazy = True
+
+    def __init__(self, network: NetworkPolicy, check: PolicyCheck) -> None:
+        self.shape = check.shape
+        self._network, self._check = network, check
+        states = states_of(check.game, check.seat)
+        self.begin().actions(states[:: max(1, len(states) // SAMPLE)])
+
+    @property
+    def name(self) -> str:
+        """Name for people."""
+        return self._check.name
+
+    @property
+    def roundings(self) -> int:
+        """0: a number is picked, without rounding."""
+        return 0
+
+    def begin(self) -> "PartialTable":
+        """Begin a table of the network's actions, empty at first."""
+        return PartialTable(self._network, self._check)
+
+    @cached_property
+    def whole(self) -> Policy:
+        """The policy as a table of all states."""
+        return _called_everywhere(self._network, self._check)
+
+    def probabilities(self, states: IntArray) -> Array:
+        """Give 1 to the action chosen, 0 to all others."""
+        return self.whole.probabilities(states)
+
+    def probabilities_in(self, states: IntArray, arithmetic: Arithmetic) -> Array:
+        """Give 1 to the action chosen, 0 to all others."""
+        return self.whole.probabilities_in(states, arithmetic)
+
+    def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
+        """Pick the number of the action chosen."""
+        return self.whole.average(states, numbers, arithmetic)
+
+    def likeliest(self, states: IntArray) -> IntArray:
+        """Give the action chosen in each state."""
+        return self.whole.likeliest(states)
+
+
+class PartialTable:
+    """The actions of a network in the states in which they were needed.
+
+    Args:
+        network: the network.
+        check: the check of its actions.
+    """
+
+    def __init__(self, network: NetworkPolicy, check: PolicyCheck) -> None:
+        self._network, self._check = network, check
+        self._call = _Call(network, check)
+        self._actions = np.full(check.shape[0], -1, np.min_scalar_type(-check.shape[1]))
+        self._sample: list[IntArray] = []
+        self._evidence: list[npt.NDArray[Any]] = []
+        self._largest = 1
+
+    def actions(self, states: IntArray) -> IntArray:
+        """Return the action in each state, shape (state,); the network is called where it is new.
+
+        Raises:
+            ValueError: as ``PolicyCheck`` does.
+        """
+        new = states[self._actions[states] < 0]
+        for batch in batches(new, self._check.shape[1]):
+            given, evidence = self._call(batch, again=True)
+            self._actions[batch] = self._check(given, batch)
+            kept = batch % SHARE == 0
+            self._sample.append(batch[kept])
+            self._evidence.append(evidence[kept])
+            self._largest = max(self._largest, len(batch))
+        actions: IntArray = self._actions[states].astype(np.int64)
+        return actions
+
+    def policy(self) -> Policy:
+        """Return the policy that takes these actions, and elsewhere the first legal action.
+
+        Raises:
+            ValueError: if the network gives something else when it is called again, or the model
+                whose network it is acts differently.
+        """
+        check, name = self._check, self._check.name
+        if self._sample:
+            self._call_again(np.concatenate(self._sample), np.concatenate(self._evidence))
+        actions = np.where(self._actions < 0, _first_actions(check.game), self._actions)
+        return DeterministicPolicy(actions, check.shape[1], name)
+
+    def _call_again(self, states: IntArray, evidence: npt.NDArray[Any]) -> None:
+        def ask(states: IntArray) -> npt.NDArray[Any]:
+            return self._call(states, again=True)[1]
+
+        if len(states):
+            player = (self._check.game, self._check.seat, self._check.name)
+            check_again(ask, (states, evidence, self._largest), player, self._network.rounding)
+            self._call(states[:: max(1, len(states) // SAMPLE)])  # confirms the preferences
+
+
+@once_a_game
+def _first_actions(game: Game) -> IntArray:
+    every = np.arange(game.num_states)
+    return frozen(first_actions(game, every).astype(np.min_scalar_type(-game.num_actions)))

@@ -41,6 +41,7 @@ class Policy(ABC):
         shape: number of states and of actions.
         is_table: whether laws are read from a table or counted, without calling a user's function.
         is_deterministic: whether the policy always takes the same action in a state.
+        is_lazy: whether it is a network that is called when it is needed (``LazyPolicy``).
         has_memory: whether it plays by more than the state, so that its probabilities are not
             those of later moves of a game. Nothing can be computed exactly with such a policy.
     """
@@ -48,6 +49,7 @@ class Policy(ABC):
     shape: tuple[int, int]
     is_table: ClassVar[bool] = False
     is_deterministic: ClassVar[bool] = False
+    is_lazy: ClassVar[bool] = False
     has_memory: ClassVar[bool] = False
 
     @property

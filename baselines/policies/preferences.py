@@ -30,6 +30,11 @@ class NetworkPolicy(ABC):
         self.rounding = rounding
         self._deterministic, self._masked = deterministic, masked
 
+    @property
+    def is_lazy(self) -> bool:
+        """Whether it may be called in some states only: its action is always a legal one."""
+        return self._deterministic and self._masked
+
     @abstractmethod
     def prefer(self, observations: IntArray, num_actions: int) -> npt.NDArray[Any]:
         """Return a preference for each action, shape (observation, action)."""

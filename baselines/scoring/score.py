@@ -23,7 +23,8 @@ from ..policies.checks import SUM_TOLERANCE
 from ..policies.door import label
 from ..policies.kinds import Policy
 from ..solving.occupancy import Outcomes, outcomes, play
-from ..solving.solver import evaluate, solve
+from ..solving.reach import where_met
+from ..solving.solver import evaluate, evaluate_where_met, solve
 from ..task import Task
 from .blunders import Blunder, Mistakes, mistakes
 from .figure import FIGURES, LOGGED, nines
@@ -140,7 +141,7 @@ class Score:
                 weights[wrong.at(stage.states)] = 0.0
             return weights
 
-        met = play(self.agent, self.task, FLOATS, until_first).at(self.task.seat, wrong.states)
+        met = play(self._played, self.task, FLOATS, until_first).at(self.task.seat, wrong.states)
         return max(0.0, 1 - float((met * wrong.chances).sum()))
 
     @cached_property
@@ -166,13 +167,18 @@ class Score:
         """
         return self._mistakes.costliest(solve(self.task), count)
 
+    @property
+    def _played(self) -> Policy:
+        """The agent, where it may be met."""
+        return where_met(self.agent, self.task)
+
     @cached_property
     def _mistakes(self) -> Mistakes:
-        return mistakes(self.agent, solve(self.task), self._games.visits)
+        return mistakes(self._played, solve(self.task), self._games.visits)
 
     @cached_property
     def _games(self) -> Outcomes:
-        return outcomes(self.agent, self.task, FLOATS)
+        return outcomes(self._played, self.task, FLOATS)
 
     def as_dict(self) -> dict[str, Any]:
         """Give everything but the blunders in JSON's types."""
@@ -220,9 +226,7 @@ def score(
     Raises:
         ValueError: if the policy does not fit the game or cannot be scored exactly.
     """
-    found = evaluate(
-        policy, env, deterministic=deterministic, masked=masked, observations=observations
-    )
+    found = evaluate_where_met(policy, env, deterministic, masked, observations)
     task = found.task
     return Score(
         policy=name or label(policy),

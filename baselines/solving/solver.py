@@ -20,9 +20,10 @@ from ..policies.names import BEST
 from ..policies.preferences import FunctionNetwork
 from ..task import LineUp, Task, by_seat, policies_against, task_and_sight
 from .evaluation import Evaluation, Solution
-from .induction import arithmetic_of, equilibrium, sweep_back
+from .induction import Sweep, arithmetic_of, equilibrium, sweep_back
 from .occupancy import outcomes, play
 from .players import Players
+from .reach import where_met
 
 
 def solve(env: Any, exact: bool = False) -> Solution:
@@ -78,10 +79,33 @@ def evaluate(
     arithmetic = arithmetic_of(task.game, exact)
     reading = Reading(deterministic, masked, sight, observations)
     agent = _agent(policy, task, arithmetic, reading)
-    policies = {**policies_against(task, arithmetic), task.seat: agent}
-    swept = sweep_back(Players(task.game, task.seat, policies, arithmetic))
+    swept = _swept(agent, task, arithmetic)
     read = None if sight is None else sight.read
     return Evaluation(task, agent, swept.values, arithmetic, swept.error_bound, read=read)
+
+
+def evaluate_where_met(
+    policy: PolicyLike, env: Any, deterministic: bool, masked: bool, observations: Any
+) -> Evaluation:
+    """Compute the value of a policy in the positions that the agent can meet, and in no others.
+
+    Args:
+        policy: whatever ``as_policy`` takes, as all other arguments.
+        env: see ``as_policy``.
+        deterministic: see ``as_policy``.
+        masked: see ``as_policy``.
+        observations: see ``as_policy``.
+    """
+    task, sight = task_and_sight(env)
+    agent = _agent(policy, task, FLOATS, Reading(deterministic, masked, sight, observations))
+    played = where_met(agent, task) if agent.is_lazy else agent
+    swept = _swept(played, task, FLOATS)
+    return Evaluation(task, agent, swept.values, FLOATS, swept.error_bound)
+
+
+def _swept(agent: Policy, task: Task, arithmetic: Arithmetic) -> Sweep:
+    policies = {**policies_against(task, arithmetic), task.seat: agent}
+    return sweep_back(Players(task.game, task.seat, policies, arithmetic))
 
 
 def as_policy(

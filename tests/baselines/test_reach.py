@@ -1,0 +1,109 @@
+"""Networks of large games, which are called where the agent can be met."""
+
+import numpy as np
+import pytest
+from exactdice.baselines import Task, make_task
+from exactdice.baselines.policies import functions
+from exactdice.baselines.solving.reach import where_met
+from small_games import SMALL
+
+import exactdice
+
+TURNS = ("LowestScore", "LowestScoreMatch", "ShutTheBox", "FourTwoOne", "FourTwoOneMatch")
+
+
+class Network:
+    """Preferences that are drawn once for each observation, and the observations that came."""
+
+    def __init__(self, task, seed=0):
+        sizes, actions = task.game.observation_sizes, task.game.num_actions
+        self.sizes = sizes
+        self.table = np.random.default_rng(seed).normal(size=(int(np.prod(sizes)), actions))
+        self.called = set()
+
+    def __call__(self, seen):
+        places = np.ravel_multi_index(tuple(np.moveaxis(seen, -1, 0)), self.sizes)
+        self.called.update(places.tolist())
+        return self.table[places]
+
+
+@pytest.fixture
+def large(monkeypatch):
+    monkeypatch.setattr(functions, "LARGE", 0)
+    monkeypatch.setattr(functions, "SAMPLE", 1)
+
+
+def small_tasks():
+    for name in TURNS:
+        for keywords in SMALL[name]:
+            for seat in range(make_task(name, **keywords).game.num_players):
+                yield pytest.param(name, keywords, seat, id=f"{name}-{seat}-{len(str(keywords))}")
+
+
+@pytest.mark.parametrize(("name", "keywords", "seat"), list(small_tasks()))
+def test_scores_are_those_of_a_network_that_is_called_everywhere(name, keywords, seat, monkeypatch):
+    task = Task(make_task(name, **keywords).game, seat, "random")
+    network = exactdice.from_network(Network(task), task)
+    whole = exactdice.score(network, task)
+    monkeypatch.setattr(functions, "LARGE", 0)
+    found = exactdice.score(network, task)
+    assert found.agent.is_lazy
+    assert not whole.agent.is_lazy
+    assert found.as_dict() == whole.as_dict()
+    assert found.error_bound == whole.error_bound
+    assert found.blunders(None) == whole.blunders(None)
+    assert found.moves == whole.moves
+    assert np.array_equal(found.occupancy, whole.occupancy)
+    everywhere = np.arange(task.game.num_states)
+    assert np.array_equal(found.agent.likeliest(everywhere), whole.agent.likeliest(everywhere))
+
+
+@pytest.mark.usefixtures("large")
+def test_the_network_is_called_where_the_agent_can_be_met_and_nowhere_else():
+    task = make_task("FourTwoOneMatch", tokens=3, faces=3)
+    function = Network(task)
+    found = exactdice.score(exactdice.from_network(function, task), task)
+    game = task.game
+    met = np.flatnonzero(found.occupancy > 0)
+    decisions = met[game.mask(met).sum(axis=1) > 1]
+    seen = game.observe(decisions, task.seat)
+    wanted = set(np.ravel_multi_index(tuple(seen.T), game.observation_sizes).tolist())
+    states = np.arange(game.num_states)
+    assert wanted <= function.called
+    assert len(function.called - wanted) <= 1  # and one state when the network was given
+    assert len(wanted) < 0.5 * (game.mask(states).sum(axis=1) > 1).sum()
+
+
+@pytest.mark.usefixtures("large")
+def test_a_network_that_plays_by_chance_or_acts_illegally_is_called_everywhere():
+    task = make_task("ShutTheBox", tiles=3)
+    drawn = exactdice.from_network(Network(task), task, deterministic=False)
+    assert not exactdice.score(drawn, task).agent.is_lazy
+    unmasked = exactdice.from_network(Network(task), task, masked=False)
+    assert not exactdice.score(unmasked, task, masked=False).agent.is_lazy
+
+
+@pytest.mark.usefixtures("large")
+def test_a_network_that_is_no_function_is_refused():
+    task = make_task("LowestScoreMatch", dice=2, faces=3, zero_face=3, wins=3)
+    rng = np.random.default_rng(0)
+    noisy = exactdice.from_network(lambda seen: rng.normal(size=(len(seen), 2)), task)
+    with pytest.raises(ValueError, match="answer alike to an observation every time"):
+        exactdice.score(noisy, task)
+
+
+@pytest.mark.usefixtures("large")
+def test_a_network_without_numbers_is_refused_where_the_agent_can_be_met():
+    task = make_task("ShutTheBox", tiles=4)
+    nothing = exactdice.from_network(lambda seen: np.full((len(seen), 16), np.nan), task)
+    with pytest.raises(ValueError, match="model must give numbers, got nan"):
+        exactdice.score(nothing, task)
+
+
+def test_other_policies_are_themselves():
+    task = make_task("ShutTheBox", tiles=3)
+    table = exactdice.as_policy("random", task)
+    assert where_met(table, task) is table
+    greed = make_task("Greed", max_score=5)
+    chosen = exactdice.as_policy(exactdice.from_network(Network(greed), greed), greed)
+    assert where_met(chosen, greed) is chosen
