@@ -66,6 +66,14 @@ def test_there_are_three():
     assert [path.stem for path in PATHS] == known
 
 
+LONGEST = "what-a-sample-score-hides"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=pytest.mark.slow if path.stem == LONGEST else []) for path in PATHS],
+    ids=lambda path: path.stem,
+)
 # On Windows zmq says that it works round what the event loop there lacks, which is no fault.
 @pytest.mark.filterwarnings("ignore:Proactor event loop does not implement:RuntimeWarning")
 def test_it_runs_and_shows_what_is_kept_in_it(path, book, tmp_path, monkeypatch):

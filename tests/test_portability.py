@@ -47,7 +47,10 @@ def test_every_text_is_read_and_written_in_an_encoding_that_is_said():
     assert list(texts_of_unsaid_encoding("path.read_text()")) == ["1: path.read_text()"]
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "cp437", "cp1252"])
+@pytest.mark.parametrize(
+    "encoding",
+    ["cp1252", *(pytest.param(rarer, marks=pytest.mark.slow) for rarer in ("ascii", "cp437"))],
+)
 def test_no_console_lacks_so_many_characters_that_a_command_fails(encoding, tmp_path):
     env = {**os.environ, "PYTHONIOENCODING": encoding}
     drawn = ("plot", "greed-policy", "--env", "max_score", "5", "--picture", "größe日本.svg")

@@ -36,7 +36,7 @@ def best_by_hand(**keywords):
 @pytest.mark.parametrize(
     ("aim", "keywords"),
     [
-        pytest.param(aim, keywords, marks=pytest.mark.slow if number and aim != "transfer" else [])
+        pytest.param(aim, keywords, marks=pytest.mark.slow if number else [])
         for aim in AIMS
         for number, keywords in enumerate(KEYWORDS)
     ],

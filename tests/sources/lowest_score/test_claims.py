@@ -213,7 +213,10 @@ def _decisions(game):
         yield (to_tie, total, tuple(filter(None, rest[: game.dice])), after), number
 
 
-@pytest.mark.parametrize("sizes", [(3, 6, 3, 3), (4, 4, 2, 3), (2, 8, 8, 4), (5, 6, 3, 8)])
+@pytest.mark.parametrize(
+    "sizes",
+    [(3, 6, 3, 3), (4, 4, 2, 3), (2, 8, 8, 4), pytest.param((5, 6, 3, 8), marks=pytest.mark.slow)],
+)
 def test_optimal_bot_plays_as_the_notebooks_code_in_every_state(sizes):
     code = Transcribed(*sizes[:3])
     for decision, number in _decisions(LowestScore(*sizes)):
