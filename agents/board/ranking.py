@@ -2,19 +2,22 @@
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol, TypeVar
 
 import numpy as np
 
 from ...core import FloatArray
+from ..runs.config import TrainConfig
+from ..runs.hyperparameters import trials, tuned
 from ..tracks import Track
 from .statistics import Estimate, estimate, iqm, mean
 from .tables import interval_text
 
 #: Header of ``agent_rows``.
 AGENTS = [
-    "agent", "games", "runs", "mean nines", "95 % interval", "IQM", "95 % interval of the IQM",
-    "area", "95 % interval of the area", "seconds",
+    "agent", "games", "runs", "trials", "mean nines", "95 % interval", "IQM",
+    "95 % interval of the IQM", "area", "95 % interval of the area", "seconds",
 ]  # fmt: skip
 
 
@@ -28,6 +31,10 @@ class Ranked(Protocol):
     @property
     def agent(self) -> str:
         """Name of the agent, on the board."""
+
+    @property
+    def trials(self) -> int | None:
+        """Number of trials of the search for its hyperparameters; None for other ones."""
 
     @property
     def colour(self) -> int:
@@ -62,6 +69,7 @@ def agent_rows(entries: Sequence[Ranked], track: Track) -> list[list[str]]:
             name,
             f"{len(own)} of {len(track.games)}",
             str(sum(map(len, own))),
+            _trials_text({entry.trials for entry in itertools.chain(*own)}),
             f"{headline.middle:.3f}",
             interval_text(headline, ".3f"),
             *itertools.chain.from_iterable(_pair(found) for found in others),
@@ -69,6 +77,23 @@ def agent_rows(entries: Sequence[Ranked], track: Track) -> list[list[str]]:
         ]
         rows.append(((-len(own), -float(headline.middle)), row))
     return [row for _, row in sorted(rows)]
+
+
+def _trials_text(numbers: set[int | None]) -> str:
+    """Write the number of trials of all runs; "-" if they differ or it is not known."""
+    number = numbers.pop() if len(numbers) == 1 else None
+    return "-" if number is None else f"{number}"
+
+
+def trials_of(config: TrainConfig) -> int | None:
+    """Return the number of trials of the search for a run's hyperparameters.
+
+    0 stands for hyperparameters of the package that were set by hand, None for all others.
+    """
+    shipped = replace(config, conf=None, hyperparams={})
+    if shipped.hyperparameters != config.hyperparameters:
+        return None
+    return trials(tuned(config.algorithm, config.reward or "outcome", config.track))
 
 
 def _pair(found: Estimate) -> tuple[str, str]:

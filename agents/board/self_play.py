@@ -18,7 +18,7 @@ from ..runs import folders
 from ..runs.config import RunError
 from ..tracks import PERCENTS, Track
 from .cross import CROSS, Finished, cross_tables, read_runs, track_of
-from .ranking import AGENTS, agent_rows, first_mark, mean_of, nines_of, strata
+from .ranking import AGENTS, agent_rows, first_mark, mean_of, nines_of, strata, trials_of
 from .statistics import RESAMPLES, area
 from .tables import Table, markdown, mean_moves, moves_text, to_csv, write_files
 
@@ -46,6 +46,7 @@ class Entry:
     equilibrium_1: float
     steps: int
     seconds: float
+    trials: int | None  # of the search for its hyperparameters; None if they are others
     area: float | None  # None of a mixture, which has no curve; and so on
     moves_to_90: int | None
     moves_to_99: int | None
@@ -153,6 +154,7 @@ def _entry(
         equilibrium_1=found["equilibrium"][1],
         steps=run.found["steps"],
         seconds=run.found["seconds"],
+        trials=trials_of(run.config),
         area=height,
         moves_to_90=to_90,
         moves_to_99=to_99,
@@ -202,7 +204,9 @@ def rules(board: SelfPlayBoard) -> str:
         f"{RESAMPLES:,} bootstrap resamples of the seeds within each game, and are rather too "
         "narrow for so few seeds. A mixture draws one policy of the pool for each game: its "
         "opponent sees the moves and not which policy was drawn. Seconds are those of one run, its "
-        "scores until the end included, and not that of the mixture."
+        "scores until the end included, and not that of the mixture. Trials are those of the "
+        "search for the hyperparameters, 0 of hyperparameters set by hand (-: they are not those of the "
+        "package)."
     )
     for run in board.runs:
         if "mixture_left_out" in run.found:

@@ -18,7 +18,7 @@ from ..algorithms import ALGORITHMS
 from ..runs import folders
 from ..runs.config import RunError, TrainConfig
 from ..tracks import PERCENTS, TRACKS, Track
-from .ranking import AGENTS, agent_rows, first_mark, mean_of, nines_of, strata
+from .ranking import AGENTS, agent_rows, first_mark, mean_of, nines_of, strata, trials_of
 from .statistics import RESAMPLES, area
 from .tables import (
     REFERENCES,
@@ -52,6 +52,7 @@ class Entry:
     flawless: float
     steps: int
     seconds: float
+    trials: int | None  # of the search for its hyperparameters; None if they are others
     moves_to_90: int | None  # first mark with a normalised score of 0.9; None if there is none
     moves_to_99: int | None
 
@@ -154,7 +155,8 @@ def rules(board: Standings) -> str:
         f"Intervals come from {RESAMPLES:,} bootstrap resamples of the seeds within each game, and "
         "are rather too narrow for so few seeds. Moves to 0.9 and 0.99 are the first mark with "
         "such a score, a mean over seeds (-: some seed never did); seconds are those of one run, "
-        "its exact scores included."
+        "its exact scores included. Trials are those of the search for the hyperparameters, 0 of "
+        "hyperparameters set by hand (-: they are not those of the package)."
     )
     if board.others:
         text += f" {board.others} runs of the folder, in other tasks, are not on this board."
@@ -187,6 +189,7 @@ def _read(folder: Path, config: TrainConfig, track: Track) -> tuple[Entry, Float
         nines=nines(found["normalized"]),
         area=area(track.marks, scores),
         flawless=found["flawless"],
+        trials=trials_of(config),
         moves_to_90=first_mark(track, scores, 0.9),
         moves_to_99=first_mark(track, scores, 0.99),
     )

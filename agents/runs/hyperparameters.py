@@ -1,6 +1,7 @@
 """Hyperparameters: YAML files in the shape that rl_zoo3 reads (its option ``-conf``).
 
-A file maps ids of environments to the arguments of a model, among them
+A file that ``exactdice tune`` has written says the number of its trials (``trials``). A file maps
+ids of environments to the arguments of a model, among them
 
     n_envs, n_timesteps    games played at once, moves to train for
     env_kwargs             keyword arguments of the environment
@@ -85,6 +86,12 @@ def tuned(algorithm: str, reward: RewardMode, track: str | None = None) -> Trave
         return folder / track / f"{algorithm}.yml"
     own = folder / f"{algorithm}-{reward}.yml"
     return own if own.is_file() else folder / f"{algorithm}.yml"
+
+
+def trials(file: Traversable) -> int:
+    """Return the number of trials of the search that has found a file; 0 if it was set by hand."""
+    content = _yaml(file.read_text(encoding="utf-8"), f"conf must be a YAML file, got {file}")
+    return int(content.get("trials", 0))
 
 
 def keywords(hyperparameters: Mapping[str, Any]) -> dict[str, Any]:

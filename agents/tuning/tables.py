@@ -134,12 +134,12 @@ def to_yaml(config: TuneConfig, trials: Study, finals: Study) -> str:
     everything = set(config.chosen_games) == set(config.rules.games)
     names = ["default"] if everything else [f"exactdice/{game}-v0" for game in config.chosen_games]
     lines = [
-        f"# {config.rules.title}, {ALGORITHMS[config.algorithm].title}: the best of "
-        f"{len(over(trials))} trials, {_mean(runs):.2f} nines",
+        f"# {config.rules.title}, {ALGORITHMS[config.algorithm].title}: the best of the trials, "
+        f"{_mean(runs):.2f} nines",
         f"# with seeds {', '.join(map(str, runs))}. Mean normalised scores:",
         *(f"#   {game} {score:.4f}" for game, score in scores.items()),
     ]
-    content = {name: dict(entry) for name in names}
+    content = {"trials": len(over(trials)), **{name: dict(entry) for name in names}}
     return "\n".join(lines) + "\n" + yaml.safe_dump(content, sort_keys=False)
 
 

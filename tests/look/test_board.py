@@ -67,7 +67,7 @@ def standings():
         Entry(
             track.name, game, algorithm, seed, value=0.5, optimum=0.6, random=0.1, regret=0.1,
             normalized=0.8, nines=0.7, area=0.5, flawless=0.4, steps=9984, seconds=3.0,
-            moves_to_90=None, moves_to_99=None,
+            trials=None, moves_to_90=None, moves_to_99=None,
         ): np.linspace(0, 0.8 + seed / 100, 7)
         for game, algorithm in names
         for seed in range(2)

@@ -60,13 +60,13 @@ def test_the_benchmark_writes_the_board_of_its_track(folder):
         assert int(row["steps"]) <= 20_000
     text = paths[1].read_text()
     assert text.startswith("# tiny, v1\n\nEvery run makes at most 20,000 moves")
-    assert "\n| Q-learning | 2 of 2 | 3 | " in text
+    assert "\n| Q-learning | 2 of 2 | 3 | 0 | " in text
     assert "\n| FourTwoOne | goal:1,1 | 3.733089 | 0.9934 | 2.177 |" in text
 
 
 def entry(game, seed, normalized, algorithm="ppo", **numbers):
     """Make a finished run."""
-    known = {"steps": 4000, "seconds": 2.0, "moves_to_90": 400, "moves_to_99": None}
+    known = {"steps": 4000, "seconds": 2.0, "trials": 40, "moves_to_90": 400, "moves_to_99": None}
     known |= {"area": normalized / 2, "flawless": 0.25, "nines": nines(normalized)}
     values = {"value": normalized, "optimum": 1.0, "random": 0.0, "regret": 1 - normalized}
     known |= {**values, **numbers}
@@ -78,11 +78,11 @@ def test_the_rows_of_an_algorithm_by_hand():
     runs += [entry("FourTwoOne", seed, 0.0, moves_to_90=None) for seed in range(3)]
     runs += [entry("Greed", 0, 0.9999, "dqn")]
     (first, second) = ranking.agent_rows(runs, TINY)
-    assert first[:4] == ["PPO", "2 of 2", "6", "1.000"]  # the mean of 2 and 0
-    assert first[4] == "0.500 to 1.500"  # more than 2.5 % of resamples are thrice the same seed
-    assert first[5] == f"{(0.0 + 0.0 + 0.9 + 0.99) / 4:.4f}"
+    assert first[:5] == ["PPO", "2 of 2", "6", "40", "1.000"]  # the mean of 2 and 0
+    assert first[5] == "0.500 to 1.500"  # more than 2.5 % of resamples are thrice the same seed
+    assert first[6] == f"{(0.0 + 0.0 + 0.9 + 0.99) / 4:.4f}"
     assert first[-1] == "2"
-    assert second[:5] == ["DQN", "1 of 2", "1", "4.000", "-"]  # it has not run all games
+    assert second[:6] == ["DQN", "1 of 2", "1", "40", "4.000", "-"]  # it has not run all games
     games = standings.game_rows(runs)
     assert [row[:3] for row in games] == [
         ["Greed", "PPO", "3"], ["Greed", "DQN", "1"], ["FourTwoOne", "PPO", "3"],

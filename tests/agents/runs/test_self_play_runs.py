@@ -171,7 +171,7 @@ def test_the_page_of_self_play_has_curves_of_all_entrants_and_the_cross_table():
         numbers |= dict.fromkeys(("equilibrium_0", "equilibrium_1"), 0.5)
         return self_play.Entry(
             "tiny", game, agent, seed, exploitability=0.1, normalized=0.8, nines=0.7, **numbers,
-            steps=990, seconds=3.0, area=height, moves_to_90=None, moves_to_99=None,
+            steps=990, seconds=3.0, trials=0, area=height, moves_to_90=None, moves_to_99=None,
         )  # fmt: skip
 
     known = {

@@ -235,7 +235,9 @@ def test_the_best_of_the_finals_is_written_and_read_back_by_a_training_run(searc
     finals = formula[-9:]
     assert {seed for _, seed in finals} == set(work.FINAL_SEEDS)
     path = config.place / "qlearning.yml"
-    found = yaml.safe_load(path.read_text())["default"]
+    content = yaml.safe_load(path.read_text())
+    found = content["default"]
+    assert content["trials"] == 5
     assert found["omega"] == min(hyperparameters["omega"] for hyperparameters, _ in finals)
     read = TrainConfig(game="Greed", algorithm="qlearning", track="tiny", conf=path)
     assert read.hyperparameters.omega == found["omega"]
@@ -247,7 +249,7 @@ def test_one_game_gets_an_entry_of_its_own(search):
     config = search(games=("FourTwoOne",))
     tune(config, quiet())
     content = yaml.safe_load((config.place / "qlearning.yml").read_text())
-    assert list(content) == ["exactdice/FourTwoOne-v0"]
+    assert list(content) == ["trials", "exactdice/FourTwoOne-v0"]
 
 
 @pytest.mark.usefixtures("formula")
