@@ -205,8 +205,8 @@ def rules(board: SelfPlayBoard) -> str:
         "narrow for so few seeds. A mixture draws one policy of the pool for each game: its "
         "opponent sees the moves and not which policy was drawn. Seconds are those of one run, its "
         "scores until the end included, and not that of the mixture. Trials are those of the "
-        "search for the hyperparameters, 0 of hyperparameters set by hand (-: they are not those of the "
-        "package)."
+        "search for the hyperparameters, 0 of hyperparameters set by hand (-: they are not those "
+        "of the package)."
     )
     for run in board.runs:
         if "mixture_left_out" in run.found:

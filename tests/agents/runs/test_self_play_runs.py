@@ -182,10 +182,10 @@ def test_the_page_of_self_play_has_curves_of_all_entrants_and_the_cross_table():
     }
     mixtures = [entry("Greed", "PPO, 4 past selves: the mixture", seed, None) for seed in range(2)]
     board = self_play.SelfPlayBoard(track, [], known, mixtures, 0)
-    assert [row[:4] for row in board.agents[1]][-1] == [
-        "PPO, 4 past selves: the mixture", "1 of 2", "2", "0.700",
+    assert [row[:5] for row in board.agents[1]][-1] == [
+        "PPO, 4 past selves: the mixture", "1 of 2", "2", "0", "0.700",
     ]  # fmt: skip
-    assert board.agents[1][-1][7:9] == ["-", "-"]
+    assert board.agents[1][-1][8:10] == ["-", "-"]
     assert len(board.games[1]) == 7
     assert {len(row) for row in board.games[1]} == {len(self_play.GAMES)}
     assert board.games[1][0][9:13] == ["100.00", "100.00", "0.4000", "0.4000"]
