@@ -11,7 +11,7 @@ import numpy as np
 from ...core import Arithmetic, Array, BoolArray, InputError, IntArray, Stage, Values, frozen
 from ...core.positions import states_of
 from ...core.sizes import check_array
-from ...core.sweeps import expected_values
+from ...core.sweeps import expected_values, pays_early
 from ...core.types import Start
 from ..policies.kinds import DeterministicPolicy, Policy
 from ..task import Task, first_law, initial_law
@@ -77,10 +77,11 @@ class Evaluation:
     @cached_property
     def variance(self) -> float | Fraction:
         """Variance of the payoff from the agent's first move on; a fraction if exact."""
+        if pays_early(self.task.game, self.task.seat):
+            return variance_of_sum(self.policy, self.task, self.found, self.arithmetic)
         law = outcomes(self.policy, self.task, self.arithmetic).law
-        if law is not None:
-            return variance_of_law(law, self.arithmetic)
-        return variance_of_sum(self.policy, self.task, self.found, self.arithmetic)
+        assert law is not None
+        return variance_of_law(law, self.arithmetic)
 
     def _expected(self, start: Start) -> float | Fraction:
         mean = self.arithmetic.mean(start.chances, self.found.at(start.seat, start.states))
