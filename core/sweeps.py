@@ -29,7 +29,7 @@ from .effects import require_moves
 from .game import Game
 from .identity import once_a_game
 from .listed_blocks import listed_blocks
-from .listing import list_ways
+from .listing import list_ways, worth_of
 from .moves import Moves, flat_moves
 from .turn_game import TurnGame
 from .types import Array, Decide, IntArray, Move, Start
@@ -74,6 +74,10 @@ class Sweeps:
         """Give the blocks of the game, first to last, for sweeps to one player."""
         listed = listed_blocks(self.game, (seat,), arithmetic)
         return Blocks(listed.count, listed.make)
+
+    def pays_early(self, seat: int) -> bool:
+        """Say whether a move may pay a player for whom the game goes on."""
+        return any(block.pays_early for block in self.blocks(seat))
 
     def values(self, seat: int, decide: Decide, arithmetic: Arithmetic = FLOATS) -> Values:
         """Make room for the values of all positions to a player, which blocks fill in.
@@ -215,6 +219,12 @@ def sweeps_of(game: Game) -> Sweeps:
     return Sweeps(game)
 
 
+@once_a_game
+def pays_early(game: Game, seat: int) -> bool:
+    """Say whether a move may pay a player for whom the game goes on (see ``Sweeps``)."""
+    return sweeps_of(game).pays_early(seat)
+
+
 def checked_advance(
     game: Game,
     seats: IntArray,
@@ -258,8 +268,6 @@ def expected_values(
     """
     checked = sweeps_of(game).is_listed
     ways = list_ways(game, seat, states, actions, arithmetic, checked)
-    goes_on, worth = ~ways.effect.over[:, seat], ways.effect.payoffs[:, seat].copy()
-    worth[goes_on] = values.at(ways.effect.seats[goes_on], ways.effect.states[goes_on])
     expected = arithmetic.zeros(len(states))
-    np.add.at(expected, ways.moves, ways.chances * worth)
+    np.add.at(expected, ways.moves, ways.chances * worth_of(ways, seat, values))
     return expected

@@ -86,12 +86,14 @@ def fixed_point(players: Players) -> tuple[Values, float]:
             guess = players.within(trend.guess(middle))
         else:
             guess = block.at_cut(floats)
-        residual = _solve(block, players, values, arithmetic.from_floats(guess))
+        gains, first = block.gains(values), arithmetic.from_floats(guess)
+        residual = solve_block(block, gains, players, values, first)
         if arithmetic.rounds:
             trend.add(block.at_cut(values))
             later = bounds[block.successors].max(initial=0.0)
             roundings = block.roundings(players.roundings, stays[number])
-            missed = values_error(roundings, largest_payoff(game)) + stays[number] * residual
+            size = largest_payoff(game, block.pays_early)
+            missed = values_error(roundings, size) + stays[number] * residual
             bounds[number] = upwards(later + missed)
     bound = float(bounds.max(initial=0.0))
     require_precision(game, bound)
@@ -103,7 +105,8 @@ def pass_error(game: Game, seat: int, arithmetic: Arithmetic) -> float:
     if not arithmetic.rounds:
         return 0.0
     (block,), (stay,) = sweeps_of(game).blocks(seat), longest_stays(game, seat)
-    bound = values_error(block.roundings(0, stay), largest_payoff(game))
+    size = largest_payoff(game, block.pays_early)
+    bound = values_error(block.roundings(0, stay), size)
     require_precision(game, bound)
     return bound
 
@@ -119,16 +122,16 @@ def _in_floats(players: Players) -> Values | None:
     return None
 
 
-def _solve(block: Block, players: Players, values: Values, cut: Array) -> Any:
+def solve_block(block: Block, gains: Any, players: Players, values: Values, cut: Array) -> Any:
     """Find the values of one block, given those of later ones, and give the residual.
 
     Args:
         block: the block.
+        gains: of moves that leave it, and what its moves pay.
         players: the players of the game.
         values: the values of later blocks, to which those of this block are added.
         cut: a guess of the cut's values, shape (cut,).
     """
-    gains = block.gains(values)
     known: set[bytes] = set()
     in_turn = False  # whether the opponent responds before the other player chooses again
     for _ in range(MOST_ROUNDS):

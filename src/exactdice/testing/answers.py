@@ -21,7 +21,8 @@ from ..baselines.task import policies_against
 from ..core import EXACT, Array, Game, GameError, IntArray
 from ..core.positions import states_of
 from ..core.sweeps import expected_values
-from .enumeration import ActionValues, Law, Listing, Position
+from .enumeration import ActionValues, Law, Listing
+from .equations import Position
 from .rules import CLOSE, largest_payoff, opponents_of, words_of
 
 
@@ -49,7 +50,7 @@ def check_answers(listing: Listing, seat: int) -> None:
             _check_values("evaluate", agent, floats, listing.values(seat, complete), seat)
             if reached:
                 met = _check_ways(listing, agent, policy, complete, start)
-                _check_floats(floats, policy, met)
+                _check_floats(floats, agent, policy, met, not listing.pays_early(seat))
         if reached:
             _check_scores(task, [*("random", actions), _some_law(game)])
 
@@ -118,7 +119,7 @@ def _check_ways(
     laws: Mapping[int, Law],
     start: Mapping[Position, Fraction],
 ) -> Array:
-    """Check occupancies and outcomes in fractions, and that the mean outcome is the value.
+    """Check occupancies, outcomes and variance in fractions, and that the mean is the value.
 
     Returns:
         The occupancies.
@@ -132,30 +133,40 @@ def _check_ways(
                 f"occupancy must agree with the sum over all moves, {met[seat, state]}, got "
                 f"{found[state]} in state {state} of player {seat} in {task!r}"
             )
-    outcomes = outcome_distribution(policy, task, exact=True)
-    if outcomes != {payoff: chance for payoff, chance in paid.items() if chance}:
-        raise GameError(
-            f"outcome_distribution must agree with the sum over all moves, {_shown(paid)}, got "
-            f"{_shown(outcomes)} in {task!r}"
-        )
-    mean = sum((Fraction(payoff) * Fraction(p) for payoff, p in outcomes.items()), Fraction(0))
+    if not listing.pays_early(seat):
+        outcomes = outcome_distribution(policy, task, exact=True)
+        if outcomes != {payoff: chance for payoff, chance in paid.items() if chance}:
+            raise GameError(
+                f"outcome_distribution must agree with the sum over all moves, {_shown(paid)}, got "
+                f"{_shown(outcomes)} in {task!r}"
+            )
+    mean, variance = listing.moments(seat, laws, met)
     if mean != agent.value:
         raise GameError(
             f"forward and backward computation must agree, got {mean} and {agent.value} in {task!r}"
         )
+    if variance != agent.variance:
+        raise GameError(
+            f"variance must agree with the sum over all moves, {variance}, got {agent.variance} in "
+            f"{task!r}"
+        )
     return found
 
 
-def _check_floats(agent: Evaluation, policy: Any, met: Array) -> None:
-    """Compare occupancies in floats with those in fractions, and outcomes with the value."""
-    task, rounded = agent.task, occupancy(policy, agent.task)
+def _check_floats(
+    floats: Evaluation, exact: Evaluation, policy: Any, met: Array, has_law: bool
+) -> None:
+    """Compare occupancies and variance in floats with fractions, and outcomes with the value."""
+    task, rounded = floats.task, occupancy(policy, floats.task)
     for state in states_of(task.game, task.seat).tolist():
         found, wanted = float(rounded[state]), float(met[state])
         _require_close(f"occupancy of state {state}", found, wanted, 1.0, task)
-    outcomes = outcome_distribution(policy, task)
-    mean = sum(payoff * chance for payoff, chance in outcomes.items())
     size = largest_payoff(task.game)
-    _require_close("outcome_distribution", float(mean), float(agent.value), size, task)
+    if has_law:
+        outcomes = outcome_distribution(policy, task)
+        mean = sum(payoff * chance for payoff, chance in outcomes.items())
+        _require_close("outcome_distribution", float(mean), float(floats.value), size, task)
+    _require_close("variance", float(floats.variance), float(exact.variance), size * size, task)
 
 
 def _check_scores(task: Task, policies: list[Any]) -> None:
