@@ -1,0 +1,5 @@
+"""Yahtzee: the rules."""
+
+from .game import Yahtzee
+
+__all__ = ["Yahtzee"]
