@@ -172,23 +172,27 @@ class DeterministicPolicy(TablePolicy):
 
     def probabilities_in(self, states: IntArray, arithmetic: Arithmetic) -> Array:
         """Give 1 to the action chosen, 0 to all others."""
-        chosen = np.arange(self.shape[1]) == self._rows[states][:, None]
+        chosen = np.arange(self.shape[1]) == self._chosen(states)[:, None]
         law: Array = chosen.view(np.int8).astype(arithmetic.dtype)  # booleans as objects stay so
         return law
 
     def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
         """Pick the number of the action chosen."""
-        picked: Array = numbers[np.arange(len(states)), self._rows[states]]
+        picked: Array = numbers[np.arange(len(states)), self._chosen(states)]
         return picked
 
     def likeliest(self, states: IntArray) -> IntArray:
-        """Read the action from the table."""
-        chosen: IntArray = self._rows[states].astype(np.int64)
-        return chosen
+        """Give the action."""
+        return self._chosen(states).astype(np.int64)
 
     def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
-        """Read the action from the table; nothing is drawn."""
+        """Give the action; nothing is drawn."""
         return self.likeliest(states)
+
+    def _chosen(self, states: IntArray) -> IntArray:
+        """Give the action in each state in few bytes, shape (state,)."""
+        chosen: IntArray = self._rows[states]
+        return chosen
 
 
 class StochasticPolicy(TablePolicy):

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...core import FLOATS, Arithmetic, Array, Game, InputError, IntArray, Stage
 from ...core.positions import legal_in
-from ..policies.kinds import Policy
+from ..policies.kinds import Policy, UniformPolicy
 from .rounding import decision_roundings
 
 
@@ -73,6 +73,12 @@ class Players:
         self._policies, self._worst, self._partial = policies, worst, partial
         self._range = arithmetic.payoff_range(game)
         self.tie = arithmetic.tie(game) if self.free else 0.0
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether one player plays alone, and each legal action with the same probability."""
+        alone = self.game.num_players == 1 and not self._partial
+        return alone and isinstance(self._policies.get(self.seat), UniformPolicy)
 
     def in_floats(self) -> "Players":
         """Give the same players, with floats as arithmetic."""

@@ -1,5 +1,6 @@
-"""Yahtzee: the rules."""
+"""Yahtzee: the rules, and sweeps that hold numbers between turns only."""
 
 from .game import Yahtzee
+from .sweeps import YahtzeeSweeps
 
-__all__ = ["Yahtzee"]
+__all__ = ["Yahtzee", "YahtzeeSweeps"]

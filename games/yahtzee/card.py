@@ -136,20 +136,17 @@ class Scoring(NamedTuple):
         wild = self.is_joker(still_open, rolls) & (still_open & self._own_box(rolls) == 0)
         scored = np.where(wild, points().wild[rolls, boxes], points().plain[rolls, boxes])
         further = (points().five.take(rolls) >= 0) & (holds_fifty > 0)
-        return scored + self.bonus * further
+        paid: IntArray = scored + self.bonus * further
+        return paid
 
 
 def largest_total(chosen: int, bonus: int) -> int:
     """Give the largest points of a game: a Yahtzee in each turn, and in the box for it first."""
     boxes = boxes_in(chosen)
-    above = sum(MOST[box] for box in boxes if box < FACES)
-    further = bonus * (len(boxes) - 1) * (YAHTZEE in boxes)
-    return sum(MOST[box] for box in boxes) + UPPER_BONUS * (above >= ENOUGH) + further
-
-
-def smallest_total(chosen: int) -> int:
-    """Give the smallest points of a game: five ones in ``chance``, once ``ones`` is filled."""
-    return 5 * (CHANCE in boxes_in(chosen))
+    total: int = sum(MOST[box] for box in boxes)
+    if sum(MOST[box] for box in boxes if box < FACES) >= ENOUGH:
+        total += UPPER_BONUS
+    return total + bonus * (len(boxes) - 1) if YAHTZEE in boxes else total
 
 
 def upper_totals(filled: Sequence[int]) -> list[int]:

@@ -9,8 +9,18 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core.types import BoolArray, IntArray, frozen
-from .card import ENOUGH, FIFTY, UPPER, UPPER_BONUS, YAHTZEE, Scoring, boxes_in, points
-from .card import FACES, upper_totals
+from .card import (
+    ENOUGH,
+    FIFTY,
+    UPPER,
+    UPPER_BONUS,
+    YAHTZEE,
+    Scoring,
+    boxes_in,
+    points,
+    upper_totals,
+)
+from .dice import FACES
 
 
 class Taken(NamedTuple):
@@ -43,7 +53,9 @@ class Contexts:
             self._ranks[left, totals] = np.arange(len(totals))
         subsets = [part for part in range(1, chosen + 1) if part & ~chosen == 0]
         subsets.sort(key=lambda part: (-part.bit_count(), part))
-        sheets, self.levels, count = [], [], 0
+        sheets: list[tuple[int, int, list[int]]] = []
+        self.levels: list[int] = []
+        count = 0
         for part in subsets:
             turn = chosen.bit_count() - part.bit_count()
             if turn == len(self.levels):

@@ -28,26 +28,28 @@ from typing_extensions import override
 
 from ...core.arithmetic import EXACT, FLOATS, Arithmetic
 from ...core.checks import at_least, one_of
+from ...core.errors import InputError
 from ...core.game import Game
-from ...core.sizes import Cost, check_sizes
+from ...core.sizes import Cost, check_sizes, show
 from ...core.types import Array, BoolArray, IntArray, Move, frozen
 from .card import (
     ALL,
     BOXES,
     ENOUGH,
+    YAHTZEE,
     Joker,
     Scoring,
     boxes_in,
     largest_total,
     names_of,
     read_boxes,
-    smallest_total,
 )
 from .contexts import Contexts, has_box
 from .dice import DICE, FACES, KEEPS, ROLLS, dice
 
 #: Rolls after the first one, and states of a turn.
 MORE = 2
+MOST_BONUS = 10**6
 IN_TURN = (MORE + 1) * ROLLS
 
 
@@ -87,14 +89,13 @@ class Yahtzee(Game):
     def __init__(self, joker: Joker = "forced", bonus: int = 100, boxes: str = ALL) -> None:
         self.joker: Joker = one_of("joker", joker, get_args(Joker))
         self.bonus = at_least("bonus", bonus, 0)
+        if self.bonus > MOST_BONUS:
+            raise InputError(f"bonus must be at most {MOST_BONUS}, got {show(bonus)}")
         chosen = read_boxes(boxes)
         self.boxes = names_of(chosen)
         check_sizes(self)
         self.chosen = tuple(boxes_in(chosen))
-        self.payoff_range = (
-            float(smallest_total(chosen)),
-            float(largest_total(chosen, self.bonus)),
-        )
+        self.payoff_range = (0.0, float(largest_total(chosen, self.bonus)))
         self.contexts = Contexts(chosen, Scoring(joker == "forced", self.bonus))
         self.num_states = len(self.contexts) * IN_TURN
         self.laws = frozen(self._laws(FLOATS))
@@ -102,11 +103,11 @@ class Yahtzee(Game):
         self._numbers = frozen(_numbers())
 
     @staticmethod
-    def cost(exact: bool, boxes: str, bonus: float) -> Cost:
+    def cost(exact: bool, boxes: str) -> Cost:
         """Estimate states, memory and time (see ``sizes``)."""
         played = boxes_in(read_boxes(boxes))
         above = sum(box < FACES for box in played)
-        sheets = 2.0 ** len(played) * (1.5 if bonus and BOXES.index("yahtzee") in played else 1)
+        sheets = 2.0 ** len(played) * (1.5 if YAHTZEE in played else 1)
         contexts = sheets * min(1 + 2.5 * above**1.6, 44)
         number = 28 + 5 * len(played) if exact else 0
         states, once = contexts * IN_TURN, min(contexts, 256) * IN_TURN
@@ -132,7 +133,7 @@ class Yahtzee(Game):
         known = self.contexts
         is_open = has_box(known.still_open[:, None], np.arange(len(BOXES)))
         seen = np.column_stack([is_open, known.upper, known.holds_fifty])
-        return seen.astype(np.int8)  # type: ignore[return-value]
+        return seen.astype(np.int8)
 
     @override
     def observe(self, states: IntArray, seat: int) -> IntArray:

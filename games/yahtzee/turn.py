@@ -19,17 +19,15 @@ pairs. Sums are taken in this order; maxima do not depend on the order.
 """
 
 from functools import cache
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.types import Array, FloatArray, IntArray
+from ...core.arithmetic import FLOATS, Arithmetic
+from ...core.types import Array, BoolArray, FloatArray, Fold, IntArray
 from .card import BOXES, points
 from .contexts import Contexts, has_box
 from .dice import DICE, FACES, FIRSTS, KEEPS, ROLLS, dice
-
-#: How the values of all legal actions make the value of a state.
-Fold: TypeAlias = Literal["best", "mean"]
 
 
 def mean_of_rolls(values: Array, whole: bool = False) -> Array:
@@ -120,20 +118,38 @@ def folded_boxes(
             combine(found, worth[scores], out=found)
     counts = np.tile(np.bitwise_count(still_open).astype(np.int64), (ROLLS, 1))
     wild = np.flatnonzero(points().five >= 0)
-    legal, worth = boxes_of(known, columns, wild, later)
+    legal, worth, _ = boxes_of(known, columns, wild[:, None], later, FLOATS)
     found[wild] = combine.reduce(np.where(legal, worth, _neutral(fold)), axis=2)
     counts[wild] = legal.sum(axis=2)
     return found, counts
 
 
 def boxes_of(
-    known: Contexts, columns: IntArray, rolls: IntArray, later: Array
-) -> tuple[Any, Array]:
-    """Say which boxes some dice may take, and their values, both of shape (dice, context, box)."""
+    known: Contexts, columns: IntArray, rolls: IntArray, later: Array, arithmetic: Arithmetic
+) -> tuple[BoolArray, Array, int]:
+    """Say which boxes some dice may take, and what these are worth.
+
+    Args:
+        known: all contexts.
+        columns: contexts, of any shape.
+        rolls: dice, whose shape is broadcast with that of the contexts.
+        later: as in ``folded_boxes``.
+        arithmetic: of the values.
+
+    Returns:
+        Whether a box may be taken, and its value, meaningless if not, both of shape (..., box);
+        and the factor by which the values are multiplied, 1 in floats.
+    """
     boxes = np.arange(len(BOXES))
-    legal = has_box(known.allowed(columns, rolls[:, None])[..., None], boxes)
-    taken = known.take(columns[:, None], rolls[:, None, None], boxes)
-    return legal, later.take(np.where(legal, taken.contexts, 0)) + taken.points
+    legal = has_box(known.allowed(columns, rolls)[..., None], boxes)
+    taken = known.take(columns[..., None], rolls[..., None], boxes)
+    targets = np.where(legal, taken.contexts, len(known))
+    if arithmetic.rounds:
+        return legal, later.take(targets) + taken.points, 1
+    used, places = np.unique(targets, return_inverse=True)
+    whole, scale = arithmetic.whole(later[used])
+    worth = whole[places.reshape(targets.shape)] + arithmetic.scaled(taken.points, scale)
+    return legal, worth, scale
 
 
 def folded_turn(
