@@ -20,10 +20,17 @@ from .types import Array, Decide, IntArray
 
 
 class PayoffLaw:
-    """Probability of each payoff to one player, added up as games end."""
+    """Probability of each payoff to one player, added up as games end.
+
+    Attributes:
+        chances: by payoff.
+        is_known: False if moves pay before the end: states do not hold the payoffs so far, so that
+            the law of their total is unknown.
+    """
 
     def __init__(self) -> None:
         self.chances: dict[Any, Any] = {}
+        self.is_known = True
 
     def add(self, payoffs: Array, mass: Array) -> None:
         """Add the mass of some ends of games to that of the payoff of each, both (way,)."""
@@ -41,9 +48,11 @@ class Block(ABC):
         successors: numbers of the later blocks to which moves lead.
         is_swept_whole: whether the block is a game without cycles that has a sweep of its own,
             whose length is known.
+        pays_early: whether a move pays a player for whom the game goes on.
     """
 
     is_swept_whole: bool = False
+    pays_early: bool = False
 
     groups: IntArray
     places: IntArray
@@ -61,6 +70,24 @@ class Block(ABC):
         Args:
             values: of later blocks, of the kind that ``Sweeps.values`` gives; None if neither they
                 nor the end are worth anything.
+        """
+
+    @abstractmethod
+    def deviations(self, values: Any, spreads: Any) -> Any:
+        """Give squared deviations as gains, with which ``backward`` finds variances.
+
+        With r what a way pays, V(s) the value of a position s and V(s') that of the next, the
+        variance W of what is still paid to a player whose opponents and who itself have policies is
+
+            W(s) = mean of (r + V(s') - V(s))^2 + W(s'),
+
+        by the law of total variance. Deviations may also be taken a turn at a time: from the value
+        of its beginning, ``Values.centres``, about which the numbers inside the turn then are.
+
+        Args:
+            values: of all positions.
+            spreads: what ``backward`` has found of later blocks, of the kind that ``Sweeps.values``
+                gives.
         """
 
     @abstractmethod

@@ -52,7 +52,7 @@ def require_moves(
     """
     require_shapes(game, len(states), move)
     require_later(order_of(game), seats, states, actions, move)
-    wrong = _wrong_payoffs(game, move)
+    wrong = _wrong_payoffs(game, seats, states, move)
     if wrong is not None:
         entries, said = wrong
         row = int(np.argmax(entries.any(axis=1)))
@@ -62,7 +62,9 @@ def require_moves(
         )
 
 
-def _wrong_payoffs(game: Game, move: Move) -> tuple[BoolArray, str] | None:
+def _wrong_payoffs(
+    game: Game, seats: IntArray, states: IntArray, move: Move
+) -> tuple[BoolArray, str] | None:
     """Find the wrong payoffs, (move, player), and the requirement they break; None if right."""
     payoffs, over = move.payoffs, move.over
     exact = payoffs.dtype == object
@@ -71,18 +73,43 @@ def _wrong_payoffs(game: Game, move: Move) -> tuple[BoolArray, str] | None:
     ends: Any = game.exact_range if exact else range_of(game)
     low, high = ends
     close = 0 if exact else CLOSE * max(abs(low), abs(high))
-    if payoffs[~over].any():  # NaN, too
-        return ~over & (payoffs != 0), "must be zero until it is over for the player"
-    paid = payoffs[over]  # all other payoffs are 0; comparing fractions is slow
+    early = bool(payoffs[~over].any())  # NaN, too
+    if early:  # the rest of the game is worth from low to high, before the move and after it
+        span = high - low + 2 * close
+        wrong = ~over & ~((payoffs >= -span) & (payoffs <= span))
+        if wrong.any():
+            said = f"must be at most {float(high - low)} in size, the span of payoff_range,"
+            return wrong, f"{said} while the game goes on"
+        if (wrong := _in_cycles(game, seats, states, move)).any():
+            return (
+                wrong,
+                "must be zero where a move stays in a block with a cut, for a finite total",
+            )
+    paid = payoffs[over]  # comparing fractions is slow
     if not ((paid >= low - close) & (paid <= high + close)).all():
         inside = (payoffs >= low - close) & (payoffs <= high + close)
         return over & ~inside, f"must be in payoff_range, {float(low)} to {float(high)}"
-    if game.zero_sum and len(paid):
-        rows = np.flatnonzero(over[:, 0] | over[:, 1])
-        sums = payoffs[rows, 0] + payoffs[rows, 1]
-        right = over[rows, 0] & over[rows, 1] & (np.abs(sums - (low + high)) <= 2 * close)
+    if game.zero_sum and (early or len(paid)):
+        rows = np.flatnonzero(over[:, 0] | over[:, 1]) if not early else np.arange(len(over))
+        ends = over[rows, 0]
+        sums = payoffs[rows, 0] + payoffs[rows, 1] - (low + high) * ends
+        right = (ends == over[rows, 1]) & (np.abs(sums) <= 2 * close)
         if not right.all():
             wrong = np.zeros(over.shape, dtype=bool)
             wrong[rows[~right]] = True
-            return wrong, f"of a zero-sum game must add up to {float(low + high)} at once"
+            said = f"of a zero-sum game must add up to {float(low + high)} at once"
+            return wrong, said + (", and to 0 before" if early else "")
     return None
+
+
+def _in_cycles(game: Game, seats: IntArray, states: IntArray, move: Move) -> BoolArray:
+    """Find payoffs that a game can get again and again, as a cycle passes: (move, player)."""
+    wrong = np.zeros(move.over.shape, dtype=bool)
+    if game.has_cycles:
+        order, early = order_of(game), ~move.over & (move.payoffs != 0)
+        rows = np.flatnonzero(early.any(axis=1))
+        before = order.blocks[seats[rows], states[rows]]
+        stays = order.blocks[move.seats[rows], move.states[rows]] == before
+        circles = rows[stays & np.isin(before, order.blocks[order.cut])]
+        wrong[circles] = early[circles]
+    return wrong

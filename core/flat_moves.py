@@ -33,7 +33,8 @@ class FlatMoves:
         targets: position that a way leads to, seat * num_states + state, shape (way,).
         numbers: of its chance, shape (seat, way); 0, for no chance, if the game is over for the
             seat.
-        gains: expected payoffs of the ways that end the game, shape (seat, move).
+        gains: expected payoffs of the moves, shape (seat, move).
+        pays_early: whether a move pays one of the seats for which the game goes on.
     """
 
     mask: BoolArray
@@ -41,6 +42,7 @@ class FlatMoves:
     targets: IntArray
     numbers: IntArray
     gains: Array
+    pays_early: bool
 
     def sources(self) -> IntArray:
         """Give the number of the position that each way leads from, shape (way,)."""
@@ -58,6 +60,7 @@ class FlatMoves:
             self.targets[ways],
             self.numbers[:, ways],
             self.gains[:, moves],
+            self.pays_early,
         )
 
     def divided(self, places: IntArray) -> tuple["FlatMoves", Onward]:
@@ -121,13 +124,15 @@ def _listed(
     mask[rows, actions] = True
     effect, over = ways.effect, ways.effect.over[:, seats].T  # (seat, way)
     gains = arithmetic.zeros(len(seats), len(rows))
-    for row, ends in enumerate(over):
-        worth = ways.chances[ends] * effect.payoffs[ends, seats[row]]
-        np.add.at(gains[row], ways.moves[ends], worth)
+    pays_early = False
+    for row, (seat, ends) in enumerate(zip(seats, over, strict=True)):
+        pays = effect.payoffs[:, seat].astype(bool)
+        np.add.at(gains[row], ways.moves[pays], ways.chances[pays] * effect.payoffs[pays, seat])
+        pays_early = pays_early or bool((pays & ~ends).any())
     kind = np.min_scalar_type(game.laws.size)
     numbers: Any = np.where(over, 0, 1 + ways.entries).astype(kind)
     after = effect.seats * game.num_states + effect.states
-    moves = FlatMoves(mask, np.bincount(ways.moves), after, numbers, gains)
+    moves = FlatMoves(mask, np.bincount(ways.moves), after, numbers, gains, pays_early)
     return moves.only(numbers.any(axis=0))
 
 
@@ -139,6 +144,7 @@ def joined(parts: Sequence[FlatMoves]) -> FlatMoves:
         np.concatenate([part.targets for part in parts]),
         np.concatenate([part.numbers for part in parts], axis=1),
         np.concatenate([part.gains for part in parts], axis=1),
+        any(part.pays_early for part in parts),
     )
 
 

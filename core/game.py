@@ -6,10 +6,14 @@ outcomes, and the rules give the next position. Games are finite: the positions 
 and every move leads to a later stage or ends the game. In a game with cycles the stages fall into
 blocks, and a move may also lead back to the cut of its block (``block``).
 
+A player's payoff of a game is the sum of what the moves pay. Most games pay once, at their end.
+Where points add up, each move may pay, so that no state has to hold the points so far.
+
 The game is over for a player once its payoff is settled, though other players may play on: a player
 who is beaten in a round of four has no further part in the round. A state does not say whether the
 game is over for players other than the player to move. The value of a position *to another player*
-is therefore the value under the condition that the game is not over for that player.
+is therefore the value under the condition that the game is not over for that player: what moves say
+of a player after the end of its game does not count.
 
 The class ``Sweeps`` computes values of any game by listing its moves. A game with more structure
 may have a class of sweeps of its own (``sweeps_for``).
@@ -52,9 +56,11 @@ class Game(metaclass=Sealed):
         num_actions: actions are 0, ..., num_actions - 1.
         observation_sizes: number of values of each component of an observation.
         observation_names: names of the components of an observation.
-        payoff_range: smallest and largest payoff of a player.
+        payoff_range: smallest and largest payoff of a player, from any position on to the end: a
+            range that holds all values. If moves pay before the end it may be wider than the range
+            of totals of whole games.
         zero_sum: whether the payoffs of two players always add up to the same total, so that
-            what one wins the other loses.
+            what one wins the other loses: to that total at the end, to 0 in any move before.
         has_cycles: whether moves may lead back; if so, the game has the method ``block``.
         laws: probabilities of outcomes, shape (law, outcome); ``law`` gives the row of a move.
         cost: estimates memory and time from the arguments (see ``sizes``); None for no estimate.
@@ -122,7 +128,10 @@ class Game(metaclass=Sealed):
     def advance(
         self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
     ) -> Move:
-        """Apply the rules to a batch of legal moves whose chance outcomes are known."""
+        """Apply the rules to a batch of legal moves whose chance outcomes are known.
+
+        In a game with cycles a move that stays in a block with a cut pays nothing before the end.
+        """
 
     def exact_advance(
         self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray

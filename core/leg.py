@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -22,7 +23,7 @@ class Leg:
         contexts: what the player sees of each context, shape (context, component).
         following: context that each result leads to, shape (result, context), counted over all
             legs; meaningless where all payoffs are settled.
-        payoffs: fractions or whole numbers, shape (result, context, player), 0 where not settled.
+        payoffs: fractions or whole numbers that results pay, shape (result, context, player).
         settled: whether a result settles a player's payoff, of the same shape.
         starts: contexts come in groups of equal size, the states of a group in a row: state s of
             the turn in context c of group g, which has ``width`` contexts, is the state
@@ -58,6 +59,11 @@ class Leg:
     def _floats(self) -> Array:
         return frozen(self.payoffs.astype(np.float64))
 
+    @cached_property
+    def pays_early(self) -> bool:
+        """Whether a result pays a player whose game goes on."""
+        return bool(self.payoffs[~self.settled].any())
+
     @property
     def width(self) -> int:
         """Number of contexts of a group."""
@@ -67,7 +73,8 @@ class Leg:
 def require_legs(legs: Sequence[Leg], has_cycles: bool) -> None:
     """Check that results lead to later legs, which roll alike, or settle all payoffs.
 
-    In a game with cycles a result may lead to any context of its block, or of a later one.
+    In a game with cycles a result may lead to any context of its block, or of a later one, and pays
+    only what it settles.
 
     Raises:
         GameError: naming the first result that does not.
@@ -78,6 +85,8 @@ def require_legs(legs: Sequence[Leg], has_cycles: bool) -> None:
         blocks = np.concatenate([leg.blocks for leg in legs if leg.blocks is not None])
         if len(blocks) < contexts:
             raise GameError("each leg of a game with cycles must have blocks")
+        if any(leg.pays_early for leg in legs):
+            raise GameError("a result of a game with cycles must pay nothing where not settled")
     first = 0  # context of the leg, counted over all legs
     for number, leg in enumerate(legs):
         if not np.array_equal(leg.turn.rolls, legs[0].turn.rolls):
@@ -116,3 +125,32 @@ def led_back(legs: Sequence[Leg], blocks: IntArray) -> BoolArray:
         cut[targets[blocks[targets] == blocks[first + context]]] = True
         first += len(leg.contexts)
     return cut
+
+
+def extremes(legs: Sequence[Leg]) -> tuple[Fraction, Fraction]:
+    """Give the smallest and the largest payoff from any context on, whatever the results."""
+    if not any(leg.pays_early for leg in legs):
+        paid = {payoff for leg in legs for payoff in leg.payoffs[leg.settled].tolist()}
+        return Fraction(min(paid)), Fraction(max(paid))
+    last = sum(len(leg.contexts) for leg in legs)
+    low, high = np.zeros((2, last, legs[0].payoffs.shape[-1]), dtype=object)
+    for leg in reversed(legs):
+        own, last = slice(last - len(leg.contexts), last), last - len(leg.contexts)
+        following = np.where(leg.ends, 0, leg.following)
+        for table, best in ((low, np.min), (high, np.max)):
+            worth = leg.payoffs + np.where(leg.settled, 0, table[following])
+            table[own] = best(worth, axis=0)
+    return Fraction(low.min()), Fraction(high.max())
+
+
+def adds_up(legs: Sequence[Leg], total: Fraction) -> bool:
+    """Say whether two players' payoffs are settled together, in that total, and are 0 before."""
+    for leg in legs:
+        both = leg.settled.all(axis=-1)
+        if (leg.settled.any(axis=-1) != both).any():
+            return False
+        if (leg.payoffs[both].sum(axis=-1) != total).any():
+            return False
+        if leg.pays_early and (leg.payoffs[~both].sum(axis=-1) != 0).any():
+            return False
+    return True

@@ -50,6 +50,33 @@ class LegPart:
         results, contexts = np.nonzero(~self.leg.settled[:, self.columns, seat])
         return results, contexts, self.leg.following[:, self.columns][results, contexts]
 
+    def paid(self, seats: int | list[int], arithmetic: Arithmetic) -> Array:
+        """Give what results pay, shape (..., result, context)."""
+        return _of_seats(self.leg.paid(arithmetic), seats)[..., self.columns]
+
+    def ahead(self, seats: int | list[int], between: Array) -> Array:
+        """Give what follows results is worth, 0 where settled: shape (..., result, context).
+
+        Args:
+            seats: the players.
+            between: values before the first roll of all contexts, shape (..., context).
+        """
+        following = np.where(self.leg.ends[:, self.columns], 0, self.leg.following[:, self.columns])
+        settled = _of_seats(self.leg.settled, seats)[..., self.columns]
+        return np.where(settled, 0, between[..., following])
+
+    def deviations(self, seat: int, between: Array, arithmetic: Arithmetic) -> Array:
+        """Give squared deviations from the value before the first roll, (result, context).
+
+        Args:
+            seat: the player.
+            between: values before the first roll of all contexts, shape (context,).
+            arithmetic: of the values.
+        """
+        worth = self.paid(seat, arithmetic) + self.ahead(seat, between)
+        away: Array = worth - between[self.own]
+        return away * away
+
     def settled(self, seat: int, ended: Array, arithmetic: Arithmetic) -> tuple[Array, Array]:
         """List a player's payoffs that results settle, and the mass of each, both of shape (way,).
 
@@ -79,20 +106,20 @@ class LegPart:
     def backward(
         self,
         decide: Decide,
+        gains: Array | int,
         between: Array,
         seats: int | list[int],
         arithmetic: Arithmetic,
-        pays: bool = True,
     ) -> tuple[Values, Array]:
         """Sweep the turn backward (see ``Turn.backward``).
 
         Args:
             decide: as in ``Sweeps.backward``, or for several seats ``Sweeps.backward_together``.
+            gains: what results pay, (result, context) or (seat, result, context); 0 for nothing.
             between: values before the first roll of the contexts that follow, shape (context,),
                 counted over all legs, or (seat, context).
             seats: for whom values are computed. Several make a first axis of all arrays.
             arithmetic: of the values.
-            pays: whether settled payoffs count.
 
         Returns:
             Values of the states, shape (state, context), and before the first roll, (context,).
@@ -103,13 +130,8 @@ class LegPart:
             by_state = expected.swapaxes(-2, -1).reshape(*rows, count * columns, actions)
             return decide(self._stage(piece, arithmetic), by_state).reshape(*rows, count, columns)
 
-        leg, paid = self.leg, arithmetic.number(0)
-        if pays:
-            paid = _of_seats(leg.paid(arithmetic), seats)[..., self.columns]
-        following = np.where(leg.ends[:, self.columns], 0, leg.following[:, self.columns])
-        settled = _of_seats(leg.settled, seats)[..., self.columns]
-        ends = np.where(settled, paid, between[..., following])
-        return leg.turn.backward(decide_states, ends, arithmetic)
+        ends = gains + self.ahead(seats, between)
+        return self.leg.turn.backward(decide_states, ends, arithmetic)
 
     def forward(
         self, decide: Decide, begun: Array, entering: Array, arithmetic: Arithmetic

@@ -17,7 +17,14 @@ from .contract import order_of
 from .flat_moves import FlatMoves, small
 from .game import Game
 from .graphs import connected
-from .listing import batches, law_roundings, list_moves, move_roundings, possible_outcomes
+from .listing import (
+    batches,
+    law_roundings,
+    list_moves,
+    move_roundings,
+    possible_outcomes,
+    worth_of,
+)
 from .sizes import PIECE
 from .steps import Step, divided_by_level
 from .types import Array, Decide, IntArray, Stage
@@ -63,6 +70,7 @@ class ListedBlock(Block):
         places[positions] = np.arange(count)
         places[positions[self._cut]] = count + np.arange(len(self._cut))
         self._moves, self.onward = moves.divided(places)
+        self.pays_early = moves.pays_early
         places[positions] = -1
         self.groups, self.places = connected(*self._connections(), self._cut, count)
         self._ones = np.broadcast_to(np.ones(1, arithmetic.dtype), count)
@@ -112,10 +120,26 @@ class ListedBlock(Block):
         """Compute what moves that leave the block are paid and worth, shape (seat, move)."""
         if values is None:
             return np.zeros_like(self._moves.gains)
-        gains: Array = self._moves.gains.copy()
+        return self._with_later(self._moves.gains.copy(), values)
+
+    def _with_later(self, gains: Array, values: Values) -> Array:
+        """Add to gains, (seat, move), the worth of the positions to which moves leave the block."""
         worth = self._chances[self.onward.numbers[0]] * values.at(*self._after)
         np.add.at(gains[0], self.onward.moves, worth)
         return gains
+
+    def deviations(self, values: Values, spreads: Values) -> Array:
+        """List the moves anew, and add up the squared deviations of their ways, (seat, move)."""
+        game, (_, states) = self._game, self._positions
+        squares = self._arithmetic.zeros(*self._moves.mask.shape)
+        for mover, mine in self._of_players():
+            for own in (mine[batch] for batch in batches(game, mine)):
+                rows, actions, ways = list_moves(game, mover, states[own], self._arithmetic)
+                before = values.at(mover, states[own])[rows]
+                away = worth_of(ways, self._seats[0], values) - before[ways.moves]
+                at = own[rows[ways.moves]], actions[ways.moves]
+                np.add.at(squares, at, ways.chances * away * away)
+        return self._with_later(squares[self._moves.mask][None], spreads)
 
     def at_cut(self, values: Values) -> Array:
         """Pick the values of the positions of the cut."""
@@ -255,7 +279,7 @@ class ListedBlock(Block):
 
     def roundings(self, decision: int, stay: float) -> float:
         """Count a move and a decision for each, and one addition of what leaves the block."""
-        return (stay + 1) * (move_roundings(self._game) + 1 + decision)
+        return (stay + 1) * (move_roundings(self._game, self.pays_early) + 1 + decision)
 
     def forward_roundings(self, decision: int) -> int:
         """Follow the ways: a position adds up all that lead to it, or that lead on from it."""

@@ -13,6 +13,7 @@ from .game import Game
 from .graphs import levels_of
 from .listed import ListedBlock
 from .sizes import check_memory
+from .totals import require_totals
 from .types import IntArray
 
 #: Bytes of an outcome of a move and its share of the rest, while a block is made of them.
@@ -36,7 +37,8 @@ class ListedBlocks:
         count: number of blocks; one if the game has no cycles.
 
     Raises:
-        GameError: if a move breaks a rule, naming it.
+        GameError: if a move breaks a rule, naming it, or if payoffs add up to a total outside
+            ``payoff_range``.
         SizeError: if there are too many moves.
     """
 
@@ -46,6 +48,9 @@ class ListedBlocks:
         self._places: Any = np.full(self._order.stages.size, -1, dtype=np.int32)
         self._made: dict[int, ListedBlock] = {}
         listed = [(positions, self._list(positions)) for positions in self._positions()]
+        if any(moves.pays_early for _, moves in listed):
+            for seat in seats:
+                require_totals(game, seat, arithmetic)
         depths = self._depths(listed)
         self._levels = self._levels_in(listed)
         self.count = int(depths.max()) + 1

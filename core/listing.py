@@ -18,6 +18,7 @@ from .game import Game
 from .identity import once_a_game
 from .positions import legal_moves
 from .types import Array, FloatArray, IntArray, Move, frozen
+from .values import Values
 
 #: Number of ways that are listed at once, about 25 MB.
 BATCH = 2**17
@@ -135,10 +136,25 @@ def law_roundings(game: Game) -> int:
     return roundings_between(game.laws, exact_laws_of(game))
 
 
-def move_roundings(game: Game) -> int:
+def worth_of(ways: Ways, seat: int, values: Values) -> Array:
+    """Give what ways pay a player and lead to: shape (way,).
+
+    Args:
+        ways: the ways.
+        seat: the player.
+        values: of later positions to it.
+    """
+    goes_on = ~ways.effect.over[:, seat]
+    worth: Array = ways.effect.payoffs[:, seat].astype(ways.chances.dtype)  # they may be integers
+    worth[goes_on] += values.at(ways.effect.seats[goes_on], ways.effect.states[goes_on])
+    return worth
+
+
+def move_roundings(game: Game, pays_early: bool) -> int:
     """Bound the number of roundings in the expected value of an action.
 
-    A payoff, its probability, their product and each addition are rounded.
+    A payoff, its probability, their product and each addition are rounded. If moves pay while the
+    game goes on, payoffs and what follows are added up one by one.
     """
     most = int(np.count_nonzero(game.laws, axis=1).max())
-    return 1 + law_roundings(game) + most
+    return 1 + law_roundings(game) + most * (2 if pays_early else 1)

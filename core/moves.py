@@ -13,6 +13,7 @@ from .errors import SizeError
 from .game import Game
 from .listing import batches, list_moves
 from .positions import states_of
+from .totals import require_totals
 from .types import BoolArray, FloatArray, IntArray
 
 #: Largest number of outcomes of moves that are listed one by one: 570 MB.
@@ -30,7 +31,7 @@ class Moves(NamedTuple):
         leads_to: seat * num_states + state of the next position, shape (entry,); meaningless where
             the game is over.
         over: whether the game is over for the player, shape (entry,).
-        payoffs: what the player is paid, shape (entry,); 0 where the game goes on.
+        payoffs: what the player is paid, shape (entry,).
     """
 
     laws: IntArray
@@ -44,7 +45,8 @@ def flat_moves(game: Game, seat: int, player: int) -> Moves:
     """List the moves of a seat one by one, and check them.
 
     Raises:
-        GameError: if a move leads back or breaks another rule.
+        GameError: if a move leads back or breaks another rule, or if payoffs add up to a total
+            outside ``payoff_range``.
         SizeError: if there are too many.
     """
     own = states_of(game, seat)
@@ -65,4 +67,6 @@ def flat_moves(game: Game, seat: int, player: int) -> Moves:
         leads_to[entries] = effect.seats * game.num_states + effect.states
         over[entries], paid[entries] = effect.over[:, player], effect.payoffs[:, player]
         listed.append((leads_to, over, paid))
+    if any(paid[~over].any() for _, over, paid in listed):
+        require_totals(game, player, FLOATS)
     return Moves(laws, firsts, *(np.concatenate(column) for column in zip(*listed, strict=True)))

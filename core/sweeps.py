@@ -28,7 +28,7 @@ from .blocks import Block, Blocks
 from .game import Game
 from .identity import once_a_game
 from .listed_blocks import listed_blocks
-from .listing import list_ways
+from .listing import list_ways, worth_of
 from .moves import Moves, flat_moves
 from .positions import legal_moves, states_of
 from .turn_game import TurnGame
@@ -280,8 +280,6 @@ def expected_values(
     """
     checked = sweeps_of(game).is_listed
     ways = list_ways(game, seat, states, actions, arithmetic, checked)
-    goes_on, worth = ~ways.effect.over[:, seat], ways.effect.payoffs[:, seat].copy()
-    worth[goes_on] = values.at(ways.effect.seats[goes_on], ways.effect.states[goes_on])
     expected = arithmetic.zeros(len(states))
-    np.add.at(expected, ways.moves, ways.chances * worth)
+    np.add.at(expected, ways.moves, ways.chances * worth_of(ways, seat, values))
     return expected

@@ -5,19 +5,27 @@ belong to a block. Between legs a pass has one number a context: backward the va
 roll, forward the mass that enters (see ``turn_values``).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from typing_extensions import override
 
 from .arithmetic import Arithmetic
 from .blocks import Block, PayoffLaw
-from .leg_part import parts_of
+from .leg_part import LegPart, parts_of
 from .presentation import present
 from .turn_game import TurnGame
 from .turn_values import TurnMass, TurnValues
 from .types import Array, Decide, IntArray
+
+
+class TurnGains(NamedTuple):
+    """What results are worth, for ``TurnBlock.backward``."""
+
+    later: Array  # (context,) value of the contexts of later blocks before the first roll
+    around: Array | None = None  # (context,) values from which squared deviations are gained
 
 
 class TurnBlock(Block):
@@ -43,6 +51,7 @@ class TurnBlock(Block):
         self.successors = np.unique(game.blocks[self._later]).tolist()
         self._cut = np.flatnonzero(self._inside & game.is_cut)
         self.is_swept_whole = not len(self._cut)
+        self.pays_early = any(part.leg.pays_early for part in self._parts)
         self.groups, self.places = np.zeros_like(self._cut), np.arange(len(self._cut))
 
     @property
@@ -53,9 +62,12 @@ class TurnBlock(Block):
     # ------------------------------------------------------------------ backward
 
     @override
-    def gains(self, values: TurnValues | None) -> Array | None:
-        """Give the values of contexts of later blocks before the first roll, (context,)."""
-        return None if values is None else values.between
+    def gains(self, values: TurnValues | None) -> TurnGains | None:
+        return None if values is None else TurnGains(values.between)
+
+    @override
+    def deviations(self, values: TurnValues, spreads: TurnValues) -> TurnGains:
+        return TurnGains(spreads.between, around=values.between)
 
     @override
     def at_cut(self, values: TurnValues) -> Array:
@@ -64,11 +76,11 @@ class TurnBlock(Block):
 
     @override
     def backward(
-        self, decide: Decide, gains: Array | None, cut: Array, values: TurnValues | None = None
+        self, decide: Decide, gains: TurnGains | None, cut: Array, values: TurnValues | None = None
     ) -> Array:
-        between = self._arithmetic.zeros(len(self._inside)) if gains is None else gains.copy()
+        between = self._arithmetic.zeros(len(self._inside)) if gains is None else gains.later.copy()
         between[self._cut] = cut
-        found = self._pass(decide, between, pays=gains is not None)
+        found = self._pass(decide, between, lambda part: self._gained(part, gains))
         if values is not None:
             values.between[self._inside] = between[self._inside]
         return found
@@ -77,24 +89,35 @@ class TurnBlock(Block):
         """Give values of all contexts before the first roll to several players, (seat, context)."""
         assert isinstance(self._seats, list)
         between = self._arithmetic.zeros(len(self._seats), len(self._inside))
-        self._pass(decide, between, pays=True)
+        self._pass(decide, between, lambda part: part.paid(self._seats, self._arithmetic))
         return between
 
-    def _pass(self, decide: Decide, between: Array, pays: bool) -> Array:
+    def _gained(self, part: LegPart, gains: TurnGains | None) -> Array | int:
+        """Give what the results of a part pay, (result, context)."""
+        if gains is None:
+            return 0
+        if gains.around is None:
+            return part.paid(self._seats, self._arithmetic)
+        return part.deviations(self._seat, gains.around, self._arithmetic)
+
+    def _pass(
+        self, decide: Decide, between: Array, gained: Callable[[LegPart], Array | int]
+    ) -> Array:
         """Sweep the legs last to first.
 
         Args:
             decide: for one player or for several.
             between: values of contexts before the first roll, shape (..., context): those of the
                 cut and of later blocks. The others are filled in.
-            pays: whether settled payoffs count.
+            gained: gives what the results of a part pay.
 
         Returns:
             Values of the contexts of the cut as the pass finds them, shape (..., cut).
         """
         found = between.copy()
         for part in reversed(self._parts):
-            _, start = part.backward(decide, between, self._seats, self._arithmetic, pays)
+            gains = gained(part)
+            _, start = part.backward(decide, gains, between, self._seats, self._arithmetic)
             found[..., part.own] = start
             on = self._on[part.own]
             between[..., part.own[on]] = start[..., on]
@@ -203,11 +226,14 @@ class TurnBlock(Block):
 
     @override
     def roundings(self, decision: int, stay: float) -> float:
-        """Count a payoff, one more roll, and the longest way, or the rolls of each decision."""
-        more = 2 + int(self._game.laws.shape[1])
+        """Count a payoff, one more roll, and the longest way, or the rolls of each decision.
+
+        Where results pay early, each leg has a payoff and its sum with what follows.
+        """
+        more, each = 2 + int(self._game.laws.shape[1]), 2 * self.pays_early
         if self.is_swept_whole:
             return more + self._on_longest_way(
-                [part.leg.turn.backward_roundings(decision) for part in self._parts]
+                [part.leg.turn.backward_roundings(decision) + each for part in self._parts]
             )
         rolls = len(self._game.legs[0].turn.first_roll(self._arithmetic)[0])
         return (stay + 1) * (1 + 2 * (rolls + 1) + decision)

@@ -22,7 +22,7 @@ from .arithmetic import EXACT, FLOATS, Arithmetic
 from .checks import require_size
 from .errors import SizeError
 from .game import Game
-from .leg import Leg, led_back, require_legs
+from .leg import Leg, adds_up, extremes, led_back, require_legs
 from .lookup import Index, keys_of
 from .sizes import show
 from .types import Array, BoolArray, IntArray, Move, frozen
@@ -71,11 +71,10 @@ class TurnGame(Game):
         self.seen_in_turn = slice(first_seen, first_seen + turn.observations.shape[1])
         self._rolled = np.stack([leg.turn.rolled[0] for leg in legs])  # (leg, outcome)
         self.laws = frozen(self._laws(FLOATS))
-        paid = {payoff for leg in legs for payoff in leg.payoffs[leg.settled].tolist()}
-        self._range = low, high = Fraction(min(paid)), Fraction(max(paid))
+        self._range = low, high = extremes(legs)
         require_size(max(abs(low), abs(high)))
         self.payoff_range = (float(low), float(high))
-        self.zero_sum = num_players == 2 and self._adds_up(low + high)
+        self.zero_sum = num_players == 2 and adds_up(legs, low + high)
 
     def _number_states(self) -> None:
         """Number contexts and states: those of each group of contexts are in a row."""
@@ -114,16 +113,6 @@ class TurnGame(Game):
     def exact_range(self) -> tuple[Fraction, Fraction]:
         """Smallest and largest payoff."""
         return self._range
-
-    def _adds_up(self, total: Fraction) -> bool:
-        """Say whether two players' payoffs are settled together and add up to a total."""
-        for leg in self.legs:
-            both = leg.settled.all(axis=-1)
-            if (leg.settled.any(axis=-1) != both).any():
-                return False
-            if (leg.payoffs[both].sum(axis=-1) != total).any():
-                return False
-        return True
 
     # ------------------------------------------------------------------ rules
 

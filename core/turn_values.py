@@ -126,7 +126,17 @@ class TurnValues(TurnNumbers):
 
     @override
     def _swept(self, part: LegPart) -> Values:
-        return part.backward(self._decide, self.between, self._seat, self._arithmetic)[0]
+        paid = part.paid(self._seat, self._arithmetic)
+        return part.backward(self._decide, paid, self.between, self._seat, self._arithmetic)[0]
+
+    @override
+    def centres(self, seats: int | IntArray, states: IntArray) -> Array:
+        """Give the values before the first roll of the turns in which the positions are."""
+        centres = self._arithmetic.zeros(len(states))
+        movers = np.broadcast_to(seats, states.shape)
+        for number, where, _, contexts in self._game.locate(states, movers):
+            centres[where] = self.between[self._game.first_contexts[number] + contexts]
+        return centres
 
     @override
     def again(self, stage: Stage, expected: Array) -> Array:

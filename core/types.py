@@ -17,8 +17,8 @@ class Move(NamedTuple):
 
     seats: IntArray  # (move,) next player to move
     states: IntArray  # (move,) next state; meaningless if the game is over for all players
-    payoffs: Array  # (move, player), floats or fractions, zero until it is over for the player
-    over: BoolArray  # (move, player), whether the player's payoff is settled
+    payoffs: Array  # (move, player), floats or fractions: what the move pays the player
+    over: BoolArray  # (move, player), whether the game is over for the player, who gets no more
 
 
 class Start(NamedTuple):

@@ -53,6 +53,10 @@ class Values:
         numbers: Array = self[..., seats, states]
         return numbers
 
+    def centres(self, seats: int | IntArray, states: IntArray) -> Array:
+        """Give the values about which ``Block.deviations`` takes squares, of some positions."""
+        return self.at(seats, states)
+
     def total(self, seat: int) -> Any:
         """Add up the numbers of all positions of a player."""
         return self[seat].sum()

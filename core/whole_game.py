@@ -35,6 +35,10 @@ class WholeGame(Block):
         return None
 
     @override
+    def deviations(self, values: Any, spreads: Any) -> Any:
+        raise NotImplementedError("a game that pays at its end has a law of payoffs instead")
+
+    @override
     def at_cut(self, values: Any) -> Array:
         return self._arithmetic.zeros(0)
 

@@ -16,11 +16,13 @@ class RandomGame(Bare):
         has_cycles: whether moves lead back.
         seldom: a move of the first level that leads back does so with probability 1 - 1/seldom;
             0 for chances like all others.
+        pays: whether moves pay before the end; with cycles those moves that leave a block.
     """
 
     name = "RandomGame"
 
-    def __init__(self, seed=0, players=2, has_cycles=True, seldom=0):
+    def __init__(self, seed=0, players=2, has_cycles=True, seldom=0, pays=False):
+        self.pays = pays
         self.seed, self.players, self.has_cycles, self.seldom = seed, players, has_cycles, seldom
         self.num_players, self.zero_sum = players, players == 2
         rng = np.random.default_rng(seed)
@@ -54,6 +56,17 @@ class RandomGame(Bare):
         low, high = (-1, 2) if seed % 3 == 0 else (0, 1)
         self.payoff_range = (float(low), float(high))
         self._paid = rng.integers(700 * low, 700 * high + 1, shape)  # to player 0, times 700
+        if pays:
+            self._pay_early(rng, blocks, low, high)
+
+    def _pay_early(self, rng, blocks, low, high):
+        size = self.levels * self.width
+        stays = self._to // size == (np.arange(self.num_states) // size)[:, None, None]
+        early = rng.integers(-700, 701, self._paid.shape) * (rng.random(self._paid.shape) < 0.7)
+        early = np.where(stays & self.has_cycles, 0, early)
+        self._paid = np.where(self._over, self._paid, early)
+        most = blocks - 1 if self.has_cycles else blocks * self.levels - 1
+        self.payoff_range = (float(low - most), float(high + most))
 
     def mask(self, states):
         return self._legal[states]
@@ -73,8 +86,9 @@ class RandomGame(Bare):
         at = seats, states, actions, outcomes
         over = np.repeat(self._over[at][:, None], self.num_players, axis=1)
         first = np.array([Fraction(int(paid), 700) for paid in self._paid[at]], dtype=object)
-        both = np.stack([first, 1 - first], axis=1)[:, : self.num_players]
-        return Move(self._seats[at], self._to[at], np.where(over, both, Fraction(0)), over)
+        both = np.stack([first, self._over[at] - first], axis=1)[:, : self.num_players]
+        paid = both if self.pays else np.where(over, both, Fraction(0))
+        return Move(self._seats[at], self._to[at], paid, over)
 
     def stages(self):
         places = np.arange(self.num_states).reshape(-1, self.width)  # (block and level, place)

@@ -86,12 +86,14 @@ def fixed_point(players: Players) -> tuple[Values, float]:
             guess = players.within(trend.guess(middle))
         else:
             guess = block.at_cut(floats)
-        residual = _solve(block, players, values, arithmetic.from_floats(guess))
+        gains, first = block.gains(values), arithmetic.from_floats(guess)
+        residual = _solve(block, gains, players, values, first)
         if arithmetic.rounds:
             trend.add(block.at_cut(values))
             later = bounds[block.successors].max(initial=0.0)
             roundings = block.roundings(players.roundings, stays[number])
-            missed = values_error(roundings, largest_payoff(game)) + stays[number] * residual
+            size = largest_payoff(game, block.pays_early)
+            missed = values_error(roundings, size) + stays[number] * residual
             bounds[number] = upwards(later + missed)
     bound = float(bounds.max(initial=0.0))
     require_precision(game, bound)
@@ -110,7 +112,8 @@ def pass_error(game: Game, seat: int, arithmetic: Arithmetic, decision: int = 0)
     if not arithmetic.rounds:
         return 0.0
     (block,), (stay,) = sweeps_of(game).blocks(seat), longest_stays(game, seat)
-    bound = values_error(block.roundings(decision, stay), largest_payoff(game))
+    size = largest_payoff(game, block.pays_early)
+    bound = values_error(block.roundings(decision, stay), size)
     require_precision(game, bound)
     return bound
 
@@ -126,16 +129,16 @@ def _in_floats(players: Players) -> Values | None:
     return None
 
 
-def _solve(block: Block, players: Players, values: Values, cut: Array) -> Any:
+def _solve(block: Block, gains: Any, players: Players, values: Values, cut: Array) -> Any:
     """Find the values of one block, given those of later ones, and give the residual.
 
     Args:
         block: the block.
+        gains: of moves that leave it, and what its moves pay.
         players: the players of the game.
         values: the values of later blocks, to which those of this block are added.
         cut: a guess of the cut's values, shape (cut,).
     """
-    gains = block.gains(values)
     known: set[bytes] = set()
     in_turn = False  # whether the opponent responds before the other player chooses again
     for _ in range(MOST_ROUNDS):
@@ -205,7 +208,7 @@ def visits(
         start: mass before the first move.
         seat: mass goes on while the game is not over for this seat.
         arithmetic: of the mass.
-        law: payoffs to ``seat`` are added to it, unless it is None.
+        law: payoffs to ``seat`` are added to it, unless it is None or moves pay early.
 
     Returns:
         Expected visits and residual.
@@ -218,6 +221,8 @@ def visits(
             came = block.arrive(decide, mass)
             returning = solve_linear(block, returned, came, arithmetic)
             residual += _missed(block, returned, came, returning)
+        if law is not None and block.pays_early:
+            law.is_known, law = False, None
         block.forward(decide, mass, returning, law)
     return Visits(mass.frozen(), residual)
 

@@ -21,6 +21,11 @@ and the same after any number of moves. As every game ends, D is not positive. L
 
     |V(s) - V*(s)| <= eta N(s).
 
+If moves pay while the game goes on, V(s) is a mean of r_i + x_i with payoffs r_i. As B bounds all
+values, also those from the move on, r_i + x_i is at most B in size and r_i at most the span of the
+payoffs. The roundings of r_i and of x_i are not those of their sum, so that B plus the span takes
+the place of B in eta.
+
 Where t differs, t N is the largest expected sum of t; ``Block.roundings`` bounds it. In
 games with cycles ``cycles`` adds what its fixed points miss. A value that is computed as the total
 of two payoffs minus the other player's value has four roundings more.
@@ -67,9 +72,10 @@ def values_error(roundings: float, size: float) -> float:
     return upwards(gamma(roundings + 4) * size + roundings * _UNDERFLOW)
 
 
-def largest_payoff(game: Game) -> float:
-    """Give the size of the largest payoff."""
-    return float(max(map(abs, game.payoff_range)))
+def largest_payoff(game: Game, pays_early: bool = False) -> float:
+    """Give the size of the largest payoff or, if moves pay early, of one and of what follows."""
+    low, high = game.payoff_range
+    return float(max(map(abs, game.payoff_range))) + (float(high - low) if pays_early else 0.0)
 
 
 def decision_roundings(policies: Iterable[Policy]) -> int:

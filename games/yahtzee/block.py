@@ -20,7 +20,7 @@ from .card import BOXES
 from .contexts import has_box
 from .dice import DICE, FACES, FIRSTS, KEEPS, ROLLS, dice
 from .game import MORE, Yahtzee
-from .turn import boxes_of, folded_turn, mean_of_rolls
+from .turn import Later, boxes_of, folded_turn, mean_of_rolls
 
 #: Contexts that are swept at once: their numbers fit into the processor's cache.
 TOGETHER = 256
@@ -61,7 +61,7 @@ class Swept(NamedTuple):
 def swept_back(
     game: Yahtzee,
     columns: IntArray,
-    later: Array,
+    later: Later,
     decide: Decide | Fold,
     arithmetic: Arithmetic,
 ) -> Swept:
@@ -70,7 +70,7 @@ def swept_back(
     Args:
         game: the rules.
         columns: the contexts, shape (context,).
-        later: value of each context before its first roll, and last 0 for the end of the game.
+        later: what follows the turn.
         decide: of the states (see ``types.Decide``), or the same fold of all actions.
         arithmetic: of the values.
     """
@@ -225,11 +225,20 @@ class YahtzeeBlock(WholeGame):
     def __init__(self, game: Yahtzee, arithmetic: Arithmetic) -> None:
         super().__init__(arithmetic)
         self._game = game
+        self.pays_early = len(game.chosen) > 1
 
     @override
-    def backward(self, decide: Decide, gains: None, cut: Array, values: Any = None) -> Array:
-        known = self._game.contexts
-        later = self._arithmetic.zeros(len(known) + 1) if values is None else values.between
+    def deviations(self, values: Any, spreads: Any) -> Array:
+        """Give the values before turns, about which the squares of turns are taken."""
+        centres: Array = values.between
+        return centres
+
+    @override
+    def backward(
+        self, decide: Decide, gains: Array | None, cut: Array, values: Any = None
+    ) -> Array:
+        numbers = self._arithmetic.zeros(len(self._game.contexts) + 1)
+        later = Later(numbers if values is None else values.between, gains)
         fill(self._game, later, decide, self._arithmetic)
         return cut
 
@@ -268,7 +277,7 @@ class YahtzeeBlock(WholeGame):
 
 def fill(
     game: Yahtzee,
-    later: Array,
+    later: Later,
     decide: Decide | Fold,
     arithmetic: Arithmetic,
     told: Callable[[int], None] | None = None,
@@ -277,13 +286,13 @@ def fill(
 
     Args:
         game: the rules.
-        later: the values, which are filled in, and last 0 for the end of the game.
+        later: the values, which are filled in.
         decide: as in ``swept_back``.
         arithmetic: of the values.
         told: is called with the number of contexts after each batch of them.
     """
     for columns in reversed(batches(game)):
-        later[columns] = swept_back(game, columns, later, decide, arithmetic).start
+        later.values[columns] = swept_back(game, columns, later, decide, arithmetic).start
         if told is not None:
             told(len(columns))
 

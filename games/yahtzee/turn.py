@@ -26,8 +26,48 @@ import numpy as np
 from ...core.arithmetic import FLOATS, Arithmetic
 from ...core.types import Array, BoolArray, FloatArray, Fold, IntArray
 from .card import BOXES, points
-from .contexts import Contexts, has_box
+from .contexts import Contexts, Taken, has_box
 from .dice import DICE, FACES, FIRSTS, KEEPS, ROLLS, dice
+
+
+class Later(NamedTuple):
+    """What follows a turn.
+
+    Attributes:
+        values: of each context before its first roll, and last 0 for the end of the game, shape
+            (context + 1,).
+        centres: None, or values V of the same shape: a box is then worth a square, that of V before
+            the turn less the points and V after it, and ``values`` are sums of such squares.
+    """
+
+    values: Array
+    centres: Array | None = None
+
+    def worth(self, columns: IntArray, taken: Taken) -> FloatArray:
+        """Give what boxes are worth in floats, in the shape of ``taken``.
+
+        Args:
+            columns: the contexts before, whose shape is broadcast.
+            taken: what the boxes lead to.
+        """
+        after: FloatArray = self.values.take(taken.contexts)
+        if self.centres is None:
+            return after + taken.points
+        away = self.centres.take(taken.contexts) + taken.points - self.centres.take(columns)
+        return after + away * away
+
+    def whole(self, columns: IntArray, taken: Taken, arithmetic: Arithmetic) -> tuple[Array, int]:
+        """Give the same without rounding: integers, and what all are multiplied by."""
+        used, places = np.unique(taken.contexts, return_inverse=True)
+        places = places.reshape(taken.contexts.shape)
+        after, scale = arithmetic.whole(self.values[used])
+        if self.centres is None:
+            return after[places] + arithmetic.scaled(taken.points, scale), scale
+        both = np.concatenate([self.centres[used], self.centres[columns.ravel()]])
+        centres, unit = arithmetic.whole(both)
+        before = centres[len(used) :].reshape(columns.shape)
+        away = centres[: len(used)][places] + arithmetic.scaled(taken.points, unit) - before
+        return away * away * scale + after[places] * unit**2, scale * unit**2
 
 
 def mean_of_rolls(values: Array, whole: bool = False) -> Array:
@@ -94,14 +134,14 @@ def _scores() -> list[_Scores]:
 
 
 def folded_boxes(
-    known: Contexts, columns: IntArray, later: FloatArray, fold: Fold
+    known: Contexts, columns: IntArray, later: Later, fold: Fold
 ) -> tuple[FloatArray, IntArray]:
     """Fold the values of the boxes that may be taken.
 
     Args:
         known: all contexts.
         columns: the contexts that are meant, shape (context,).
-        later: value of each context before its first roll, and last 0 for the end of the game.
+        later: what follows.
         fold: the fold; for "mean" the sum.
 
     Returns:
@@ -114,7 +154,7 @@ def folded_boxes(
         is_open = has_box(still_open, np.array(box))
         if is_open.any():
             taken = known.take(columns, examples[:, None], np.array(box))
-            worth = np.where(is_open, later.take(taken.contexts) + taken.points, _neutral(fold))
+            worth = np.where(is_open, later.worth(columns, taken), _neutral(fold))
             combine(found, worth[scores], out=found)
     counts = np.tile(np.bitwise_count(still_open).astype(np.int64), (ROLLS, 1))
     wild = np.flatnonzero(points().five >= 0)
@@ -125,7 +165,7 @@ def folded_boxes(
 
 
 def boxes_of(
-    known: Contexts, columns: IntArray, rolls: IntArray, later: Array, arithmetic: Arithmetic
+    known: Contexts, columns: IntArray, rolls: IntArray, later: Later, arithmetic: Arithmetic
 ) -> tuple[BoolArray, Array, int]:
     """Say which boxes some dice may take, and what these are worth.
 
@@ -133,7 +173,7 @@ def boxes_of(
         known: all contexts.
         columns: contexts, of any shape.
         rolls: dice, whose shape is broadcast with that of the contexts.
-        later: as in ``folded_boxes``.
+        later: what follows.
         arithmetic: of the values.
 
     Returns:
@@ -143,17 +183,14 @@ def boxes_of(
     boxes = np.arange(len(BOXES))
     legal = has_box(known.allowed(columns, rolls)[..., None], boxes)
     taken = known.take(columns[..., None], rolls[..., None], boxes)
-    targets = np.where(legal, taken.contexts, len(known))
+    taken = taken._replace(contexts=np.where(legal, taken.contexts, len(known)))
     if arithmetic.rounds:
-        return legal, later.take(targets) + taken.points, 1
-    used, places = np.unique(targets, return_inverse=True)
-    whole, scale = arithmetic.whole(later[used])
-    worth = whole[places.reshape(targets.shape)] + arithmetic.scaled(taken.points, scale)
-    return legal, worth, scale
+        return legal, later.worth(columns[..., None], taken), 1
+    return legal, *later.whole(columns[..., None], taken, arithmetic)
 
 
 def folded_turn(
-    known: Contexts, columns: IntArray, later: FloatArray, fold: Fold
+    known: Contexts, columns: IntArray, later: Later, fold: Fold
 ) -> tuple[FloatArray, FloatArray]:
     """Compute the values of a turn in some contexts if all decisions are the same fold.
 

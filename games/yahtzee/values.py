@@ -15,6 +15,7 @@ from ...core.values import Values
 from .block import TOGETHER, Swept, swept_back, swept_forward
 from .dice import KEEPS, ROLLS
 from .game import MORE, Yahtzee
+from .turn import Later
 
 #: Numbers of all positions are given up to this number of them: half a gigabyte of floats.
 MOST = 2**26
@@ -115,7 +116,8 @@ class YahtzeeValues(TurnNumbers):
         """Sweep the turn of some contexts; the last one is kept, as stages follow in a row."""
         last = self._last  # another thread may replace it
         if last is None or not np.array_equal(last[0], columns):
-            swept = swept_back(self._game, columns, self.between, self._decide, self._arithmetic)
+            later = Later(self.between)
+            swept = swept_back(self._game, columns, later, self._decide, self._arithmetic)
             last = self._last = columns, swept
         return last[1]
 
@@ -136,6 +138,13 @@ class YahtzeeValues(TurnNumbers):
             means = swept.means(left, self._arithmetic)
             found[own] = means[:, places[own] - first].T
         return found
+
+    @override
+    def centres(self, seats: int | IntArray, states: IntArray) -> Array:
+        """Give the values before the first roll of the turns in which the positions are."""
+        contexts, _, _ = self._game.locate(states)
+        numbers: Array = self.between[contexts]
+        return numbers
 
     @override
     def again(self, stage: Stage, expected: Array) -> Array:

@@ -16,7 +16,7 @@ def random_law(game, rng):
     return law / law.sum(axis=1, keepdims=True)
 
 
-def asked(seed, seldom=0):
+def asked(seed, seldom=0, pays=False):
     """Ask a random question about a random game, in floats and in fractions; None if it has none.
 
     The answer in fractions is against the same opponents: where floats tie the actions of an
@@ -24,7 +24,7 @@ def asked(seed, seldom=0):
     """
     rng = np.random.default_rng(seed)
     players, cycles = int(rng.integers(1, 3)), bool(rng.integers(2))
-    game = RandomGame(seed, players, cycles or seldom > 0, seldom)
+    game = RandomGame(seed, players, cycles or seldom > 0, seldom, pays)
     opponent = ["optimal", "random", random_law(game, rng)][int(rng.integers(3))]
     task = Task(game, int(rng.integers(players)), opponent if players == 2 else "optimal")
     policy = [None, "random", random_law(game, rng)][int(rng.integers(3))]
@@ -53,11 +53,11 @@ def error_of(floats, exact):
     return max(abs(Fraction(float(ours)) - true) for ours, true in pairs)
 
 
-def compare(seeds, seldom=0):
+def compare(seeds, seldom=0, pays=False):
     """Check that errors are within their bounds; give bound divided by error where there is one."""
     factors = []
     for seed in seeds:
-        answer = asked(seed, seldom)
+        answer = asked(seed, seldom, pays)
         if answer is None:
             continue
         floats, exact, _ = answer
@@ -72,18 +72,20 @@ def compare(seeds, seldom=0):
     return factors
 
 
-def test_errors_are_within_their_bounds():
-    factors = compare(range(25))
-    assert len(factors) > 12
-    assert np.median(factors) < 200  # of few games; of thousands it is below 100
+@pytest.mark.parametrize("pays", [False, True])
+def test_errors_are_within_their_bounds(pays):
+    factors = compare(range(15 if pays else 25), pays=pays)
+    assert len(factors) > (8 if pays else 12)
+    assert np.median(factors) < 200 * (1 + 3 * pays)  # of few games; of thousands it is half
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("pays", [False, True])
 @pytest.mark.parametrize("batch", range(4))
-def test_errors_of_thousands_of_games_are_within_their_bounds(batch):
-    factors = compare(range(1000 * batch, 1000 * (batch + 1)))
+def test_errors_of_thousands_of_games_are_within_their_bounds(batch, pays):
+    factors = compare(range(1000 * batch, 1000 * (batch + 1)), pays=pays)
     assert len(factors) > 600
-    assert np.median(factors) < 100
+    assert np.median(factors) < 100 * (1 + 3 * pays)
 
 
 @pytest.mark.parametrize("seldom", [10**3, 10**7])

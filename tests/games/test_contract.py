@@ -55,9 +55,25 @@ BROKEN = {
         {"zero_sum": False, **paid(lambda payoffs, over: 3 * payoffs)},
         r"payoffs must be in payoff_range, 0.0 to 1.0, got 3.0 by action . of player . in state",
     ),
-    "paid before the end": (
+    "paid to both before the end": (
         paid(lambda payoffs, over: payoffs + 0.25 * ~over),
-        r"payoffs must be zero until it is over for the player, got 0.25 0.25 by action .",
+        r"payoffs of a zero-sum game must .*, and to 0 before, got 0.25 0.25 by action .",
+    ),
+    "paid too much before the end": (
+        {"zero_sum": False, **paid(lambda payoffs, over: payoffs + 1.5 * ~over)},
+        r"payoffs must be at most 1.0 in size, the span of payoff_range, .* got 1.5 1.5 by action",
+    ),
+    "nan paid before the end": (
+        {"zero_sum": False, **paid(lambda payoffs, over: np.where(over, payoffs, np.nan))},
+        r"payoffs must be (at most 1.0 in size|finite numbers).*, got nan( nan)? by action",
+    ),
+    "paid too much together": (
+        {"zero_sum": False, **paid(lambda payoffs, over: payoffs + 0.25 * ~over)},
+        r"payoff_range must hold the payoffs from any position on, .*, got .* to 1.(25|5|75) for",
+    ),
+    "paid too little together": (
+        {"zero_sum": False, **paid(lambda payoffs, over: payoffs - 0.25 * ~over)},
+        r"payoff_range must hold the payoffs from any position on, .*, got -0.(25|5|75) to",
     ),
     "false zero_sum": (
         paid(lambda payoffs, over: payoffs / 2),
@@ -165,6 +181,25 @@ class Loop(Walk):
 def test_a_broken_game_with_cycles_is_refused(changes, message):
     with pytest.raises(GameError, match=message):
         solve(Task(type("Broken", (Loop,), changes)(), 0, "random"))
+
+
+@pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
+def test_a_game_that_pays_in_a_circle_is_refused(ask):
+    class Paying(Walk):
+        """One block, whose moves pay the mover a little at the expense of the other."""
+
+        has_cycles = True
+
+        def block(self, seat, states):
+            return np.zeros_like(states), states == 0
+
+        def advance(self, seats, states, actions, outcomes):
+            move = Walk.advance(self, seats, states, actions, outcomes)
+            gained = np.where(move.over, move.payoffs, np.eye(2)[seats] - np.eye(2)[1 - seats])
+            return move._replace(payoffs=gained)
+
+    with pytest.raises(GameError, match="must be zero where a move stays in a block with a cut"):
+        ask(Paying())
 
 
 @pytest.mark.usefixtures("own_games")

@@ -16,7 +16,7 @@ SMALL = [
     {"boxes": "ones"},
     {"boxes": "yahtzee,full_house"},
     {"boxes": "yahtzee,full_house", "bonus": 0},
-    {"boxes": "sixes,yahtzee,large_straight", "joker": "free", "bonus": 7},
+    {"boxes": "twos,yahtzee", "joker": "free", "bonus": 7},
 ]
 
 
@@ -193,22 +193,55 @@ def test_folds_are_the_decisions_of_a_sweep():
 def test_mass_of_uniform_play_by_hand_and_by_the_duality_of_sweeps():
     game = Yahtzee(boxes="sixes,full_house")
     sweeps, (states, chances) = sweeps_of(game), game.initial_law()
+    chances = chances.astype(float)
 
     def weigh(stage, mass):
-        counts = stage.mask.sum(axis=1)
-        return stage.mask * EXACT.divided(mass, counts)[:, None]
+        return stage.mask * (mass / stage.mask.sum(axis=1))[:, None]
 
-    met = sweeps.forward(weigh, [Start(0, states, chances)], 0, EXACT)
-    assert met.numbers[-1] == 1  # every game ends
-    assert met.at(0, states).tolist() == chances.tolist()
+    met = sweeps.forward(weigh, [Start(0, states, chances)], 0)
+    assert met.numbers[-1] == pytest.approx(1, rel=1e-13)  # every game ends
+    assert met.at(0, states) == pytest.approx(chances, rel=1e-14)
     legal = game.mask(np.arange(game.num_states))
-    gains = np.zeros(game.num_states, dtype=object)
     rows, boxes = np.nonzero(legal[:, KEEPS:])
     zeros = np.zeros_like(rows)
-    points_paid = game.exact_advance(zeros, rows, KEEPS + boxes, zeros).payoffs[:, 0]
-    np.add.at(gains, rows, points_paid)
-    total = sum(met.array[0] * gains / legal.sum(axis=1).astype(object))
-    assert total == ByHand(boxes=["sixes", "full_house"]).start(uniform=True)
+    gains = game.advance(zeros, rows, KEEPS + boxes, zeros).payoffs[:, 0]
+    total = (met.array[0] / legal.sum(axis=1))[rows] @ gains
+    expected = ByHand(boxes=["sixes", "full_house"]).start(uniform=True)
+    assert total == pytest.approx(float(expected), rel=1e-12)
+
+
+def test_exact_mass_of_one_box():
+    game = Yahtzee(boxes="chance")
+    sweeps, (states, chances) = sweeps_of(game), game.initial_law()
+
+    def keep_nothing(stage, mass):  # as long as there is a roll left
+        weights = np.zeros(stage.mask.shape, dtype=object)
+        weights[np.arange(len(mass)), stage.mask.argmax(axis=1)] = mass
+        return weights
+
+    met = sweeps.forward(keep_nothing, [Start(0, states, chances)], 0, EXACT)
+    assert met.numbers[-1] == 1
+    assert met.array[0].tolist() == 3 * chances.tolist()
+
+
+@pytest.mark.parametrize("arithmetic", [FLOATS, EXACT])
+def test_the_variance_of_uniform_play_is_that_by_hand(arithmetic):
+    game, by_hand = Yahtzee(boxes="ones,yahtzee"), ByHand(boxes=["ones", "yahtzee"])
+    sweeps = sweeps_of(game)
+
+    def mean(stage, expected):
+        total = np.where(stage.mask, expected, 0).sum(axis=1)
+        return arithmetic.divided(total, stage.mask.sum(axis=1))
+
+    values = sweeps.backward(mean, 0, arithmetic)
+    spreads = sweeps.values(0, mean, arithmetic)
+    (block,) = sweeps.blocks(0, arithmetic)
+    block.backward(mean, block.deviations(values, spreads), arithmetic.zeros(0), spreads)
+    expected = by_hand.start(square=True) - by_hand.start(uniform=True) ** 2
+    assert block.pays_early
+    if not arithmetic.rounds:
+        assert spreads.numbers[0] == expected
+    assert float(spreads.numbers[0]) == pytest.approx(float(expected), rel=1e-13)
 
 
 def test_action_values_are_those_of_listed_moves():
