@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..baselines import Score, score, solve
-from ..core import FloatArray, IntArray, Layout
+from ..core import FloatArray, InputError, IntArray, Layout
 from ..core.positions import states_of
 from ..core.presentation import present
 from .charts import Bars, CellWords, Map, Plot
@@ -116,16 +116,24 @@ def _bars(scored: Score) -> Bars:
 
 @agent_chart("outcomes")
 def outcomes(scored: Score) -> Plot:
-    """Plot the probability of each payoff, beside the probability under optimal play."""
-    best = score("optimal", scored.task)
-    payoffs = sorted({*scored.outcomes, *best.outcomes}, reverse=True)
+    """Plot the probability of each payoff, beside the probability under optimal play.
+
+    Raises:
+        InputError: if there is no law of payoffs (see ``Score.outcomes``).
+    """
+    ours, best = scored.outcomes, score("optimal", scored.task).outcomes
+    if ours is None or best is None:
+        raise InputError(
+            f"game must pay at its end alone to be plotted by payoff, got {scored.task.game!r}"
+        )
+    payoffs = sorted({*ours, *best}, reverse=True)
     panel = Bars(
         title=f"What {scored.policy} gets: {present(scored.task.game).title}",
         x_label="probability",
         labels=[f"payoff {payoff:g}" for payoff in payoffs],
-        values=np.array([scored.outcomes.get(payoff, 0.0) for payoff in payoffs]),
+        values=np.array([ours.get(payoff, 0.0) for payoff in payoffs]),
         name=scored.policy,
-        others=np.array([best.outcomes.get(payoff, 0.0) for payoff in payoffs]),
+        others=np.array([best.get(payoff, 0.0) for payoff in payoffs]),
         others_name="optimal play",
     )
     return Plot.of(

@@ -54,7 +54,8 @@ def _parts(agent: PolicyOptions, score: Score) -> Iterator[str]:
     for name, own in AGENT_CHARTS.items():
         if own.game is not None and own.suits(score.task.game):
             yield page.section(own.draw(score), name)
-    yield page.section(agents.outcomes(score), "outcomes")
+    if score.outcomes is not None:
+        yield page.section(agents.outcomes(score), "outcomes")
     yield from _best_response(score)
     if agent.is_run:
         yield from _of_run(agent)

@@ -33,8 +33,10 @@ def report(score: Score, console: Console) -> None:
 
 def _in_depth(score: Score) -> str:
     """Put outcomes, and the figures that have sentences, into words."""
-    outcomes = ", ".join(f"{payoff:g} ({chance:.2%})" for payoff, chance in score.outcomes.items())
-    lines = [f"payoffs and their probabilities: {outcomes}"]
+    lines = []
+    if score.outcomes is not None:
+        each = (f"{payoff:g} ({chance:.2%})" for payoff, chance in score.outcomes.items())
+        lines.append(f"payoffs and their probabilities: {', '.join(each)}")
     told = [figure for figure in FIGURES if figure.sentence and figure.text(score)]
     for _, alike in groupby(told, lambda figure: figure.format):  # of one format: on one line
         lines.append("; ".join(one.sentence.format(one.text(score)) for one in alike))

@@ -44,6 +44,7 @@ from ..solving.evaluation import Evaluation, Solution
 from ..solving.induction import visit_action_values
 from ..solving.occupancy import outcomes
 from ..solving.solver import evaluate, solve
+from ..solving.spread import variance_of_law
 from ..task import Task, as_task
 from .figure import Figure
 
@@ -143,7 +144,7 @@ def _describe(task: Task) -> Description:
     blind = outcomes(UniformPolicy(task.game), task, FLOATS)
     known = _at_decisions(solution)
     met, met_blindly = (games.visits.at(task.seat, known.states) for games in (best, blind))
-    noise, random_noise = _deviation(best.law), _deviation(blind.law)
+    noise, random_noise = _noise(best.law, solution), _noise(blind.law, uniform)
     signals: float = FLOATS.total(met_blindly * _spreads(uniform))
     variance, random_moves = random_noise * random_noise, FLOATS.total(met_blindly)
     return Description(
@@ -233,11 +234,9 @@ def _swept(found: Evaluation, look: Any) -> list[Array]:
     return [np.concatenate(column) for column in zip(*columns, strict=True)]
 
 
-def _deviation(law: dict[Any, Any]) -> float:
-    """Compute the standard deviation of a law of payoffs."""
-    payoffs, chances = (np.array(list(part), dtype=np.float64) for part in (law, law.values()))
-    away = payoffs - FLOATS.mean(chances, payoffs)
-    return sqrt(FLOATS.mean(chances, away * away))
+def _noise(law: dict[Any, Any] | None, found: Evaluation) -> float:
+    """Compute the standard deviation of the payoffs of a policy, of whose law there may be none."""
+    return sqrt(found.variance if law is None else variance_of_law(law, FLOATS))
 
 
 def _bits(solution: Solution, states: IntArray, met: FloatArray) -> float:

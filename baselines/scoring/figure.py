@@ -52,6 +52,13 @@ FIGURES = (
         format=".2%",
         sentence="it plays {} of its games without a mistake",
     ),
+    Figure(
+        "deviation",
+        "standard deviation",
+        "of the payoff of a game",
+        format=".4f",
+        sentence="standard deviation of the payoff: {}",
+    ),
     Figure("error_bound"),
     Figure(
         "exploitability_in_seat",

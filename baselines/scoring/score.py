@@ -11,6 +11,7 @@ costs of single decisions.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import sqrt
 from types import MappingProxyType
 from typing import Any
 
@@ -24,6 +25,7 @@ from ..policies.door import label
 from ..policies.kinds import Policy
 from ..solving.occupancy import Outcomes, outcomes, play
 from ..solving.solver import evaluate, solve
+from ..solving.spread import variance_of_law
 from ..task import Task
 from .blunders import Blunder, Mistakes, mistakes
 from .figure import FIGURES, LOGGED, nines
@@ -91,10 +93,23 @@ class Score:
         return nines(self.normalized)
 
     @cached_property
-    def outcomes(self) -> Mapping[float, float]:
-        """Probability of every payoff, by payoff in increasing order."""
+    def outcomes(self) -> Mapping[float, float] | None:
+        """Probability of every payoff, by payoff in increasing order.
+
+        None if moves pay before the end, as states do not hold the payoffs so far.
+        """
         law = self._games.law
+        if law is None:
+            return None
         return MappingProxyType({float(payoff): float(law[payoff]) for payoff in law})
+
+    @cached_property
+    def deviation(self) -> float:
+        """Standard deviation of the payoff of a game."""
+        law = self._games.law
+        if law is not None:
+            return sqrt(variance_of_law(law, FLOATS))
+        return sqrt(evaluate(self.agent, self.task, masked=self.masked).variance)
 
     @cached_property
     def occupancy(self) -> FloatArray:
@@ -180,8 +195,12 @@ class Score:
             "seat": self.task.seat,
             "opponents": {str(seat): name for seat, name in self.task.labels.items()},
             **{name: getattr(self, name) for name, *_ in FIGURES},
-            "outcomes": {str(payoff): chance for payoff, chance in self.outcomes.items()},
+            "outcomes": _in_json(self.outcomes),
         }
+
+
+def _in_json(law: Mapping[float, float] | None) -> dict[str, float] | None:
+    return None if law is None else {str(payoff): chance for payoff, chance in law.items()}
 
 
 def _why_impossible(agent: Policy, task: Task) -> str:

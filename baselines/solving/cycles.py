@@ -87,7 +87,7 @@ def fixed_point(players: Players) -> tuple[Values, float]:
         else:
             guess = block.at_cut(floats)
         gains, first = block.gains(values), arithmetic.from_floats(guess)
-        residual = _solve(block, gains, players, values, first)
+        residual = solve_block(block, gains, players, values, first)
         if arithmetic.rounds:
             trend.add(block.at_cut(values))
             later = bounds[block.successors].max(initial=0.0)
@@ -129,7 +129,7 @@ def _in_floats(players: Players) -> Values | None:
     return None
 
 
-def _solve(block: Block, gains: Any, players: Players, values: Values, cut: Array) -> Any:
+def solve_block(block: Block, gains: Any, players: Players, values: Values, cut: Array) -> Any:
     """Find the values of one block, given those of later ones, and give the residual.
 
     Args:

@@ -16,7 +16,9 @@ from ..policies.kinds import DeterministicPolicy, Policy
 from ..task import Task, first_law, initial_law
 from .induction import visit_action_values
 from .observations import Reader, integers_of
+from .occupancy import outcomes
 from .rounding import gamma, largest_payoff, upwards
+from .spread import variance_of_law, variance_of_sum
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,14 @@ class Evaluation:
     def value_before_play(self) -> float | Fraction:
         """Expected payoff before anyone moves, games that end before the agent moves included."""
         return self._expected(initial_law(self.task.game, self.arithmetic))
+
+    @cached_property
+    def variance(self) -> float | Fraction:
+        """Variance of the payoff from the agent's first move on; a fraction if exact."""
+        law = outcomes(self.policy, self.task, self.arithmetic).law
+        if law is not None:
+            return variance_of_law(law, self.arithmetic)
+        return variance_of_sum(self.policy, self.task, self.found, self.arithmetic)
 
     def _expected(self, start: Start) -> float | Fraction:
         mean = self.arithmetic.mean(start.chances, self.found.at(start.seat, start.states))

@@ -63,11 +63,12 @@ class Outcomes(NamedTuple):
 
     Attributes:
         visits: probability that a game visits each position, or expected visits.
-        law: probability of every payoff to the agent, in increasing order of payoffs.
+        law: probability of every payoff to the agent, in increasing order of payoffs; None if moves
+            pay before the end, as states do not hold the payoffs so far.
     """
 
     visits: Values
-    law: dict[Any, Any]
+    law: dict[Any, Any] | None
 
 
 def outcomes(policy: Policy, task: Task, arithmetic: Arithmetic) -> Outcomes:
@@ -81,6 +82,8 @@ def outcomes(policy: Policy, task: Task, arithmetic: Arithmetic) -> Outcomes:
     illegal: dict[int, IntArray] = {}
     ends = PayoffLaw()
     met = play(policy, task, arithmetic, law=ends, illegal=illegal)
+    if not ends.is_known:
+        return Outcomes(met, None)
     worst = arithmetic.payoff_range(task.game)[0]
     for states in illegal.values():
         weights = spread(policy, states, met.at(task.seat, states), arithmetic)

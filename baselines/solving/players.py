@@ -117,6 +117,9 @@ class Players:
         each = [self.choices[seat][states] for seat, states in positions if seat in self.choices]
         return np.concatenate([np.empty(0, dtype=np.int64), *each])
 
+    def _with_illegal(self, stage: Stage, expected: Array) -> Array:
+        return with_illegal(self.game, stage, expected, self.arithmetic)
+
     def _decide(self, stage: Stage, expected: Array, choosing: Collection[int]) -> Array:
         return self.within(self._decided(stage, expected, choosing))
 
@@ -124,7 +127,7 @@ class Players:
         mover, states = stage.seat, stage.states
         if mover in self._policies:
             if mover == self.seat:  # others cannot be unmasked
-                expected = with_illegal(self.game, stage, expected, self.arithmetic)
+                expected = self._with_illegal(stage, expected)
             return self._policies[mover].average(states, expected, self.arithmetic)
         if mover not in choosing:
             chosen: Array = expected[np.arange(len(states)), self.choices[mover][states]]

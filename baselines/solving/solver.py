@@ -13,6 +13,7 @@ from typing import Any
 import numpy.typing as npt
 
 from ...core import FLOATS, Arithmetic, Array, BoolArray, Game, InputError, IntArray
+from ...core.presentation import present
 from ..cache import cached
 from ..policies.door import Reading, convert, label
 from ..policies.kinds import DeterministicPolicy, Policy, PolicyFunction, PolicyLike
@@ -189,11 +190,21 @@ def outcome_distribution(
 
     Returns:
         Probabilities by payoff, in increasing order; they sum to one.
+
+    Raises:
+        InputError: if moves pay before the end, as states do not hold the payoffs so far.
     """
     task, sight = task_and_sight(env)
     arithmetic = arithmetic_of(task.game, exact)
     chosen = _agent(policy, task, arithmetic, Reading(sight=sight))
-    return outcomes(chosen, task, arithmetic).law
+    law = outcomes(chosen, task, arithmetic).law
+    if law is None:
+        raise InputError(
+            f"game must pay at its end alone to have its law of payoffs computed, and a state of "
+            f"{present(task.game).title} does not hold the points so far: evaluate gives their "
+            "mean and variance"
+        )
+    return law
 
 
 def expected_payoffs(policies: LineUp, env: Any, exact: bool = False) -> list[float | Fraction]:

@@ -16,6 +16,7 @@ def check_game(game: Game) -> None:
 
     1. Attributes, laws, stages, observations, masks and every move obey the rules. A sample of
        moves gives the same results in batches of several sizes, and is drawn 10,000 times each.
+       No payoffs add up to a total outside ``payoff_range``.
     2. For each seat, ``solve``, ``evaluate`` and ``score`` agree with sums over all moves, in
        fractions, which share no code with the solver.
     3. Environments draw by the laws: 4,000 draws of every move, with a fixed seed.
@@ -33,6 +34,7 @@ def check_game(game: Game) -> None:
             "take smaller sizes"
         )
     listing = Listing(game)
+    listing.require_totals()
     check_batches(game)
     for seat in range(game.num_players):
         check_answers(listing, seat)

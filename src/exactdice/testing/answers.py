@@ -118,7 +118,7 @@ def _check_ways(
     laws: Mapping[int, Law],
     start: Mapping[Position, Fraction],
 ) -> Array:
-    """Check occupancies and outcomes in fractions, and that the mean outcome is the value.
+    """Check occupancies, outcomes and variance in fractions, and that the mean is the value.
 
     Returns:
         The occupancies.
@@ -132,30 +132,38 @@ def _check_ways(
                 f"occupancy must agree with the sum over all moves, {met[seat, state]}, got "
                 f"{found[state]} in state {state} of player {seat} in {task!r}"
             )
-    outcomes = outcome_distribution(policy, task, exact=True)
-    if outcomes != {payoff: chance for payoff, chance in paid.items() if chance}:
-        raise GameError(
-            f"outcome_distribution must agree with the sum over all moves, {_shown(paid)}, got "
-            f"{_shown(outcomes)} in {task!r}"
-        )
-    mean = sum((Fraction(payoff) * Fraction(p) for payoff, p in outcomes.items()), Fraction(0))
+    if not listing.pays_early(seat):
+        outcomes = outcome_distribution(policy, task, exact=True)
+        if outcomes != {payoff: chance for payoff, chance in paid.items() if chance}:
+            raise GameError(
+                f"outcome_distribution must agree with the sum over all moves, {_shown(paid)}, got "
+                f"{_shown(outcomes)} in {task!r}"
+            )
+    mean, variance = listing.moments(seat, laws, met)
     if mean != agent.value:
         raise GameError(
             f"forward and backward computation must agree, got {mean} and {agent.value} in {task!r}"
+        )
+    if variance != agent.variance:
+        raise GameError(
+            f"variance must agree with the sum over all moves, {variance}, got {agent.variance} in "
+            f"{task!r}"
         )
     return found
 
 
 def _check_floats(agent: Evaluation, policy: Any, met: Array) -> None:
-    """Compare occupancies in floats with those in fractions, and outcomes with the value."""
+    """Compare occupancies in floats with those in fractions, and the mean payoff with the value."""
     task, rounded = agent.task, occupancy(policy, agent.task)
     for state in states_of(task.game, task.seat).tolist():
         found, wanted = float(rounded[state]), float(met[state])
         _require_close(f"occupancy of state {state}", found, wanted, 1.0, task)
-    outcomes = outcome_distribution(policy, task)
-    mean = sum(payoff * chance for payoff, chance in outcomes.items())
-    size = largest_payoff(task.game)
-    _require_close("outcome_distribution", float(mean), float(agent.value), size, task)
+    law, size = score(policy, task).outcomes, largest_payoff(task.game)
+    if law is not None:
+        mean = sum(payoff * chance for payoff, chance in law.items())
+        _require_close("outcome_distribution", float(mean), float(agent.value), size, task)
+    exact = evaluate(policy, task, exact=True)
+    _require_close("variance", float(agent.variance), float(exact.variance), size * size, task)
 
 
 def _check_scores(task: Task, policies: list[Any]) -> None:

@@ -6,8 +6,7 @@ checked move by move, but neither the sweeps nor the fixed points of the solver.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
@@ -17,10 +16,9 @@ from ..core import Game, GameError, IntArray, Move
 from ..core.checks import require_shapes
 from ..core.effects import require_moves, require_rows
 from ..core.presentation import present
+from .equations import Equation, Position, solved
 from .rules import CLOSE, largest_payoff, require_words, words_of
 
-#: A player to move, and a state.
-Position: TypeAlias = tuple[int, int]
 #: Values of the legal actions, by position.
 ActionValues: TypeAlias = dict[Position, dict[int, Fraction]]
 #: Returns the probability of each legal action of a player in a state.
@@ -117,7 +115,44 @@ class Listing:
                         f"advance must say the same as of {name}, got others of {words}"
                     )
 
-    # ---------------------------------------------------------------- sums
+    # ---------------------------------------------------------------- totals
+
+    def require_totals(self) -> None:
+        """Check that the payoffs to each player add up to a total in ``exact_range``.
+
+        Raises:
+            GameError: naming the position from which they do not.
+        """
+        low, high = self.game.exact_range
+        for player in range(self.game.num_players):
+            for best, end, sign in ((min, low, 1), (max, high, -1)):
+                for position, total in self._farthest(player, best).items():
+                    if (total - end) * sign < 0:
+                        raise GameError(
+                            f"payoff_range must hold the payoffs from any position on, got {total} "
+                            f"for player {player} from state {position[1]} of player {position[0]}"
+                        )
+
+    def _farthest(
+        self, player: int, best: Callable[[Iterable[Fraction]], Fraction]
+    ) -> dict[Position, Fraction]:
+        """Return the smallest or largest total from each position on, until it stays the same."""
+        found: dict[Position, Fraction] = {}
+        while True:
+            before = dict(found)
+            for position in reversed(self.moves):
+                each = [way for ways in self.moves[position].values() for way in ways]
+                totals = [
+                    way.payoffs[player] + (Fraction(0) if way.over[player] else found[way.after])
+                    for way in each
+                    if way.over[player] or way.after in found
+                ]
+                if totals:
+                    found[position] = best(totals)
+            if found == before:
+                return found
+
+    # ---------------------------------------------------------------- values
 
     def values(self, player: int, laws: Mapping[int, Law]) -> ActionValues:
         """Return action values of a player, who follows its law, or plays optimally without one."""
@@ -151,16 +186,15 @@ class Listing:
 
     def _follow_to_the_end(self, player: int, laws: Mapping[int, Law]) -> dict[Position, Fraction]:
         """Return the value of each position if every player has a law."""
-        equations: dict[Position, _Equation] = {}
+        equations: dict[Position, Equation] = {}
         for position in reversed(self.moves):
             seat, state = position
-            equation = equations[position] = _Equation(Fraction(0), defaultdict(Fraction))
+            equation = equations[position] = Equation(Fraction(0), defaultdict(Fraction))
             for mass, way in self._follow(position, laws[seat](state), Fraction(1)):
-                if way.over[player]:
-                    equation.constant += mass * way.payoffs[player]
-                else:
+                equation.constant += mass * way.payoffs[player]
+                if not way.over[player]:
                     equation.terms[way.after] += mass
-        return _solved(equations)
+        return solved(equations)
 
     def _each(
         self, position: Position, player: int, values: Mapping[Position, Fraction]
@@ -169,7 +203,8 @@ class Listing:
         return {
             action: sum(
                 (
-                    way.chance * (way.payoffs[player] if way.over[player] else values[way.after])
+                    way.chance
+                    * (way.payoffs[player] + (0 if way.over[player] else values[way.after]))
                     for way in ways
                 ),
                 Fraction(0),
@@ -186,6 +221,38 @@ class Listing:
         law = laws[seat](state)
         return sum((chance * each[action] for action, chance in law.items()), Fraction(0))
 
+    def pays_early(self, player: int) -> bool:
+        """Say whether a move pays a player for whom the game goes on."""
+        every = (way for moves in self.moves.values() for ways in moves.values() for way in ways)
+        return any(way.payoffs[player] and not way.over[player] for way in every)
+
+    def moments(
+        self, player: int, laws: Mapping[int, Law], met: Mapping[Position, Fraction]
+    ) -> tuple[Fraction, Fraction]:
+        """Return mean and variance of a player's total if every player has a law.
+
+        With X = r + Y, the payoff of a move and of what follows, X^2 - Y^2 = r^2 + 2 r Y: the mean
+        square is a sum over the moves of a game.
+
+        Args:
+            player: the player.
+            laws: of all players.
+            met: expected visits of each position (see ``masses``).
+        """
+        values = {
+            position: self._value(position, laws, each)
+            for position, each in self.values(player, laws).items()
+        }
+        mean = square = Fraction(0)
+        for position, visits in met.items():
+            for chance, way in self._follow(position, laws[position[0]](position[1]), visits):
+                paid, later = way.payoffs[player], Fraction(0)
+                if not way.over[player]:
+                    later = values[way.after]
+                mean += chance * paid
+                square += chance * paid * (paid + 2 * later)
+        return mean, square - mean * mean
+
     def masses(
         self, player: int, laws: Mapping[int, Law], start: Mapping[Position, Fraction]
     ) -> tuple[dict[Position, Fraction], dict[Fraction, Fraction]]:
@@ -196,7 +263,7 @@ class Listing:
             without a law count visits but make no moves.
         """
         equations = {
-            position: _Equation(start.get(position, Fraction(0)), defaultdict(Fraction))
+            position: Equation(start.get(position, Fraction(0)), defaultdict(Fraction))
             for position in self.moves
         }
         ends: list[tuple[Position, Fraction, Fraction]] = []
@@ -208,7 +275,7 @@ class Listing:
                         ends.append((position, chance, way.payoffs[player]))
                     else:
                         equations[way.after].terms[position] += chance
-        met = _solved(equations)
+        met = solved(equations)
         paid: dict[Fraction, Fraction] = defaultdict(Fraction)
         for position, chance, payoff in ends:
             paid[payoff] += met[position] * chance
@@ -220,32 +287,3 @@ class Listing:
         for action, chance in law.items():
             for way in self.moves[position][action]:
                 yield mass * chance * way.chance, way
-
-
-@dataclass
-class _Equation:
-    """A linear equation: an unknown is a constant plus multiples of other unknowns."""
-
-    constant: Fraction
-    terms: dict[Position, Fraction]
-
-
-def _solved(equations: dict[Position, _Equation]) -> dict[Position, Fraction]:
-    """Solve linear equations by substituting each unknown in all others."""
-    users: dict[Position, set[Position]] = defaultdict(set)
-    for position, equation in equations.items():
-        for other in equation.terms:
-            users[other].add(position)
-    for position, equation in equations.items():
-        rest = 1 - equation.terms.pop(position, Fraction(0))
-        equation.constant /= rest
-        equation.terms = defaultdict(
-            Fraction, {other: factor / rest for other, factor in equation.terms.items()}
-        )
-        for user in users.pop(position, set()) - {position}:
-            factor = equations[user].terms.pop(position)
-            equations[user].constant += factor * equation.constant
-            for other, further in equation.terms.items():
-                equations[user].terms[other] += factor * further
-                users[other].add(user)
-    return {position: equation.constant for position, equation in equations.items()}

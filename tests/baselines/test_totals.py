@@ -1,0 +1,257 @@
+"""Payoffs that add up: values, variances and bounds where moves pay before the end.
+
+The truth is a plain tree: every game from the first move to the last with its probability and its
+total, in fractions, by the rules alone.
+"""
+
+from collections import defaultdict
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from exactdice.baselines import (
+    Task,
+    evaluate,
+    expected_payoffs,
+    occupancy,
+    outcome_distribution,
+    score,
+    solve,
+)
+from exactdice.baselines import payoff_matrix as matrix_of
+from exactdice.baselines.solving.spread import variance_of_sum
+from exactdice.baselines.task import first_law
+from exactdice.core.totals import extremes
+from exactdice.games import (
+    EXACT,
+    FLOATS,
+    FourTwoOne,
+    FourTwoOneMatch,
+    Game,
+    GameError,
+    InputError,
+    LowestScore,
+    LowestScoreMatch,
+    Move,
+    ShutTheBox,
+)
+from random_games import RandomGame
+from small_games import Bare
+
+SEEDS = [0, 1, 2, 3, 5, 6, 9, 10, 11, 14, 15, 18]
+
+
+def seats_of(seed, pays=True, has_cycles=None):
+    """Give each seat of a random game against uniform play; a seat that never moves is left out."""
+    cycles = bool(seed // 2 % 2) if has_cycles is None else has_cycles
+    game = RandomGame(seed, 1 + seed % 2, cycles, pays=pays)
+    for seat in range(game.num_players):
+        task = Task(game, seat, "random")
+        try:
+            _ = evaluate("random", task).value
+        except InputError:
+            continue
+        yield task
+
+
+def uniform(game, state):
+    actions = np.flatnonzero(game.mask(np.array([state]))[0])
+    return {action: Fraction(1, len(actions)) for action in actions.tolist()}
+
+
+def ways(game, seat, state, action):
+    """List what may follow a move: chance, next position, payoffs, ends."""
+    row = int(game.law(np.array([state]), np.array([action]))[0])
+    for outcome, chance in enumerate(game.exact_laws()[row].tolist()):
+        if chance:
+            at = (np.array([number]) for number in (seat, state, action, outcome))
+            move = game.exact_advance(*at)
+            after = int(move.seats[0]), int(move.states[0])
+            yield Fraction(chance), after, move.payoffs[0], move.over[0]
+
+
+def tree(game, player, position, known=None):
+    """Give the law of the total from a position on under uniform play, by plain recursion."""
+    known = {} if known is None else known
+    if position not in known:
+        law = defaultdict(Fraction)
+        for action, chosen in uniform(game, position[1]).items():
+            for chance, after, payoffs, over in ways(game, *position, action):
+                later = {0: 1} if over[player] else tree(game, player, after, known)
+                for total, mass in later.items():
+                    law[Fraction(payoffs[player]) + total] += chosen * chance * mass
+        known[position] = law
+    return known[position]
+
+
+def moments(law):
+    mean = sum(total * chance for total, chance in law.items())
+    return mean, sum((total - mean) ** 2 * chance for total, chance in law.items())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_values_and_variances_are_those_of_the_tree_of_all_games(seed):
+    for task in seats_of(seed, has_cycles=False):
+        exact, floats = evaluate("random", task, exact=True), evaluate("random", task)
+        known, law = {}, defaultdict(Fraction)
+        for state, chance in first_states(task).items():
+            for total, mass in tree(task.game, task.seat, (task.seat, state), known).items():
+                law[total] += chance * mass
+        for (seat, state), totals in known.items():
+            assert exact.values[seat, state] == moments(totals)[0]
+        assert sum(law.values()) == 1
+        mean, variance = moments(law)
+        assert (exact.value, exact.variance) == (mean, variance)
+        assert floats.value == pytest.approx(float(mean), abs=floats.error_bound)
+        assert floats.variance == pytest.approx(float(variance), rel=1e-12, abs=1e-15)
+        found = score("random", task)
+        assert found.deviation == pytest.approx(float(variance) ** 0.5)
+
+
+def first_states(task):
+    """Give the law of the agent's first state, by state."""
+    start = first_law(task, EXACT).start
+    return dict(zip(start.states.tolist(), start.chances.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_sweep_for_variances_agrees_with_the_law_where_there_is_one(seed):
+    for task in seats_of(seed, pays=False):
+        for arithmetic in (FLOATS, EXACT):
+            found = evaluate("random", task, exact=not arithmetic.rounds)
+            swept = variance_of_sum(found.policy, task, found.found, arithmetic)
+            assert swept == pytest.approx(found.variance, abs=1e-13 if arithmetic.rounds else 0)
+
+
+OF_TURNS = [
+    LowestScore(2, 3, 3, 3),
+    LowestScoreMatch(2, 2, 1, 2, wins=2),
+    ShutTheBox(3, 2, 2),
+    FourTwoOne(2, 3, 3, "sum"),
+    FourTwoOne(3, 2, 2, "set"),
+    FourTwoOneMatch(2, faces=2, charge_casts=1, discharge_casts=2),
+]
+
+
+@pytest.mark.parametrize("game", OF_TURNS, ids=lambda game: game.name)
+def test_the_sweep_of_turns_for_variances_agrees_with_the_law(game):
+    for seat in range(game.num_players):
+        found = evaluate("random", Task(game, seat, "random"), exact=True)
+        assert variance_of_sum(found.policy, found.task, found.found, EXACT) == found.variance
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_regret_is_the_sum_of_what_decisions_cost(seed):
+    for task in seats_of(seed):
+        found = score("random", task)
+        costs = sum(blunder.cost for blunder in found.blunders(None))
+        assert costs == pytest.approx(found.regret, abs=1e-12)
+        exact, best = evaluate("random", task, exact=True), solve(task, exact=True)
+        met = occupancy("random", task, exact=True)
+        lost = Fraction(0)
+        for state in np.flatnonzero(met).tolist():
+            legal = np.flatnonzero(task.game.mask(np.array([state]))[0])
+            worth = best.table[state, legal]
+            lost += met[state] * sum(max(worth) - value for value in worth) / len(legal)
+        assert lost == best.value - exact.value
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_two_players_get_adds_up(seed):
+    game = RandomGame(seed, 2, bool(seed // 2 % 2), pays=True)
+    total = sum(game.exact_range)
+    both = [solve(Task(game, seat), exact=True) for seat in (0, 1)]
+    for seat, states in game.stages():
+        assert (both[0].values[seat, states] + both[1].values[seat, states] == total).all()
+    assert sum(expected_payoffs("random", Task(game), exact=True)) == total
+    assert matrix_of({"a": "random", "b": "optimal"}, Task(game), exact=True).payoffs[0, 0] * 2 == (
+        total
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_extremes_are_those_of_the_tree(seed):
+    game = RandomGame(seed, 1 + seed % 2, has_cycles=False, pays=True)
+    low, high = extremes(game, 0, EXACT)
+    known = {}
+    for seat, states in game.stages():
+        for state in states.tolist():
+            totals = tree(game, 0, (seat, state), known)
+            assert (low[seat, state], high[seat, state]) == (min(totals), max(totals))
+
+
+def test_there_is_no_law_of_totals():
+    task = next(seats_of(0))
+    assert score("random", task).outcomes is None
+    assert score("random", task).as_dict()["outcomes"] is None
+    with pytest.raises(InputError, match="game must pay at its end alone .* of Random Game does"):
+        outcome_distribution("random", task)
+
+
+class Coins(Bare):
+    """Five coins in a row: each head pays its number, to be had or left for double or nothing.
+
+    In coin k of 0 to 4 the player takes (action 0): k + 1 for a head, or dares (action 1): three
+    times as much for a head, minus one for a tail. Daring is worth 3 (k + 1) / 2 - 1/2, taking
+    (k + 1) / 2: the optimum is 45 / 2 - 5 / 2 = 20, its variance the sum of ((3 k + 4) / 2)^2.
+    """
+
+    name = "Coins"
+    num_players, num_states, num_actions = 1, 5, 2
+    observation_sizes, observation_names = (5,), ("coin",)
+    payoff_range, zero_sum = (-5.0, 45.0), False
+    laws = np.array([[0.5, 0.5]])
+
+    def initial_law(self):
+        return np.array([0]), np.array([Fraction(1)], dtype=object)
+
+    def exact_laws(self):
+        return np.array([[Fraction(1, 2), Fraction(1, 2)]], dtype=object)
+
+    def law(self, states, actions):
+        return np.zeros(len(states), dtype=np.int64)
+
+    def advance(self, seats, states, actions, outcomes):
+        heads = outcomes * (states + 1) * np.where(actions == 1, 3, 1)
+        paid = heads - actions * (1 - outcomes)
+        return Move(seats, np.minimum(states + 1, 4), paid[:, None], (states == 4)[:, None])
+
+    exact_advance = Game.exact_advance
+
+    def stages(self):
+        return [(0, np.array([coin])) for coin in range(5)]
+
+
+def test_coins_by_hand():
+    best = solve(Task(Coins()), exact=True)
+    assert best.value == 20
+    assert best.variance == sum(Fraction(3 * k + 4, 2) ** 2 for k in range(5))
+    assert best.action_values([1]).tolist() == [Fraction(2 + 33, 2), Fraction(5 + 33, 2)]
+    take = score(np.zeros(5, dtype=int), Task(Coins()))
+    assert (take.value, take.regret) == (7.5, 12.5)
+    assert take.deviation == pytest.approx(sum((k + 1) ** 2 / 4 for k in range(5)) ** 0.5)
+    assert take.costs == pytest.approx([k + 1 - 0.5 for k in range(5)])
+
+
+def test_an_illegal_action_pays_what_is_worst_from_there_on():
+    class Held(Coins):
+        def mask(self, states):
+            return np.stack([states >= 0, states != 2], axis=1)
+
+    dares = evaluate(np.ones(5, dtype=int), Task(Held()), masked=False, exact=True)
+    assert dares.value == Fraction(1) + Fraction(5, 2) - 5
+    assert dares.variance == sum(Fraction(3 * k + 4, 2) ** 2 for k in range(2))
+
+
+def test_a_range_of_whole_games_is_too_narrow_for_the_end_of_a_game():
+    class Narrow(Coins):
+        """All games pay 4 to 20, but from the last coin on it may be nothing."""
+
+        payoff_range = (4.0, 45.0)
+
+        def advance(self, seats, states, actions, outcomes):
+            move = super().advance(seats, states, actions, outcomes)
+            return move._replace(payoffs=move.payoffs + 9 * (states == 0)[:, None])
+
+    with pytest.raises(GameError, match=r"payoffs (must be in payoff_range|.* any position on)"):
+        solve(Task(Narrow()))
