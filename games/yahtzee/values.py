@@ -80,10 +80,6 @@ class TurnNumbers(Values):
         return scaled
 
     @override
-    def total(self, seat: int) -> Any:
-        return self.array[seat].sum()
-
-    @override
     def frozen(self) -> Values:
         frozen(self.between)
         return self
@@ -172,8 +168,9 @@ class YahtzeeMass(TurnNumbers):
     ) -> None:
         super().__init__(game, arithmetic, arithmetic.zeros(len(game.contexts) + 1))
         self._decide = decide
-        states = np.concatenate([start.states for start in starts])
-        self._begun = game.locate(states), np.concatenate([start.chances for start in starts])
+        states = np.concatenate([np.zeros(0, np.int64), *(start.states for start in starts)])
+        chances = np.concatenate([arithmetic.zeros(0), *(start.chances for start in starts)])
+        self._begun = game.locate(states), chances
         self._begins = np.unique(self._begun[0][0])
 
     def is_met(self, columns: IntArray) -> BoolArray:
