@@ -58,7 +58,7 @@ class MoveLaw:
 
     Raises:
         InputError: if the task has no tables, as they would be too large, or as the policy of an
-            opponent is asked anew in every game.
+            opponent is asked anew in every game; or if moves pay before the end.
         SizeError: if the outcomes are too many to be listed.
     """
 
@@ -68,6 +68,10 @@ class MoveLaw:
             raise InputError(
                 f"{task.words} must have tables of its moves to be audited; it has none, as they "
                 "would be too large, or as the policy of an opponent is no table"
+            )
+        if process.node_gains is not None:
+            raise InputError(
+                f"{task.words} must pay at its end alone to be audited, got moves that pay before"
             )
         self._process, self._outcomes = process, 0
         self._sparse = _scipy_sparse()

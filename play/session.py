@@ -7,8 +7,9 @@ actions of the game, the payoff is
     V* of the task + [V*(s_0) - V* of the task]
                    + sum over k of [Q*(s_k, a_k) - V*(s_k)] + [V*(s_{k+1}) - Q*(s_k, a_k)],
 
-where V* after the end is the payoff. The first bracket of the sum is at most zero: the loss by a
-move. The other brackets have mean zero: luck with the dice and with the other players' moves.
+where V* of a position includes what was paid before it, and after the end is the payoff. The first
+bracket of the sum is at most zero: the loss by a move. The other brackets have mean zero: luck with
+the dice and with the other players' moves.
 """
 
 from collections.abc import Mapping, Sequence
@@ -68,7 +69,8 @@ class Account:
         expected: expected payoff of optimal play before the first roll.
         given_away: sum of the losses by the player's moves, at least 0.
         luck: gain by dice and by other players' moves.
-        payoff: payoff of the game; before its end, the value of optimal play from here on.
+        payoff: payoff of the game; before its end, what was paid and the value of optimal play
+            from here on.
     """
 
     expected: float
@@ -84,7 +86,13 @@ class _Moment:
     state: int
     played: tuple[Played, ...]  # from the person's last move on
     chance: Mapping[str, Any]  # state of the random number generator
-    payoff: float | None  # None while the game goes on
+    paid: float  # what the person was paid so far
+    over: bool
+
+    @property
+    def payoff(self) -> float | None:
+        """The payoff of the game, None while it goes on."""
+        return self.paid if self.over else None
 
 
 class Session:
@@ -109,11 +117,11 @@ class Session:
         self._lanes = RuleLanes(task, 1, Encoding(task.game.observation_sizes, "integer"))
         self._rng = np.random.default_rng(seed)
         self._lanes.start(ONLY, self._rng)
-        self._moments = [self._moment(None)]
+        self._moments = [self._moment(0.0, over=False)]
 
-    def _moment(self, payoff: float | None) -> _Moment:
+    def _moment(self, paid: float, over: bool) -> _Moment:
         state = int(self._lanes.states()[0])
-        return _Moment(state, tuple(self._lanes.played), self._rng.bit_generator.state, payoff)
+        return _Moment(state, tuple(self._lanes.played), self._rng.bit_generator.state, paid, over)
 
     @property
     def payoff(self) -> float | None:
@@ -155,7 +163,8 @@ class Session:
             raise InputError(f"action must be {allowed}, got {show(action)}")
         ends = self._lanes.move(ONLY, np.array([action]), self._rng)
         self.actions.append(action)
-        self._moments.append(self._moment(float(ends.payoffs[0]) if ends.over[0] else None))
+        paid = self._moments[-1].paid + float(ends.payoffs[0])
+        self._moments.append(self._moment(paid, bool(ends.over[0])))
 
     def undo(self) -> None:
         """Take the last move back.
@@ -214,7 +223,9 @@ class Session:
             values = self._values(number)
             given_away += float(values.max() - values[action])
         now = self._moments[-1]
-        payoff = float(self._values(len(self.actions)).max()) if now.payoff is None else now.payoff
+        payoff = now.paid
+        if not now.over:
+            payoff += float(self._values(len(self.actions)).max())
         return Account(expected, given_away, payoff - expected + given_away, payoff)
 
     def _values(self, number: int) -> Any:

@@ -83,7 +83,7 @@ class MinimaxQLearning(QLearning):
         over = move.over[rows, seats]
         best = self.policy.of(np.where(over, states, move.states)).max(axis=1)
         worth = np.where(move.seats == seats, best, sum(game.payoff_range) - best)
-        targets: FloatArray = np.where(over, move.payoffs[rows, seats], worth)
+        targets: FloatArray = move.payoffs[rows, seats] + np.where(over, 0.0, worth)
         return targets, np.where(over, -1, move.seats), np.where(over, states, move.states)
 
     def _get_torch_save_params(self) -> tuple[list[str], list[str]]:

@@ -50,9 +50,10 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
     with 1 for legal actions. An agent that is not to move has the observation of its last move, or
     zeros before its first move, and a mask of zeros.
 
-    An agent gets one reward, its payoff, as soon as the payoff is settled; ``infos`` holds it as
-    "outcome". All agents terminate together, when all payoffs are settled: a player who is beaten
-    in a round of four waits for the end of the round. An illegal action ends the game with
+    Rewards are what moves pay. In most games an agent gets one reward, its payoff, as soon as the
+    payoff is settled; ``infos`` holds the sum of all rewards then, as "outcome". All agents
+    terminate together, when all payoffs are settled: a player who is beaten in a round of four
+    waits for the end of the round. An illegal action ends the game with
     ``infos[agent]["illegal_action"] = True``: the agent that takes it gets the worst payoff of the
     game, and every other agent whose payoff is not settled gets the best payoff.
 
@@ -132,7 +133,10 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
-        self._settled = np.zeros(len(self.agents), dtype=bool)
+        self._settled, self._totals = (
+            np.zeros(len(self.agents), dtype=bool),
+            np.zeros(len(self.agents)),
+        )
         nothing = np.zeros(len(self.game.observation_sizes), dtype=np.int64)
         self._seen = {agent: self.encoding.encode(nothing[None])[0] for agent in self.agents}
         self._go_to(0, int(self._starts[self._start_law.draw(np.array([0]), self._rng)[0]]))
@@ -207,11 +211,15 @@ class GameAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo has no typ
         self._settle(np.ones(len(payoffs), dtype=bool), payoffs)
 
     def _settle(self, over: BoolArray, payoffs: FloatArray) -> None:
-        """Pay the players whose payoffs a move settles; end the game when all are settled."""
-        for seat in np.flatnonzero(over & ~self._settled).tolist():
-            agent = self.possible_agents[seat]
-            self.rewards[agent] = self.infos[agent]["outcome"] = float(payoffs[seat])
+        """Pay the players for whom the game is not over; end it when it is over for all."""
+        playing = ~self._settled
+        self._totals[playing] += payoffs[playing]
         self._settled |= over
+        for seat in np.flatnonzero(playing).tolist():
+            agent = self.possible_agents[seat]
+            self.rewards[agent] = float(payoffs[seat])
+            if over[seat]:
+                self.infos[agent]["outcome"] = float(self._totals[seat])
         if self._settled.all():
             self.terminations = dict.fromkeys(self.agents, True)
             self.agent_selection = self.agents[0]

@@ -49,6 +49,7 @@ class ProcessBuilder:
         *,
         moves: Sequence[IntArray],
         nodes: Sequence[IntArray],
+        node_gains: FloatArray | None,
         events: IntArray,
         worst: float,
         payoffs: FloatArray,
@@ -62,6 +63,7 @@ class ProcessBuilder:
         Args:
             moves: ``move_laws`` and ``move_firsts``, each of shape (place, action).
             nodes: ``node_laws``, ``node_firsts`` and ``node_contexts``.
+            node_gains: what the agent is paid at each node; None if no node pays.
             events: shape (result, context).
             worst: payoff of illegal moves.
             payoffs: all other payoffs, in increasing order.
@@ -78,5 +80,6 @@ class ProcessBuilder:
             legal.astype(np.int8, order="C"),
             groups,
             seen,
+            node_gains,
         )
         return Process(AliasLaws.of(self.laws), *tables, *rest)

@@ -37,7 +37,7 @@ class Outcome(NamedTuple):
 
     rewards: FloatArray  # (lane,)
     over: BoolArray  # (lane,)
-    payoffs: FloatArray  # (lane,) payoff of the game to the agent, 0 until the game is over
+    payoffs: FloatArray  # (lane,) payoff of the game to the agent, once it is over
     illegal: BoolArray  # (lane,) whether the action was illegal, which ends the game
 
 
@@ -47,10 +47,11 @@ class Engine:
     Args:
         task: the agent's decision problem.
         num_lanes: number of games.
-        reward: "outcome" pays the game's payoff at its end. "regret" pays Q*(s, a) - V*(s) for
-            each move, which does not depend on luck. "shaped" adds V*(s') - V*(s) to the outcome
-            (V* is 0 once the game is over). The expected return of every policy with "regret" or
-            "shaped" is its expected return with "outcome" minus V* of the start.
+        reward: "outcome" pays what the game pays until the agent moves again: in most games its
+            payoff at the end. "regret" pays Q*(s, a) - V*(s) for each move, which does not depend
+            on luck. "shaped" adds V*(s') - V*(s) to the outcome (V* is 0 once the game is over).
+            The expected return of every policy with "regret" or "shaped" is its expected return
+            with "outcome" minus V* of the start.
         encoding: the form of observations (see ``Encoding``).
         tables: whether to play by tables, if they fit into memory. False saves the time to make
             them, where the policies of the opponents soon change.
@@ -158,25 +159,28 @@ class Engine:
             rng: the generator of all random numbers.
         """
         before = self._seen(lanes)
-        payoffs, over, illegal = self._lanes.move(lanes, actions, rng)
+        payoffs, over, illegal, totals = self._lanes.move(lanes, actions, rng)
         rewards = self.rewards(before, actions, payoffs, self._seen(lanes), over)
-        return Outcome(rewards, over, payoffs, illegal)
+        return Outcome(rewards, over, totals, illegal)
 
     def reset_one(self, rng: np.random.Generator) -> None:
         """Start a new game in the only lane."""
         self._lanes.start_one(rng)
 
     def step_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, float, bool]:
-        """Make a move in the only lane: reward, whether the game is over, payoff, illegal move."""
+        """Make a move in the only lane: reward, whether the game is over, payoff, illegal move.
+
+        The payoff is that of the game, once it is over.
+        """
         lane = self._lanes
         if self.reward == "outcome":
-            payoff, over, illegal = lane.move_one(action, rng)
-            return payoff, over, payoff, illegal
+            payoff, over, illegal, total = lane.move_one(action, rng)
+            return payoff, over, total, illegal
         before = np.array([lane.state_of_one()])
-        payoff, over, illegal = lane.move_one(action, rng)
+        payoff, over, illegal, total = lane.move_one(action, rng)
         after, move = np.array([lane.state_of_one()]), np.array([action])
         reward = self.rewards(before, move, np.array([payoff]), after, np.array([over]))
-        return float(reward[0]), over, payoff, illegal
+        return float(reward[0]), over, total, illegal
 
     def observe_one(self) -> Features:
         """Give the encoded observation of the only lane, shape (feature,), in fresh memory."""
@@ -198,15 +202,15 @@ class Engine:
             The outcome in every lane; all zeros and False where a game has started.
         """
         if self.reward == "outcome":
-            payoffs, over, illegal = self._lanes.move_all(actions, fresh, rng)
-            return Outcome(payoffs, over, payoffs, illegal)
+            payoffs, over, illegal, totals = self._lanes.move_all(actions, fresh, rng)
+            return Outcome(payoffs, over, totals, illegal)
         before = self.states
-        payoffs, over, illegal = self._lanes.move_all(actions, fresh, rng)
+        payoffs, over, illegal, totals = self._lanes.move_all(actions, fresh, rng)
         rewards, moved = np.zeros(len(fresh)), ~fresh
         rewards[moved] = self.rewards(
             before[moved], actions[moved], payoffs[moved], self.states[moved], over[moved]
         )
-        return Outcome(rewards, over, payoffs, illegal)
+        return Outcome(rewards, over, totals, illegal)
 
     def _seen(self, lanes: IntArray) -> IntArray:
         """Return the states of some lanes, or any array if rewards do not depend on states."""

@@ -19,9 +19,10 @@ from ..api.encoding import Encoding, Features
 class Ends(NamedTuple):
     """The results of a batch of moves, arrays of shape (move,)."""
 
-    payoffs: FloatArray  # payoff of the game to the agent, 0 until the game is over
+    payoffs: FloatArray  # what the agent is paid until it is to move again
     over: BoolArray
     illegal: BoolArray  # whether the move was illegal, which ends the game
+    totals: FloatArray  # what it was paid in the game, from its first move on
 
 
 class Played(NamedTuple):
@@ -60,13 +61,15 @@ class Lanes(ABC):
         encoding: the form of observations.
     """
 
+    _totals: FloatArray | None = None  # of each lane; None if moves pay at the end alone
+
     def __init__(self, task: Task, num_lanes: int, encoding: Encoding) -> None:
         self._task, self._num_lanes, self._encoding = task, num_lanes, encoding
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the arguments and the states; loading takes the tables from the cache."""
         arguments = self._task, self._num_lanes, self._encoding
-        return _lanes_at, (type(self), *arguments, self.states())
+        return _lanes_at, (type(self), *arguments, self.states(), self._totals)
 
     @abstractmethod
     def states(self) -> IntArray:
@@ -89,9 +92,11 @@ class Lanes(ABC):
         moving = np.flatnonzero(~fresh)
         self.start(np.flatnonzero(fresh), rng)
         ends = self.move(moving, actions[moving], rng)
-        payoffs, (over, illegal) = np.zeros(len(fresh)), np.zeros((2, len(fresh)), dtype=bool)
-        payoffs[moving], over[moving], illegal[moving] = ends
-        return Ends(payoffs, over, illegal)
+        every = Ends(*np.zeros((4, len(fresh))))
+        every = every._replace(over=every.over > 0, illegal=every.illegal > 0)
+        for column, found in zip(every, ends, strict=True):
+            column[moving] = found
+        return every
 
     @abstractmethod
     def observations(self) -> Features:
@@ -111,10 +116,23 @@ class Lanes(ABC):
         """Begin a new game in the only lane."""
         self.start(np.array([0]), rng)
 
-    def move_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, bool]:
-        """Make a move in the only lane: payoff, whether the game is over, illegal move."""
-        payoffs, over, illegal = self.move(np.array([0]), np.array([action]), rng)
-        return float(payoffs[0]), bool(over[0]), bool(illegal[0])
+    def move_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, bool, float]:
+        """Make a move in the only lane: payoff, whether the game is over, illegal move, total."""
+        payoffs, over, illegal, totals = self.move(np.array([0]), np.array([action]), rng)
+        return float(payoffs[0]), bool(over[0]), bool(illegal[0]), float(totals[0])
+
+    def _begin(self, lanes: "IntArray | BoolArray | slice") -> None:
+        """Forget what was paid in some lanes."""
+        if self._totals is not None:
+            self._totals[lanes] = 0.0
+
+    def _added(self, lanes: "IntArray | slice", payoffs: FloatArray) -> FloatArray:
+        """Add payoffs, (move,), to the totals of some lanes, and give these totals."""
+        if self._totals is None:
+            return payoffs
+        self._totals[lanes] += payoffs
+        totals: FloatArray = self._totals[lanes]
+        return totals.copy()
 
     def observe_one(self) -> Features:
         """Give the encoded observation of the only lane, shape (feature,), in fresh memory."""
@@ -128,8 +146,14 @@ class Lanes(ABC):
 
 
 def _lanes_at(
-    kind: type[Lanes], task: Task, num_lanes: int, encoding: Encoding, states: IntArray
+    kind: type[Lanes],
+    task: Task,
+    num_lanes: int,
+    encoding: Encoding,
+    states: IntArray,
+    totals: FloatArray | None = None,
 ) -> Lanes:
     lanes = kind(task, num_lanes, encoding)
     lanes.go_to(states)
+    lanes._totals = totals
     return lanes

@@ -6,7 +6,8 @@ a *result*. A result in a context is an *event*: a payoff or a *node*. A node is
 whose outcomes lead to a place in a context or to the next event. The policies of the other players
 are fixed, so that their moves are chance too. In a game of turns a node is a whole turn of another
 player or, if the agent does not move again, the rest of the game; in any other game a node is the
-action or the outcome of one move of another player.
+action or the outcome of one move of another player. If moves pay before the end, a payment and what
+follows it are a node too, at which the agent is paid.
 
 In games that are not made of turns, a place is a state of the game, and there is one context.
 
@@ -111,12 +112,13 @@ class Process:
         leads_to: the place to which an outcome leads, or ``ends_in`` of a result (outcomes of
             moves) or of an event (outcomes of nodes), shape (entry,).
         events: event of each result in each context, shape (result * context,).
-        payoffs: by event, shape (event that is no node,).
+        payoffs: by event, shape (event that is no node,): what is paid with it.
         start: event with which a game begins.
         legal: 1 for legal actions, int8, shape (place, action).
         groups: the state of each place in each context.
         seen: the components of an observation that depend on the place; the others depend on the
             context.
+        node_gains: what the agent is paid at a node, shape (node,); None if no node pays.
     """
 
     laws: AliasLaws
@@ -132,6 +134,7 @@ class Process:
     legal: npt.NDArray[np.int8]
     groups: ContextGroups
     seen: slice
+    node_gains: FloatArray | None
 
     def __post_init__(self) -> None:
         for table in (*vars(self).values(), *self.laws, *self.groups):

@@ -34,7 +34,7 @@ class RuleLanes(Lanes):
         check_memory("num_envs", num_lanes, float(each))
         self.played: list[Played] = []
         self._policies = dict(task.policies)
-        self._states = np.zeros(num_lanes, dtype=np.int64)
+        self._states, self._totals = np.zeros(num_lanes, dtype=np.int64), np.zeros(num_lanes)
         self._most_moves = np.inf if self._game.has_cycles else len(self._game.stages())
         self._starts, chances = self._game.initial_law()
         self._start_law = InverseLaws(chances.astype(np.float64)[None])
@@ -45,6 +45,7 @@ class RuleLanes(Lanes):
 
     def go_to(self, states: IntArray) -> None:
         """Put the lanes into states."""
+        self._begin(slice(None))
         self._states[:] = states
 
     def observations(self) -> Features:
@@ -57,6 +58,7 @@ class RuleLanes(Lanes):
 
     def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
         """Begin new games; a game that ends before the agent's first move begins again."""
+        self._begin(lanes)
         for replay in count():
             if not len(lanes):
                 break
@@ -81,15 +83,19 @@ class RuleLanes(Lanes):
         playing = ~move.over[:, seat]
         goes_on = np.flatnonzero(legal)[playing]
         payoffs[legal] = move.payoffs[:, seat]
-        payoffs[goes_on], over[goes_on] = self._play_others(
+        later, over[goes_on] = self._play_others(
             lanes[goes_on], move.seats[playing], move.states[playing], rng
         )
-        return Ends(payoffs, over, ~legal)
+        payoffs[goes_on] += later
+        return Ends(payoffs, over, ~legal, self._added(lanes, payoffs))
 
     def _play_others(
         self, lanes: IntArray, seats: IntArray, states: IntArray, rng: np.random.Generator
     ) -> tuple[FloatArray, BoolArray]:
-        """Play until the agent is to move or the game is over in all lanes: (payoffs, over)."""
+        """Play until the agent is to move or the game is over in all lanes: (payoffs, over).
+
+        What the agent is paid before its first move is no part of its game.
+        """
         seats, states = seats.copy(), states.copy()
         payoffs = np.zeros(len(lanes))
         over = np.zeros(len(lanes), dtype=bool)
@@ -102,7 +108,7 @@ class RuleLanes(Lanes):
             actions = self._answer(seat, lanes[waiting], states[waiting], rng)
             move = self._sample(seats[waiting], states[waiting], actions, rng)
             seats[waiting], states[waiting] = move.seats, move.states
-            payoffs[waiting] = move.payoffs[:, self._task.seat]
+            payoffs[waiting] += move.payoffs[:, self._task.seat]
             over[waiting] = move.over[:, self._task.seat]
         self._states[lanes[~over]] = states[~over]
         return payoffs, over

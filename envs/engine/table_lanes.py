@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...baselines import Task
-from ...core import BoolArray, IntArray
+from ...core import BoolArray, FloatArray, IntArray
 from ..api.encoding import Encoding, Features
 from .lanes import Ends, Lanes
 from .process import FIRST_PLACE, GOES_ON, ILLEGAL, number_of
@@ -29,6 +29,9 @@ class TableLanes(Lanes):
         assert process is not None
         self._process, self._legal = process, process.legal.view(np.bool_)
         self._by_place, self._by_context = features_of(task, encoding.name)
+        self._gained: FloatArray | None = None  # what nodes pay in each lane, until they are read
+        if process.node_gains is not None:
+            self._gained, self._totals = np.zeros((2, num_lanes))
 
     def states(self) -> IntArray:
         """Give the state of each lane."""
@@ -45,9 +48,13 @@ class TableLanes(Lanes):
         """Read the legal actions from the table."""
         return self._legal.take(self._places, axis=0)
 
-    def _ends(self, events: IntArray) -> Ends:
-        """Return the results of moves whose events are no nodes."""
-        return Ends(self._process.payoffs[events], events != GOES_ON, events == ILLEGAL)
+    def _ends(self, events: IntArray, lanes: IntArray | slice = slice(None)) -> Ends:
+        """Return the results of moves whose events are no nodes, each of another lane."""
+        payoffs = self._process.payoffs[events]
+        if self._gained is not None:
+            payoffs += self._gained[lanes]
+            self._gained[lanes] = 0.0
+        return Ends(payoffs, events != GOES_ON, events == ILLEGAL, self._added(lanes, payoffs))
 
 
 class ArrayLanes(TableLanes):
@@ -62,10 +69,12 @@ class ArrayLanes(TableLanes):
 
     def go_to(self, states: IntArray) -> None:
         """Put the lanes into states."""
+        self._begin(slice(None))
         self._places[:], self._contexts[:] = self._process.groups.locate(states)
 
     def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
         """Begin new games."""
+        self._begin(lanes)
         self._follow(lanes, np.full(len(lanes), self._process.start), rng)
 
     def move(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> Ends:
@@ -73,11 +82,12 @@ class ArrayLanes(TableLanes):
         paid = self._move(lanes, self._places[lanes], self._contexts[lanes], actions, rng)
         ended = np.flatnonzero(paid != GOES_ON)
         paid[ended] = self._follow(lanes[ended], paid[ended], rng)
-        return self._ends(paid)
+        return self._ends(paid, lanes)
 
     def move_all(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Ends:
         """Make moves and begin games; draws at nodes are made for all lanes together."""
         if np.count_nonzero(fresh):
+            self._begin(fresh)
             lanes, paid = np.flatnonzero(~fresh), np.full(len(fresh), self._process.start)
             places, contexts = self._places[lanes], self._contexts[lanes]
             paid[lanes] = self._move(lanes, places, contexts, actions[lanes], rng)
@@ -117,6 +127,8 @@ class ArrayLanes(TableLanes):
         at = np.flatnonzero(paid >= first_node)
         while len(at):
             nodes = paid[at] - first_node
+            if self._gained is not None and tables.node_gains is not None:
+                self._gained[lanes[at]] += tables.node_gains.take(nodes)
             outcomes = tables.laws.draw(tables.node_laws.take(nodes), rng)
             entries = tables.leads_to.take(tables.node_firsts.take(nodes) + outcomes)
             arrives = entries >= FIRST_PLACE
@@ -145,11 +157,13 @@ class PlainLanes(TableLanes):
 
     def go_to(self, states: IntArray) -> None:
         """Put the lanes into states."""
+        self._begin(slice(None))
         places, contexts = self._process.groups.locate(states)
         self._places[:], self._contexts[:] = places.tolist(), contexts.tolist()
 
     def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
         """Begin new games."""
+        self._begin(lanes)
         self._follow(lanes.tolist(), [self._process.start] * len(lanes), rng)
 
     def move(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> Ends:
@@ -157,10 +171,11 @@ class PlainLanes(TableLanes):
         whose, chances = lanes.tolist(), rng.random(len(lanes)).tolist()
         paid = list(map(self._move, whose, actions.tolist(), chances))
         self._follow(whose, paid, rng)
-        return self._ends(np.array(paid, dtype=np.int64))
+        return self._ends(np.array(paid, dtype=np.int64), lanes)
 
     def move_all(self, actions: IntArray, fresh: BoolArray, rng: np.random.Generator) -> Ends:
         """Make moves and begin games; draws at nodes are made for all lanes together."""
+        self._begin(fresh)
         news, chosen, start = fresh.tolist(), actions.tolist(), self._process.start
         chances = iter(rng.random(news.count(False)).tolist())
         every = range(len(news))
@@ -196,16 +211,21 @@ class PlainLanes(TableLanes):
 
     def start_one(self, rng: np.random.Generator) -> None:
         """Begin a new game in the only lane."""
+        self._begin(slice(None))
         event = self._process.start
         while event >= self._first_node:
             event = self._go_on(0, event, rng.random())
 
-    def move_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, bool]:
+    def move_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, bool, float]:
         """Make a move in the only lane."""
         event = self._move(0, action, rng.random())
         while event >= self._first_node:
             event = self._go_on(0, event, rng.random())
-        return self._payoffs[event], event != GOES_ON, event == ILLEGAL
+        payoff, over, illegal = self._payoffs[event], event != GOES_ON, event == ILLEGAL
+        if self._gained is None:
+            return payoff, over, illegal, payoff
+        ends = self._ends(np.array([event]))
+        return float(ends.payoffs[0]), over, illegal, float(ends.totals[0])
 
     def _move(self, lane: int, action: int, chance: float) -> int:
         """Make a move by a uniform random number, and return its event."""
@@ -227,6 +247,8 @@ class PlainLanes(TableLanes):
     def _go_on(self, lane: int, event: int, chance: float) -> int:
         """Draw at a node by a uniform random number, and return the next event."""
         tables, node = self._tables, event - self._first_node
+        if self._gained is not None and self._process.node_gains is not None:
+            self._gained[lane] += self._process.node_gains[node]
         law = tables.node_laws[node]
         spread = chance * tables.sizes[law]
         outcome = int(spread)

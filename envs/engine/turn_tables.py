@@ -1,7 +1,8 @@
 """The tables of a game of turns, joined from the tables of its legs.
 
 Each turn in each context begins with a node, which draws the first roll: node n belongs to context
-n, counted over all legs. One further node, the last, draws the context in which the agent begins.
+n, counted over all legs. One further node draws the context in which the agent begins. The last
+nodes are those that pay: the nodes of contexts again, with what a result pays that leads there.
 """
 
 import numpy as np
@@ -47,10 +48,18 @@ class _TurnTables:
         settled = [each[over] for each, over in zip(paid, ended, strict=True)]
         self._payoffs = np.unique(np.concatenate(settled))
         self._first_node = FIRST_PAYOFF + len(self._payoffs)
+        self._begins: int = self._nodes[-1].stop  # node with which a game begins
+        pairs = [
+            np.stack([leg.following[early], each[early]]).astype(np.float64)
+            for leg, each, over in zip(legs, paid, ended, strict=True)
+            for early in [~over & (each != 0)]
+        ]
+        self._paying = np.unique(
+            np.concatenate(pairs, axis=1), axis=1
+        )  # (context or payment, node)
         self._events = list(map(self._events_of, legs))
-        self._laws, self._firsts, self._contexts = np.zeros(
-            (3, self._nodes[-1].stop + 1), dtype=np.int64
-        )
+        count = self._begins + 1 + self._paying.shape[1]
+        self._laws, self._firsts, self._contexts = np.zeros((3, count), dtype=np.int64)
 
     def _check(self) -> None:
         """Check that the tables will stay within the limit."""
@@ -62,8 +71,15 @@ class _TurnTables:
     def _events_of(self, leg: Leg) -> IntArray:
         """Give the event of each result in each context of a leg, shape (result, context)."""
         player = self._task.seat
-        payoffs = FIRST_PAYOFF + np.searchsorted(self._payoffs, leg.paid(FLOATS)[..., player])
-        return np.where(leg.settled[..., player], payoffs, self._first_node + leg.following)
+        paid, settled = leg.paid(FLOATS)[..., player], leg.settled[..., player]
+        payoffs = FIRST_PAYOFF + np.searchsorted(self._payoffs, paid)
+        nodes = leg.following.copy()
+        early = ~settled & (paid != 0)
+        if early.any():
+            known = self._paying[0] + 1j * self._paying[1]  # complex numbers sort by both parts
+            pairs = leg.following[early] + 1j * paid[early]
+            nodes[early] = self._begins + 1 + np.searchsorted(known, pairs)
+        return np.where(settled, payoffs, self._first_node + nodes)
 
     def process(self) -> Process:
         """Make the tables of the agent's turns and of all nodes."""
@@ -85,11 +101,13 @@ class _TurnTables:
                 groups.append((start, begun, leg.width, first_places[played]))
                 begun += leg.width
         located = ContextGroups.of(*np.array(groups).T)
+        start = self._start(located)
         return self._tables.process(
             moves=moves,
             events=events,
-            start=self._start(located),
+            start=start,
             nodes=(self._laws, self._firsts, self._contexts),
+            node_gains=self._add_paying(),
             worst=self._task.game.payoff_range[0],
             payoffs=self._payoffs,
             legal=np.concatenate([turn.legal for turn in self._played]),
@@ -111,9 +129,17 @@ class _TurnTables:
         np.add.at(law, groups.locate(states)[1], initial[states])
         nodes = np.concatenate([np.arange(*self._nodes[n].indices(2**62)) for n in self._own])
         met = np.flatnonzero(law)
-        self._laws[-1] = self._tables.add_laws(law[None, met])
-        self._firsts[-1] = self._tables.add_entries(ends_in(self._first_node + nodes[met]))
-        return self._first_node + len(self._laws) - 1
+        self._laws[self._begins] = self._tables.add_laws(law[None, met])
+        firsts = self._tables.add_entries(ends_in(self._first_node + nodes[met]))
+        self._firsts[self._begins] = firsts
+        return self._first_node + self._begins
+
+    def _add_paying(self) -> FloatArray | None:
+        """Add the nodes that pay, and return what the agent is paid at each node, (node,)."""
+        contexts, paid = self._paying
+        for table in (self._laws, self._firsts, self._contexts):
+            table[self._begins + 1 :] = table[contexts.astype(np.int64)]
+        return np.append(np.zeros(self._begins + 1), paid) if len(paid) else None
 
     def _add_moves(self) -> tuple[list[IntArray], dict[int, int], dict[int, tuple[int, int]]]:
         """Add the moves of the agent's turns.
@@ -143,7 +169,8 @@ class _TurnTables:
         If the agent has no more moves, the node is the rest of the game. Legs are visited last to
         first, so that later nodes are known. In a game with cycles the agent may always move again.
         """
-        size, one_draw = self._nodes[-1].stop, len(self._payoffs) < MOST_PAYOFFS
+        size, one_draw = self._begins, len(self._payoffs) < MOST_PAYOFFS
+        one_draw &= not self._paying.size  # else totals would have to be drawn
         settled = np.zeros((size, self._first_node))  # (node, event): law of the payoffs
         through = np.zeros(size, dtype=bool)  # (node,): whether the agent has no more moves
         # ILLEGAL has probability 0; without its column seeds would give other games than before.

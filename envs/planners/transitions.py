@@ -45,7 +45,7 @@ def tabulate_transitions(engine: Engine) -> Transitions:
     return transitions
 
 
-#: Law until the agent moves again: (its next state, or -1 if the game is over; payoff) -> chance.
+#: Law until the agent moves again: (its next state, or -1 if the game is over; paid) -> chance.
 _Law: TypeAlias = dict[tuple[int, float], float]
 
 
@@ -75,6 +75,7 @@ class _Table:
         self._ways = defaultdict(list)
         self._chances: dict[tuple[int, int], list[float]] = {}  # of the others' actions
         self._replies: dict[tuple[int, int], _Law] = {}
+        self._pays_early = False  # whether a move pays the agent before the end
         for seat in range(self._game.num_players):
             states = states_of(self._game, seat)
             for batch in batches(self._game, states):
@@ -100,6 +101,8 @@ class _Table:
             effect.over[:, self._agent],
             effect.payoffs[:, self._agent],
         )
+        over, payoffs = columns[-2:]
+        self._pays_early |= bool(payoffs[~over].any())
         for state, action, *way in zip(*(column.tolist() for column in columns), strict=True):
             self._ways[seat, state, action].append(tuple(way))
 
@@ -114,10 +117,10 @@ class _Table:
             if over:
                 law[-1, payoff] += chance
             elif mover == self._agent:
-                law[following, 0.0] += chance
+                law[following, payoff] += chance
             else:
-                for end, part in self._reply(mover, following).items():
-                    law[end] += chance * part
+                for (end, later), part in self._reply(mover, following).items():
+                    law[end, payoff + later] += chance * part
         return law
 
     def _reply(self, seat: int, state: int) -> _Law:
@@ -142,8 +145,9 @@ class _Table:
         """Return the law from each position of the other players, in a game with cycles.
 
         Gaussian elimination: at first the laws hold positions of other players, number k as the
-        key (-2 - k, 0.0). Then each position in turn is replaced by its own law in all laws. A law
-        that leads back to its own position is divided by the probability that it does not.
+        key (-2 - k, 0.0), or with what is paid before instead of 0. Then each position in turn is
+        replaced by its own law in all laws. A law that leads back to its own position, for which
+        nothing is paid, is divided by the probability that it does not.
         """
         positions = list(self._chances)
         self._replies = {position: {(-2 - k, 0.0): 1.0} for k, position in enumerate(positions)}
@@ -153,7 +157,11 @@ class _Table:
             for end in law:
                 law[end] /= 1 - stays
             for other in laws:
-                if chance := other.pop((-2 - k, 0.0), 0.0):
-                    for end, part in law.items():
-                        other[end] += chance * part
+                keys = [(-2 - k, 0.0)]
+                if self._pays_early:
+                    keys = [key for key in other if key[0] == -2 - k]
+                for key in keys:
+                    if chance := other.pop(key, 0.0):
+                        for (after, later), part in law.items():
+                            other[after, key[1] + later] += chance * part
         return dict(zip(positions, laws, strict=True))
