@@ -51,7 +51,7 @@ class Points(NamedTuple):
 def points() -> Points:
     """Tabulate the points."""
     counts = dice().counts[KEEPS:]
-    total, most = counts @ np.arange(1, FACES + 1), counts.max(axis=1)
+    total, most = (counts * np.arange(1, FACES + 1)).sum(axis=1), counts.max(axis=1)
     plain = np.zeros((len(counts), len(BOXES)), dtype=np.int64)
     plain[:, :FACES] = counts * np.arange(1, FACES + 1)
     plain[:, THREE], plain[:, FOUR] = total * (most >= 3), total * (most >= 4)

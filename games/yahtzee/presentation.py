@@ -5,13 +5,16 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from typing_extensions import override
 
-from ...core.board import Gauge, Note, Row, dice_of
+from ...core.board import Gauge, Note, Row, Tile, dice_of
 from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
 from ...core.words import listed, plural, spelled
 from .card import BOXES, ENOUGH, MOST, UPPER_BONUS, YAHTZEE
-from .dice import FACES, KEEPS, dice
+from .dice import DICE, FACES, KEEPS, dice
 from .game import MORE, Yahtzee
+
+#: The number on the first box: numbers from 1 to 6 are those on dice.
+NUMBERED = 11
 
 #: What a box scores, in words.
 WORTH = {
@@ -123,11 +126,17 @@ class YahtzeePresentation(Presentation[Yahtzee]):
         rows = [
             Row(f"roll {MORE + 1 - left} of {MORE + 1}", dice_of(_faces(observation[-FACES:]), 0))
         ]
-        is_open = set(self._open(observation))
-        for label, boxes in (("open above", range(FACES)), ("below", range(FACES, len(BOXES)))):
-            some = [title_of(box) for box in boxes if box in is_open]
-            if any(box in self.game.chosen for box in boxes):
-                rows.append(Row(label, (Note(", ".join(some) or "none"),), seat))
+        is_open = self._open(observation)
+        for label, boxes in (("above", range(FACES)), ("below", range(FACES, len(BOXES)))):
+            tiles = [
+                Tile(NUMBERED + box, box in is_open, DICE + box)
+                for box in boxes
+                if box in self.game.chosen
+            ]
+            if tiles:
+                rows.append(Row(label, tuple(tiles), seat))
+        notes = [Note(f"{NUMBERED + box} {title_of(box)}") for box in is_open]
+        rows.append(Row("open", tuple(notes), seat))
         if any(box < FACES for box in self.game.chosen):
             rows.append(Row("upper points", (Gauge(upper, ENOUGH),), seat))
         if holds:
@@ -137,7 +146,7 @@ class YahtzeePresentation(Presentation[Yahtzee]):
     @override
     def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
         if action >= KEEPS:
-            return ()
+            return (DICE + action - KEEPS,)
         faces, taken = _faces(observation[-FACES:]), []
         for face in _faces(dice().counts[action]):
             place = next((i for i, own in enumerate(faces) if own == face and i not in taken), None)
