@@ -196,7 +196,8 @@ class TurnGame(Game):
         """Roll for the first player."""
         turn = self.legs[0].turn
         outcomes = np.flatnonzero(turn.possible[0])
-        return turn.rolled[0, outcomes], turn.probabilities[EXACT][turn.law[0], outcomes]
+        _, states = self.enter(np.zeros_like(outcomes), outcomes)
+        return states, turn.probabilities[EXACT][turn.law[0], outcomes]
 
     def exact_laws(self) -> Array:
         """Give the laws of the rolls as fractions."""

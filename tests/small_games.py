@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
-from exactdice.games import Game, Move
+from exactdice.games import Game, Leg, Move, Turn, TurnGame
 
 #: Sizes small enough to list P, by game.
 SMALL = {
@@ -83,3 +83,45 @@ class Walk(Bare):
 
     def stages(self):
         return [(seat, np.array([cell])) for cell in self.order for seat in (0, 1)]
+
+
+class Rounds(TurnGame):
+    """Players take turns at a die with three faces, which they may roll once more, and score it.
+
+    A turn pays the player its face, doubled if the face before was even, and the other players what
+    ``others`` times that is. Nothing but the last face is remembered.
+    """
+
+    name = "Rounds"
+
+    def __init__(self, players=1, turns=3, others=Fraction(0)):
+        self.players, self.turns, self.others = players, turns, others
+        legs = [self._leg(number) for number in range(turns)]
+        observed = [("rolled again", 2), ("face", 3), ("turn", turns), ("even", 2)]
+        super().__init__(legs, players, observed)
+
+    def _leg(self, number):
+        first = np.arange(6) < 3
+        turn = Turn(
+            rolls=np.array([[1, 2, 1]], dtype=object),
+            layers=np.array([0, 1]),
+            law=np.array([0, 0]),
+            legal=np.stack([np.ones(6, dtype=bool), first], axis=1),
+            ends=np.stack([np.ones(6, dtype=bool), np.zeros(6, dtype=bool)], axis=1),
+            leads_to=np.stack([np.arange(6) % 3, first * 1], axis=1),
+            observations=np.stack([np.arange(6) // 3, np.arange(6) % 3], axis=1),
+            num_results=3,
+        )
+        faces = np.arange(1, 4)[:, None]
+        scored = faces * np.array([1, 2])
+        share = np.where(np.arange(self.players) == number % self.players, 1, self.others)
+        last = np.full((3, 2, self.players), number == self.turns - 1)
+        following = np.broadcast_to(2 * (number + 1) + (faces % 2 == 0), (3, 2)).copy()
+        return Leg(
+            seat=number % self.players,
+            turn=turn,
+            contexts=np.array([[number, 0], [number, 1]]),
+            following=following,
+            payoffs=np.multiply.outer(scored, share.astype(object)) + Fraction(0),
+            settled=last,
+        )

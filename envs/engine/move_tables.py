@@ -133,11 +133,11 @@ def _nodes(
         ]
         nodes.append(known[:, own[state], action])
     movers, states = np.divmod(paying, game.num_states)
-    nodes[0][:, : len(paying)] = np.where(
-        movers == task.seat,
-        [np.full_like(states, SURE), tables.add_entries(states) + np.arange(len(states))],
-        nodes[0][:, begins[movers] + states],
-    )
+    ours = movers == task.seat
+    entries = tables.add_entries(states[ours]) + np.arange(ours.sum())
+    nodes[0][:, np.flatnonzero(ours)] = np.stack([np.full_like(entries, SURE), entries])
+    again = begins[movers[~ours]] + states[~ours]
+    nodes[0][:, np.flatnonzero(~ours)] = nodes[0][:, again]
     met = np.flatnonzero(task.initial)
     start = [[tables.add_laws(task.initial[None, met])], [tables.add_entries(met)]]
     return np.concatenate([*nodes, start], axis=1)

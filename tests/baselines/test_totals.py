@@ -5,6 +5,7 @@ total, in fractions, by the rules alone.
 """
 
 from collections import defaultdict
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -21,6 +22,7 @@ from exactdice.baselines import (
 from exactdice.baselines import payoff_matrix as matrix_of
 from exactdice.baselines.solving.spread import variance_of_sum
 from exactdice.baselines.task import first_law
+from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.core.totals import extremes
 from exactdice.games import (
     EXACT,
@@ -36,7 +38,8 @@ from exactdice.games import (
     ShutTheBox,
 )
 from random_games import RandomGame
-from small_games import Bare
+from small_games import Bare, Rounds
+from sweeping import action_values
 
 SEEDS = [0, 1, 2, 3, 5, 6, 9, 10, 11, 14, 15, 18]
 
@@ -138,6 +141,66 @@ def test_the_sweep_of_turns_for_variances_agrees_with_the_law(game):
     for seat in range(game.num_players):
         found = evaluate("random", Task(game, seat, "random"), exact=True)
         assert variance_of_sum(found.policy, found.task, found.found, EXACT) == found.variance
+
+
+ROUNDS = [Rounds(), Rounds(2, 4), Rounds(2, 4, Fraction(-1)), Rounds(3, 4, Fraction(-1, 3))]
+
+
+@pytest.mark.parametrize("game", ROUNDS, ids=repr)
+def test_turns_that_pay_agree_with_the_tree_and_with_the_listing(game):
+    listing, turns = Sweeps(game), sweeps_of(game)
+    rng = np.random.default_rng(0)
+    for seat in range(game.num_players):
+        task = Task(game, seat, "random")
+        exact, floats = evaluate("random", task, exact=True), evaluate("random", task)
+        known, law = {}, defaultdict(Fraction)
+        for state, chance in first_states(task).items():
+            for total, mass in tree(game, seat, (seat, state), known).items():
+                law[total] += chance * mass
+        assert (exact.value, exact.variance) == moments(law)
+        assert floats.value == pytest.approx(float(exact.value), abs=floats.error_bound)
+        assert floats.variance == pytest.approx(float(exact.variance), rel=1e-12)
+        for arithmetic in (FLOATS, EXACT):
+            values = rng.integers(-3, 4, (game.num_players, game.num_states)) + arithmetic.zeros(1)
+            ours, theirs = (
+                action_values(sweeps, values, seat, arithmetic) for sweeps in (turns, listing)
+            )
+            for mover, states in game.stages():
+                legal = game.mask(states)
+                pairs = (found[mover, states][legal] for found in (ours, theirs))
+                assert next(pairs) == pytest.approx(next(pairs), abs=1e-12)
+
+
+@pytest.mark.parametrize("game", ROUNDS, ids=repr)
+def test_the_range_of_turns_that_pay_is_that_of_the_listing(game):
+    low, high = [], []
+    for seat in range(game.num_players):
+        least, most = extremes(game, seat, EXACT)
+        low += [least[stage].min() for stage in game.stages()]
+        high += [most[stage].max() for stage in game.stages()]
+    assert game.exact_range == (min(low), max(high))
+    assert game.zero_sum == (game.others == -1)
+
+
+def test_solitaire_rounds_by_hand():
+    """Of one turn faces 2 and 3 are kept: 1, 2 and 3 come with 1/16, 1/2 + 1/8 and 1/4 + 1/16."""
+    best = solve(Task(Rounds(turns=1)), exact=True)
+    law = {1: Fraction(1, 16), 2: Fraction(10, 16), 3: Fraction(5, 16)}
+    assert (best.value, best.variance) == moments(law)
+    assert best.value == Fraction(9, 4)
+    assert Rounds().exact_range == (1, 4 + 4 + 6)  # two faces of 2 make the 3 count twice
+
+
+def test_turns_in_cycles_pay_only_what_they_settle():
+    class Endless(Rounds):
+        has_cycles = True
+
+        def _leg(self, number):
+            leg = super()._leg(number)
+            return replace(leg, blocks=np.zeros(2, dtype=int))
+
+    with pytest.raises(GameError, match="a result of a game with cycles must pay nothing where no"):
+        Endless()
 
 
 @pytest.mark.parametrize("seed", SEEDS)
