@@ -162,6 +162,18 @@ class Sweeps:
         """
         return None
 
+    def folded_squares(self, fold: Fold, values: Values) -> Values | None:
+        """Compute in floats the mean squares that ``Block.deviations`` begins with.
+
+        Args:
+            fold: of the values of the legal actions; the largest is taken by the smallest action.
+            values: what ``folded`` has found.
+
+        Returns:
+            Mean squares; None if ``folded`` gives none.
+        """
+        return None
+
     def expected(
         self, seat: int, states: IntArray, values: Values, arithmetic: Arithmetic = FLOATS
     ) -> Array:

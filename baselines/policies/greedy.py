@@ -26,6 +26,8 @@ class GreedyPolicy(DeterministicPolicy):
         name: name for people.
     """
 
+    fold = "best"
+
     def __init__(self, game: Game, seat: int, found: Values, name: str) -> None:
         super().__init__(np.zeros(0, dtype=np.int64), game.num_actions, name)
         self.shape = (game.num_states, game.num_actions)

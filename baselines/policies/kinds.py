@@ -23,6 +23,7 @@ from ...core import (
     InverseLaws,
     frozen,
 )
+from ...core.types import Fold
 
 #: A policy on observations: (observations (state, component), masks (state, action)) to
 #: probabilities (state, action) or actions (state,).
@@ -41,6 +42,8 @@ class Policy(ABC):
         shape: number of states and of actions.
         is_table: whether laws are read from a table or counted, without calling a user's function.
         is_deterministic: whether the policy always takes the same action in a state.
+        fold: how it makes the value of a state of those of the legal actions, if it does so in all
+            states alike (see ``Sweeps.folded``).
         has_memory: whether it plays by more than the state, so that its probabilities are not
             those of later moves of a game. Nothing can be computed exactly with such a policy.
     """
@@ -48,6 +51,7 @@ class Policy(ABC):
     shape: tuple[int, int]
     is_table: ClassVar[bool] = False
     is_deterministic: ClassVar[bool] = False
+    fold: ClassVar[Fold | None] = None
     has_memory: ClassVar[bool] = False
 
     @property
@@ -221,6 +225,7 @@ class UniformPolicy(Policy):
     """Every legal action with the same probability: the policy "random"."""
 
     is_table = True
+    fold = "mean"
 
     def __init__(self, game: Game) -> None:
         self._game = game

@@ -25,7 +25,7 @@ from ..policies.door import label
 from ..policies.kinds import Policy
 from ..solving.occupancy import Outcomes, outcomes, play
 from ..solving.solver import evaluate, solve
-from ..solving.spread import variance_of_law
+from ..solving.spread import pays_early, variance_of_law
 from ..task import Task
 from .blunders import Blunder, Mistakes, mistakes
 from .figure import FIGURES, LOGGED, nines
@@ -98,16 +98,18 @@ class Score:
 
         None if moves pay before the end, as states do not hold the payoffs so far.
         """
-        law = self._games.law
-        if law is None:
+        if pays_early(self.task, FLOATS):
             return None
+        law = self._games.law
+        assert law is not None
         return MappingProxyType({float(payoff): float(law[payoff]) for payoff in law})
 
     @cached_property
     def deviation(self) -> float:
         """Standard deviation of the payoff of a game."""
-        law = self._games.law
-        if law is not None:
+        if not pays_early(self.task, FLOATS):
+            law = self._games.law
+            assert law is not None
             return sqrt(variance_of_law(law, FLOATS))
         return sqrt(evaluate(self.agent, self.task, masked=self.masked).variance)
 

@@ -18,7 +18,7 @@ from .induction import visit_action_values
 from .observations import Reader, integers_of
 from .occupancy import outcomes
 from .rounding import gamma, largest_payoff, upwards
-from .spread import variance_of_law, variance_of_sum
+from .spread import pays_early, variance_of_law, variance_of_sum
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,9 @@ class Evaluation:
     @cached_property
     def variance(self) -> float | Fraction:
         """Variance of the payoff from the agent's first move on; a fraction if exact."""
-        law = outcomes(self.policy, self.task, self.arithmetic).law
-        if law is not None:
+        if not pays_early(self.task, self.arithmetic):
+            law = outcomes(self.policy, self.task, self.arithmetic).law
+            assert law is not None
             return variance_of_law(law, self.arithmetic)
         return variance_of_sum(self.policy, self.task, self.found, self.arithmetic)
 

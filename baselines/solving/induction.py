@@ -29,6 +29,7 @@ from ..policies.greedy import GreedyPolicy
 from ..policies.kinds import DeterministicPolicy
 from .cycles import fixed_point, pass_error
 from .players import Players, no_choices
+from .rounding import upwards
 
 
 def arithmetic_of(game: Game, exact: bool) -> Arithmetic:
@@ -59,7 +60,7 @@ class Sweep(NamedTuple):
 
 def sweep_back(players: Players) -> Sweep:
     """Compute the value of every position, and the choices of the free players."""
-    if players.is_uniform and (found := _folded(players, "mean")):
+    if players.fold and (found := _folded(players, players.fold)):
         return found
     values, error_bound = fixed_point(players)
     choices = {
@@ -69,12 +70,20 @@ def sweep_back(players: Players) -> Sweep:
 
 
 def _folded(players: Players, fold: Fold) -> Sweep | None:
-    """Sweep a game for one player by a fold; None if the game has no such sweep."""
+    """Sweep a game for one player by a fold; None if the game has no such sweep.
+
+    A greedy policy loses no more than a tie in each decision, of which a bound of roundings tells
+    the most that a game has.
+    """
     game, arithmetic = players.game, players.arithmetic
     values = sweeps_of(game).folded(fold, arithmetic)
     if values is None:
         return None
     bound = pass_error(game, players.seat, arithmetic, players.roundings)
+    if fold == "best":
+        (block,) = sweeps_of(game).blocks(players.seat, arithmetic)
+        decisions = block.roundings(1, 0.0) - block.roundings(0, 0.0)
+        bound = upwards(bound + decisions * arithmetic.tie(game))
     return Sweep(values, {}, bound)
 
 

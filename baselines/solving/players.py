@@ -6,7 +6,8 @@ import numpy as np
 
 from ...core import FLOATS, Arithmetic, Array, Game, InputError, IntArray, Stage
 from ...core.positions import legal_in
-from ..policies.kinds import Policy, UniformPolicy
+from ...core.types import Fold
+from ..policies.kinds import Policy
 from .rounding import decision_roundings
 
 
@@ -75,10 +76,10 @@ class Players:
         self.tie = arithmetic.tie(game) if self.free else 0.0
 
     @property
-    def is_uniform(self) -> bool:
-        """Whether one player plays alone, and each legal action with the same probability."""
+    def fold(self) -> Fold | None:
+        """The fold of all decisions, if one player plays alone and decides by one."""
         alone = self.game.num_players == 1 and not self._partial
-        return alone and isinstance(self._policies.get(self.seat), UniformPolicy)
+        return self._policies[self.seat].fold if alone and not self.free else None
 
     def in_floats(self) -> "Players":
         """Give the same players, with floats as arithmetic."""

@@ -15,7 +15,7 @@ from ...core.values import Values
 from .block import YahtzeeBlock, fill
 from .dice import KEEPS, dice
 from .game import MORE, Yahtzee
-from .turn import Later, boxes_of
+from .turn import boxes_of
 from .values import YahtzeeMass, YahtzeeValues
 
 #: Games of more states have no tables of moves.
@@ -61,8 +61,16 @@ class YahtzeeSweeps(Sweeps):
         if not arithmetic.rounds:
             return None
         values = YahtzeeValues(self.game, arithmetic, fold)
-        fill(self.game, Later(values.between), fold, arithmetic)
+        fill(self.game, values.later, fold, arithmetic)
         return values.frozen()
+
+    @override
+    def folded_squares(self, fold: Fold, values: Values) -> Values | None:
+        if not isinstance(values, YahtzeeValues) or values.between.dtype == object:
+            return None
+        spreads = YahtzeeValues(self.game, FLOATS, fold, centres=values.between)
+        fill(self.game, spreads.later, fold, FLOATS)
+        return spreads.frozen()
 
     @override
     def expected(
@@ -71,7 +79,7 @@ class YahtzeeSweeps(Sweeps):
         if not isinstance(values, YahtzeeValues):
             return super().expected(seat, states, values, arithmetic)
         known, (contexts, left, rolls) = self.game.contexts, self.game.locate(states)
-        legal, worth, scale = boxes_of(known, contexts, rolls, Later(values.between), arithmetic)
+        legal, worth, scale = boxes_of(known, contexts, rolls, values.later, arithmetic)
         found = np.full((len(states), self.game.num_actions), -np.inf, arithmetic.dtype)
         found[:, KEEPS:] = np.where(legal, arithmetic.unscaled(worth, scale), -np.inf)
         for left_after in range(MORE):

@@ -115,7 +115,7 @@ def _neutral(fold: Fold) -> float:
     return -np.inf if fold == "best" else 0.0
 
 
-class _Scores(NamedTuple):
+class Scores(NamedTuple):
     """The different scores of a box."""
 
     examples: IntArray  # dice with each score, (score,)
@@ -123,13 +123,13 @@ class _Scores(NamedTuple):
 
 
 @cache
-def _scores() -> list[_Scores]:
+def scores_of_boxes() -> list[Scores]:
     """List the different scores of each box; jokers are told apart elsewhere."""
     order = np.argsort(points().five >= 0, kind="stable")  # jokers last: no examples of others
     found = []
     for plain in points().plain.T:
         _, examples, scores = np.unique(plain[order], return_index=True, return_inverse=True)
-        found.append(_Scores(order[examples], scores[np.argsort(order)]))
+        found.append(Scores(order[examples], scores[np.argsort(order)]))
     return found
 
 
@@ -150,7 +150,7 @@ def folded_boxes(
     combine: Any = np.maximum if fold == "best" else np.add
     still_open = known.still_open[columns]
     found = np.full((ROLLS, len(columns)), _neutral(fold))
-    for box, (examples, scores) in enumerate(_scores()):
+    for box, (examples, scores) in enumerate(scores_of_boxes()):
         is_open = has_box(still_open, np.array(box))
         if is_open.any():
             taken = known.take(columns, examples[:, None], np.array(box))

@@ -12,9 +12,10 @@ from ...core.errors import SizeError
 from ...core.sizes import show
 from ...core.types import Array, BoolArray, Decide, Fold, IntArray, Stage, Start, frozen
 from ...core.values import Values
-from .block import TOGETHER, Swept, swept_back, swept_forward
+from .block import TOGETHER
 from .dice import KEEPS, ROLLS
 from .game import MORE, Yahtzee
+from .passes import Swept, swept_back, swept_forward
 from .turn import Later
 
 #: Numbers of all positions are given up to this number of them: half a gigabyte of floats.
@@ -93,6 +94,8 @@ class YahtzeeValues(TurnNumbers):
         arithmetic: of the values.
         decide: what the player does, or the fold of all decisions.
         between: value of each context before its first roll; zeros if None.
+        centres: values before turns, about which these values are mean squares; None if they are
+            no squares (see ``turn.Later``).
     """
 
     def __init__(
@@ -101,10 +104,12 @@ class YahtzeeValues(TurnNumbers):
         arithmetic: Arithmetic,
         decide: Decide | Fold,
         between: Array | None = None,
+        centres: Array | None = None,
     ) -> None:
         if between is None:
             between = arithmetic.zeros(len(game.contexts) + 1)
         super().__init__(game, arithmetic, between)
+        self.later = Later(between, centres)
         self._decide = decide
         self._last: tuple[IntArray, Swept] | None = None
 
@@ -112,8 +117,7 @@ class YahtzeeValues(TurnNumbers):
         """Sweep the turn of some contexts; the last one is kept, as stages follow in a row."""
         last = self._last  # another thread may replace it
         if last is None or not np.array_equal(last[0], columns):
-            later = Later(self.between)
-            swept = swept_back(self._game, columns, later, self._decide, self._arithmetic)
+            swept = swept_back(self._game, columns, self.later, self._decide, self._arithmetic)
             last = self._last = columns, swept
         return last[1]
 
