@@ -50,32 +50,46 @@ class LegPart:
         results, contexts = np.nonzero(~self.leg.settled[:, self.columns, seat])
         return results, contexts, self.leg.following[:, self.columns][results, contexts]
 
-    def paid(self, seats: int | list[int], arithmetic: Arithmetic) -> Array:
-        """Give what results pay, shape (..., result, context)."""
-        return _of_seats(self.leg.paid(arithmetic), seats)[..., self.columns]
-
-    def ahead(self, seats: int | list[int], between: Array) -> Array:
-        """Give what follows results is worth, 0 where settled: shape (..., result, context).
+    def worth(self, seats: int | list[int], between: Array, arithmetic: Arithmetic) -> Array:
+        """Give what results pay, and what follows them is worth: shape (..., result, context).
 
         Args:
-            seats: the players.
+            seats: the players. Several make a first axis of all arrays.
             between: values before the first roll of all contexts, shape (..., context).
+            arithmetic: of the values.
+        """
+        paid = _of_seats(self.leg.paid(arithmetic), seats)[..., self.columns]
+        worth = self.ahead(seats, between, paid)
+        if self.leg.pays_early:  # else there is nothing to add, which takes time with fractions
+            worth = worth + np.where(self._settled(seats), 0, paid)
+        return worth
+
+    def ahead(self, seats: int | list[int], between: Array, settled: Array | int = 0) -> Array:
+        """Give what follows results is worth, or other numbers where nothing follows.
+
+        Args:
+            seats: as for ``worth``.
+            between: as for ``worth``.
+            settled: the other numbers, shape (..., result, context).
         """
         following = np.where(self.leg.ends[:, self.columns], 0, self.leg.following[:, self.columns])
-        settled = _of_seats(self.leg.settled, seats)[..., self.columns]
-        return np.where(settled, 0, between[..., following])
+        return np.where(self._settled(seats), settled, between[..., following])
 
-    def deviations(self, seat: int, between: Array, arithmetic: Arithmetic) -> Array:
-        """Give squared deviations from the value before the first roll, (result, context).
+    def _settled(self, seats: int | list[int]) -> BoolArray:
+        return _of_seats(self.leg.settled, seats)[..., self.columns]
+
+    def squares(self, seat: int, means: Array, spreads: Array, arithmetic: Arithmetic) -> Array:
+        """Give mean squares about the value before the first roll, shape (result, context).
 
         Args:
             seat: the player.
-            between: values before the first roll of all contexts, shape (context,).
+            means: values before the first roll of all contexts, shape (context,).
+            spreads: their variances, of the same shape.
             arithmetic: of the values.
         """
-        worth = self.paid(seat, arithmetic) + self.ahead(seat, between)
-        away: Array = worth - between[self.own]
-        return away * away
+        away = self.worth(seat, means, arithmetic) - means[self.own]
+        squares: Array = away * away + self.ahead(seat, spreads)
+        return squares
 
     def settled(self, seat: int, ended: Array, arithmetic: Arithmetic) -> tuple[Array, Array]:
         """List a player's payoffs that results settle, and the mass of each, both of shape (way,).
@@ -103,22 +117,12 @@ class LegPart:
         legal = np.repeat(self.leg.turn.legal[piece.states], len(self.own), axis=0)
         return Stage(self.leg.seat, states, scale, legal)
 
-    def backward(
-        self,
-        decide: Decide,
-        gains: Array | int,
-        between: Array,
-        seats: int | list[int],
-        arithmetic: Arithmetic,
-    ) -> tuple[Values, Array]:
+    def backward(self, decide: Decide, ends: Array, arithmetic: Arithmetic) -> tuple[Values, Array]:
         """Sweep the turn backward (see ``Turn.backward``).
 
         Args:
             decide: as in ``Sweeps.backward``, or for several seats ``Sweeps.backward_together``.
-            gains: what results pay, (result, context) or (seat, result, context); 0 for nothing.
-            between: values before the first roll of the contexts that follow, shape (context,),
-                counted over all legs, or (seat, context).
-            seats: for whom values are computed. Several make a first axis of all arrays.
+            ends: value of each result, shape (result, context), or (seat, result, context).
             arithmetic: of the values.
 
         Returns:
@@ -130,7 +134,6 @@ class LegPart:
             by_state = expected.swapaxes(-2, -1).reshape(*rows, count * columns, actions)
             return decide(self._stage(piece, arithmetic), by_state).reshape(*rows, count, columns)
 
-        ends = gains + self.ahead(seats, between)
         return self.leg.turn.backward(decide_states, ends, arithmetic)
 
     def forward(

@@ -80,7 +80,7 @@ class TurnBlock(Block):
     ) -> Array:
         between = self._arithmetic.zeros(len(self._inside)) if gains is None else gains.later.copy()
         between[self._cut] = cut
-        found = self._pass(decide, between, lambda part: self._gained(part, gains))
+        found = self._pass(decide, between, lambda part: self._ends(part, gains, between))
         if values is not None:
             values.between[self._inside] = between[self._inside]
         return found
@@ -89,35 +89,33 @@ class TurnBlock(Block):
         """Give values of all contexts before the first roll to several players, (seat, context)."""
         assert isinstance(self._seats, list)
         between = self._arithmetic.zeros(len(self._seats), len(self._inside))
-        self._pass(decide, between, lambda part: part.paid(self._seats, self._arithmetic))
+        each = self._arithmetic
+        self._pass(decide, between, lambda part: part.worth(self._seats, between, each))
         return between
 
-    def _gained(self, part: LegPart, gains: TurnGains | None) -> Array | int:
-        """Give what the results of a part pay, (result, context)."""
+    def _ends(self, part: LegPart, gains: TurnGains | None, between: Array) -> Array:
+        """Give what the results of a part are worth, (result, context)."""
         if gains is None:
-            return 0
+            return part.ahead(self._seat, between)
         if gains.around is None:
-            return part.paid(self._seats, self._arithmetic)
-        return part.deviations(self._seat, gains.around, self._arithmetic)
+            return part.worth(self._seat, between, self._arithmetic)
+        return part.squares(self._seat, gains.around, between, self._arithmetic)
 
-    def _pass(
-        self, decide: Decide, between: Array, gained: Callable[[LegPart], Array | int]
-    ) -> Array:
+    def _pass(self, decide: Decide, between: Array, ends: Callable[[LegPart], Array]) -> Array:
         """Sweep the legs last to first.
 
         Args:
             decide: for one player or for several.
             between: values of contexts before the first roll, shape (..., context): those of the
                 cut and of later blocks. The others are filled in.
-            gained: gives what the results of a part pay.
+            ends: gives what the results of a part are worth.
 
         Returns:
             Values of the contexts of the cut as the pass finds them, shape (..., cut).
         """
         found = between.copy()
         for part in reversed(self._parts):
-            gains = gained(part)
-            _, start = part.backward(decide, gains, between, self._seats, self._arithmetic)
+            _, start = part.backward(decide, ends(part), self._arithmetic)
             found[..., part.own] = start
             on = self._on[part.own]
             between[..., part.own[on]] = start[..., on]

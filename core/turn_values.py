@@ -126,8 +126,8 @@ class TurnValues(TurnNumbers):
 
     @override
     def _swept(self, part: LegPart) -> Values:
-        paid = part.paid(self._seat, self._arithmetic)
-        return part.backward(self._decide, paid, self.between, self._seat, self._arithmetic)[0]
+        ends = part.worth(self._seat, self.between, self._arithmetic)
+        return part.backward(self._decide, ends, self._arithmetic)[0]
 
     @override
     def centres(self, seats: int | IntArray, states: IntArray) -> Array:

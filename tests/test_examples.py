@@ -22,6 +22,7 @@ from exactdice.testing import check_game
 
 FOLDER = Path(__file__).parent.parent / "examples"
 PLACE = f"{FOLDER / 'twenty_one.py'}:TwentyOne"
+METRES = f"{FOLDER / 'four_hundred_metres.py'}:FourHundredMetres"
 PIG = f"{FOLDER / 'pig.py'}:Pig"
 COMMAND = str(Path(sys.executable).with_name("exactdice"))
 
@@ -266,3 +267,57 @@ def test_a_learner_reaches_the_tuned_agents_within_a_point(learner):
     """On Greed, as its docstring says; docs/leaderboard.md has PPO at 0.9979, DQN at 0.9964."""
     tuned = {"ppo": 0.9979, "dqn": 0.9964}[learner.__name__]
     assert learner.main(learner.Args())["normalized"] > tuned - 0.01
+
+
+@pytest.fixture
+def metres(own_games):
+    """Load the class of 400 metres."""
+    return own_games(METRES)
+
+
+def points_of_metres(sets, repeats):
+    """Sum over the 36 rolls of two dice, with the total so far in hand: the best expected total."""
+    worth = [face if face < 6 else -6 for face in range(1, 7)]
+    rolls = [first + second for first in worth for second in worth]
+
+    @cache
+    def best(sets, repeats, total):
+        if not sets:
+            return Fraction(total)
+        again = best(sets, repeats - 1, total) if repeats else None
+        each = [best(sets - 1, repeats, total + roll) for roll in rolls]
+        return Fraction(sum(max(kept, again) if repeats else kept for kept in each), 36)
+
+    return best(sets, repeats, 0)
+
+
+def test_metres_obey_all_rules(metres):
+    check_game(metres(sets=2, repeats=2))
+
+
+@pytest.mark.parametrize(("sets", "repeats"), [(1, 0), (1, 3), (2, 2), (4, 5)])
+def test_metres_are_worth_what_a_recursion_with_the_total_says(metres, sets, repeats):
+    solution = exactdice.solve(Task(metres(sets, repeats)), exact=True)
+    assert solution.value == points_of_metres(sets, repeats)
+
+
+def test_the_figures_in_the_file_of_metres_are_right(metres):
+    text = (FOLDER / "four_hundred_metres.py").read_text()
+    best = exactdice.score("optimal", Task(metres()))
+    rules = [exactdice.score(f"freeze:{least}", Task(metres())) for least in range(-12, 11)]
+    rule = max(rules, key=lambda found: found.value)
+    assert rule.policy == "freeze:5"
+    figures = re.findall(r"\d+\.\d{4}", text)
+    found = (best.value, best.deviation, rule.value, rule.deviation)
+    assert figures == [f"{number:.4f}" for number in found]
+
+
+def test_points_of_metres_are_rewards(metres):
+    env = gym.make(f"exactdice/{metres.name}-v0")
+    _, info = env.reset(seed=5)
+    rewards, over = [], False
+    while not over:
+        _, reward, over, _, info = env.step(0)
+        rewards.append(reward)
+    assert len(rewards) == 4
+    assert info["outcome"] == sum(rewards)

@@ -11,6 +11,7 @@ from exactdice.core import Values
 from exactdice.envs import Engine
 from exactdice.envs.engine.table_lanes import ArrayLanes
 from exactdice.games import AliasLaws, GameError, InputError, Presentation, presents
+from small_games import Coins, Rounds
 
 from exactdice.testing import answers, batches, check_game
 
@@ -25,6 +26,43 @@ def twenty_one(own_games):
 @pytest.mark.parametrize("sizes", [{"limit": 4, "sides": 3}, {"limit": 1, "sides": 1}])
 def test_the_example_obeys_all_rules(twenty_one, sizes):
     check_game(twenty_one(**sizes))
+
+
+@pytest.mark.parametrize("game", [Coins(), Rounds(turns=2), Rounds(2, 2, Fraction(-1))], ids=repr)
+def test_games_whose_points_add_up_obey_all_rules(game):
+    check_game(game)
+
+
+@pytest.mark.parametrize(
+    ("payoff_range", "message"),
+    [
+        (
+            (-5.0, 44.0),
+            "payoff_range must hold the payoffs from any position on, got 45 for player",
+        ),
+        (
+            (-4.0, 45.0),
+            "payoff_range must hold the payoffs from any position on, got -5 for player",
+        ),
+    ],
+)
+def test_a_range_that_points_leave_together_is_named(payoff_range, message):
+    with pytest.raises(GameError, match=message):
+        check_game(type("Narrow", (Coins,), {"payoff_range": payoff_range})())
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "change"),
+    [
+        ("exactdice.core.listed", "worth_of", lambda worth, *asked: worth(*asked) + 1),
+        ("exactdice.baselines.solving.evaluation", "variance_of_sum", lambda law, *asked: 7),
+    ],
+)
+def test_a_wrong_variance_is_named(monkeypatch, module, name, change):
+    before = getattr(sys.modules[module], name)
+    monkeypatch.setattr(sys.modules[module], name, lambda *asked: change(before, *asked))
+    with pytest.raises(GameError, match="variance must agree with the sum over all moves"):
+        check_game(Coins())
 
 
 def test_large_games_are_refused(twenty_one):
@@ -161,7 +199,7 @@ MOVES = [
     ),
     (
         lambda move, states: move._replace(payoffs=move.payoffs + 0.25),
-        "payoffs must be zero until it is over for the player, got 0.25 0.25 by action",
+        "payoffs of a zero-sum game must add up to 1.0 at once, and to 0 before, got 0.25 0.25 by",
     ),
     (
         lambda move, states: move._replace(payoffs=move.payoffs[:, :1]),
@@ -177,7 +215,7 @@ MOVES = [
     ),
     (
         lambda move, states: move._replace(over=move.over & [True, False]),
-        "payoffs must be zero until it is over|must lead to a later stage",
+        "payoffs of a zero-sum game must add up to 1.0 at once|must lead to a later stage",
     ),
     (
         lambda move, states: move._replace(seats=np.roll(move.seats, 1)),

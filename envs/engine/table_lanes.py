@@ -48,6 +48,14 @@ class TableLanes(Lanes):
         """Read the legal actions from the table."""
         return self._legal.take(self._places, axis=0)
 
+    def _gain(self, lanes: IntArray | list[int], events: IntArray | list[int]) -> None:
+        """Pay what nodes pay, each to another lane."""
+        assert self._gained is not None
+        assert self._process.node_gains is not None
+        self._gained[lanes] += self._process.node_gains[
+            np.subtract(events, self._process.first_node)
+        ]
+
     def _ends(self, events: IntArray, lanes: IntArray | slice = slice(None)) -> Ends:
         """Return the results of moves whose events are no nodes, each of another lane."""
         payoffs = self._process.payoffs[events]
@@ -127,8 +135,8 @@ class ArrayLanes(TableLanes):
         at = np.flatnonzero(paid >= first_node)
         while len(at):
             nodes = paid[at] - first_node
-            if self._gained is not None and tables.node_gains is not None:
-                self._gained[lanes[at]] += tables.node_gains.take(nodes)
+            if self._gained is not None:
+                self._gain(lanes[at], paid[at])
             outcomes = tables.laws.draw(tables.node_laws.take(nodes), rng)
             entries = tables.leads_to.take(tables.node_firsts.take(nodes) + outcomes)
             arrives = entries >= FIRST_PLACE
@@ -188,6 +196,8 @@ class PlainLanes(TableLanes):
     def _follow(self, lanes: Sequence[int], events: list[int], rng: np.random.Generator) -> None:
         """Draw at nodes until no lane is at a node; ``events`` is changed in place."""
         while at := [i for i, event in enumerate(events) if event >= self._first_node]:
+            if self._gained is not None:
+                self._gain([lanes[i] for i in at], [events[i] for i in at])
             for i, chance in zip(at, rng.random(len(at)).tolist(), strict=True):
                 events[i] = self._go_on(lanes[i], events[i], chance)
 
@@ -218,14 +228,13 @@ class PlainLanes(TableLanes):
 
     def move_one(self, action: int, rng: np.random.Generator) -> tuple[float, bool, bool, float]:
         """Make a move in the only lane."""
+        if self._gained is not None:
+            return super().move_one(action, rng)
         event = self._move(0, action, rng.random())
         while event >= self._first_node:
             event = self._go_on(0, event, rng.random())
-        payoff, over, illegal = self._payoffs[event], event != GOES_ON, event == ILLEGAL
-        if self._gained is None:
-            return payoff, over, illegal, payoff
-        ends = self._ends(np.array([event]))
-        return float(ends.payoffs[0]), over, illegal, float(ends.totals[0])
+        payoff = self._payoffs[event]
+        return payoff, event != GOES_ON, event == ILLEGAL, payoff
 
     def _move(self, lane: int, action: int, chance: float) -> int:
         """Make a move by a uniform random number, and return its event."""
@@ -247,8 +256,6 @@ class PlainLanes(TableLanes):
     def _go_on(self, lane: int, event: int, chance: float) -> int:
         """Draw at a node by a uniform random number, and return the next event."""
         tables, node = self._tables, event - self._first_node
-        if self._gained is not None and self._process.node_gains is not None:
-            self._gained[lane] += self._process.node_gains[node]
         law = tables.node_laws[node]
         spread = chance * tables.sizes[law]
         outcome = int(spread)

@@ -29,16 +29,14 @@ from exactdice.games import (
     FLOATS,
     FourTwoOne,
     FourTwoOneMatch,
-    Game,
     GameError,
     InputError,
     LowestScore,
     LowestScoreMatch,
-    Move,
     ShutTheBox,
 )
 from random_games import RandomGame
-from small_games import Bare, Rounds
+from small_games import Coins, Rounds
 from sweeping import action_values
 
 SEEDS = [0, 1, 2, 3, 5, 6, 9, 10, 11, 14, 15, 18]
@@ -249,40 +247,6 @@ def test_there_is_no_law_of_totals():
     assert score("random", task).as_dict()["outcomes"] is None
     with pytest.raises(InputError, match="game must pay at its end alone .* of Random Game does"):
         outcome_distribution("random", task)
-
-
-class Coins(Bare):
-    """Five coins in a row: each head pays its number, to be had or left for double or nothing.
-
-    In coin k of 0 to 4 the player takes (action 0): k + 1 for a head, or dares (action 1): three
-    times as much for a head, minus one for a tail. Daring is worth 3 (k + 1) / 2 - 1/2, taking
-    (k + 1) / 2: the optimum is 45 / 2 - 5 / 2 = 20, its variance the sum of ((3 k + 4) / 2)^2.
-    """
-
-    name = "Coins"
-    num_players, num_states, num_actions = 1, 5, 2
-    observation_sizes, observation_names = (5,), ("coin",)
-    payoff_range, zero_sum = (-5.0, 45.0), False
-    laws = np.array([[0.5, 0.5]])
-
-    def initial_law(self):
-        return np.array([0]), np.array([Fraction(1)], dtype=object)
-
-    def exact_laws(self):
-        return np.array([[Fraction(1, 2), Fraction(1, 2)]], dtype=object)
-
-    def law(self, states, actions):
-        return np.zeros(len(states), dtype=np.int64)
-
-    def advance(self, seats, states, actions, outcomes):
-        heads = outcomes * (states + 1) * np.where(actions == 1, 3, 1)
-        paid = heads - actions * (1 - outcomes)
-        return Move(seats, np.minimum(states + 1, 4), paid[:, None], (states == 4)[:, None])
-
-    exact_advance = Game.exact_advance
-
-    def stages(self):
-        return [(0, np.array([coin])) for coin in range(5)]
 
 
 def test_coins_by_hand():

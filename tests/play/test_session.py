@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from exactdice.baselines import make_task, solve
+from exactdice.baselines import Task, make_task, solve
 from exactdice.games import InputError
 from exactdice.play import record
 from exactdice.play.session import Session, replay
-from small_games import SMALL
+from small_games import SMALL, Rounds
 
 GAMES = [pytest.param(name, sizes[0]) for name, sizes in sorted(SMALL.items())]
 
@@ -88,3 +88,20 @@ def test_moves_are_integers(action):
 
 def test_game_records_are_found_under_their_former_name():
     assert record.Record is record.GameRecord
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_points_of_a_game_add_up(seat):
+    task = Task(Rounds(2, 6), seat, "random")
+    for seed in range(10):
+        session = random_game(task, seed)
+        account, actions, payoff = session.account, list(session.actions), session.payoff
+        total = account.expected - account.given_away + account.luck
+        assert total == pytest.approx(account.payoff, abs=1e-12)
+        assert account.payoff == payoff >= 3
+        session.undo()
+        session.undo()
+        session.move(actions[-2])
+        assert session.account.payoff >= float(session._values(len(actions) - 1).max())
+        session.move(actions[-1])
+        assert session.payoff == payoff

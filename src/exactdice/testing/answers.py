@@ -50,7 +50,7 @@ def check_answers(listing: Listing, seat: int) -> None:
             _check_values("evaluate", agent, floats, listing.values(seat, complete), seat)
             if reached:
                 met = _check_ways(listing, agent, policy, complete, start)
-                _check_floats(floats, policy, met)
+                _check_floats(floats, agent, policy, met, not listing.pays_early(seat))
         if reached:
             _check_scores(task, [*("random", actions), _some_law(game)])
 
@@ -153,18 +153,20 @@ def _check_ways(
     return found
 
 
-def _check_floats(agent: Evaluation, policy: Any, met: Array) -> None:
-    """Compare occupancies in floats with those in fractions, and the mean payoff with the value."""
-    task, rounded = agent.task, occupancy(policy, agent.task)
+def _check_floats(
+    floats: Evaluation, exact: Evaluation, policy: Any, met: Array, has_law: bool
+) -> None:
+    """Compare occupancies and variance in floats with fractions, and outcomes with the value."""
+    task, rounded = floats.task, occupancy(policy, floats.task)
     for state in states_of(task.game, task.seat).tolist():
         found, wanted = float(rounded[state]), float(met[state])
         _require_close(f"occupancy of state {state}", found, wanted, 1.0, task)
-    law, size = score(policy, task).outcomes, largest_payoff(task.game)
-    if law is not None:
-        mean = sum(payoff * chance for payoff, chance in law.items())
-        _require_close("outcome_distribution", float(mean), float(agent.value), size, task)
-    exact = evaluate(policy, task, exact=True)
-    _require_close("variance", float(agent.variance), float(exact.variance), size * size, task)
+    size = largest_payoff(task.game)
+    if has_law:
+        outcomes = outcome_distribution(policy, task)
+        mean = sum(payoff * chance for payoff, chance in outcomes.items())
+        _require_close("outcome_distribution", float(mean), float(floats.value), size, task)
+    _require_close("variance", float(floats.variance), float(exact.variance), size * size, task)
 
 
 def _check_scores(task: Task, policies: list[Any]) -> None:
