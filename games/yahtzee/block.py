@@ -4,7 +4,6 @@ Backward it is the value before the first roll, forward the mass that enters. Co
 turn, so that a pass goes through them in their order; it takes a few hundred at once.
 """
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +12,7 @@ from typing_extensions import override
 
 from ...core.arithmetic import Arithmetic
 from ...core.blocks import PayoffLaw
+from ...core.progress import tell
 from ...core.types import Array, Decide, Fold, IntArray
 from ...core.whole_game import WholeGame
 from .dice import DICE, FACES, ROLLS
@@ -90,7 +90,6 @@ def fill(
     later: Later,
     decide: Decide | Fold,
     arithmetic: Arithmetic,
-    told: Callable[[int], None] | None = None,
 ) -> None:
     """Compute the values of all contexts before the first roll, last turns first.
 
@@ -99,12 +98,10 @@ def fill(
         later: the values, which are filled in.
         decide: as in ``swept_back``.
         arithmetic: of the values.
-        told: is called with the number of contexts after each batch of them.
     """
     for columns in reversed(batches(game)):
         later.values[columns] = swept_back(game, columns, later, decide, arithmetic).start
-        if told is not None:
-            told(len(columns))
+        tell(len(game.contexts) - int(columns[0]), len(game.contexts), "beginnings of turns")
 
 
 def batches(game: Yahtzee) -> list[IntArray]:

@@ -6,6 +6,7 @@ from by_hand_yahtzee import NAMES, ByHand, points
 from exactdice.baselines import Task, evaluate, solve
 from exactdice.baselines.policies.kinds import StochasticPolicy
 from exactdice.core.arithmetic import EXACT, FLOATS
+from exactdice.core.progress import watched
 from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.core.types import Start
 from exactdice.games.yahtzee import Yahtzee
@@ -243,6 +244,18 @@ def test_the_variance_of_uniform_play_is_that_by_hand(arithmetic):
     if not arithmetic.rounds:
         assert spreads.numbers[0] == expected
     assert float(spreads.numbers[0]) == pytest.approx(float(expected), rel=1e-13)
+
+
+def test_a_sweep_tells_how_far_it_is():
+    game, told = Yahtzee(boxes="ones,chance"), []
+    with watched(lambda done, total, name: told.append((done, total, name))):
+        sweeps_of(game).folded("best")
+    assert [done for done, *_ in told] == sorted(done for done, *_ in told)
+    count = len(game.contexts)
+    assert told[-1] == (count, count, "beginnings of turns")
+    before = len(told)
+    sweeps_of(game).folded("best")
+    assert len(told) == before  # nobody watches
 
 
 def test_action_values_are_those_of_listed_moves():
