@@ -22,7 +22,9 @@ def shown_progress() -> Iterator[None]:
     """Show a bar for each long computation, on the terminal's error stream if there is one."""
     bars: dict[str, TaskID] = {}
     columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    seen = console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=not seen) as progress:
 
         def report(done: int, total: int, name: str) -> None:
             if name not in bars:
