@@ -22,15 +22,11 @@ from .types import Array, Decide, IntArray
 class PayoffLaw:
     """Probability of each payoff to one player, added up as games end.
 
-    Attributes:
-        chances: by payoff.
-        is_known: False if moves pay before the end: states do not hold the payoffs so far, so that
-            the law of their total is unknown.
+    If moves pay before the end, states do not hold the payoffs so far, and there is no such law.
     """
 
     def __init__(self) -> None:
         self.chances: dict[Any, Any] = {}
-        self.is_known = True
 
     def add(self, payoffs: Array, mass: Array) -> None:
         """Add the mass of some ends of games to that of the payoff of each, both (way,)."""

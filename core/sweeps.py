@@ -75,6 +75,10 @@ class Sweeps:
         listed = listed_blocks(self.game, (seat,), arithmetic)
         return Blocks(listed.count, listed.make)
 
+    def pays_early(self, seat: int) -> bool:
+        """Say whether a move may pay a player for whom the game goes on."""
+        return any(block.pays_early for block in self.blocks(seat))
+
     def values(self, seat: int, decide: Decide, arithmetic: Arithmetic = FLOATS) -> Values:
         """Make room for the values of all positions to a player, which blocks fill in.
 
@@ -150,8 +154,7 @@ class Sweeps:
     def folded(self, fold: Fold, arithmetic: Arithmetic = FLOATS) -> Values | None:
         """Compute the values if a single player decides by the same fold in all states.
 
-        A game of very many positions has such a sweep: the values of actions are folded without a
-        table of them, and no choice is kept (see ``expected``).
+        It makes no table of the values of actions, and keeps no choice (see ``expected``).
 
         Args:
             fold: of the values of the legal actions.
@@ -163,15 +166,7 @@ class Sweeps:
         return None
 
     def folded_squares(self, fold: Fold, values: Values) -> Values | None:
-        """Compute in floats the mean squares that ``Block.deviations`` begins with.
-
-        Args:
-            fold: of the values of the legal actions; the largest is taken by the smallest action.
-            values: what ``folded`` has found.
-
-        Returns:
-            Mean squares; None if ``folded`` gives none.
-        """
+        """Sweep ``Block.deviations`` for a fold that ``folded`` has found; None if it cannot."""
         return None
 
     def expected(
@@ -267,6 +262,12 @@ def sweeps_of(game: Game) -> Sweeps:
             same = all(getattr(own, name) is getattr(kind, name) for name in _RULES)
             return (_SWEEPS[kind] if same else Sweeps)(game)
     return Sweeps(game)
+
+
+@once_a_game
+def pays_early(game: Game, seat: int) -> bool:
+    """Say whether a move may pay a player for whom the game goes on (see ``Sweeps``)."""
+    return sweeps_of(game).pays_early(seat)
 
 
 def expected_values(

@@ -31,6 +31,10 @@ class TurnSweeps(Sweeps):
         return Blocks(count, lambda number: TurnBlock(self.game, seat, arithmetic, number))
 
     @override
+    def pays_early(self, seat: int) -> bool:
+        return any(leg.pays_early for leg in self.game.legs)
+
+    @override
     def values(self, seat: int, decide: Decide, arithmetic: Arithmetic = FLOATS) -> Values:
         return TurnValues(self.game, seat, arithmetic, decide)
 

@@ -71,7 +71,8 @@ class MoveLaw:
             )
         if process.node_gains is not None:
             raise InputError(
-                f"{task.words} must pay at its end alone to be audited, got moves that pay before"
+                f"{task.words} must pay at its end alone to have the law of its moves listed, got "
+                "moves that pay before"
             )
         self._process, self._outcomes = process, 0
         self._sparse = _scipy_sparse()

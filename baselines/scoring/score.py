@@ -19,13 +19,14 @@ import numpy as np
 
 from ...core import FLOATS, FloatArray, IntArray, Stage, frozen
 from ...core.positions import states_of
+from ...core.sweeps import pays_early
 from ..cache import cached
 from ..policies.checks import SUM_TOLERANCE
 from ..policies.door import label
 from ..policies.kinds import Policy
 from ..solving.occupancy import Outcomes, outcomes, play
 from ..solving.solver import evaluate, solve
-from ..solving.spread import pays_early, variance_of_law
+from ..solving.spread import variance_of_law
 from ..task import Task
 from .blunders import Blunder, Mistakes, mistakes
 from .figure import FIGURES, LOGGED, nines
@@ -98,7 +99,7 @@ class Score:
 
         None if moves pay before the end, as states do not hold the payoffs so far.
         """
-        if pays_early(self.task, FLOATS):
+        if pays_early(self.task.game, self.task.seat):
             return None
         law = self._games.law
         assert law is not None
@@ -107,7 +108,7 @@ class Score:
     @cached_property
     def deviation(self) -> float:
         """Standard deviation of the payoff of a game."""
-        if not pays_early(self.task, FLOATS):
+        if not pays_early(self.task.game, self.task.seat):
             law = self._games.law
             assert law is not None
             return sqrt(variance_of_law(law, FLOATS))

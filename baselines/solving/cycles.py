@@ -208,7 +208,7 @@ def visits(
         start: mass before the first move.
         seat: mass goes on while the game is not over for this seat.
         arithmetic: of the mass.
-        law: payoffs to ``seat`` are added to it, unless it is None or moves pay early.
+        law: payoffs to ``seat`` are added to it, unless it is None.
 
     Returns:
         Expected visits and residual.
@@ -221,8 +221,6 @@ def visits(
             came = block.arrive(decide, mass)
             returning = solve_linear(block, returned, came, arithmetic)
             residual += _missed(block, returned, came, returning)
-        if law is not None and block.pays_early:
-            law.is_known, law = False, None
         block.forward(decide, mass, returning, law)
     return Visits(mass.frozen(), residual)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core import Arithmetic, Array, BoolArray, InputError, IntArray, Stage, Values, frozen
 from ...core.sizes import check_array
-from ...core.sweeps import expected_values, sweeps_of
+from ...core.sweeps import expected_values, pays_early, sweeps_of
 from ...core.types import Start
 from ..policies.kinds import DeterministicPolicy, Policy
 from ..task import Task, first_law, initial_law
@@ -18,7 +18,7 @@ from .induction import visit_action_values
 from .observations import Reader, integers_of
 from .occupancy import outcomes
 from .rounding import gamma, largest_payoff, upwards
-from .spread import pays_early, variance_of_law, variance_of_sum
+from .spread import variance_of_law, variance_of_sum
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,11 @@ class Evaluation:
     @cached_property
     def variance(self) -> float | Fraction:
         """Variance of the payoff from the agent's first move on; a fraction if exact."""
-        if not pays_early(self.task, self.arithmetic):
-            law = outcomes(self.policy, self.task, self.arithmetic).law
-            assert law is not None
-            return variance_of_law(law, self.arithmetic)
-        return variance_of_sum(self.policy, self.task, self.found, self.arithmetic)
+        if pays_early(self.task.game, self.task.seat):
+            return variance_of_sum(self.policy, self.task, self.found, self.arithmetic)
+        law = outcomes(self.policy, self.task, self.arithmetic).law
+        assert law is not None
+        return variance_of_law(law, self.arithmetic)
 
     def _expected(self, start: Start) -> float | Fraction:
         mean = self.arithmetic.mean(start.chances, self.found.at(start.seat, start.states))

@@ -10,7 +10,7 @@ from ...core.blocks import PayoffLaw
 from ...core.contract import order_of
 from ...core.positions import legal_in
 from ...core.sizes import PIECE
-from ...core.sweeps import sweeps_of
+from ...core.sweeps import pays_early, sweeps_of
 from ..policies.kinds import Policy
 from ..task import Task, first_law, policies_against
 from .cycles import visits
@@ -80,9 +80,9 @@ def outcomes(policy: Policy, task: Task, arithmetic: Arithmetic) -> Outcomes:
         arithmetic: arithmetic of the probabilities.
     """
     illegal: dict[int, IntArray] = {}
-    ends = PayoffLaw()
+    ends = None if pays_early(task.game, task.seat) else PayoffLaw()
     met = play(policy, task, arithmetic, law=ends, illegal=illegal)
-    if not ends.is_known:
+    if ends is None:
         return Outcomes(met, None)
     worst = arithmetic.payoff_range(task.game)[0]
     for states in illegal.values():

@@ -59,12 +59,6 @@ def variance_of_sum(
     return variance
 
 
-def pays_early(task: Task, arithmetic: Arithmetic) -> bool:
-    """Say whether moves of a game pay the agent before the end."""
-    blocks = sweeps_of(task.game).blocks(task.seat, arithmetic)
-    return any(block.pays_early for block in blocks)
-
-
 def _folded_squares(policy: Policy, task: Task, values: Values, start: Start) -> Array | None:
     """Give W of the first states by a sweep that folds values; None if there is none."""
     if task.game.num_players > 1 or policy.fold is None:

@@ -65,8 +65,10 @@ class YahtzeeBlock(WholeGame):
                 self._game, own, mass.between[own], mass.begun(own), decide, self._arithmetic
             )
             places, rolls, boxes = np.nonzero(flow.taken)
-            taken = known.take(own[places], rolls, boxes)
-            np.add.at(mass.between, taken.contexts, flow.taken[places, rolls, boxes])
+            taken, ended = known.take(own[places], rolls, boxes), flow.taken[places, rolls, boxes]
+            np.add.at(mass.between, taken.contexts, ended)
+            if law is not None:  # of one box: its points are all
+                law.add(taken.points, ended)
 
     @override
     def roundings(self, decision: int, stay: float) -> int:

@@ -282,3 +282,10 @@ def test_a_range_of_whole_games_is_too_narrow_for_the_end_of_a_game():
 
     with pytest.raises(GameError, match=r"payoffs (must be in payoff_range|.* any position on)"):
         solve(Task(Narrow()))
+
+
+def test_the_deviation_is_that_of_the_law_where_there_is_one():
+    found = score("random", Task(ShutTheBox(3, 2, 2), 1, "random"))
+    away = sum(chance * (payoff - found.value) ** 2 for payoff, chance in found.outcomes.items())
+    assert found.deviation == pytest.approx(away**0.5)
+    assert found.as_dict()["deviation"] == found.deviation

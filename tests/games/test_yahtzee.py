@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from by_hand_yahtzee import NAMES, ByHand, points
-from exactdice.baselines import Task, evaluate, solve
+from exactdice.baselines import Task, evaluate, score, solve
 from exactdice.baselines.policies.kinds import StochasticPolicy
 from exactdice.core.arithmetic import EXACT, FLOATS
 from exactdice.core.progress import watched
@@ -244,6 +244,14 @@ def test_the_variance_of_uniform_play_is_that_by_hand(arithmetic):
     if not arithmetic.rounds:
         assert spreads.numbers[0] == expected
     assert float(spreads.numbers[0]) == pytest.approx(float(expected), rel=1e-13)
+
+
+def test_the_law_of_payoffs_of_one_box():
+    found = score("random", Task(Yahtzee(boxes="yahtzee")))
+    assert list(found.outcomes) == [0, 50]
+    assert found.outcomes[50] == pytest.approx(found.value / 50, rel=1e-12)
+    assert found.deviation == pytest.approx(50 * (found.outcomes[50] * found.outcomes[0]) ** 0.5)
+    assert score("random", Task(Yahtzee(boxes="ones,yahtzee"))).outcomes is None
 
 
 def test_a_sweep_tells_how_far_it_is():

@@ -1,5 +1,7 @@
 """Q-learning with minimax targets, by self-play on one table."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from exactdice.agents.learners.minimax import MinimaxQLearning
@@ -8,6 +10,7 @@ from exactdice.baselines import Task, score_self_play
 from exactdice.core.listing import transitions
 from exactdice.core.positions import states_of
 from exactdice.games import FourTwoOne, FourTwoOneMatch, Greed, ShutTheBox
+from small_games import Rounds
 
 import exactdice
 
@@ -16,6 +19,7 @@ GAMES = [
     ShutTheBox(4, 2, 3),
     FourTwoOne(3, 2, 2, utility="set"),
     FourTwoOneMatch(2, faces=2, charge_casts=1, discharge_casts=2),
+    Rounds(2, 4, Fraction(-1)),
 ]
 
 
@@ -35,13 +39,14 @@ def test_the_target_of_a_move_is_the_payoff_or_the_value_with_the_sign_of_the_ne
             chances, move = transitions(game, seat, state, action)
             wanted = set()
             for i in np.flatnonzero(chances):
+                paid = move.payoffs[i, seat]  # before the end 0 in most games
                 if move.over[i, seat]:
-                    wanted.add((-1, state, move.payoffs[i, seat]))
+                    wanted.add((-1, state, paid))
                 elif move.seats[i] == seat:
-                    wanted.add((seat, move.states[i], best[move.states[i]]))
+                    wanted.add((seat, move.states[i], paid + best[move.states[i]]))
                 else:
                     other = sum(game.payoff_range) - best[move.states[i]]
-                    wanted.add((1 - seat, move.states[i], other))
+                    wanted.add((1 - seat, move.states[i], paid + other))
             assert (later, reached, target) in wanted
             kinds.add(None if later < 0 else later == seat)
     assert len(kinds) >= 2  # the end of the game, and one player's or both players' next move
