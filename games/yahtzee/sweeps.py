@@ -18,8 +18,8 @@ from .game import MORE, Yahtzee
 from .turn import boxes_of
 from .values import YahtzeeMass, YahtzeeValues
 
-#: Games of more states have no tables of moves.
-MOST_STATES = 2**13
+#: Games of more states, those of two boxes or more, have no tables of moves: rules are as fast.
+MOST_STATES = 2**10
 
 
 @sweeps_for(Yahtzee)
