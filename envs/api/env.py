@@ -27,8 +27,8 @@ class GameEnv(gym.Env[Features, SupportsIndex]):
     components), or another one by ``encoding``; the action space is ``Discrete``. After every reset
     and step ``info["action_mask"]``, int8 of shape (action,), has 1 for legal actions. An illegal
     action ends the episode with the worst payoff and ``info["illegal_action"] = True``. When the
-    game is over, ``info["outcome"]`` is its payoff, and the observation is still the one before the
-    agent's last move.
+    game is over, ``info["outcome"]`` is its payoff, all that was paid since the agent's first move,
+    and the observation is still the one before the agent's last move.
 
     Args:
         game: name of the game.
