@@ -333,7 +333,7 @@ def test_what_does_not_fit_is_refused():
 )
 def test_the_published_values(keywords, published, deviation):
     solution = solve(Task(Yahtzee(**keywords)))
-    assert solution.value == pytest.approx(published, abs=5e-5)
+    assert 0 <= solution.value - published < 1e-4  # four digits, not rounded
     assert solution.error_bound < 1e-8
     if deviation:
         assert solution.variance**0.5 == pytest.approx(deviation, abs=5e-3)
