@@ -38,7 +38,7 @@ def check_sizes(game: Any, exact: bool = False) -> None:
     """Refuse a game whose estimated cost is above the limits.
 
     The message names the size whose default would lower the cost most, and the largest value of
-    this size within the limits if the other sizes stay.
+    this size within the limits if the other sizes stay; if no size is a number, the first.
 
     Args:
         game: the game; its attributes have the names of the arguments of ``cost``. A game whose
@@ -62,16 +62,20 @@ def check_sizes(game: Any, exact: bool = False) -> None:
         for name, argument in inspect.signature(type(game)).parameters.items()
         if name in sizes and _is_size(sizes[name])
     }
-    raised = [name for name, usual in defaults.items() if usual is None or sizes[name] > usual]
-    name = min(raised or defaults, key=lambda name: excess(**{name: defaults[name]}))
-    wanted = "lower, and others too"
-    if excess(**{name: defaults[name]}) <= 1:
-        usual = defaults[name] or 0
-        most = _largest(lambda size: excess(**{name: size}) <= 1, usual, sizes[name])
-        wanted = f"at most {show(most)}"
+    if defaults:
+        raised = [name for name, usual in defaults.items() if usual is None or sizes[name] > usual]
+        name = min(raised or defaults, key=lambda name: excess(**{name: defaults[name]}))
+        wanted, got = "lower, and others too", show(sizes[name])
+        if excess(**{name: defaults[name]}) <= 1:
+            usual = defaults[name] or 0
+            most = _largest(lambda size: excess(**{name: size}) <= 1, usual, sizes[name])
+            wanted = f"at most {show(most)}"
+    else:  # a text, such as a list of names
+        name, value = next(iter(sizes.items()))
+        wanted, got = "fewer", repr(value)
     takes = cost_of(game, exact)
     raise SizeError(
-        f"{name} must be {wanted}, got {show(sizes[name])}: {_rough(takes.states)} states "
+        f"{name} must be {wanted}, got {got}: {_rough(takes.states)} states "
         f"would take about {_memory(takes.memory)} and {_time(takes.seconds)} to solve"
         f"{' exactly' if exact else ''}; {_limits()}"
     )

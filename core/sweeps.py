@@ -25,14 +25,14 @@ import numpy as np
 
 from .arithmetic import FLOATS, Arithmetic
 from .blocks import Block, Blocks
-from .effects import require_moves
 from .game import Game
 from .identity import once_a_game
 from .listed_blocks import listed_blocks
 from .listing import list_ways, worth_of
 from .moves import Moves, flat_moves
+from .positions import legal_moves, states_of
 from .turn_game import TurnGame
-from .types import Array, Decide, IntArray, Move, Start
+from .types import Array, BoolArray, Decide, Fold, IntArray, Start
 from .values import Values
 
 
@@ -151,6 +151,51 @@ class Sweeps:
         """
         return None
 
+    def folded(self, fold: Fold, arithmetic: Arithmetic = FLOATS) -> Values | None:
+        """Compute the values if a single player decides by the same fold in all states.
+
+        It makes no table of the values of actions, and keeps no choice (see ``expected``).
+
+        Args:
+            fold: of the values of the legal actions.
+            arithmetic: of the values.
+
+        Returns:
+            As ``backward``. None if it would be no faster, or the game is not for one player.
+        """
+        return None
+
+    def folded_squares(self, fold: Fold, values: Values) -> Values | None:
+        """Sweep ``Block.deviations`` for a fold that ``folded`` has found; None if it cannot."""
+        return None
+
+    def expected(
+        self, seat: int, states: IntArray, values: Values, arithmetic: Arithmetic = FLOATS
+    ) -> Array:
+        """Compute the expected value of every action in some states to the player to move.
+
+        Args:
+            seat: who moves.
+            states: shape (state,).
+            values: of later positions to ``seat``.
+            arithmetic: of the values.
+
+        Returns:
+            Expected values, floats or fractions, shape (state, action); illegal ones are -inf.
+        """
+        rows, actions = legal_moves(self.game, states)
+        found: Array = np.full((len(states), self.game.num_actions), -np.inf, arithmetic.dtype)
+        worth = expected_values(self.game, seat, states[rows], actions, values, arithmetic)
+        found[rows, actions] = arithmetic.numbers(worth)
+        return found
+
+    def may_move(self, seat: int, states: IntArray) -> BoolArray:
+        """Say in which states a player may be to move, shape (state,)."""
+        own = states_of(self.game, seat)
+        places = np.searchsorted(own, states).clip(0, len(own) - 1)
+        known: BoolArray = own[places] == states
+        return known
+
     def forward(
         self,
         decide: Decide,
@@ -223,26 +268,6 @@ def sweeps_of(game: Game) -> Sweeps:
 def pays_early(game: Game, seat: int) -> bool:
     """Say whether a move may pay a player for whom the game goes on (see ``Sweeps``)."""
     return sweeps_of(game).pays_early(seat)
-
-
-def checked_advance(
-    game: Game,
-    seats: IntArray,
-    states: IntArray,
-    actions: IntArray,
-    outcomes: IntArray,
-) -> Move:
-    """Apply ``Game.advance``, and check the moves of a game whose moves would be listed.
-
-    Games that list their moves themselves were checked when they were made.
-
-    Raises:
-        GameError: naming the first move that breaks a rule.
-    """
-    move = game.advance(seats, states, actions, outcomes)
-    if sweeps_of(game).is_listed:
-        require_moves(game, seats, states, actions, move)
-    return move
 
 
 def expected_values(

@@ -1,7 +1,7 @@
 """The types that rules, sweeps and tables share: arrays, moves, stages, the order of positions."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +56,9 @@ class Order(NamedTuple):
 #: turns the mass of each state, (state,), into the weights of its actions, (state, action). The
 #: sweep may overwrite the array that it passes once the function has returned.
 Decide: TypeAlias = Callable[[Stage, Array], Array]
+
+#: A decision that is the same in all states: the largest value of the legal actions, or their mean.
+Fold: TypeAlias = Literal["best", "mean"]
 
 
 _AnyArray = TypeVar("_AnyArray", bound=npt.NDArray[Any])

@@ -44,10 +44,14 @@ from .four_two_one import FourTwoOne, FourTwoOneMatch
 from .greed import Greed
 from .lowest_score import LowestScore, LowestScoreMatch
 from .shut_the_box import ShutTheBox
+from .yahtzee import Yahtzee
 
 GAMES.update(
     (game.name, game)
-    for game in (Greed, LowestScore, LowestScoreMatch, ShutTheBox, FourTwoOne, FourTwoOneMatch)
+    for game in (
+        *(Greed, LowestScore, LowestScoreMatch, ShutTheBox, FourTwoOne, FourTwoOneMatch),
+        Yahtzee,
+    )
 )
 
 #: The game of a command that names none.
@@ -93,6 +97,7 @@ __all__ = [
     "Turn",
     "TurnGame",
     "Values",
+    "Yahtzee",
     "arithmetic",
     "at_least",
     "frozen",

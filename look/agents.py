@@ -90,7 +90,7 @@ def decision(scored: Score, state: int) -> str:
     law = scored.agent.probabilities(np.array([state]))[0]
     wrong, best = (
         int(scored.costliest_actions[state]),
-        int(solve(scored.task).policy.actions[state]),
+        int(solve(scored.task).policy.likeliest(np.array([state]))[0]),
     )
     done = int(law.argmax()) if wrong < 0 else wrong
     often = "" if law[done] == 1 else f" with probability {law[done]:.2g}"

@@ -28,6 +28,7 @@ SMALL = {
         {"dice": 3, "faces": 2, "casts": 2, "utility": "set"},
         {"dice": 3, "faces": 2, "casts": 2, "utility": "set", "tie": "lost"},
     ],
+    "Yahtzee": [{"boxes": "full_house", "joker": "free"}],
     "FourTwoOneMatch": [
         {"tokens": 2, "faces": 2, "charge_casts": 1, "discharge_casts": 2},
         {"tokens": 2, "faces": 2, "charge_casts": 1, "discharge_casts": 1, "tie": "replay"},

@@ -23,6 +23,7 @@ from ...core import (
     InverseLaws,
     frozen,
 )
+from ...core.types import Fold
 
 #: A policy on observations: (observations (state, component), masks (state, action)) to
 #: probabilities (state, action) or actions (state,).
@@ -42,6 +43,8 @@ class Policy(ABC):
         is_table: whether laws are read from a table or counted, without calling a user's function.
         is_deterministic: whether the policy always takes the same action in a state.
         is_lazy: whether it is a network that is called when it is needed (``LazyPolicy``).
+        fold: how it makes the value of a state of those of the legal actions, if it does so in all
+            states alike (see ``Sweeps.folded``).
         has_memory: whether it plays by more than the state, so that its probabilities are not
             those of later moves of a game. Nothing can be computed exactly with such a policy.
     """
@@ -50,6 +53,7 @@ class Policy(ABC):
     is_table: ClassVar[bool] = False
     is_deterministic: ClassVar[bool] = False
     is_lazy: ClassVar[bool] = False
+    fold: ClassVar[Fold | None] = None
     has_memory: ClassVar[bool] = False
 
     @property
@@ -174,23 +178,27 @@ class DeterministicPolicy(TablePolicy):
 
     def probabilities_in(self, states: IntArray, arithmetic: Arithmetic) -> Array:
         """Give 1 to the action chosen, 0 to all others."""
-        chosen = np.arange(self.shape[1]) == self._rows[states][:, None]
+        chosen = np.arange(self.shape[1]) == self._chosen(states)[:, None]
         law: Array = chosen.view(np.int8).astype(arithmetic.dtype)  # booleans as objects stay so
         return law
 
     def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
         """Pick the number of the action chosen."""
-        picked: Array = numbers[np.arange(len(states)), self._rows[states]]
+        picked: Array = numbers[np.arange(len(states)), self._chosen(states)]
         return picked
 
     def likeliest(self, states: IntArray) -> IntArray:
-        """Read the action from the table."""
-        chosen: IntArray = self._rows[states].astype(np.int64)
-        return chosen
+        """Give the action."""
+        return self._chosen(states).astype(np.int64)
 
     def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
-        """Read the action from the table; nothing is drawn."""
+        """Give the action; nothing is drawn."""
         return self.likeliest(states)
+
+    def _chosen(self, states: IntArray) -> IntArray:
+        """Give the action in each state in few bytes, shape (state,)."""
+        chosen: IntArray = self._rows[states]
+        return chosen
 
 
 class StochasticPolicy(TablePolicy):
@@ -219,6 +227,7 @@ class UniformPolicy(Policy):
     """Every legal action with the same probability: the policy "random"."""
 
     is_table = True
+    fold = "mean"
 
     def __init__(self, game: Game) -> None:
         self._game = game

@@ -70,7 +70,7 @@ class Mistakes:
         rows = zip(
             map(tuple, game.observe(self.states[order], seat).tolist()),
             self.actions[order].tolist(),
-            solution.policy.actions[self.states[order]].tolist(),
+            solution.policy.likeliest(self.states[order]).tolist(),
             self.values[order].tolist(),
             self.best[order].tolist(),
             self.occupancy[order].tolist(),

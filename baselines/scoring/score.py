@@ -19,6 +19,7 @@ import numpy as np
 
 from ...core import FLOATS, FloatArray, IntArray, Stage, frozen
 from ...core.positions import states_of
+from ...core.sweeps import pays_early
 from ..cache import cached
 from ..policies.checks import SUM_TOLERANCE
 from ..policies.door import label
@@ -99,16 +100,18 @@ class Score:
 
         None if moves pay before the end, as states do not hold the payoffs so far.
         """
-        law = self._games.law
-        if law is None:
+        if pays_early(self.task.game, self.task.seat):
             return None
+        law = self._games.law
+        assert law is not None
         return MappingProxyType({float(payoff): float(law[payoff]) for payoff in law})
 
     @cached_property
     def deviation(self) -> float:
         """Standard deviation of the payoff of a game."""
-        law = self._games.law
-        if law is not None:
+        if not pays_early(self.task.game, self.task.seat):
+            law = self._games.law
+            assert law is not None
             return sqrt(variance_of_law(law, FLOATS))
         return sqrt(evaluate(self._played, self.task, masked=self.masked).variance)
 

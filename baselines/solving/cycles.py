@@ -100,13 +100,20 @@ def fixed_point(players: Players) -> tuple[Values, float]:
     return values.frozen(), bound
 
 
-def pass_error(game: Game, seat: int, arithmetic: Arithmetic) -> float:
-    """Bound the error of values that one pass finds in a game without cycles; 0 if exact."""
+def pass_error(game: Game, seat: int, arithmetic: Arithmetic, decision: int = 0) -> float:
+    """Bound the error of values that one pass finds in a game without cycles; 0 if exact.
+
+    Args:
+        game: the rules.
+        seat: whose values they are.
+        arithmetic: of the values.
+        decision: roundings of a decision.
+    """
     if not arithmetic.rounds:
         return 0.0
     (block,), (stay,) = sweeps_of(game).blocks(seat), longest_stays(game, seat)
     size = largest_payoff(game, block.pays_early)
-    bound = values_error(block.roundings(0, stay), size)
+    bound = values_error(block.roundings(decision, stay), size)
     require_precision(game, bound)
     return bound
 

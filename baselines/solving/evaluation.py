@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...core import Arithmetic, Array, BoolArray, InputError, IntArray, Stage, Values, frozen
-from ...core.positions import states_of
 from ...core.sizes import check_array
-from ...core.sweeps import expected_values, pays_early
+from ...core.sweeps import expected_values, pays_early, sweeps_of
 from ...core.types import Start
 from ..policies.kinds import DeterministicPolicy, Policy
 from ..task import Task, first_law, initial_law
@@ -141,19 +140,13 @@ class Evaluation:
         game, seat = self.task.game, self.task.seat
         wanted = integers_of(observation, game, self.read)
         state = game.encode(wanted[None])
-        own = self._own_states
-        place = np.searchsorted(own, state).clip(0, len(own) - 1)
-        if own[place] != state or (game.observe(state, seat)[0] != wanted).any():
+        known = sweeps_of(game).may_move(seat, state)[0]
+        if not known or (game.observe(state, seat)[0] != wanted).any():
             raise InputError(
                 f"observation must be one that the player in seat {seat} may meet before a move "
                 f"in {game!r}, got {wanted.tolist()}"
             )
         return state
-
-    @cached_property
-    def _own_states(self) -> IntArray:
-        """The states in which the agent may be to move, in increasing order."""
-        return frozen(states_of(self.task.game, self.task.seat))
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,13 @@ from ...core import Arithmetic, Array, Game, InputError, IntArray, Stage, Values
 from ...core.positions import first_actions, legal_in
 from ...core.sizes import check_array, check_sizes
 from ...core.sweeps import sweeps_of
+from ...core.types import Fold
 from ..cache import cached
+from ..policies.greedy import GreedyPolicy
 from ..policies.kinds import DeterministicPolicy
 from .cycles import fixed_point, pass_error
 from .players import Players, no_choices
+from .rounding import upwards
 
 
 def arithmetic_of(game: Game, exact: bool) -> Arithmetic:
@@ -57,11 +60,31 @@ class Sweep(NamedTuple):
 
 def sweep_back(players: Players) -> Sweep:
     """Compute the value of every position, and the choices of the free players."""
+    if players.fold and (found := _folded(players, players.fold)):
+        return found
     values, error_bound = fixed_point(players)
     choices = {
         other: _everywhere(players.game, choice) for other, choice in players.choices.items()
     }
     return Sweep(values, choices, error_bound)
+
+
+def _folded(players: Players, fold: Fold) -> Sweep | None:
+    """Sweep a game for one player by a fold; None if the game has no such sweep.
+
+    A greedy policy loses no more than a tie in each decision, of which a bound of roundings tells
+    the most that a game has.
+    """
+    game, arithmetic = players.game, players.arithmetic
+    values = sweeps_of(game).folded(fold, arithmetic)
+    if values is None:
+        return None
+    bound = pass_error(game, players.seat, arithmetic, players.roundings)
+    if fold == "best":
+        (block,) = sweeps_of(game).blocks(players.seat, arithmetic)
+        decisions = block.roundings(1, 0.0) - block.roundings(0, 0.0)
+        bound = upwards(bound + decisions * arithmetic.tie(game))
+    return Sweep(values, {}, bound)
 
 
 def visit_action_values(
@@ -128,6 +151,9 @@ def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
 @cached
 def _equilibrium(game: Game, arithmetic: Arithmetic) -> Equilibrium:
     if game.zero_sum or game.num_players == 1:
+        if found := sweeps_of(game).folded("best", arithmetic):
+            best = GreedyPolicy(game, 0, found, "equilibrium")
+            return Equilibrium((found,), (best,), pass_error(game, 0, arithmetic))
         players = Players(game, 0, {}, arithmetic)
         values, choices, error_bound = _sweep_mirrored(players) or sweep_back(players)
         every: tuple[Values, ...] = (values,)

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...core import FLOATS, Arithmetic, Array, Game, InputError, IntArray, Stage
 from ...core.positions import legal_in
+from ...core.types import Fold
 from ..policies.kinds import Policy
 from .rounding import decision_roundings
 
@@ -73,6 +74,12 @@ class Players:
         self._policies, self._worst, self._partial = policies, worst, partial
         self._range = arithmetic.payoff_range(game)
         self.tie = arithmetic.tie(game) if self.free else 0.0
+
+    @property
+    def fold(self) -> Fold | None:
+        """The fold of all decisions, if one player plays alone and decides by one."""
+        alone = self.game.num_players == 1 and not self._partial
+        return self._policies[self.seat].fold if alone and not self.free else None
 
     def in_floats(self) -> "Players":
         """Give the same players, with floats as arithmetic."""

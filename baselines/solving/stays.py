@@ -61,8 +61,13 @@ def longest_stays(game: Game, seat: int, arithmetic: Arithmetic = FLOATS) -> Flo
 @cached
 def _stays_in_floats(game: Game, seat: int) -> FloatArray:
     """Bound the decisions in each block; infinite where floats are not precise enough."""
-    stays, choices = [], _no_choices(game)
+    stays: list[float] = []
+    choices: IntArray | None = None  # a game that is swept whole may have very many states
     for block in sweeps_of(game).blocks(seat):
+        if block.is_swept_whole:
+            stays.append(0.0)
+            continue
+        choices = _no_choices(game) if choices is None else choices
         try:
             stays.append(_stay(game, block, FLOATS, choices))
         except GameError:  # it may end after all: floats may round a small chance to 0
@@ -91,8 +96,6 @@ def _stay(game: Game, block: Block, arithmetic: Arithmetic, choices: IntArray) -
     Raises:
         GameError: if players can stay in the block for ever.
     """
-    if block.is_swept_whole:
-        return 0.0
     longest, gains = [0.0], block.gains(None)
 
     def prolong(stage: Stage, expected: Array) -> Array:

@@ -47,19 +47,37 @@ def variance_of_sum(
         arithmetic: of the values.
     """
     start = first_law(task, arithmetic).start
+    found = _folded_squares(policy, task, values, start)
+    if found is None:
+        found = _squares(policy, task, values, arithmetic, start)
+    means = values.at(start.seat, start.states)
+    centres = values.centres(start.seat, start.states)
+    away = centres - arithmetic.mean(start.chances, means)
+    squares = found + 2 * (means - centres) * away + away * away
+    mean = arithmetic.mean(start.chances, squares)
+    variance: float | Fraction = max(arithmetic.number(0), mean)  # negative by rounding only
+    return variance
+
+
+def _folded_squares(policy: Policy, task: Task, values: Values, start: Start) -> Array | None:
+    """Give W of the first states by a sweep that folds values; None if there is none."""
+    if task.game.num_players > 1 or policy.fold is None:
+        return None
+    squares = sweeps_of(task.game).folded_squares(policy.fold, values)
+    return None if squares is None else squares.at(start.seat, start.states)
+
+
+def _squares(
+    policy: Policy, task: Task, values: Values, arithmetic: Arithmetic, start: Start
+) -> Array:
+    """Compute W of the first states, shape (state,)."""
     followers = _Followers(policy, task, values, arithmetic, start)
     sweeps = sweeps_of(task.game)
     spreads = sweeps.values(task.seat, followers.choose, arithmetic)
     for block in reversed(sweeps.blocks(task.seat, arithmetic)):
         gains = block.deviations(values, spreads)
         solve_block(block, gains, followers, spreads, arithmetic.zeros(len(block.groups)))
-    means = values.at(start.seat, start.states)
-    centres = values.centres(start.seat, start.states)
-    away = centres - arithmetic.mean(start.chances, means)
-    squares = followers.found + 2 * (means - centres) * away + away * away
-    mean = arithmetic.mean(start.chances, squares)
-    variance: float | Fraction = max(arithmetic.number(0), mean)  # negative by rounding only
-    return variance
+    return followers.found
 
 
 class _Followers(Players):

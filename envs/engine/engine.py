@@ -83,15 +83,14 @@ class Engine:
         check_memory("num_envs", num_lanes, self.lane_bytes())
         self._lanes = _make_lanes(task, num_lanes, self.encoding, tables)
         if reward != "outcome":
-            self._values = Values(solve(task).values)
+            self._values = _values(task)
         self._rows = self._advantages = None
         if reward == "regret" and 8 * self.game.num_states * self.game.num_actions <= ADVANTAGES:
             self._rows, self._advantages = advantages(task)
 
-    @property
-    def _potential(self) -> FloatArray:
-        """Optimal value of each of the agent's states, shape (state,)."""
-        values: FloatArray = self._values.numbers[self.task.seat]
+    def _potential(self, states: IntArray) -> FloatArray:
+        """Give the optimal value of some of the agent's states, shape (state,)."""
+        values: FloatArray = self._values.at(self.task.seat, states)
         return values
 
     def lane_bytes(self) -> float:
@@ -110,7 +109,7 @@ class Engine:
         expected[legal] = expected_values(
             self.game, self.task.seat, states[legal], actions[legal], self._values
         )
-        return expected - self._potential[states]
+        return expected - self._potential(states)
 
     @property
     def played(self) -> list[Played]:
@@ -230,7 +229,14 @@ class Engine:
             return payoffs
         if self.reward == "regret":
             return self._regrets(before, actions)
-        return payoffs + np.where(over, 0.0, self._potential[after]) - self._potential[before]
+        later = np.where(over, 0.0, self._potential(after))
+        return payoffs + later - self._potential(before)
+
+
+def _values(task: Task) -> Values:
+    """Give the optimal values as a table or, of a large game, whenever they are asked for."""
+    found = solve(task)
+    return found.found if 8 * task.game.num_states > ADVANTAGES else Values(found.values)
 
 
 @cached

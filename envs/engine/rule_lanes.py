@@ -7,9 +7,9 @@ import numpy as np
 
 from ...baselines import Task
 from ...core import BoolArray, FloatArray, GameError, IntArray, InverseLaws, Move
+from ...core.advance import checked_advance
 from ...core.sampling import draw
 from ...core.sizes import check_memory
-from ...core.sweeps import checked_advance
 from ..api.encoding import Encoding, Features
 from .lanes import Ends, LanePolicy, Lanes, Played
 

@@ -33,6 +33,7 @@ SMALL_GAMES = {
     "FourTwoOneMatch": {"tokens": 2, "faces": 3},
     "LowestScoreMatch": {"dice": 3, "wins": 2},
     "ShutTheBox": {"tiles": 6},
+    "Yahtzee": {"boxes": "full_house"},
 }
 
 

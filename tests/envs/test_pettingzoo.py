@@ -35,7 +35,11 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 FOR_TWO = {"FourTwoOne": {"utility": "set"}}
 #: Games of this package, a game of one's own, and one that goes on for ever.
 PLAYED = [
-    *[(name, FOR_TWO.get(name, {})) for name in GAMES],
+    *[
+        (name, FOR_TWO.get(name, {}))
+        for name in GAMES
+        if name in FOR_TWO or GAMES[name]().num_players > 1
+    ],
     (f"{EXAMPLES / 'pig.py'}:Pig", {"target": 20}),
     (f"{EXAMPLES / 'twenty_one.py'}:TwentyOne", {}),
 ]
@@ -108,7 +112,7 @@ def test_a_game_passes_the_performance_benchmark(name, keywords, monkeypatch, ca
     assert "turns per second" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", list(GAMES))
+@pytest.mark.parametrize("name", [name for name, _ in PLAYED if name in GAMES])
 def test_pettingzoo_makes_a_game_by_its_id(name):
     env = pettingzoo.make("aec", f"exactdice/{name}-v0", **FOR_TWO.get(name, {}))
     assert (env.unwrapped.game.name, str(env)) == (name, f"{name}_v0")

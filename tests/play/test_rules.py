@@ -51,6 +51,11 @@ MATTERS = {
         "duration": ([None, 1, 2, 3], {}),
         "tie": (["half", "lost"], TWO),
     },
+    "Yahtzee": {
+        "joker": (["forced", "free"], {}),
+        "bonus": ([0, 50, 100], {}),
+        "boxes": (["all", "ones,chance", "full_house,yahtzee", "yahtzee"], {}),
+    },
     "FourTwoOneMatch": {
         "tokens": ([1, 2, 3], {"faces": 2}),
         "starter": (["loser", "winner", "alternate", "same"], {"faces": 2}),

@@ -1,13 +1,38 @@
 """``exactdice solve``: solve a game exactly."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from ..agents.runs.config import GameName, Keywords, task_from_options
 from ..baselines import solve
+from ..baselines.task import first_law
+from ..core import FLOATS
 from ..core.presentation import present
+from ..core.progress import watched
 from ..games import DEFAULT_GAME
+
+
+@contextmanager
+def shown_progress() -> Iterator[None]:
+    """Show a bar for each long computation, on the terminal's error stream if there is one."""
+    bars: dict[str, TaskID] = {}
+    columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
+    console = Console(stderr=True)
+    seen = console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=not seen) as progress:
+
+        def report(done: int, total: int, name: str) -> None:
+            if name not in bars:
+                bars[name] = progress.add_task(name)
+            progress.update(bars[name], completed=done, total=total)
+
+        with watched(report):
+            yield
 
 
 @dataclass(frozen=True)
@@ -27,10 +52,12 @@ class SolveConfig:
 def run(options: SolveConfig) -> int:
     """Print the optimal value, and the optimal moves of the likeliest first position."""
     task = task_from_options(options.game, options.env)
-    solution = solve(task, exact=options.exact)
+    with shown_progress():
+        solution = solve(task, exact=options.exact)
     within = f", right within {solution.error_bound:.1e}" if solution.error_bound else ""
     print(f"{task.words}: optimal value {solution.value}{within}")
-    likeliest = task.game.observe(np.argmax(task.initial, keepdims=True), task.seat)[0]
+    start = first_law(task, FLOATS).start
+    likeliest = task.game.observe(start.states[[np.argmax(start.chances)]], task.seat)[0]
     actions = solution.optimal_actions(likeliest)
     words = present(task.game)
     moves = " or ".join(words.describe_move(likeliest, int(action)) for action in actions)

@@ -1,0 +1,116 @@
+"""The game as one block: one number for each context is held, backward and forward.
+
+Backward it is the value before the first roll, forward the mass that enters. Contexts come turn by
+turn, so that a pass goes through them in their order; it takes a few hundred at once.
+"""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from typing_extensions import override
+
+from ...core.arithmetic import Arithmetic
+from ...core.blocks import PayoffLaw
+from ...core.progress import tell
+from ...core.types import Array, Decide, Fold, IntArray
+from ...core.whole_game import WholeGame
+from .dice import DICE, FACES, ROLLS
+from .game import MORE, Yahtzee
+from .passes import swept_back, swept_forward
+from .turn import Later
+
+#: Contexts that are swept at once: their numbers fit into the processor's cache.
+TOGETHER = 256
+
+
+class YahtzeeBlock(WholeGame):
+    """The whole game.
+
+    Args:
+        game: the rules.
+        arithmetic: of values and mass.
+    """
+
+    def __init__(self, game: Yahtzee, arithmetic: Arithmetic) -> None:
+        super().__init__(arithmetic)
+        self._game = game
+        self.pays_early = len(game.chosen) > 1
+
+    @override
+    def deviations(self, values: Any, spreads: Any) -> Array:
+        """Give the values before turns, about which the squares of turns are taken."""
+        centres: Array = values.between
+        return centres
+
+    @override
+    def backward(
+        self, decide: Decide, gains: Array | None, cut: Array, values: Any = None
+    ) -> Array:
+        numbers = self._arithmetic.zeros(len(self._game.contexts) + 1)
+        later = Later(numbers if values is None else values.between, gains)
+        fill(self._game, later, decide, self._arithmetic)
+        return cut
+
+    @override
+    def forward(
+        self, decide: Decide, mass: Any, returning: Array, law: PayoffLaw | None = None
+    ) -> None:
+        known = self._game.contexts
+        for columns in batches(self._game):
+            own = columns[mass.is_met(columns)]
+            if not len(own):
+                continue
+            flow = swept_forward(
+                self._game, own, mass.between[own], mass.begun(own), decide, self._arithmetic
+            )
+            places, rolls, boxes = np.nonzero(flow.taken)
+            taken, ended = known.take(own[places], rolls, boxes), flow.taken[places, rolls, boxes]
+            np.add.at(mass.between, taken.contexts, ended)
+            if law is not None:  # of one box: its points are all
+                law.add(taken.points, ended)
+
+    @override
+    def roundings(self, decision: int, stay: float) -> int:
+        """Count those of all rolls of a game and of its decisions.
+
+        A die adds six means and divides them; the first of the means of a box are points added.
+        """
+        roll = DICE * (FACES + 1)
+        turns = len(self._game.chosen)
+        return 1 + roll + turns * ((MORE + 1) * (roll + decision + 3) + 2)
+
+    @override
+    def forward_roundings(self, decision: int) -> int:
+        """Count those of each turn: a context adds up what comes from all states before it."""
+        into = 3 * ROLLS * len(self._game.contexts)
+        return self.roundings(decision, 0.0) + len(self._game.chosen) * min(into, 2**40)
+
+
+def fill(
+    game: Yahtzee,
+    later: Later,
+    decide: Decide | Fold,
+    arithmetic: Arithmetic,
+) -> None:
+    """Compute the values of all contexts before the first roll, last turns first.
+
+    Args:
+        game: the rules.
+        later: the values, which are filled in.
+        decide: as in ``swept_back``.
+        arithmetic: of the values.
+    """
+    for columns in reversed(batches(game)):
+        later.values[columns] = swept_back(game, columns, later, decide, arithmetic).start
+        tell(len(game.contexts) - int(columns[0]), len(game.contexts), "beginnings of turns")
+
+
+def batches(game: Yahtzee) -> list[IntArray]:
+    """Cut all contexts, turn by turn, into batches that are swept together."""
+    levels = game.contexts.levels
+    return [
+        np.arange(first, min(first + TOGETHER, end))
+        for begin, end in pairwise(levels)
+        for first in range(begin, end, TOGETHER)
+    ]

@@ -1,0 +1,157 @@
+"""The score card: its boxes, what dice score in them, and which boxes a roll may take.
+
+A set of boxes is an integer, whose bit i stands for box i.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ...core.errors import InputError
+from ...core.types import BoolArray, IntArray, frozen
+from .dice import FACES, KEEPS, dice
+
+#: The names of the boxes, in the order of the card.
+BOXES = (
+    *("ones", "twos", "threes", "fours", "fives", "sixes"),
+    *("three_of_a_kind", "four_of_a_kind", "full_house", "small_straight", "large_straight"),
+    *("yahtzee", "chance"),
+)
+#: The keyword for all boxes.
+ALL = "all"
+THREE, FOUR, FULL, SMALL, LARGE, YAHTZEE, CHANCE = range(FACES, len(BOXES))
+#: The upper boxes, those of a face, as a set.
+UPPER = (1 << FACES) - 1
+#: The points above that earn the upper bonus, and the bonus.
+ENOUGH, UPPER_BONUS = 63, 35
+FIFTY, HOUSE, SHORT, LONG = 50, 25, 30, 40
+#: Largest points of each box.
+MOST = (*range(5, 31, 5), 30, 30, HOUSE, SHORT, LONG, FIFTY, 30)
+
+Joker = Literal["forced", "free"]
+
+
+class Points(NamedTuple):
+    """The points of each roll in each box, arrays of shape (roll, box).
+
+    Attributes:
+        plain: by the dice.
+        wild: of a joker: five dice of a kind score the fixed points of each lower box.
+        five: the face of which all dice are, shape (roll,); -1 if there is none.
+    """
+
+    plain: IntArray
+    wild: IntArray
+    five: IntArray
+
+
+@cache
+def points() -> Points:
+    """Tabulate the points."""
+    counts = dice().counts[KEEPS:]
+    total, most = (counts * np.arange(1, FACES + 1)).sum(axis=1), counts.max(axis=1)
+    plain = np.zeros((len(counts), len(BOXES)), dtype=np.int64)
+    plain[:, :FACES] = counts * np.arange(1, FACES + 1)
+    plain[:, THREE], plain[:, FOUR] = total * (most >= 3), total * (most >= 4)
+    plain[:, FULL] = HOUSE * ((most == 3) & (counts == 2).any(axis=1))
+    for box, length, worth in ((SMALL, 4, SHORT), (LARGE, 5, LONG)):
+        runs = [counts[:, f : f + length].all(axis=1) for f in range(FACES - length + 1)]
+        plain[:, box] = worth * np.any(runs, axis=0)
+    plain[:, YAHTZEE], plain[:, CHANCE] = FIFTY * (most == 5), total
+    wild = plain.copy()
+    wild[most == 5, FULL : LARGE + 1] = HOUSE, SHORT, LONG
+    five = np.where(most == 5, counts.argmax(axis=1), -1)
+    return Points(*map(frozen, (plain, wild, five)))
+
+
+def read_boxes(text: str) -> int:
+    """Read the keyword ``boxes``: a set of boxes.
+
+    Raises:
+        InputError: if a name is unknown or is said twice.
+    """
+    known = f"'{ALL}', or names with commas between them, of {', '.join(BOXES)}"
+    if not isinstance(text, str):
+        raise InputError(f"boxes must be {known}, got {text!r}")
+    names = list(BOXES) if text == ALL else text.split(",")
+    found = 0
+    for name in names:
+        if name not in BOXES:
+            raise InputError(f"boxes must be {known}, got {name[:50]!r}")
+        bit = 1 << BOXES.index(name)
+        if found & bit:
+            raise InputError(f"boxes must be named once, got {name!r} again")
+        found |= bit
+    return found
+
+
+def boxes_in(chosen: int) -> list[int]:
+    """List the boxes of a set, in the order of the card."""
+    return [box for box in range(len(BOXES)) if chosen >> box & 1]
+
+
+def names_of(chosen: int) -> str:
+    """Write a set of boxes as the keyword ``boxes`` does."""
+    names = [BOXES[box] for box in boxes_in(chosen)]
+    return ALL if len(names) == len(BOXES) else ",".join(names)
+
+
+class Scoring(NamedTuple):
+    """What a roll scores, by the keywords ``joker`` and ``bonus``.
+
+    In all methods the arrays have the same shape, or shapes that are broadcast.
+
+    Attributes:
+        forced: whether a joker must take the upper box of its face if it is open, else a lower box.
+        bonus: points of a further Yahtzee; without them there are no jokers.
+    """
+
+    forced: bool
+    bonus: int
+
+    def is_joker(self, still_open: IntArray, rolls: IntArray) -> BoolArray:
+        """Say whether rolls are of a kind while the box for a Yahtzee is not open."""
+        filled = (still_open >> YAHTZEE & 1) == 0
+        wild: BoolArray = (points().five.take(rolls) >= 0) & filled & (self.bonus > 0)
+        return wild
+
+    def _own_box(self, rolls: IntArray) -> IntArray:
+        """Give the set of the upper box of the face that all dice show; else 0 for no box."""
+        return np.where((five := points().five.take(rolls)) >= 0, 1 << np.maximum(five, 0), 0)
+
+    def allowed(self, still_open: IntArray, rolls: IntArray) -> IntArray:
+        """Give the set of the boxes that may be taken."""
+        if not self.forced:
+            return still_open + 0 * rolls
+        own, lower = still_open & self._own_box(rolls), still_open & ~UPPER
+        held = np.where(own > 0, own, np.where(lower > 0, lower, still_open))
+        return np.where(self.is_joker(still_open, rolls), held, still_open)
+
+    def paid(
+        self, still_open: IntArray, holds_fifty: IntArray, rolls: IntArray, boxes: IntArray
+    ) -> IntArray:
+        """Give the points of a box and of a further Yahtzee, without the upper bonus."""
+        wild = self.is_joker(still_open, rolls) & (still_open & self._own_box(rolls) == 0)
+        scored = np.where(wild, points().wild[rolls, boxes], points().plain[rolls, boxes])
+        further = (points().five.take(rolls) >= 0) & (holds_fifty > 0)
+        paid: IntArray = scored + self.bonus * further
+        return paid
+
+
+def largest_total(chosen: int, bonus: int) -> int:
+    """Give the largest points of a game: a Yahtzee in each turn, and in the box for it first."""
+    boxes = boxes_in(chosen)
+    total: int = sum(MOST[box] for box in boxes)
+    if sum(MOST[box] for box in boxes if box < FACES) >= ENOUGH:
+        total += UPPER_BONUS
+    return total + bonus * (len(boxes) - 1) if YAHTZEE in boxes else total
+
+
+def upper_totals(filled: Sequence[int]) -> list[int]:
+    """List the upper points that some filled upper boxes may have, those above 63 as 63."""
+    totals = {0}
+    for box in filled:
+        totals = {min(ENOUGH, t + n * (box + 1)) for t in totals for n in range(6)}
+    return sorted(totals)

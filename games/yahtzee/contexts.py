@@ -1,0 +1,116 @@
+"""The contexts of a turn: open boxes, upper points and whether the box for a Yahtzee holds 50.
+
+Contexts are numbered turn by turn, from the empty card on, so that a box leads to a later one. The
+number after the last stands for the end of the game.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...core.types import BoolArray, IntArray, frozen
+from .card import (
+    ENOUGH,
+    FIFTY,
+    UPPER,
+    UPPER_BONUS,
+    YAHTZEE,
+    Scoring,
+    boxes_in,
+    points,
+    upper_totals,
+)
+from .dice import FACES
+
+
+class Taken(NamedTuple):
+    """What taking a box leads to, arrays of the same shape."""
+
+    contexts: IntArray  # the next one, or the number of contexts if the game is over
+    points: IntArray  # all that the move pays
+
+
+class Contexts:
+    """The contexts of a game.
+
+    Args:
+        chosen: the set of boxes that are played.
+        scoring: what a roll scores.
+
+    Attributes:
+        still_open: set of the open boxes, shape (context,).
+        holds_fifty: 1 if a further Yahtzee is paid, else 0, shape (context,).
+        upper: upper points, at most 63, shape (context,).
+        levels: first context of each turn, and last the number of contexts.
+    """
+
+    def __init__(self, chosen: int, scoring: Scoring) -> None:
+        self._scoring = scoring
+        self._firsts = np.full((chosen + 1, 2), -1, dtype=np.int64)  # by open boxes, holds fifty?
+        self._ranks = np.full((UPPER + 1, ENOUGH + 1), -1, dtype=np.int64)  # by open upper boxes
+        above = [upper_totals(boxes_in(chosen & UPPER & ~left)) for left in range(UPPER + 1)]
+        for left, totals in enumerate(above):
+            self._ranks[left, totals] = np.arange(len(totals))
+        subsets = [part for part in range(1, chosen + 1) if part & ~chosen == 0]
+        subsets.sort(key=lambda part: (-part.bit_count(), part))
+        sheets: list[tuple[int, int, list[int]]] = []
+        self.levels: list[int] = []
+        count = 0
+        for part in subsets:
+            turn = chosen.bit_count() - part.bit_count()
+            if turn == len(self.levels):
+                self.levels.append(count)
+            may_hold = scoring.bonus > 0 and chosen & ~part & 1 << YAHTZEE
+            for holds in range(2 if may_hold else 1):
+                totals = above[part & UPPER]
+                self._firsts[part, holds] = count
+                sheets.append((part, holds, totals))
+                count += len(totals)
+        self.levels.append(count)
+        lengths = [len(totals) for *_, totals in sheets]
+        self.still_open, self.holds_fifty = (
+            frozen(np.repeat([sheet[i] for sheet in sheets], lengths)) for i in (0, 1)
+        )
+        self.upper = frozen(np.concatenate([totals for *_, totals in sheets]))
+        self._firsts[0] = count  # the end
+
+    def __len__(self) -> int:
+        return len(self.upper)
+
+    def find(self, still_open: IntArray, holds_fifty: IntArray, upper: IntArray) -> IntArray:
+        """Give the numbers of contexts, -1 where there is none."""
+        within = (still_open > 0) & (still_open < len(self._firsts))
+        known = np.where(within, still_open, 0)
+        first = np.where(within, self._firsts[known, holds_fifty], -1)
+        rank = self._ranks[known & UPPER, upper]
+        return np.where((first < 0) | (rank < 0), -1, first + rank)
+
+    def allowed(self, contexts: IntArray, rolls: IntArray) -> IntArray:
+        """Give the set of the boxes that a roll may take in a context."""
+        return self._scoring.allowed(self.still_open.take(contexts), rolls)
+
+    def take(self, contexts: IntArray, rolls: IntArray, boxes: IntArray) -> Taken:
+        """Take a box.
+
+        Args:
+            contexts: before, of any shape.
+            rolls: the dice, of the same shape.
+            boxes: open ones, of the same shape.
+        """
+        still_open, holds = self.still_open.take(contexts), self.holds_fifty.take(contexts)
+        before = self.upper.take(contexts)
+        paid = self._scoring.paid(still_open, holds, rolls, boxes)
+        counted = np.where(boxes < FACES, points().plain[rolls, boxes], 0)
+        upper = np.minimum(before + counted, ENOUGH)
+        paid = paid + UPPER_BONUS * ((upper == ENOUGH) & (before < ENOUGH))
+        fifty = (boxes == YAHTZEE) & (points().plain[rolls, boxes] == FIFTY)
+        holds = np.where(fifty & (self._scoring.bonus > 0), 1, holds)
+        left = still_open & ~(1 << boxes)
+        ranks = np.where(left > 0, self._ranks[left & UPPER, upper], 0)
+        return Taken(self._firsts[left, holds] + ranks, paid)
+
+
+def has_box(sets: IntArray, boxes: IntArray) -> BoolArray:
+    """Say whether sets have boxes, arrays whose shapes are broadcast."""
+    has: BoolArray = (sets >> boxes & 1) == 1
+    return has

@@ -1,0 +1,75 @@
+"""Five dice, of which some are kept: multisets of faces, and how a roll completes them.
+
+A *multiset* has up to five dice; the 462 multisets are numbered by growing size, and those of a
+size lexicographically by their faces in growing order. The first 210, of at most four dice, are
+what may be *kept*. The last 252, of five dice, are what may be *rolled*. If dice are thrown one by
+one, the expected value of a multiset that is kept is
+
+    E(k) = (E(k + 1) + E(k + 2) + ... + E(k + 6)) / 6,      E(d) = V(d) if d has five dice,
+
+where k + f is k with one more die of face f. So 210 means of six numbers replace the 4,116 products
+of a multiset that is kept with each of the rolls that complete it.
+"""
+
+from functools import cache
+from itertools import combinations_with_replacement
+from math import comb, factorial, prod
+from typing import NamedTuple
+
+import numpy as np
+
+from ...core.types import Array, BoolArray, IntArray, frozen
+
+DICE, FACES = 5, 6
+#: Number of multisets of each size from 0 to 5.
+SIZES = tuple(comb(size + FACES - 1, size) for size in range(DICE + 1))
+#: First multiset of each size, and last the number of all multisets.
+FIRSTS = tuple(sum(SIZES[:size]) for size in range(DICE + 2))
+#: Number of multisets that may be kept, and of those that may be rolled.
+KEEPS, ROLLS = FIRSTS[DICE], SIZES[DICE]
+
+
+class Dice(NamedTuple):
+    """The tables of all multisets.
+
+    Attributes:
+        counts: number of dice of each face, shape (multiset, face).
+        sizes: number of dice, shape (multiset,).
+        more: multiset with one more die of a face, shape (kept, face).
+        completed: what a roll makes of a kept multiset, counted among those of five dice: shape
+            (kept, outcome). Outcome j is multiset j of those with as many dice as are rolled.
+        parts: whether a kept multiset is a part of a rolled one, shape (rolled, kept).
+        ways: number of ordered rolls of n dice by outcome, shape (n, outcome).
+    """
+
+    counts: IntArray
+    sizes: IntArray
+    more: IntArray
+    completed: IntArray
+    parts: BoolArray
+    ways: Array
+
+
+@cache
+def dice() -> Dice:
+    """Make the tables."""
+    sets = [
+        faces
+        for size in range(DICE + 1)
+        for faces in combinations_with_replacement(range(FACES), size)
+    ]
+    number = {faces: i for i, faces in enumerate(sets)}
+    counts = np.array([[faces.count(face) for face in range(FACES)] for faces in sets])
+    more = [[number[tuple(sorted((*kept, f)))] for f in range(FACES)] for kept in sets[:KEEPS]]
+    completed = np.zeros((KEEPS, ROLLS), dtype=np.int64)
+    for kept, faces in enumerate(sets[:KEEPS]):
+        rolled = sets[FIRSTS[DICE - len(faces)] : FIRSTS[DICE - len(faces) + 1]]
+        both = [number[tuple(sorted(faces + others))] - KEEPS for others in rolled]
+        completed[kept, : len(both)] = both
+    ways = np.zeros((DICE + 1, ROLLS), dtype=object)
+    for size in range(DICE + 1):
+        for outcome, own in enumerate(counts[slice(*FIRSTS[size : size + 2])].tolist()):
+            ways[size, outcome] = factorial(size) // prod(map(factorial, own))
+    parts = (counts[:KEEPS] <= counts[KEEPS:, None]).all(axis=2)
+    tables = counts, counts.sum(axis=1), np.array(more), completed, parts, ways
+    return Dice(*map(frozen, tables))

@@ -1,0 +1,249 @@
+"""Yahtzee for one player: thirteen boxes, five dice, three rolls a turn.
+
+A player rolls five dice, keeps any of them and rolls the others again, up to two times, and then
+takes a box that is still open; it may take a box earlier. The boxes of a face score the sum of that
+face, three and four of a kind and chance the sum of all dice, a full house 25, a small straight 30,
+a large straight 40 and a Yahtzee, five of a kind, 50. Once the upper boxes have 63 points or more,
+they earn 35 further points, which are paid with the move that reaches 63.
+
+A *further Yahtzee*, while the box for it holds 50, earns ``bonus`` points. A Yahtzee that is rolled
+while its box is filled, with 50 or 0, is a *joker*: it scores the fixed points of a full house or a
+straight if the upper box of its face is filled. By the official rule (``forced``) it must take the
+upper box of its face if this is open, else any open lower box, else any open box, for 0. Without
+jokers five of a kind are no full house. The rules are those of Glenn (2006), *An Optimal Strategy
+for Yahtzee*, and Verhoeff (1999), *Optimal Solitaire Yahtzee Strategies*.
+
+Points add up, so the points so far are no part of a state. It has the open boxes, the upper points
+as far as 63, whether a further Yahtzee is paid, the rolls left and the dice: these are 4 x 10^8
+states. What comes before the rolls and the dice is the *context* of a turn (``contexts``). If only
+some boxes are played, all others count as filled, the box for a Yahtzee with 0.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import ClassVar, get_args, overload
+
+import numpy as np
+from typing_extensions import override
+
+from ...core.arithmetic import EXACT, FLOATS, Arithmetic
+from ...core.checks import at_least, one_of
+from ...core.errors import InputError
+from ...core.game import Game
+from ...core.sizes import Cost, check_sizes, show
+from ...core.types import Array, BoolArray, IntArray, Move, frozen
+from .card import (
+    ALL,
+    BOXES,
+    ENOUGH,
+    YAHTZEE,
+    Joker,
+    Scoring,
+    boxes_in,
+    largest_total,
+    names_of,
+    read_boxes,
+)
+from .contexts import Contexts, has_box
+from .dice import DICE, FACES, KEEPS, ROLLS, dice
+
+#: Rolls after the first one, and states of a turn.
+MORE = 2
+MOST_BONUS = 10**6
+IN_TURN = (MORE + 1) * ROLLS
+
+
+class Yahtzee(Game):
+    """The rules of Yahtzee for one player.
+
+    A state is (context, rolls made, dice). Action a below 210 keeps multiset a (see ``dice``) and
+    rolls the other dice; action 210 + b takes box b. With rolls left every proper part of the dice
+    may be kept, none included, and every box that the rules allow may be taken.
+
+    Args:
+        joker: "forced" (the official rule), or "free": a joker may take any open box.
+        bonus: points of each further Yahtzee, at least 0. With 0 there are no jokers.
+        boxes: the boxes that are played: "all", or some of their names with commas between them,
+            such as "ones,full_house,chance".
+
+    Attributes:
+        boxes: the same, in the order of the card.
+        chosen: the boxes, by number, in the order of the card.
+        contexts: the contexts of turns.
+
+    Raises:
+        ValueError: if an argument is not in its range.
+    """
+
+    name: ClassVar[str] = "Yahtzee"
+    num_players = 1
+    num_actions = KEEPS + len(BOXES)
+    observation_names = (
+        *(f"{box} open?" for box in BOXES),
+        *("upper points", "further Yahtzee paid?", "rolls left"),
+        *(f"dice of face {face}" for face in range(1, FACES + 1)),
+    )
+    observation_sizes = (*(2,) * len(BOXES), ENOUGH + 1, 2, MORE + 1, *(DICE + 1,) * FACES)
+    zero_sum = False
+
+    def __init__(self, joker: Joker = "forced", bonus: int = 100, boxes: str = ALL) -> None:
+        self.joker: Joker = one_of("joker", joker, get_args(Joker))
+        self.bonus = at_least("bonus", bonus, 0)
+        if self.bonus > MOST_BONUS:
+            raise InputError(f"bonus must be at most {MOST_BONUS}, got {show(bonus)}")
+        chosen = read_boxes(boxes)
+        self.boxes = names_of(chosen)
+        check_sizes(self)
+        self.chosen = tuple(boxes_in(chosen))
+        self.payoff_range = (0.0, float(largest_total(chosen, self.bonus)))
+        self.contexts = Contexts(chosen, Scoring(joker == "forced", self.bonus))
+        self.num_states = len(self.contexts) * IN_TURN
+        self.laws = frozen(self._laws(FLOATS))
+        self._seen = frozen(self._seen_in_context())
+        self._numbers = frozen(_numbers())
+
+    @staticmethod
+    def cost(exact: bool, boxes: str) -> Cost:
+        """Estimate states, memory and time (see ``sizes``)."""
+        played = boxes_in(read_boxes(boxes))
+        above = sum(box < FACES for box in played)
+        sheets = 2.0 ** len(played) * (1.5 if YAHTZEE in played else 1)
+        contexts = sheets * min(1 + 2.5 * above**1.6, 44)
+        number = 28 + 5 * len(played) if exact else 0
+        states, once = contexts * IN_TURN, min(contexts, 256) * IN_TURN
+        memory = contexts * (80 + number) + once * (30 + 2 * number) * (30 if exact else 4)
+        return Cost(states, 2e7 + memory, 0.1 + states * (2e-4 if exact else 1e-7))
+
+    # ------------------------------------------------------------------ states
+
+    def locate(self, states: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Give context, rolls left and dice, counted among those of five dice, of each state."""
+        contexts, in_turn = np.divmod(states, IN_TURN)
+        made, rolls = np.divmod(in_turn, ROLLS)
+        return contexts, MORE - made, rolls
+
+    def states_in(self, contexts: IntArray, rolls_left: int) -> IntArray:
+        """Give the states of some contexts with some rolls left, shape (context * dice,)."""
+        firsts = contexts * IN_TURN + (MORE - rolls_left) * ROLLS
+        states: IntArray = (firsts[:, None] + np.arange(ROLLS)).ravel()
+        return states
+
+    def _seen_in_context(self) -> IntArray:
+        """Tabulate what is seen of each context, in few bytes: shape (context, component)."""
+        known = self.contexts
+        is_open = has_box(known.still_open[:, None], np.arange(len(BOXES)))
+        seen = np.column_stack([is_open, known.upper, known.holds_fifty])
+        return seen.astype(np.int8)
+
+    @override
+    def observe(self, states: IntArray, seat: int) -> IntArray:
+        contexts, left, rolls = self.locate(states)
+        seen = np.empty((len(states), len(self.observation_sizes)), dtype=np.int64)
+        seen[:, : len(BOXES) + 2] = self._seen.take(contexts, axis=0)
+        seen[:, len(BOXES) + 2] = left
+        seen[:, -FACES:] = dice().counts[KEEPS:].take(rolls, axis=0)
+        return seen
+
+    @override
+    def encode(self, observations: IntArray) -> IntArray:
+        seen = np.asarray(observations, dtype=np.int64)
+        still_open = (seen[..., : len(BOXES)] << np.arange(len(BOXES))).sum(axis=-1)
+        upper, holds, left = np.moveaxis(seen[..., len(BOXES) : -FACES], -1, 0)
+        contexts = self.contexts.find(still_open, holds, upper)
+        rolls = self._numbers[tuple(np.moveaxis(seen[..., -FACES:], -1, 0))]
+        states = contexts * IN_TURN + (MORE - left) * ROLLS + rolls
+        return np.where((contexts < 0) | (rolls < 0), -1, states)
+
+    # ------------------------------------------------------------------ rules
+
+    @override
+    def mask(self, states: IntArray) -> BoolArray:
+        contexts, left, rolls = self.locate(states)
+        legal = np.empty((len(states), self.num_actions), dtype=bool)
+        np.take(dice().parts, rolls, axis=0, out=legal[:, :KEEPS])
+        legal[left == 0, :KEEPS] = False
+        allowed = self.contexts.allowed(contexts, rolls)
+        legal[:, KEEPS:] = has_box(allowed[:, None], np.arange(len(BOXES)))
+        return legal
+
+    @override
+    def initial_law(self) -> tuple[IntArray, Array]:
+        """Roll five dice for the empty card."""
+        return np.arange(ROLLS), self.exact_laws()[DICE]
+
+    @override
+    def exact_laws(self) -> Array:
+        return self._laws(EXACT)
+
+    @staticmethod
+    def _laws(arithmetic: Arithmetic) -> Array:
+        """Give the law of n dice in row n: the chance of each multiset."""
+        return arithmetic.chances(dice().ways)
+
+    @override
+    def law(self, states: IntArray, actions: IntArray) -> IntArray:
+        """Roll the dice that are not kept, or five for the next turn, or none at the end."""
+        last = states >= self.contexts.levels[-2] * IN_TURN
+        kept = dice().sizes.take(np.minimum(actions, KEEPS - 1))
+        return np.where(actions < KEEPS, DICE - kept, np.where(last, 0, DICE))
+
+    @override
+    def advance(
+        self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
+    ) -> Move:
+        """Complete the dice that are kept, or pay for a box and begin a turn."""
+        contexts, left, rolls = self.locate(states)
+        payoffs = np.zeros((len(states), 1))
+        after, boxed = np.empty_like(states), actions >= KEEPS
+        kept = np.flatnonzero(~boxed)
+        completed = dice().completed[actions[kept], outcomes[kept]]
+        after[kept] = contexts[kept] * IN_TURN + (MORE + 1 - left[kept]) * ROLLS + completed
+        where = np.flatnonzero(boxed)
+        taken = self.contexts.take(contexts[where], rolls[where], actions[where] - KEEPS)
+        payoffs[where, 0] = taken.points
+        over = np.zeros((len(states), 1), dtype=bool)
+        over[where, 0] = ends = taken.contexts == len(self.contexts)
+        after[where] = np.where(ends, 0, taken.contexts * IN_TURN + outcomes[where])
+        return Move(seats, after, payoffs, over)
+
+    @property
+    @override
+    def exact_range(self) -> tuple[Fraction, Fraction]:
+        low, high = self.payoff_range
+        return Fraction(low), Fraction(high)
+
+    @override
+    def stages(self) -> Sequence[tuple[int, IntArray]]:
+        """List the states with the same number of open boxes and of rolls left, turn by turn."""
+        return _Stages(self)
+
+
+class _Stages(Sequence[tuple[int, IntArray]]):
+    """The stages, made when they are asked for: together they are large."""
+
+    def __init__(self, game: Yahtzee) -> None:
+        self._game = game
+
+    def __len__(self) -> int:
+        return (MORE + 1) * (len(self._game.contexts.levels) - 1)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[int, IntArray]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[tuple[int, IntArray]]: ...
+    def __getitem__(
+        self, index: int | slice
+    ) -> tuple[int, IntArray] | Sequence[tuple[int, IntArray]]:
+        numbers = range(len(self))[index]
+        if isinstance(numbers, range):
+            return [self[number] for number in numbers]
+        level, made = divmod(numbers, MORE + 1)
+        contexts = np.arange(*self._game.contexts.levels[level : level + 2])
+        return 0, self._game.states_in(contexts, MORE - made)
+
+
+def _numbers() -> IntArray:
+    """Number the dice by the counts of their faces, -1 if they are not five: a table."""
+    numbers = np.full((DICE + 1,) * FACES, -1)
+    numbers[tuple(dice().counts[KEEPS:].T)] = np.arange(ROLLS)
+    return numbers

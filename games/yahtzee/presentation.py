@@ -1,0 +1,161 @@
+"""The rules, states and moves of Yahtzee in words, and its score sheet."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from typing_extensions import override
+
+from ...core.board import Gauge, Note, Row, Tile, dice_of
+from ...core.presentation import Presentation, presents
+from ...core.types import IntArray
+from ...core.words import listed, plural, spelled
+from .card import BOXES, ENOUGH, MOST, UPPER_BONUS, YAHTZEE
+from .dice import DICE, FACES, KEEPS, dice
+from .game import MORE, Yahtzee
+
+#: The number on the first box: numbers from 1 to 6 are those on dice.
+NUMBERED = 11
+
+#: What a box scores, in words.
+WORTH = {
+    "three_of_a_kind": "all dice, if three are of a kind",
+    "four_of_a_kind": "all dice, if four are of a kind",
+    "full_house": "25 for three of a kind and a pair",
+    "small_straight": "30 for four in a row",
+    "large_straight": "40 for five in a row",
+    "yahtzee": "50 for five of a kind",
+    "chance": "all dice",
+}
+
+
+def title_of(box: int) -> str:
+    """Write the name of a box: "Full house"."""
+    return BOXES[box].replace("_", " ").capitalize()
+
+
+@presents(Yahtzee)
+class YahtzeePresentation(Presentation[Yahtzee]):
+    """The words and the score sheet; ``Yahtzee`` has the rules."""
+
+    # ------------------------------------------------------------------ the rules
+
+    @override
+    def describe_rules(self) -> Iterator[str]:
+        boxes = self.game.chosen
+        turns = f"{spelled(len(boxes))} {plural(len(boxes), 'turn')}"
+        yield (
+            f"You have {turns}. In a turn roll five dice, keep any and roll the others again, up "
+            "to twice; then take a box that is open, or take it earlier."
+        )
+        above = [box for box in boxes if box < FACES]
+        if above:
+            names = listed(title_of(box) for box in above)
+            yield f"{names} {plural(len(above), 'scores', 'score')} the sum of that face."
+        if sum(MOST[box] for box in above) >= ENOUGH:
+            yield f"With {ENOUGH} points or more there, {UPPER_BONUS} more are paid."
+        below = [f"{title_of(box)} scores {WORTH[BOXES[box]]}" for box in boxes if box >= FACES]
+        if below:
+            yield f"{'; '.join(below)}."
+        if not self.game.bonus:
+            yield "Five of a kind are no full house and no straight."
+            return
+        yield from self._joker_rules()
+
+    def _joker_rules(self) -> Iterator[str]:
+        """Yield the sentences about five of a kind once the box for it is filled."""
+        if YAHTZEE in self.game.chosen and len(self.game.chosen) > 1:
+            yield (
+                f"Each further Yahtzee is worth {self.game.bonus} more, if the box for it has 50."
+            )
+        yield (
+            "Five of a kind are a joker once the box for a Yahtzee is filled: a full house or a "
+            "straight if the upper box of their face is filled."
+        )
+        if self.game.joker == "forced":
+            yield (
+                "A joker must take that upper box if it is open, else a lower box, else any for 0."
+            )
+        else:
+            yield "A joker may take any box."
+        if len(self.game.chosen) < len(BOXES):
+            yield "Boxes that are not played count as filled."
+
+    # ------------------------------------------------------------------ states
+
+    @override
+    def describe(self, observation: IntArray) -> str:
+        upper, holds, left = (int(number) for number in observation[len(BOXES) : -FACES])
+        is_open = self._open(observation)
+        turn = len(self.game.chosen) - len(is_open) + 1
+        rolled = " ".join(map(str, _faces(observation[-FACES:])))
+        words = f"rolled {rolled} in turn {turn} with {listed(map(title_of, is_open))} open"
+        words += f", {spelled(left)} {plural(left, 'roll')} left"
+        if any(box < FACES for box in self.game.chosen):
+            words += f", {upper} upper {plural(upper, 'point')}"
+        return f"{words}, a further Yahtzee paid" if holds else words
+
+    def _open(self, observation: IntArray) -> list[int]:
+        """List the open boxes."""
+        boxes: list[int] = np.flatnonzero(observation[: len(BOXES)]).tolist()
+        return boxes
+
+    # ------------------------------------------------------------------ moves
+
+    @override
+    def describe_action(self, action: int) -> str:
+        if action >= KEEPS:
+            return f"takes {title_of(action - KEEPS)}"
+        return f"keeps {' '.join(map(str, _faces(dice().counts[action]))) or 'nothing'}"
+
+    @override
+    def tell(self, observation: IntArray, action: int, outcome: int) -> str:
+        words = self.describe_action(action)
+        if action < KEEPS:
+            return words
+        states = self.game.encode(observation[None])
+        zero = np.zeros(1, dtype=np.int64)
+        move = self.game.advance(zero, states, np.array([action]), zero)
+        paid = int(move.payoffs[0, 0])
+        return f"{words} for {paid} {plural(paid, 'point')}"
+
+    # ------------------------------------------------------------------ the score sheet
+
+    @override
+    def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
+        upper, holds, left = (int(number) for number in observation[len(BOXES) : -FACES])
+        rows = [
+            Row(f"roll {MORE + 1 - left} of {MORE + 1}", dice_of(_faces(observation[-FACES:]), 0))
+        ]
+        is_open = self._open(observation)
+        for label, boxes in (("above", range(FACES)), ("below", range(FACES, len(BOXES)))):
+            tiles = [
+                Tile(NUMBERED + box, box in is_open, DICE + box)
+                for box in boxes
+                if box in self.game.chosen
+            ]
+            if tiles:
+                rows.append(Row(label, tuple(tiles), seat))
+        notes = [Note(f"{NUMBERED + box} {title_of(box)}") for box in is_open]
+        rows.append(Row("open", tuple(notes), seat))
+        if any(box < FACES for box in self.game.chosen):
+            rows.append(Row("upper points", (Gauge(upper, ENOUGH),), seat))
+        if holds:
+            rows.append(Row("next Yahtzee", (Note(f"{self.game.bonus} more"),), seat))
+        return tuple(rows)
+
+    @override
+    def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
+        if action >= KEEPS:
+            return (DICE + action - KEEPS,)
+        faces, taken = _faces(observation[-FACES:]), []
+        for face in _faces(dice().counts[action]):
+            place = next((i for i, own in enumerate(faces) if own == face and i not in taken), None)
+            if place is not None:  # illegal actions keep dice that were not rolled
+                taken.append(place)
+        return tuple(taken)
+
+
+def _faces(counts: IntArray) -> list[int]:
+    """List the faces of dice in growing order from the count of each face."""
+    faces: list[int] = np.repeat(np.arange(1, FACES + 1), counts).tolist()
+    return faces

@@ -1,0 +1,212 @@
+"""One turn backward, in many contexts side by side: arrays of shape (dice, context).
+
+With U(d, b) the value of taking box b with the dice d, points and the value of the next turn
+together, and V_r(d) the value of the dice with r rolls left,
+
+    V_0(d) = fold of U(d, b) over the boxes b          V_r(d) = fold of U(d, b) and of E_r(k)
+
+over the boxes b and the proper parts k of d, where E_r(k) is the mean of V_(r - 1) over the rolls
+that complete k (see ``dice``). The fold is the maximum for the best play, and the mean for play
+that takes each legal move with the same probability.
+
+The fold over the parts of d is built up face by face. Let F_0(k) = E(k), and for the faces f from
+1 to 6
+
+    F_f(k) = F_(f - 1)(k) combined with F_f(k - f), if k has a die of face f,
+
+so that F_6(k) combines E of all parts of k: 1,260 operations instead of one for each of the 4,116
+pairs. Sums are taken in this order; maxima do not depend on the order.
+"""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.arithmetic import FLOATS, Arithmetic
+from ...core.types import Array, BoolArray, FloatArray, Fold, IntArray
+from .card import BOXES, points
+from .contexts import Contexts, Taken, has_box
+from .dice import DICE, FACES, FIRSTS, KEEPS, ROLLS, dice
+
+
+class Later(NamedTuple):
+    """What follows a turn.
+
+    Attributes:
+        values: of each context before its first roll, and last 0 for the end of the game, shape
+            (context + 1,).
+        centres: None, or values V of the same shape: a box is then worth a square, that of V before
+            the turn less the points and V after it, and ``values`` are sums of such squares.
+    """
+
+    values: Array
+    centres: Array | None = None
+
+    def worth(self, columns: IntArray, taken: Taken) -> FloatArray:
+        """Give what boxes are worth in floats, in the shape of ``taken``.
+
+        Args:
+            columns: the contexts before, whose shape is broadcast.
+            taken: what the boxes lead to.
+        """
+        after: FloatArray = self.values.take(taken.contexts)
+        if self.centres is None:
+            return after + taken.points
+        away = self.centres.take(taken.contexts) + taken.points - self.centres.take(columns)
+        return after + away * away
+
+    def whole(self, columns: IntArray, taken: Taken, arithmetic: Arithmetic) -> tuple[Array, int]:
+        """Give the same without rounding: integers, and what all are multiplied by."""
+        used, places = np.unique(taken.contexts, return_inverse=True)
+        places = places.reshape(taken.contexts.shape)
+        after, scale = arithmetic.whole(self.values[used])
+        if self.centres is None:
+            return after[places] + arithmetic.scaled(taken.points, scale), scale
+        both = np.concatenate([self.centres[used], self.centres[columns.ravel()]])
+        centres, unit = arithmetic.whole(both)
+        before = centres[len(used) :].reshape(columns.shape)
+        away = centres[: len(used)][places] + arithmetic.scaled(taken.points, unit) - before
+        return away * away * scale + after[places] * unit**2, scale * unit**2
+
+
+def mean_of_rolls(values: Array, whole: bool = False) -> Array:
+    """Compute the mean over the rolls that complete each multiset which is kept.
+
+    Args:
+        values: of five dice, shape (dice, context).
+        whole: whether to leave integers: all means are multiplied by 6^5.
+
+    Returns:
+        Means, shape (kept, context).
+    """
+    means = np.empty((KEEPS, values.shape[1]), dtype=values.dtype)
+    larger, more = values, dice().more
+    for size in range(DICE - 1, -1, -1):
+        own = slice(FIRSTS[size], FIRSTS[size + 1])
+        led_to = more[own] - FIRSTS[size + 1]
+        total = larger[led_to[:, 0]]
+        for face in range(1, FACES):
+            total += larger[led_to[:, face]]
+        larger = total if whole else total / FACES
+        means[own] = larger * FACES**size if whole else larger
+    return means
+
+
+@cache
+def _additions() -> list[tuple[IntArray, IntArray]]:
+    """List, face by face and by the growing count of the face, multisets and the same less one."""
+    counts, more = dice().counts[:KEEPS], dice().more
+    parts = [np.flatnonzero(counts[:, f] == n) for f in range(FACES) for n in range(DICE)]
+    return [(more[part, i // DICE], part) for i, part in enumerate(parts)]
+
+
+def folded_parts(means: FloatArray, fold: Fold) -> FloatArray:
+    """Give the maximum or the sum of the means of the proper parts, shape (dice, context)."""
+    combine: Any = np.maximum if fold == "best" else np.add
+    found = np.empty((KEEPS + ROLLS, means.shape[1]))
+    found[:KEEPS], found[KEEPS:] = means, _neutral(fold)
+    for wholes, parts in _additions():
+        found[wholes] = combine(found[wholes], found[parts])
+    return found[KEEPS:]
+
+
+def _neutral(fold: Fold) -> float:
+    return -np.inf if fold == "best" else 0.0
+
+
+class Scores(NamedTuple):
+    """The different scores of a box."""
+
+    examples: IntArray  # dice with each score, (score,)
+    scores: IntArray  # score of all dice, (dice,)
+
+
+@cache
+def scores_of_boxes() -> list[Scores]:
+    """List the different scores of each box; jokers are told apart elsewhere."""
+    order = np.argsort(points().five >= 0, kind="stable")  # jokers last: no examples of others
+    found = []
+    for plain in points().plain.T:
+        _, examples, scores = np.unique(plain[order], return_index=True, return_inverse=True)
+        found.append(Scores(order[examples], scores[np.argsort(order)]))
+    return found
+
+
+def folded_boxes(
+    known: Contexts, columns: IntArray, later: Later, fold: Fold
+) -> tuple[FloatArray, IntArray]:
+    """Fold the values of the boxes that may be taken.
+
+    Args:
+        known: all contexts.
+        columns: the contexts that are meant, shape (context,).
+        later: what follows.
+        fold: the fold; for "mean" the sum.
+
+    Returns:
+        The maximum or the sum, and the number of the boxes, both of shape (dice, context).
+    """
+    combine: Any = np.maximum if fold == "best" else np.add
+    still_open = known.still_open[columns]
+    found = np.full((ROLLS, len(columns)), _neutral(fold))
+    for box, (examples, scores) in enumerate(scores_of_boxes()):
+        is_open = has_box(still_open, np.array(box))
+        if is_open.any():
+            taken = known.take(columns, examples[:, None], np.array(box))
+            worth = np.where(is_open, later.worth(columns, taken), _neutral(fold))
+            combine(found, worth[scores], out=found)
+    counts = np.tile(np.bitwise_count(still_open).astype(np.int64), (ROLLS, 1))
+    wild = np.flatnonzero(points().five >= 0)
+    legal, worth, _ = boxes_of(known, columns, wild[:, None], later, FLOATS)
+    found[wild] = combine.reduce(np.where(legal, worth, _neutral(fold)), axis=2)
+    counts[wild] = legal.sum(axis=2)
+    return found, counts
+
+
+def boxes_of(
+    known: Contexts, columns: IntArray, rolls: IntArray, later: Later, arithmetic: Arithmetic
+) -> tuple[BoolArray, Array, int]:
+    """Say which boxes some dice may take, and what these are worth.
+
+    Args:
+        known: all contexts.
+        columns: contexts, of any shape.
+        rolls: dice, whose shape is broadcast with that of the contexts.
+        later: what follows.
+        arithmetic: of the values.
+
+    Returns:
+        Whether a box may be taken, and its value, meaningless if not, both of shape (..., box);
+        and the factor by which the values are multiplied, 1 in floats.
+    """
+    boxes = np.arange(len(BOXES))
+    legal = has_box(known.allowed(columns, rolls)[..., None], boxes)
+    taken = known.take(columns[..., None], rolls[..., None], boxes)
+    taken = taken._replace(contexts=np.where(legal, taken.contexts, len(known)))
+    if arithmetic.rounds:
+        return legal, later.worth(columns[..., None], taken), 1
+    return legal, *later.whole(columns[..., None], taken, arithmetic)
+
+
+def folded_turn(
+    known: Contexts, columns: IntArray, later: Later, fold: Fold
+) -> tuple[FloatArray, FloatArray]:
+    """Compute the values of a turn in some contexts if all decisions are the same fold.
+
+    Returns:
+        Values by the number of rolls left, shape (left, dice, context), and before the first roll,
+        shape (context,).
+    """
+    boxes, counts = folded_boxes(known, columns, later, fold)
+    values = np.empty((3, *boxes.shape))
+    values[0] = boxes if fold == "best" else boxes / counts
+    if fold == "mean":
+        counts += dice().parts.sum(axis=1)[:, None]
+    for left in (1, 2):
+        parts = folded_parts(mean_of_rolls(values[left - 1]), fold)
+        if fold == "best":
+            np.maximum(boxes, parts, out=values[left])
+        else:
+            np.divide(boxes + parts, counts, out=values[left])
+    return values, mean_of_rolls(values[2])[0]

@@ -1,0 +1,207 @@
+"""Values and mass between turns, from which those inside turns are computed when they are asked."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from typing_extensions import override
+
+from ...core.arithmetic import Arithmetic
+from ...core.errors import SizeError
+from ...core.sizes import show
+from ...core.types import Array, BoolArray, Decide, Fold, IntArray, Stage, Start, frozen
+from ...core.values import Values
+from .block import TOGETHER
+from .dice import KEEPS, ROLLS
+from .game import MORE, Yahtzee
+from .passes import Swept, swept_back, swept_forward
+from .turn import Later
+
+#: Numbers of all positions are given up to this number of them: half a gigabyte of floats.
+MOST = 2**26
+
+
+class TurnNumbers(Values):
+    """Numbers of all positions.
+
+    Args:
+        game: the rules.
+        arithmetic: of the numbers.
+        between: number of each context, and last of the end of the game, shape (context + 1,).
+    """
+
+    def __init__(self, game: Yahtzee, arithmetic: Arithmetic, between: Array) -> None:
+        super().__init__(between)
+        self.between = between
+        self._game, self._arithmetic = game, arithmetic
+
+    @override
+    def __getitem__(self, index: Any) -> Any:
+        return self.array[index]
+
+    @cached_property
+    @override
+    def array(self) -> Array:
+        """All numbers, shape (1, state).
+
+        Raises:
+            SizeError: if they are too many.
+        """
+        count = self._game.num_states
+        if count > MOST:
+            raise SizeError(
+                f"boxes must be fewer for numbers of all positions, which must be at most "
+                f"{show(MOST)}, got {show(count)}: ask for those of some positions"
+            )
+        return frozen(self.at(0, np.arange(count))[None])
+
+    @override
+    def at(self, seats: int | IntArray, states: IntArray) -> Array:
+        contexts, left, rolls = self._game.locate(states)
+        asked, places = np.unique(contexts, return_inverse=True)
+        order = np.argsort(places, kind="stable")
+        bounds = np.searchsorted(places[order], np.arange(0, len(asked) + TOGETHER, TOGETHER))
+        numbers = self._arithmetic.zeros(len(states))
+        for batch, first in enumerate(range(0, len(asked), TOGETHER)):
+            own = order[bounds[batch] : bounds[batch + 1]]
+            columns = asked[first : first + TOGETHER]
+            numbers[own] = self._inside(columns, left[own], rolls[own], places[own] - first)
+        return numbers
+
+    def _inside(
+        self, columns: IntArray, left: IntArray, rolls: IntArray, places: IntArray
+    ) -> Array:
+        """Give the numbers of states of some contexts: rolls left, dice, and places of contexts."""
+        raise NotImplementedError
+
+    @override
+    def at_stage(self, stage: Stage) -> Array:
+        scaled: Array = self._arithmetic.scaled(self.at(*stage.positions), stage.scale)
+        return scaled
+
+    @override
+    def frozen(self) -> Values:
+        frozen(self.between)
+        return self
+
+
+class YahtzeeValues(TurnNumbers):
+    """Values of all positions.
+
+    Args:
+        game: the rules.
+        arithmetic: of the values.
+        decide: what the player does, or the fold of all decisions.
+        between: value of each context before its first roll; zeros if None.
+        centres: values before turns, about which these values are mean squares; None if they are
+            no squares (see ``turn.Later``).
+    """
+
+    def __init__(
+        self,
+        game: Yahtzee,
+        arithmetic: Arithmetic,
+        decide: Decide | Fold,
+        between: Array | None = None,
+        centres: Array | None = None,
+    ) -> None:
+        if between is None:
+            between = arithmetic.zeros(len(game.contexts) + 1)
+        super().__init__(game, arithmetic, between)
+        self.later = Later(between, centres)
+        self._decide = decide
+        self._last: tuple[IntArray, Swept] | None = None
+
+    def turn(self, columns: IntArray) -> Swept:
+        """Sweep the turn of some contexts; the last one is kept, as stages follow in a row."""
+        last = self._last  # another thread may replace it
+        if last is None or not np.array_equal(last[0], columns):
+            swept = swept_back(self._game, columns, self.later, self._decide, self._arithmetic)
+            last = self._last = columns, swept
+        return last[1]
+
+    @override
+    def _inside(
+        self, columns: IntArray, left: IntArray, rolls: IntArray, places: IntArray
+    ) -> Array:
+        values: Array = self.turn(columns).at(left, rolls, places, self._arithmetic)
+        return values
+
+    def means(self, contexts: IntArray, left: int) -> Array:
+        """Give the values of what may be kept with some rolls left afterwards, (context, kept)."""
+        asked, places = np.unique(contexts, return_inverse=True)
+        found = self._arithmetic.zeros(len(contexts), KEEPS)
+        for first in range(0, len(asked), TOGETHER):
+            swept = self.turn(asked[first : first + TOGETHER])
+            own = np.flatnonzero((places >= first) & (places < first + TOGETHER))
+            means = swept.means(left, self._arithmetic)
+            found[own] = means[:, places[own] - first].T
+        return found
+
+    @override
+    def centres(self, seats: int | IntArray, states: IntArray) -> Array:
+        """Give the values before the first roll of the turns in which the positions are."""
+        contexts, _, _ = self._game.locate(states)
+        numbers: Array = self.between[contexts]
+        return numbers
+
+    @override
+    def again(self, stage: Stage, expected: Array) -> Array:
+        if self._decide == "best":
+            best: Array = np.where(self._game.mask(stage.states), expected, -np.inf).max(axis=1)
+            return best
+        if self._decide == "mean":
+            return self.at_stage(stage)
+        assert callable(self._decide)
+        return self._decide(stage, expected)
+
+
+class YahtzeeMass(TurnNumbers):
+    """Probability mass of all positions.
+
+    Args:
+        game: the rules.
+        arithmetic: of the mass.
+        decide: what the player does (see ``types.Decide``).
+        starts: mass that no move has brought where it is.
+    """
+
+    def __init__(
+        self, game: Yahtzee, arithmetic: Arithmetic, decide: Decide, starts: Sequence[Start]
+    ) -> None:
+        super().__init__(game, arithmetic, arithmetic.zeros(len(game.contexts) + 1))
+        self._decide = decide
+        states = np.concatenate([np.zeros(0, np.int64), *(start.states for start in starts)])
+        chances = np.concatenate([arithmetic.zeros(0), *(start.chances for start in starts)])
+        self._begun = game.locate(states), chances
+        self._begins = np.unique(self._begun[0][0])
+
+    def is_met(self, columns: IntArray) -> BoolArray:
+        """Say which contexts have any mass."""
+        met: BoolArray = (self.between[columns] != 0) | np.isin(columns, self._begins)
+        return met
+
+    def begun(self, columns: IntArray) -> Array:
+        """Give mass that no move has brought, shape (left, dice, context), of growing contexts."""
+        begun = self._arithmetic.zeros(MORE + 1, ROLLS, len(columns))
+        (contexts, left, rolls), chances = self._begun
+        places = np.minimum(np.searchsorted(columns, contexts), len(columns) - 1)
+        here = columns[places] == contexts
+        np.add.at(begun, (left[here], rolls[here], places[here]), chances[here])
+        return begun
+
+    @override
+    def _inside(
+        self, columns: IntArray, left: IntArray, rolls: IntArray, places: IntArray
+    ) -> Array:
+        flow = swept_forward(
+            self._game,
+            columns,
+            self.between[columns],
+            self.begun(columns),
+            self._decide,
+            self._arithmetic,
+        )
+        met: Array = flow.met[left, rolls, places]
+        return met

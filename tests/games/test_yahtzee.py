@@ -1,0 +1,339 @@
+"""The rules of Yahtzee, its sweeps, and the published values."""
+
+import numpy as np
+import pytest
+from by_hand_yahtzee import NAMES, ByHand, points
+from exactdice.baselines import Task, evaluate, score, solve
+from exactdice.baselines.policies.kinds import StochasticPolicy
+from exactdice.core.arithmetic import EXACT, FLOATS
+from exactdice.core.progress import watched
+from exactdice.core.sweeps import Sweeps, sweeps_of
+from exactdice.core.types import Start
+from exactdice.games.yahtzee import Yahtzee
+from exactdice.games.yahtzee.card import points as tables
+from exactdice.games.yahtzee.dice import KEEPS, dice
+
+GAME = Yahtzee()
+SMALL = [
+    {"boxes": "ones"},
+    {"boxes": "yahtzee,full_house"},
+    {"boxes": "yahtzee,full_house", "bonus": 0},
+    {"boxes": "twos,yahtzee", "joker": "free", "bonus": 7},
+]
+
+
+def state(game, dice, rolls_left=0, upper=0, holds=0, left=None):
+    """Give the state of some dice with the open boxes of the card, all of them if None."""
+    left = NAMES if left is None else left.split(",")
+    seen = [*(name in left for name in NAMES), upper, holds, rolls_left]
+    seen += [str(dice).count(str(face)) for face in range(1, 7)]
+    found = game.encode(np.array([seen], dtype=np.int64))
+    assert found[0] >= 0
+    return found
+
+
+def box(name):
+    return np.array([KEEPS + NAMES.index(name)])
+
+
+def boxes_of(game, *where, **more):
+    return {NAMES[i] for i in np.flatnonzero(game.mask(state(game, *where, **more))[0, KEEPS:])}
+
+
+def paid(game, name, *where, **more):
+    zero = np.zeros(1, dtype=np.int64)
+    return float(game.advance(zero, state(game, *where, **more), box(name), zero).payoffs[0, 0])
+
+
+def faces(counts):
+    return tuple(np.repeat(np.arange(1, 7), counts).tolist())
+
+
+def test_the_published_numbers_of_positions():
+    assert len(dice().counts) == 462
+    assert dice().parts.shape == (252, 210)
+    assert dice().parts.sum() == 4368 - 252
+    ends = 2 * 64  # upper points and 50 in the box, of a full card
+    assert len(GAME.contexts) + ends == 536_448
+    assert GAME.num_states == len(GAME.contexts) * 756 == 405_457_920
+    assert GAME.num_actions == 223
+
+
+def test_every_roll_scores_as_by_hand():
+    rolled = [faces(counts) for counts in dice().counts[KEEPS:]]
+    plain, wild = ([[points(n, d, j) for n in NAMES] for d in rolled] for j in (False, True))
+    assert tables().plain.tolist() == plain
+    of_a_kind = tables().five >= 0
+    assert (tables().wild[of_a_kind] == np.array(wild)[of_a_kind]).all()
+    assert of_a_kind.sum() == 6
+
+
+@pytest.mark.parametrize("joker", ["forced", "free"])
+@pytest.mark.parametrize("bonus", [0, 100])
+def test_random_moves_are_those_by_hand(joker, bonus):
+    rng, game, by_hand = np.random.default_rng(4), Yahtzee(joker, bonus), ByHand(joker, bonus)
+    wild = rng.choice(np.flatnonzero(tables().five >= 0), 300)
+    states = rng.integers(0, game.num_states // 252, 300) * 252 + wild
+    states = np.concatenate([states, rng.integers(0, game.num_states, 300)])
+    seen, legal = game.observe(states, 0), game.mask(states)
+    for row, mask, own in zip(seen, legal, states, strict=True):
+        left = frozenset(name for name, is_open in zip(NAMES, row, strict=False) if is_open)
+        upper, holds, rolls, rolled = int(row[13]), bool(row[14]), row[15], faces(row[16:])
+        allowed = by_hand.allowed(left, rolled)
+        assert {NAMES[i] for i in np.flatnonzero(mask[KEEPS:])} == allowed
+        kept = {faces(dice().counts[i]) for i in np.flatnonzero(mask[:KEEPS])}
+        assert kept == (by_hand.keeps(rolled) if rolls else set())
+        for name in allowed:
+            zero = np.zeros(1, dtype=np.int64)
+            move = game.advance(zero, np.array([own]), box(name), zero)
+            points_paid, after = by_hand.take(left, upper, holds, rolled, name)
+            assert move.payoffs[0, 0] == points_paid
+            assert move.over[0, 0] == (not after[0])
+            if after[0]:
+                (then,) = game.observe(move.states, 0)
+                assert {n for n, o in zip(NAMES, then, strict=False) if o} == after[0]
+                assert (then[13], then[14], then[15]) == (after[1], after[2], 2)
+                assert faces(then[16:]) == (1, 1, 1, 1, 1)
+
+
+def test_a_yahtzee_that_is_no_joker_is_no_full_house():
+    assert paid(GAME, "full_house", 66666) == 0
+    assert paid(GAME, "full_house", 66655) == 25
+    assert paid(GAME, "yahtzee", 66666) == 50
+
+
+def test_an_official_joker_takes_its_upper_box_then_a_lower_one_then_any():
+    assert boxes_of(GAME, 44444, left="fours,sixes,chance") == {"fours"}
+    assert boxes_of(GAME, 44444, left="sixes,chance,full_house") == {"chance", "full_house"}
+    assert boxes_of(GAME, 44444, left="ones,sixes") == {"ones", "sixes"}
+    assert boxes_of(GAME, 44444, left="fours,sixes,yahtzee") == {"fours", "sixes", "yahtzee"}
+    assert paid(GAME, "full_house", 44444, left="sixes,full_house") == 25
+    assert paid(GAME, "large_straight", 44444, left="sixes,large_straight") == 40
+
+
+def test_a_free_joker_takes_any_box_but_has_fixed_points_only_if_its_upper_box_is_filled():
+    game = Yahtzee("free")
+    assert boxes_of(game, 44444, left="fours,full_house") == {"fours", "full_house"}
+    assert paid(game, "full_house", 44444, left="fours,full_house") == 0
+    assert paid(game, "full_house", 44444, left="full_house") == 25
+
+
+def test_a_further_yahtzee_is_paid_while_the_box_holds_fifty():
+    assert paid(GAME, "fours", 44444, left="fours,chance", holds=1) == 120
+    assert paid(GAME, "fours", 44444, left="fours,chance", holds=0) == 20
+    assert paid(GAME, "fours", 44443, left="fours,chance", holds=1) == 16
+
+
+def test_the_upper_bonus_is_paid_with_the_move_that_reaches_it():
+    assert paid(GAME, "sixes", 66611, left="sixes,chance", upper=45) == 18 + 35
+    assert paid(GAME, "sixes", 66111, left="sixes,chance", upper=45) == 12
+    assert paid(GAME, "sixes", 66611, left="sixes,chance", upper=63) == 18
+
+
+def test_a_box_left_out_counts_as_filled():
+    game = Yahtzee(boxes="chance,full_house")
+    assert game.boxes == "full_house,chance"
+    assert game == Yahtzee(boxes="full_house,chance")
+    assert paid(game, "full_house", 55555, left="full_house,chance") == 25
+    assert game.encode(GAME.observe(np.array([0]), 0)).tolist() == [-1]
+
+
+def test_without_a_bonus_nothing_is_held_and_there_are_no_jokers():
+    game = Yahtzee(bonus=0)
+    assert len(game.contexts) < len(GAME.contexts)
+    assert boxes_of(game, 44444, left="fours,chance") == {"fours", "chance"}
+    assert paid(game, "full_house", 44444, left="full_house") == 0
+
+
+def test_observations_are_inverted():
+    for keywords in ({}, *SMALL):
+        game = Yahtzee(**keywords)
+        states = np.random.default_rng(1).integers(0, game.num_states, 2000)
+        seen = game.observe(states, 0)
+        assert (game.encode(seen) == states).all()
+        assert ((seen >= 0) & (seen < np.array(game.observation_sizes))).all()
+
+
+def test_stages_hold_every_state_once_and_moves_lead_to_later_ones():
+    game = Yahtzee(boxes="ones,chance")
+    stage = np.full(game.num_states, -1)
+    for number, (_, states) in enumerate(game.stages()):
+        assert (stage[states] == -1).all()
+        stage[states] = number
+    assert (stage >= 0).all()
+    rows, actions = np.nonzero(game.mask(np.arange(game.num_states)))
+    move = game.advance(np.zeros_like(rows), rows, actions, np.zeros_like(rows))
+    assert (move.over[:, 0] | (stage[move.states] > stage[rows])).all()
+
+
+@pytest.mark.parametrize("keywords", SMALL)
+def test_fractions_are_those_by_hand(keywords):
+    game = Yahtzee(**keywords)
+    by_hand = ByHand(**{**keywords, "boxes": keywords["boxes"].split(",")})
+    assert solve(Task(game), exact=True).value == by_hand.start()
+    assert evaluate("random", Task(game), exact=True).value == by_hand.start(uniform=True)
+    assert solve(Task(game)).value == pytest.approx(float(by_hand.start()), rel=1e-13)
+
+
+def test_folds_are_the_decisions_of_a_sweep():
+    game = Yahtzee(boxes="sixes,yahtzee,full_house", joker="free")
+    sweeps = sweeps_of(game)
+
+    def mean(stage, expected):
+        return np.where(stage.mask, expected, 0).sum(axis=1) / stage.mask.sum(axis=1)
+
+    def best(stage, expected):
+        return FLOATS.best(expected, stage.mask, 0.0)[0]
+
+    folded, swept = sweeps.folded("best"), sweeps.backward(best, 0)
+    assert (folded.numbers == swept.numbers).all()  # to the last bit
+    assert (folded.array == swept.array).all()
+    uniform = sweeps.backward(mean, 0)
+    assert sweeps.folded("mean").array == pytest.approx(uniform.array, rel=1e-13)
+
+
+def test_mass_of_uniform_play_by_hand_and_by_the_duality_of_sweeps():
+    game = Yahtzee(boxes="sixes,full_house")
+    sweeps, (states, chances) = sweeps_of(game), game.initial_law()
+    chances = chances.astype(float)
+
+    def weigh(stage, mass):
+        return stage.mask * (mass / stage.mask.sum(axis=1))[:, None]
+
+    met = sweeps.forward(weigh, [Start(0, states, chances)], 0)
+    assert met.numbers[-1] == pytest.approx(1, rel=1e-13)  # every game ends
+    assert met.at(0, states) == pytest.approx(chances, rel=1e-14)
+    legal = game.mask(np.arange(game.num_states))
+    rows, boxes = np.nonzero(legal[:, KEEPS:])
+    zeros = np.zeros_like(rows)
+    gains = game.advance(zeros, rows, KEEPS + boxes, zeros).payoffs[:, 0]
+    total = (met.array[0] / legal.sum(axis=1))[rows] @ gains
+    expected = ByHand(boxes=["sixes", "full_house"]).start(uniform=True)
+    assert total == pytest.approx(float(expected), rel=1e-12)
+
+
+def test_exact_mass_of_one_box():
+    game = Yahtzee(boxes="chance")
+    sweeps, (states, chances) = sweeps_of(game), game.initial_law()
+
+    def keep_nothing(stage, mass):  # as long as there is a roll left
+        weights = np.zeros(stage.mask.shape, dtype=object)
+        weights[np.arange(len(mass)), stage.mask.argmax(axis=1)] = mass
+        return weights
+
+    met = sweeps.forward(keep_nothing, [Start(0, states, chances)], 0, EXACT)
+    assert met.numbers[-1] == 1
+    assert met.array[0].tolist() == 3 * chances.tolist()
+
+
+@pytest.mark.parametrize("arithmetic", [FLOATS, EXACT])
+def test_the_variance_of_uniform_play_is_that_by_hand(arithmetic):
+    game, by_hand = Yahtzee(boxes="ones,yahtzee"), ByHand(boxes=["ones", "yahtzee"])
+    sweeps = sweeps_of(game)
+
+    def mean(stage, expected):
+        total = np.where(stage.mask, expected, 0).sum(axis=1)
+        return arithmetic.divided(total, stage.mask.sum(axis=1))
+
+    values = sweeps.backward(mean, 0, arithmetic)
+    spreads = sweeps.values(0, mean, arithmetic)
+    (block,) = sweeps.blocks(0, arithmetic)
+    block.backward(mean, block.deviations(values, spreads), arithmetic.zeros(0), spreads)
+    expected = by_hand.start(square=True) - by_hand.start(uniform=True) ** 2
+    assert block.pays_early
+    if not arithmetic.rounds:
+        assert spreads.numbers[0] == expected
+    assert float(spreads.numbers[0]) == pytest.approx(float(expected), rel=1e-13)
+
+
+def test_the_law_of_payoffs_of_one_box():
+    found = score("random", Task(Yahtzee(boxes="yahtzee")))
+    assert list(found.outcomes) == [0, 50]
+    assert found.outcomes[50] == pytest.approx(found.value / 50, rel=1e-12)
+    assert found.deviation == pytest.approx(50 * (found.outcomes[50] * found.outcomes[0]) ** 0.5)
+    assert score("random", Task(Yahtzee(boxes="ones,yahtzee"))).outcomes is None
+
+
+def test_a_sweep_tells_how_far_it_is():
+    game, told = Yahtzee(boxes="ones,chance"), []
+    with watched(lambda done, total, name: told.append((done, total, name))):
+        sweeps_of(game).folded("best")
+    assert [done for done, *_ in told] == sorted(done for done, *_ in told)
+    count = len(game.contexts)
+    assert told[-1] == (count, count, "beginnings of turns")
+    before = len(told)
+    sweeps_of(game).folded("best")
+    assert len(told) == before  # nobody watches
+
+
+def test_action_values_are_those_of_listed_moves():
+    game = Yahtzee(boxes="ones,yahtzee", bonus=9)
+    sweeps = sweeps_of(game)
+    values = sweeps.folded("best")
+    states = np.arange(0, game.num_states, 7)
+    expected = sweeps.expected(0, states, values)
+    assert (np.isfinite(expected) == game.mask(states)).all()
+    assert (expected.max(axis=1) == values.at(0, states)).all()
+    kept = np.isfinite(expected[:, :KEEPS])
+    listed = Sweeps.expected(sweeps, 0, states, values)[:, :KEEPS]
+    assert expected[:, :KEEPS][kept] == pytest.approx(listed[kept], rel=1e-13)
+
+
+def test_the_solution_answers_from_observations():
+    solution = solve(Task(Yahtzee(boxes="yahtzee")))
+    seen = solution.task.game.observe(state(solution.task.game, 44441, 1, left="yahtzee"), 0)[0]
+    kept = solution.optimal_actions(seen).tolist()
+    assert [faces(dice().counts[action]) for action in kept] == [(4, 4, 4, 4)]
+    assert solution.action_values(seen).max() == pytest.approx(50 / 6)
+
+
+@pytest.mark.parametrize("policy", ["optimal", "random"])
+def test_scores_by_folds_are_those_of_general_sweeps(policy):
+    task = Task(Yahtzee(boxes="sixes,yahtzee,full_house"))
+    folded = evaluate(policy, task)
+    table = StochasticPolicy(folded.policy.probabilities(np.arange(task.game.num_states)))
+    listed = evaluate(table, task)
+    assert folded.value == pytest.approx(listed.value, rel=1e-12)
+    assert folded.variance == pytest.approx(listed.variance, rel=1e-12)
+    assert 0 < folded.error_bound < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"joker": "never"}, "joker must be one of 'forced', 'free', got 'never'"),
+        ({"bonus": -1}, "bonus must be at least 0, got -1"),
+        ({"bonus": 10**7}, "bonus must be at most 1000000, got 10,000,000"),
+        ({"boxes": "ones,ones"}, "boxes must be named once, got 'ones' again"),
+        ({"boxes": "sevens"}, "boxes must be 'all', or names with commas .*, got 'sevens'"),
+        ({"boxes": ""}, "boxes must be 'all', or names with commas .*, got ''"),
+        ({"boxes": 3}, "boxes must be 'all', or names with commas .*, got 3"),
+    ],
+)
+def test_bad_keywords_are_named(keywords, message):
+    with pytest.raises(ValueError, match=message):
+        Yahtzee(**keywords)
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(ValueError, match="boxes must be fewer, got 'all': .* to solve exactly"):
+        solve(Task(GAME), exact=True)
+    with pytest.raises(ValueError, match="boxes must be fewer for numbers of all positions"):
+        _ = sweeps_of(GAME).values(0, lambda stage, expected: expected[:, 0]).array
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("keywords", "published", "deviation"),
+    [
+        ({}, 254.5877, 59.6079),  # Glenn 2006; the deviation is our own
+        ({"joker": "free"}, 254.5896, 59.61),  # Verhoeff 1999
+        ({"bonus": 0}, 245.8707, None),  # Verhoeff 1999: no bonus and no jokers
+    ],
+)
+def test_the_published_values(keywords, published, deviation):
+    solution = solve(Task(Yahtzee(**keywords)))
+    assert 0 <= solution.value - published < 1e-4  # four digits, not rounded
+    assert solution.error_bound < 1e-8
+    if deviation:
+        assert solution.variance**0.5 == pytest.approx(deviation, abs=5e-3)
