@@ -5,17 +5,33 @@ from collections.abc import Iterator
 import numpy as np
 
 from .contract import checked_mask
+from .errors import SizeError
 from .game import Game
 from .identity import once_a_game
+from .sizes import limit_factor, show
 from .types import BoolArray, IntArray, Stage, frozen
 
 #: Number of states whose masks fit into the processor's cache.
 PIECE = 4096
+#: Largest number of states that are listed: 512 MB.
+MOST = 2**26
 
 
 @once_a_game
 def states_of(game: Game, seat: int) -> IntArray:
-    """List the states in which a player may be to move, in growing order."""
+    """List the states in which a player may be to move, in growing order.
+
+    Raises:
+        SizeError: if there are too many: with policies and tables that need such a list, no
+            computation would end within the limits.
+    """
+    most = MOST * limit_factor()
+    if game.num_states > most:
+        raise SizeError(
+            f"a list of all states must be of at most {show(int(most))}, got "
+            f"{show(game.num_states)} of {game!r}: of so large a game the optimum and random play "
+            "are computed, and no other policy, table or audit"
+        )
     known = np.zeros(game.num_states, dtype=bool)
     for mover, states in game.stages():
         if mover == seat:

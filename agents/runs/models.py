@@ -9,7 +9,8 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import LinearSchedule
 
-from ...core import InputError
+from ...baselines.task import first_law
+from ...core import FLOATS, InputError
 from ..algorithms import ALGORITHMS
 from ..learners.vec_env import GameVecEnv
 from .arguments import OURS
@@ -108,7 +109,7 @@ def _argument(name: str, value: Any) -> Any:
 def _pass_through(model: BaseAlgorithm, env: GameVecEnv) -> None:
     """Call the network on two first observations: an unsuitable network may fail only then."""
     task = env.task
-    states = np.resize(np.flatnonzero(task.initial), 2)
+    states = np.resize(first_law(task, FLOATS).start.states, 2)
     observations = env.engine.encoding.encode(task.game.observe(states, task.seat))
     policy: Any = model.policy
     policy.predict(observations, deterministic=True)

@@ -6,7 +6,8 @@ from itertools import count, starmap
 import numpy as np
 
 from ...baselines import Task
-from ...core import BoolArray, FloatArray, GameError, IntArray, InverseLaws, Move
+from ...baselines.task import first_law
+from ...core import FLOATS, BoolArray, FloatArray, GameError, IntArray, InverseLaws, Move
 from ...core.advance import checked_advance
 from ...core.sampling import draw
 from ...core.sizes import check_memory
@@ -63,7 +64,7 @@ class RuleLanes(Lanes):
             if not len(lanes):
                 break
             if replay == PATIENCE:
-                _ = self._task.initial  # raises if the agent never gets to move
+                _ = first_law(self._task, FLOATS)  # raises if the agent never gets to move
             self.played.clear()
             for policy in self._policies.values():
                 if isinstance(policy, LanePolicy):

@@ -4,7 +4,8 @@ import numpy as np
 
 from ...baselines import Task
 from ...baselines.cache import cached
-from ...core import SizeError, frozen
+from ...baselines.task import first_law
+from ...core import FLOATS, SizeError, frozen
 from ...core.contract import order_of
 from ...core.sweeps import sweeps_of
 from ..api.encoding import Encoding, EncodingName, Features
@@ -28,7 +29,7 @@ def process_of(task: Task) -> Process | None:
         return None
     if sweeps_of(task.game).is_listed:
         _ = order_of(task.game)  # checks the game before its initial law is used
-    _ = task.initial  # raises ValueError
+    _ = first_law(task, FLOATS)  # raises ValueError
     try:
         turns = sweeps_of(task.game).turn_game
         return process_of_moves(task) if turns is None else process_of_turns(task, turns)
