@@ -45,9 +45,11 @@ def pytest_collection_modifyitems(items):
 def own_games():
     """Load a game from its place; forget afterwards what a test has registered."""
     known = [(registry, dict(registry)) for registry in (GAMES, gym.registry, names._REGISTERED)]
+    modules = set(sys.modules)
     yield find_game
     for name in GAMES.keys() - known[0][1].keys():
-        sys.modules.pop(GAMES[name].__module__, None)
+        if GAMES[name].__module__ not in modules:  # else other tests have its games, too
+            sys.modules.pop(GAMES[name].__module__, None)
     for registry, before in known:
         registry.clear()
         registry.update(before)

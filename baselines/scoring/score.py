@@ -100,18 +100,14 @@ class Score:
 
         None if moves pay before the end, as states do not hold the payoffs so far.
         """
-        if pays_early(self.task.game, self.task.seat):
+        if (law := self._law) is None:
             return None
-        law = self._games.law
-        assert law is not None
         return MappingProxyType({float(payoff): float(law[payoff]) for payoff in law})
 
     @cached_property
     def deviation(self) -> float:
         """Standard deviation of the payoff of a game."""
-        if not pays_early(self.task.game, self.task.seat):
-            law = self._games.law
-            assert law is not None
+        if (law := self._law) is not None:
             return sqrt(variance_of_law(law, FLOATS))
         return sqrt(evaluate(self._played, self.task, masked=self.masked).variance)
 
@@ -194,12 +190,17 @@ class Score:
     def _mistakes(self) -> Mistakes:
         return mistakes(self._played, solve(self.task), self._games.visits)
 
+    @property
+    def _law(self) -> dict[Any, Any] | None:
+        return None if pays_early(self.task.game, self.task.seat) else self._games.law
+
     @cached_property
     def _games(self) -> Outcomes:
         return outcomes(self._played, self.task, FLOATS)
 
     def as_dict(self) -> dict[str, Any]:
         """Give everything but the blunders in JSON's types."""
+        law = self.outcomes
         return {
             "policy": self.policy,
             "deterministic": self.deterministic,
@@ -208,12 +209,8 @@ class Score:
             "seat": self.task.seat,
             "opponents": {str(seat): name for seat, name in self.task.labels.items()},
             **{name: getattr(self, name) for name, *_ in FIGURES},
-            "outcomes": _in_json(self.outcomes),
+            "outcomes": law and {str(payoff): chance for payoff, chance in law.items()},
         }
-
-
-def _in_json(law: Mapping[float, float] | None) -> dict[str, float] | None:
-    return None if law is None else {str(payoff): chance for payoff, chance in law.items()}
 
 
 def _why_impossible(agent: Policy, task: Task) -> str:

@@ -1,5 +1,6 @@
 """Encodings of observations, which are integers, as arrays for different learners."""
 
+import itertools
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -116,18 +117,17 @@ class Encoding:
         if self.name == "scaled":
             features = features * self._largest
         elif self.name != "integer":  # single precision has room for sums of bits
-            features = features.astype(np.float32, copy=False) @ self._weights
+            features = self._decode_bits(features.astype(np.float32, copy=False))
         integers: IntArray = np.rint(features).astype(np.int64)
         return integers
 
-    @cached_property
-    def _weights(self) -> Features:
-        """What a bit adds to each component of an observation, shape (feature, component)."""
+    def _decode_bits(self, bits: Features) -> Features:
+        """Return the value of each component from its bits."""
         components, values = self._bits
-        adds = 1 if self.name == "thermometer" else values
-        weights = np.zeros((len(components), len(self._sizes)), np.float32)
-        weights[np.arange(len(components)), components] = adds
-        return weights
+        adds = bits if self.name == "thermometer" else bits * values.astype(bits.dtype)
+        ends = np.searchsorted(components, np.arange(len(self._sizes) + 1))
+        sums = [adds[..., first:end].sum(axis=-1) for first, end in itertools.pairwise(ends)]
+        return np.stack(sums, axis=-1)
 
     @cached_property
     def _largest(self) -> IntArray:

@@ -476,9 +476,9 @@ def test_means_intervals_and_worst_seeds_by_hand():
     scores = [0.9, 0.8, 1.0, 0.7, 0.6]
     (row,) = summarise([cell("Greed", seed, score) for seed, score in enumerate(scores)])
     assert (row.seeds, row.worst) == (5, 0.6)
-    assert row.mean == pytest.approx(0.8)
+    assert row.mean.middle == pytest.approx(0.8)
     assert row.iqm == pytest.approx(0.8)  # of 0.7, 0.8 and 0.9
-    assert 0.6 < row.low < 0.75 < 0.85 < row.high < 1.0
+    assert 0.6 < row.mean.low < 0.75 < 0.85 < row.mean.high < 1.0
     assert row.steps_to_90 == 1
     assert row.steps_to_99 is None
 
@@ -489,7 +489,7 @@ def test_resampling_seeds_within_each_game_leaves_the_games_apart():
     cells += [cell("FourTwoOne", seed, 0.9, 9) for seed in range(3)]
     row = summarise(cells)[-1]
     assert row.game == "all"
-    assert (row.low, row.high) == (pytest.approx(0.7), pytest.approx(0.7))
+    assert (row.mean.low, row.mean.high) == (pytest.approx(0.7), pytest.approx(0.7))
     assert row.steps_to_99 == 8
 
 
