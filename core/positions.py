@@ -8,13 +8,28 @@ from .contract import checked_mask
 from .errors import SizeError
 from .game import Game
 from .identity import once_a_game
-from .sizes import limit_factor, show
+from .sizes import VARIABLE, limit_factor, show
 from .types import BoolArray, IntArray, Stage, frozen
 
 #: Number of states whose masks fit into the processor's cache.
 PIECE = 4096
-#: Largest number of states that are listed: 512 MB.
+#: Largest number of states that are visited one by one; a list of them takes 512 MB.
 MOST = 2**26
+
+
+def require_few_states(game: Game) -> None:
+    """Refuse computations that visit every state of a very large game, one by one.
+
+    Raises:
+        SizeError: if the game has too many states.
+    """
+    most = MOST * limit_factor()
+    if game.num_states > most:
+        raise SizeError(
+            f"{game!r} must have at most {show(int(most))} states, got {show(game.num_states)}: of "
+            "so large a game the values of optimal and of random play are computed, and no other "
+            f"policy, table or audit ({VARIABLE} changes the limit)"
+        )
 
 
 @once_a_game
@@ -22,16 +37,9 @@ def states_of(game: Game, seat: int) -> IntArray:
     """List the states in which a player may be to move, in growing order.
 
     Raises:
-        SizeError: if there are too many: with policies and tables that need such a list, no
-            computation would end within the limits.
+        SizeError: if there are too many.
     """
-    most = MOST * limit_factor()
-    if game.num_states > most:
-        raise SizeError(
-            f"a list of all states must be of at most {show(int(most))}, got "
-            f"{show(game.num_states)} of {game!r}: of so large a game the optimum and random play "
-            "are computed, and no other policy, table or audit"
-        )
+    require_few_states(game)
     known = np.zeros(game.num_states, dtype=bool)
     for mover, states in game.stages():
         if mover == seat:

@@ -8,7 +8,8 @@ from rich.table import Table
 
 from ...baselines import Score
 from ...baselines.scoring.certificate import printable
-from ...baselines.scoring.figure import FIGURES
+from ...baselines.scoring.figure import FIGURES, Figure
+from ...core import SizeError
 
 
 def report(score: Score, console: Console) -> None:
@@ -22,7 +23,11 @@ def report(score: Score, console: Console) -> None:
     table.add_row(*(figure.text(score) for figure in columns))
     console.print(table)
     console.print(_in_depth(score), highlight=False, soft_wrap=True)
-    costly = score.blunders(10)
+    try:
+        costly = score.blunders(10)
+    except SizeError as error:
+        console.print(f"no decisions: {error}", highlight=False, markup=False, soft_wrap=True)
+        return
     if not costly:
         console.print("no decision costs anything")
         return
@@ -31,13 +36,21 @@ def report(score: Score, console: Console) -> None:
         console.print(f"    {blunder.words}", highlight=False, markup=False, soft_wrap=True)
 
 
+def _text(figure: Figure, score: Score) -> str:
+    """Write a figure; nothing if the game is too large for it."""
+    try:
+        return figure.text(score)
+    except SizeError:
+        return ""
+
+
 def _in_depth(score: Score) -> str:
     """Put outcomes, and the figures that have sentences, into words."""
     lines = []
     if score.outcomes is not None:
         each = (f"{payoff:g} ({chance:.2%})" for payoff, chance in score.outcomes.items())
         lines.append(f"payoffs and their probabilities: {', '.join(each)}")
-    told = [figure for figure in FIGURES if figure.sentence and figure.text(score)]
+    told = [figure for figure in FIGURES if figure.sentence and _text(figure, score)]
     for _, alike in groupby(told, lambda figure: figure.format):  # of one format: on one line
         lines.append("; ".join(one.sentence.format(one.text(score)) for one in alike))
     return "\n".join(lines)

@@ -8,7 +8,7 @@ import numpy as np
 from ...core import Arithmetic, Array, Decide, IntArray, Stage, Values
 from ...core.blocks import PayoffLaw
 from ...core.contract import order_of
-from ...core.positions import legal_in
+from ...core.positions import legal_in, require_few_states
 from ...core.sizes import PIECE
 from ...core.sweeps import pays_early, sweeps_of
 from ..policies.kinds import Policy
@@ -38,9 +38,13 @@ def play(
         illegal: the states of stages in which the agent may act illegally are added to it, by the
             first of them, unless it is None.
 
+    Raises:
+        SizeError: if the game has too many states.
+
     Returns:
         Probabilities, or in a game with cycles expected visits, of all positions.
     """
+    require_few_states(task.game)
     policies = {**policies_against(task, arithmetic), task.seat: policy}
 
     def decide(stage: Stage, met: Array) -> Array:
