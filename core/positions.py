@@ -17,16 +17,21 @@ PIECE = 4096
 MOST = 2**26
 
 
+def has_few_states(game: Game) -> bool:
+    """Say whether a game is so small that its states are visited one by one."""
+    return game.num_states <= MOST * limit_factor()
+
+
 def require_few_states(game: Game) -> None:
     """Refuse computations that visit every state of a very large game, one by one.
 
     Raises:
         SizeError: if the game has too many states.
     """
-    most = MOST * limit_factor()
-    if game.num_states > most:
+    if not has_few_states(game):
+        most = int(MOST * limit_factor())
         raise SizeError(
-            f"{game!r} must have at most {show(int(most))} states, got {show(game.num_states)}: of "
+            f"{game!r} must have at most {show(most)} states, got {show(game.num_states)}: of "
             "so large a game the values of optimal and of random play are computed, and no other "
             f"policy, table or audit ({VARIABLE} changes the limit)"
         )

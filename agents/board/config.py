@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from ...core import GAMES, InputError, at_least, one_of
+from ...core.positions import has_few_states
 from ...envs import RewardMode, find_game, full_place
 from ..algorithms import ALGORITHMS
 from ..runs.config import TrainConfig
@@ -27,6 +28,11 @@ PAST_SELVES = 4
 BENCHMARKED = tuple(name for name, known in ALGORITHMS.items() if known.benchmarked)
 
 
+def _scored() -> tuple[str, ...]:
+    """Return the names of the games whose agents can be scored: others have too many states."""
+    return tuple(name for name, game in GAMES.items() if has_few_states(game()))
+
+
 @dataclass(frozen=True)
 class BenchmarkConfig:
     """Train every game x algorithm x reward x seed, and write the leaderboard of the folder.
@@ -35,7 +41,7 @@ class BenchmarkConfig:
     """
 
     games: tuple[GameName, ...] | None = None
-    """Games to play. Default: those of the track, or all."""
+    """Games to play. Default: those of the track, or all whose agents can be scored."""
 
     algorithms: tuple[AlgorithmName, ...] = BENCHMARKED
     """Learning algorithms, by default those whose hyperparameters are tuned."""
@@ -78,7 +84,7 @@ class BenchmarkConfig:
         if self.jobs != -1:
             at_least("jobs", self.jobs, 1)
         track = None if self.track is None else TRACKS[self.track]
-        games = tuple(GAMES) if track is None else track.games
+        games = _scored() if track is None else track.games
         if self.ladder is not None:
             games = ()  # the ladder has them
         name = self.ladder or self.track or "benchmark"
