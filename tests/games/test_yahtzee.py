@@ -3,15 +3,20 @@
 import numpy as np
 import pytest
 from by_hand_yahtzee import NAMES, ByHand, points
+from exactdice.agents.board.config import BenchmarkConfig
 from exactdice.baselines import Task, evaluate, score, solve
 from exactdice.baselines.policies.kinds import StochasticPolicy
 from exactdice.core.arithmetic import EXACT, FLOATS
+from exactdice.core.errors import SizeError
+from exactdice.core.positions import has_few_states
 from exactdice.core.progress import watched
 from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.core.types import Start
 from exactdice.games.yahtzee import Yahtzee
 from exactdice.games.yahtzee.card import points as tables
 from exactdice.games.yahtzee.dice import KEEPS, dice
+
+import exactdice
 
 GAME = Yahtzee()
 SMALL = [
@@ -337,3 +342,15 @@ def test_the_published_values(keywords, published, deviation):
     assert solution.error_bound < 1e-8
     if deviation:
         assert solution.variance**0.5 == pytest.approx(deviation, abs=5e-3)
+
+
+def test_what_visits_every_state_of_the_whole_game_is_refused(monkeypatch):
+    task = Task(Yahtzee())
+    message = "must have at most 67,108,864 states, got 405,457,920"
+    with pytest.raises(SizeError, match=message):
+        exactdice.as_policy(lambda observations, masks: masks.argmax(axis=1), task)
+    with pytest.raises(SizeError, match=message):
+        exactdice.occupancy("random", task)
+    assert "Yahtzee" not in BenchmarkConfig().games
+    monkeypatch.setenv("EXACTDICE_LIMIT", "7")
+    assert has_few_states(task.game)
