@@ -94,7 +94,7 @@ def a2c(moves: int) -> Space:
     """Return the space of A2C, which makes one gradient step of a rollout."""
     return {
         **NETWORK,
-        "rollout": Powers(max(16, moves / 2000), moves / 32),
+        "rollout": Powers(max(64, moves / 2000), moves / 32),
         "n_steps": Powers(2, 32),
         "gae_lambda": Span(0.0, 1.0),
         "learning_rate": Span(3e-4, 3e-2, log=True),
