@@ -57,6 +57,7 @@ class Reading:
         observations: changes a batch of observations before the network gets it: a function, or
             an object with a method ``normalize_obs``.
         worthless: says in which states every action has the worst payoff as its value.
+        lazy: whether a network may be called when it is needed (``LazyPolicy``); scores ask for it.
     """
 
     deterministic: bool = True
@@ -64,6 +65,7 @@ class Reading:
     sight: Sight | None = None
     observations: Any = None
     worthless: Callable[[IntArray], BoolArray] | None = None
+    lazy: bool = False
 
 
 #: Turns an object of another library into a name, a table, a callable or a ``Policy``.
@@ -112,7 +114,7 @@ def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = No
     if isinstance(policy, np.ndarray | list | tuple | Mapping):
         return table_policy(policy, check)
     if callable(policy) and not isinstance(policy, type):
-        return function_policy(policy, check)
+        return function_policy(policy, check, reading.lazy)
     got = f"the class {policy.__name__}" if isinstance(policy, type) else type(policy).__name__
     raise InputError(
         "policy must be a name, a table, actions, a callable on (observations, masks) or a "

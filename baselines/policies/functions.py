@@ -28,18 +28,20 @@ LAWS = 2**27  # bytes of a table of laws that may be stored: calling a network a
 LARGE = 2**17  # states of a game in which networks are called when they are needed
 
 
-def function_policy(function: PolicyFunction, check: PolicyCheck) -> Policy:
+def function_policy(function: PolicyFunction, check: PolicyCheck, lazy: bool = False) -> Policy:
     """Turn a function on (observations, masks) into a policy; it is called with every state.
 
     Args:
         function: gives actions (state,) or probabilities (state, action).
         check: the check of its results.
+        lazy: whether a network is called when it is needed, if the game is large.
 
     Raises:
         ValueError: as ``check`` does, or if the function gives something else when it is called
             again.
     """
-    if isinstance(function, NetworkPolicy) and function.is_lazy and check.shape[0] > LARGE:
+    large = lazy and check.shape[0] > LARGE
+    if large and isinstance(function, NetworkPolicy) and function.is_lazy:
         return LazyPolicy(function, check)
     return _called_everywhere(function, check)
 
@@ -160,6 +162,7 @@ class LazyPolicy(Policy):
         ValueError: as ``function_policy`` does, for a state of the sample.
     """
 
+    is_table = True
     is_deterministic = True
     is_lazy = True
 
@@ -203,6 +206,18 @@ class LazyPolicy(Policy):
     def likeliest(self, states: IntArray) -> IntArray:
         """Give the action chosen in each state."""
         return self.whole.likeliest(states)
+
+    def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
+        """Give the action chosen in each state; nothing is drawn."""
+        return self.whole.sample(states, rng)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the table of all states, as a network may have no pickle."""
+        return _unchanged, (self.whole,)
+
+
+def _unchanged(policy: Policy) -> Policy:
+    return policy
 
 
 class PartialTable:

@@ -98,7 +98,8 @@ def evaluate_where_met(
         observations: see ``as_policy``.
     """
     task, sight = task_and_sight(env)
-    agent = _agent(policy, task, FLOATS, Reading(deterministic, masked, sight, observations))
+    reading = Reading(deterministic, masked, sight, observations, lazy=True)
+    agent = _agent(policy, task, FLOATS, reading)
     played = where_met(agent, task) if agent.is_lazy else agent
     swept = _swept(played, task, FLOATS)
     return Evaluation(task, agent, swept.values, FLOATS, swept.error_bound)

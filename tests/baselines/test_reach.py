@@ -1,5 +1,7 @@
 """Networks of large games, which are called where the agent can be met."""
 
+import pickle
+
 import numpy as np
 import pytest
 from exactdice.baselines import Task, make_task
@@ -107,3 +109,21 @@ def test_other_policies_are_themselves():
     greed = make_task("Greed", max_score=5)
     chosen = exactdice.as_policy(exactdice.from_network(Network(greed), greed), greed)
     assert where_met(chosen, greed) is chosen
+
+
+@pytest.mark.usefixtures("large")
+def test_an_agent_of_a_score_plays_on_as_a_table():
+    """As an opponent, in other processes, and for whoever converts the network by itself."""
+    task = make_task("ShutTheBox", tiles=4)
+    network = exactdice.from_network(Network(task), task)
+    agent, table = exactdice.score(network, task).agent, exactdice.as_policy(network, task)
+    assert agent.is_lazy
+    assert not table.is_lazy
+    assert agent.is_table
+    assert pickle.loads(pickle.dumps(agent)) == table
+    rng = np.random.default_rng(0)
+    states = np.arange(task.game.num_states)
+    assert np.array_equal(agent.sample(states, rng), table.actions)
+    assert rng.random() == np.random.default_rng(0).random()  # nothing was drawn
+    other = Task(task.game, 1, {0: agent})
+    assert exactdice.solve(other).value == exactdice.solve(Task(task.game, 1, {0: table})).value
