@@ -22,7 +22,7 @@ from .types import Array, Decide, IntArray
 
 
 class TurnGains(NamedTuple):
-    """What results are worth, for ``TurnBlock.backward``."""
+    """The worth of results, for ``TurnBlock.backward``."""
 
     later: Array  # (context,) value of the contexts of later blocks before the first roll
     around: Array | None = None  # (context,) values from which squared deviations are gained

@@ -99,7 +99,7 @@ def names_of(chosen: int) -> str:
 
 
 class Scoring(NamedTuple):
-    """What a roll scores, by the keywords ``joker`` and ``bonus``.
+    """The points of a roll, by the keywords ``joker`` and ``bonus``.
 
     In all methods the arrays have the same shape, or shapes that are broadcast.
 

@@ -24,7 +24,7 @@ from .dice import FACES
 
 
 class Taken(NamedTuple):
-    """What taking a box leads to, arrays of the same shape."""
+    """The results of taking a box, arrays of the same shape."""
 
     contexts: IntArray  # the next one, or the number of contexts if the game is over
     points: IntArray  # all that the move pays

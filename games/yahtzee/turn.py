@@ -31,7 +31,7 @@ from .dice import DICE, FACES, FIRSTS, KEEPS, ROLLS, dice
 
 
 class Later(NamedTuple):
-    """What follows a turn.
+    """The worth of the contexts that follow a turn.
 
     Attributes:
         values: of each context before its first roll, and last 0 for the end of the game, shape

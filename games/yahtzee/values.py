@@ -22,7 +22,7 @@ from .turn import Later
 MOST = 2**26
 
 
-class TurnNumbers(Values):
+class YahtzeeNumbers(Values):
     """Numbers of all positions.
 
     Args:
@@ -86,7 +86,7 @@ class TurnNumbers(Values):
         return self
 
 
-class YahtzeeValues(TurnNumbers):
+class YahtzeeValues(YahtzeeNumbers):
     """Values of all positions.
 
     Args:
@@ -157,7 +157,7 @@ class YahtzeeValues(TurnNumbers):
         return self._decide(stage, expected)
 
 
-class YahtzeeMass(TurnNumbers):
+class YahtzeeMass(YahtzeeNumbers):
     """Probability mass of all positions.
 
     Args:

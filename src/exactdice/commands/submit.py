@@ -27,7 +27,7 @@ class SubmitConfig:
     """Learning algorithm. Of run folders: which one, if there are several."""
 
     hardware: str = "not said"
-    """What the runs were trained on."""
+    """The hardware that trained the runs."""
 
     track: TrackName | None = None
     """Track of certificates; runs know theirs, as they know moves and seconds."""
