@@ -38,6 +38,8 @@ NOT_RUN = {
     "python examples/cleanrl_style_dqn.py --env-id": "trains for a minute; test_entries.py",
     "exactdice tune": "trains for an hour; tests/agents/tuning runs small ones",
     "exactdice solve --game FourTwoOneMatch --exact": "takes minutes; a slow test solves it",
+    "exactdice solve --game Yahtzee": "takes half a minute; slow tests solve it",
+    "exactdice score optimal --game Yahtzee": "takes a minute; slow tests compute its deviation",
     "git clone": "needs a network",
     "make": "makes .venv, or runs this suite",
     "python -c 'from rl_zoo3.plots import plot_train; plot_train()'": FOREIGN,
