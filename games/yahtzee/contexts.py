@@ -28,6 +28,7 @@ class Taken(NamedTuple):
 
     contexts: IntArray  # the next one, or the number of contexts if the game is over
     points: IntArray  # all that the move pays
+    upper_bonus: IntArray  # the part of it for 63 upper points
 
 
 class Contexts:
@@ -102,12 +103,13 @@ class Contexts:
         paid = self._scoring.paid(still_open, holds, rolls, boxes)
         counted = np.where(boxes < FACES, points().plain[rolls, boxes], 0)
         upper = np.minimum(before + counted, ENOUGH)
-        paid = paid + UPPER_BONUS * ((upper == ENOUGH) & (before < ENOUGH))
+        upper_bonus = UPPER_BONUS * ((upper == ENOUGH) & (before < ENOUGH))
         fifty = (boxes == YAHTZEE) & (points().plain[rolls, boxes] == FIFTY)
         holds = np.where(fifty & (self._scoring.bonus > 0), 1, holds)
         left = still_open & ~(1 << boxes)
         ranks = np.where(left > 0, self._ranks[left & UPPER, upper], 0)
-        return Taken(self._firsts[left, holds] + ranks, paid)
+        after = self._firsts[left, holds] + ranks
+        return Taken(after, paid + upper_bonus, upper_bonus)
 
 
 def has_box(sets: IntArray, boxes: IntArray) -> BoolArray:

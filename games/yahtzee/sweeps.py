@@ -10,11 +10,13 @@ from ...core.blocks import Blocks
 from ...core.errors import SizeError
 from ...core.moves import Moves
 from ...core.sweeps import Sweeps, sweeps_for
+from ...core.tour import Choose, Tour
 from ...core.types import Array, BoolArray, Decide, Fold, IntArray, Start
 from ...core.values import Values
 from .block import YahtzeeBlock, fill
 from .dice import KEEPS, dice
 from .game import MORE, Yahtzee
+from .tour import tour
 from .turn import boxes_of
 from .values import YahtzeeMass, YahtzeeValues
 
@@ -71,6 +73,12 @@ class YahtzeeSweeps(Sweeps):
         spreads = YahtzeeValues(self.game, FLOATS, fold, centres=values.between)
         fill(self.game, spreads.later, fold, FLOATS)
         return spreads.frozen()
+
+    @override
+    def tour(self, choose: Choose | None, values: Values, decision: int) -> Tour | None:
+        if not isinstance(values, YahtzeeValues) or values.between.dtype == object:
+            return None
+        return tour(self.game, choose, values, decision)
 
     @override
     def expected(
