@@ -291,8 +291,9 @@ def expected_values(
     Returns:
         Expected values, shape (move,).
     """
-    checked = sweeps_of(game).is_listed
-    ways = list_ways(game, seat, states, actions, arithmetic, checked)
+    if (known := values.of_moves(states, actions)) is not None:
+        return known
+    ways = list_ways(game, seat, states, actions, arithmetic, sweeps_of(game).is_listed)
     expected = arithmetic.zeros(len(states))
     np.add.at(expected, ways.moves, ways.chances * worth_of(ways, seat, values))
     return expected
