@@ -29,6 +29,8 @@ def expected_values(
     Returns:
         Expected values, shape (move,).
     """
+    if (known := values.of_moves(states, actions)) is not None:
+        return known
     checked = sweeps_of(game).is_listed
     ways = list_ways(game, seat, states, actions, arithmetic, checked)
     return expected_worth(ways, len(states), seat, values, arithmetic)

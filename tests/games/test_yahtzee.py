@@ -1,5 +1,7 @@
 """The rules of Yahtzee, its sweeps, and the published values."""
 
+import pickle
+
 import numpy as np
 import pytest
 from by_hand_yahtzee import NAMES, ByHand, points
@@ -15,6 +17,7 @@ from exactdice.core.types import Start
 from exactdice.games.yahtzee import Yahtzee
 from exactdice.games.yahtzee.card import points as tables
 from exactdice.games.yahtzee.dice import KEEPS, dice
+from exactdice.games.yahtzee.values import YahtzeeValues
 
 import exactdice
 
@@ -282,6 +285,26 @@ def test_action_values_are_those_of_listed_moves():
     kept = np.isfinite(expected[:, :KEEPS])
     listed = Sweeps.expected(sweeps, 0, states, values)[:, :KEEPS]
     assert expected[:, :KEEPS][kept] == pytest.approx(listed[kept], rel=1e-13)
+
+
+@pytest.mark.parametrize("keywords", [{}, {"joker": "free"}, {"bonus": 0}])
+def test_values_for_play_are_those_of_sweeps_though_turns_are_forgotten(keywords):
+    game, rng = Yahtzee(**keywords), np.random.default_rng(5)
+    between = np.append(rng.random(len(game.contexts)) * 200, 0)
+    swept = YahtzeeValues(game, FLOATS, "best", between)
+    played = swept.recent(10)
+    again = pickle.loads(pickle.dumps(played))
+    met = rng.integers(0, game.num_states, 300)
+    for _ in range(12):
+        states = np.concatenate([rng.choice(met, 100), rng.integers(0, game.num_states, 100)])
+        actions = (game.mask(states) * rng.random((200, game.num_actions))).argmax(axis=1)
+        expected = sweeps_of(game).expected(0, states, swept)[np.arange(200), actions]
+        for values in (played, again):
+            assert (values.at(0, states) == swept.at(0, states)).all()
+            assert (values.of_moves(states, actions) == expected).all()
+    assert played.of_moves(np.arange(300), np.full(300, KEEPS)) is None  # more than are held
+    assert (played.at(0, met) == swept.at(0, met)).all()
+    assert YahtzeeValues(game, FLOATS, "mean", between).recent(10) is None
 
 
 def test_the_solution_answers_from_observations():
