@@ -99,6 +99,30 @@ class Presentation(Generic[GameT]):
         seen = zip(self.game.observation_names, observation.tolist(), strict=True)
         return tuple(Row(name, (Note(str(number)),)) for name, number in seen)
 
+    def settled(
+        self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
+    ) -> tuple[Row, ...]:
+        """Return the board after the last move of a game; by default the board before the move.
+
+        Args:
+            seat: the player who made the move.
+            observation: the observation of that player before the move, shape (component,).
+            action: the move.
+            outcome: the outcome of chance, as ``advance`` takes it.
+            names: names of the players, by seat.
+        """
+        return self.board(seat, observation, names)
+
+    def decided(
+        self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
+    ) -> str:
+        """Say in a sentence what a move has decided, of a round or of the game, and why.
+
+        The arguments are those of ``settled``. By default, and if a move decides nothing, the text
+        is empty: "Opponent's 6 1 1 beats your 5 2 1: you take 6 tokens."
+        """
+        return ""
+
     def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
         """Return the numbers of the pieces on the board that an action takes; by default none."""
         return ()

@@ -22,9 +22,9 @@ from ..baselines import Task, solve
 from ..core import InputError, IntArray, at_least
 from ..core.presentation import present
 from ..core.sizes import show
-from ..core.words import to_you
+from ..core.words import YOU, to_you
 from ..envs.api.encoding import Encoding
-from ..envs.drawing.scene import YOU, Event, Scene, ending, event_of, film, names_of
+from ..envs.drawing.scene import Event, Scene, ending, event_of, film, names_of
 from ..envs.engine.lanes import Played
 from ..envs.engine.rule_lanes import RuleLanes
 
@@ -190,6 +190,12 @@ class Session:
         now, task = self._moments[-1], self.task
         ended = "" if now.payoff is None else ending(task, now.payoff, self.names)
         return film(task.game, now.played, task.seat, now.state, self.names, ended)
+
+    @property
+    def reason(self) -> str:
+        """What the last move has decided, in a sentence; empty if it has decided nothing."""
+        events = self.scene.events
+        return events[-1].decided if events else ""
 
     @property
     def story(self) -> list[Event]:

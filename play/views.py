@@ -88,11 +88,17 @@ def session_view(session: Session, record: GameRecord) -> JSON:
         "pieces": written(film[-1].rows),
         "choices": [choice_view(choice) for choice in session.choices],
         "log": [
-            {"who": event.who, "seat": session.names.index(event.who), "words": event.words}
+            {
+                "who": event.who,
+                "seat": session.names.index(event.who),
+                "words": event.words,
+                "decided": event.decided,
+            }
             for event in session.story
         ],
         "news": len(film[-1].events),
         "ended": "" if session.payoff is None else unit.ending(session.payoff),
+        "reason": "" if session.payoff is None else session.reason,
     }
 
 

@@ -231,7 +231,7 @@ def _tile(tile: Tile, x: float, y: float, side: float, taken: bool) -> Iterator[
 def _gauge(gauge: Gauge, row: Row, x: float, middle: float, room: float) -> Iterator[Shape]:
     width, height = room - 84, 22
     yield Box(x, middle - height / 2, width, height, PALE, radius=height / 2)
-    filled = max(height, width * gauge.points / gauge.limit)
+    filled = min(width, max(height, width * gauge.points / gauge.limit))
     if gauge.points:
         yield Box(x, middle - height / 2, filled, height, colour(row.seat or 0), radius=height / 2)
     yield Text(x + width + 12, middle, f"{gauge.points} of {gauge.limit}", 15)

@@ -144,6 +144,18 @@ class YahtzeePresentation(Presentation[Yahtzee]):
         return tuple(rows)
 
     @override
+    def settled(
+        self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
+    ) -> tuple[Row, ...]:
+        after, box = observation.copy(), action - KEEPS
+        after[box] = 0
+        if box < FACES:
+            counted = int(observation[-FACES + box]) * (box + 1)
+            after[len(BOXES)] = min(ENOUGH, int(observation[len(BOXES)]) + counted)
+        rows = self.board(seat, after, names)
+        return tuple(row for row in rows if row.pieces)
+
+    @override
     def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
         if action >= KEEPS:
             return (DICE + action - KEEPS,)

@@ -177,6 +177,7 @@ function showLog(count) {
       element("b", {}, event.who), ` ${event.words}`);
     const said = mine ? verdicts[own] : "";
     if (mine) own += 1;
+    if (event.decided) line.append(element("span", { class: "decided" }, event.decided));
     if (said) line.append(element("span", { class: "said" }, said));
     return line;
   });
@@ -293,6 +294,7 @@ function clearAdvice() {
 async function showEnd() {
   by("end").hidden = false;
   by("ending").textContent = state.ended;
+  by("reason").textContent = state.reason;
   by("account").replaceChildren();
   by("again").focus({ preventScroll: true });
   by("account").replaceChildren(accountPicture(await inGame("/account")));
