@@ -86,6 +86,7 @@ def session_view(session: Session, record: GameRecord) -> JSON:
         "film": [drawing(scene) for scene in film],
         "position": film[-1].position,
         "pieces": written(film[-1].rows),
+        "actions": task.game.num_actions,
         "choices": [choice_view(choice) for choice in session.choices],
         "log": [
             {

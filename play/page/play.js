@@ -8,12 +8,13 @@ import { fillSetup } from "./setup.js";
 
 const PAUSE = 900; // milliseconds for which another player's move is shown
 const LONGEST = 4000; // milliseconds for all of them; many moves are shown faster
-const MANY = 6; // from this number of moves on, moves without pieces are chosen by a slider
+const MANY = 6; // in games with more actions, moves without pieces are chosen by a slider
 const narrow = matchMedia("(max-width: 34rem)");
 
 let id = ""; // the random name of the game, which only this page and the server know
 let state = null;
 let chosen = new Set(); // numbers of the chosen pieces
+let touched = false; // whether the player has chosen pieces or a number since the last move
 let verdicts = []; // the coach's verdict on each move so far
 let hurry = null; // a function that ends the pause, during a pause
 
@@ -137,6 +138,7 @@ async function optimum() {
 async function show(answer, watched) {
   state = answer;
   chosen = new Set();
+  touched = false;
   by("rules").textContent = state.rules;
   by("seed").replaceChildren(`Seed ${state.seed}. The same game again: `,
     element("code", {}, state.command));
@@ -187,14 +189,14 @@ function showLog(count) {
 
 function showMoves() {
   const { choices } = state;
-  const plain = choices.every((choice) => !choice.parts.length) && choices.length > MANY;
+  const plain = numbered();
   by("moves").hidden = false;
   by("undo").disabled = !state.made;
   by("ask").setAttribute("aria-expanded", "false");
   by("slide").hidden = !plain;
   by("choices").className = plain ? "numbers" : "words";
   by("choices").replaceChildren(...choices.map((choice) => {
-    const words = plain ? String(choice.action) : choice.words;
+    const words = plain ? choice.words.match(/\d+/)?.[0] ?? choice.words : choice.words;
     const button = element("button",
       { type: "button", "data-action": choice.action, title: choice.words, "aria-label": choice.words }, words);
     button.addEventListener("click", once(() => move(choice.action)));
@@ -206,12 +208,24 @@ function showMoves() {
   }));
   if (plain) {
     by("slider").max = choices.length - 1;
-    by("slider").value = 1; // not 0, so that Enter alone does not stop a turn
+    by("slider").value = 1;
   }
   by("hint").textContent = plain ? "" : hintFor(choices);
   makeClickable();
   showChosen();
-  by(plain ? "slider" : "play").focus({ preventScroll: true });
+  focusFor(plain);
+}
+
+// Whether moves are numbers on a slider. This depends on the game, so that a game keeps its control.
+function numbered() {
+  const { choices, actions } = state;
+  return actions > MANY && choices.length > 1 && choices.every((choice) => !choice.parts.length);
+}
+
+// Put the focus where Enter alone makes no move, unless there is only one.
+function focusFor(plain) {
+  const place = ready() ? "play" : plain ? "slider" : "board";
+  by(place).focus({ preventScroll: true });
 }
 
 function hintFor(choices) {
@@ -242,15 +256,18 @@ function makeClickable() {
 
 function choose(part) {
   if (working) return;
+  touched = true;
   const change = chosen.has(part) ? withoutPiece : withPiece;
   chosen = change(part, chosen, state.choices, state.pieces);
   showChosen();
 }
 
-// Return the move that the main button makes.
+// Return the move that the main button makes: none before the player has chosen, so that Enter alone
+// gives nothing away.
 function ready() {
-  if (!by("slide").hidden) return state.choices[Number(by("slider").value)];
   if (state.choices.length === 1) return state.choices[0];
+  if (!touched) return undefined;
+  if (numbered()) return state.choices[Number(by("slider").value)];
   return exactMove(chosen, state.choices, state.pieces);
 }
 
@@ -315,7 +332,12 @@ narrow.addEventListener("change", () => {
     showChosen();
   }
 });
-by("slider").addEventListener("input", showChosen);
+for (const act of ["input", "click"]) { // a click where the slider stands gives no input
+  by("slider").addEventListener(act, () => {
+    touched = true;
+    showChosen();
+  });
+}
 by("slider").addEventListener("keydown", (event) => {
   if (event.key === "Enter") by("play").click();
 });

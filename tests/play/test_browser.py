@@ -166,6 +166,100 @@ def test_the_keyboard_suffices(tabs):
     assert page.locator("#log li").count() >= 1
 
 
+@pytest.mark.parametrize(
+    ("name", "sizes"), [("Greed", {"max_score": 20}), ("FourTwoOne", {}), ("ShutTheBox", {})]
+)
+def test_enter_alone_makes_no_move_where_there_are_several(tabs, name, sizes):
+    page = tabs()
+    begin(page, name, sizes=sizes)
+    assert page.locator("#choices button").count() > 1
+    assert page.locator("#play").is_disabled()
+    for _ in range(2):
+        page.keyboard.press("Enter")
+        idle(page)
+    assert page.inner_text("#log") == ""
+
+
+def test_a_game_has_the_same_control_from_its_beginning_to_its_end(tabs):
+    page = tabs()
+    begin(page, "Greed", sizes={"max_score": 40})
+    counts = []
+    while not page.locator("#end").is_visible() and len(counts) < 12:
+        counts.append(page.locator("#choices button").count())
+        assert page.locator("#slider").is_visible()
+        labels = page.locator("#choices button").all_inner_texts()
+        assert labels == ["stop", *map(str, range(1, counts[-1]))]
+        assert page.evaluate("document.activeElement.id") == "slider"
+        page.locator("#choices button").nth(min(3, counts[-1] - 1)).click()
+        idle(page)
+    assert counts[0] > 6 >= min(counts)
+
+
+#: Gives the words of a page that have too little contrast with what is behind them.
+FAINT_WORDS = """() => {
+  const light = (colour) => {
+    const [r, g, b] = colour.match(/[\\d.]+/g).slice(0, 3).map((part) => part / 255)
+      .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const contrast = (one, two) => {
+    const [low, high] = [light(one), light(two)].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  };
+  const clear = (colour) => /rgba.*, 0\\)/.test(colour);
+  const behind = (words) => {
+    if (words instanceof SVGElement) {
+      const at = words.getBoundingClientRect();
+      const [x, y] = [at.x + at.width / 2, at.y + at.height / 2];
+      const under = [...words.parentElement.querySelectorAll("rect")].filter((rect) => {
+        const box = rect.getBoundingClientRect();
+        return rect.compareDocumentPosition(words) & Node.DOCUMENT_POSITION_FOLLOWING
+          && box.left <= x && x <= box.right && box.top <= y && y <= box.bottom;
+      });
+      return getComputedStyle(under.at(-1)).fill;
+    }
+    let box = words;
+    while (clear(getComputedStyle(box).backgroundColor)) box = box.parentElement;
+    return getComputedStyle(box).backgroundColor;
+  };
+  const said = [...document.querySelectorAll("body *")].filter((one) => one.checkVisibility()
+    && !one.closest(":disabled") && ![...one.children].length && one.textContent.trim());
+  return said.map((one) => {
+    const style = getComputedStyle(one);
+    const ink = one instanceof SVGElement ? style.fill : style.color;
+    const paper = behind(one);
+    return [one.textContent, ink, paper, contrast(ink, paper)];
+  }).filter(([, , , ratio]) => ratio < 4.5);
+}"""
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_all_words_can_be_read_on_light_and_on_dark_pages(tabs, colours):
+    page = tabs()
+    page.emulate_media(color_scheme=colours, reduced_motion="reduce")
+    page.check("#coach")
+    for name, seat in (("ShutTheBox", "1"), ("FourTwoOne", "0"), ("LowestScore", "1")):
+        page.select_option("[name=game]", name)
+        page.select_option("[name=seat]", seat)
+        page.fill("[name=seed]", "4")
+        page.click("#setup button.main")
+        idle(page)
+        step(page, 1)
+        assert page.evaluate(FAINT_WORDS) == []
+    paper = page.locator("#board rect").first.evaluate("one => getComputedStyle(one).fill")
+    assert (sum(map(int, re.findall(r"\d+", paper))) > 380) == (colours == "light")
+
+
+def test_a_game_ends_with_its_last_board_and_a_sentence(tabs):
+    page = tabs()
+    begin(page, "Greed", sizes={"max_score": 12})
+    while not page.locator("#end").is_visible():
+        page.locator("#choices button").last.click()
+        idle(page)
+    points = re.search(r"(\d+) (is above|beats|equals)", page.inner_text("#reason"))[1]
+    assert f"{points} of 12" in page.inner_html("#board")
+
+
 def test_two_tabs_are_two_games_and_a_reload_goes_on_with_ones_own(tabs):
     one, two = tabs(), tabs()
     begin(one, "ShutTheBox", seed=4)
@@ -303,6 +397,7 @@ def test_a_game_for_one_is_played_by_two_where_a_seat_is_chosen(tabs):
 def test_a_double_click_is_one_move(tabs, place):
     page = tabs()
     begin(page, "Greed", sizes={"max_score": 100})
+    page.click("#slider")  # the main button has a move only once a number is chosen
     page.locator(place).nth(0 if place == "#play" else 1).dblclick(delay=60)
     idle(page)
     own = page.locator("#log li.mine")
