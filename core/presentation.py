@@ -34,6 +34,14 @@ class Presentation(Generic[GameT]):
     def __init__(self, game: GameT) -> None:
         self.game = game
 
+    @property
+    def deviation(self) -> float | None:
+        """Standard deviation of the payoff of optimal play; None, the default, to compute it.
+
+        The coach measures losses by it in games that pay points.
+        """
+        return None
+
     def describe(self, observation: IntArray) -> str:
         """Describe an observation in words that need no legend: "57 points to 63".
 
@@ -41,6 +49,13 @@ class Presentation(Generic[GameT]):
         """
         seen = zip(self.game.observation_names, observation.tolist(), strict=True)
         return ", ".join(f"{name} {number}" for name, number in seen)
+
+    def look_at(self, observation: IntArray) -> str:
+        """Say in sentences what a player should look at before a move; by default nothing.
+
+        The words tell the facts that decide, such as the points that are left, and not the move.
+        """
+        return ""
 
     def describe_action(self, action: int) -> str:
         """Describe an action in words that may follow a player's name: "rolls 12 dice".

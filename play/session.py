@@ -14,11 +14,12 @@ the dice and with the other players' moves.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..baselines import Task, solve
+from ..baselines import Task, score, solve
 from ..core import InputError, IntArray, at_least
 from ..core.presentation import present
 from ..core.sizes import show
@@ -54,11 +55,13 @@ class Advice:
         choice: the move.
         value: expected payoff if play is optimal afterwards.
         cost: the value of the best move minus this value; 0 if the move is optimal.
+        share: the cost as a share of a win, or of the spread of the payoffs (``Session.spread``).
     """
 
     choice: Choice
     value: float
     cost: float
+    share: float
 
 
 @dataclass(frozen=True)
@@ -215,9 +218,17 @@ class Session:
         choices = self._choices(self._moments[-1 - before].state)
         worth = [float(values[choice.action]) for choice in choices]
         return [
-            Advice(choice, value, max(worth) - value)
+            Advice(choice, value, max(worth) - value, (max(worth) - value) / self.spread)
             for choice, value in zip(choices, worth, strict=True)
         ]
+
+    @cached_property
+    def spread(self) -> float:
+        """What a loss is measured by: 1 in games for a win, else twice the standard deviation."""
+        if self.task.game.payoff_range == (0.0, 1.0):
+            return 1.0
+        known = present(self.task.game).deviation
+        return 2 * (known or score("optimal", self.task).deviation) or 1.0
 
     @property
     def account(self) -> Account:

@@ -112,6 +112,16 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
         aside, cast = observation[:split], observation[split:end]
         return [int(face) for face in aside if face], [int(face) for face in cast if face]
 
+    @override
+    def look_at(self, observation: IntArray) -> str:
+        made, *known = (int(number) for number in observation[2 * self.game.dice - 1 :])
+        imposed = known[0] if known else 0
+        left = (imposed or self.game.duration or self.game.casts) - made
+        casts = f"{spelled(left)} {plural(left, 'cast')} {plural(left, 'is', 'are')} left"
+        if imposed:
+            return f"{casts.capitalize()} to beat {self.describe_rank(known[1])}."
+        return f"{casts.capitalize()}. What is sure now, and what can the other dice become?"
+
     # ------------------------------------------------------------------ moves
 
     @override

@@ -68,6 +68,15 @@ class LowestScoreMatchPresentation(Presentation[LowestScoreMatch]):
         return f"{so_far}{turn}, {to_beat}, {to_come(after)}"
 
     @override
+    def look_at(self, observation: IntArray) -> str:
+        *_, best, _, _, _ = (int(number) for number in observation)
+        turn = self.round.look_at_turn(int(observation[0]))
+        if best == self.game.nothing:
+            return turn
+        beats = "equal or beat" if self.game.tie == "last" else "beat"
+        return f"{turn} The total to {beats} is {best}."
+
+    @override
     def describe_action(self, action: int) -> str:
         return self.round.describe_action(action)
 

@@ -86,6 +86,20 @@ class LowestScorePresentation(Presentation[LowestScore]):
         """Return the faces rolled, in order of worth."""
         return [int(face) for face in observation[1 : 1 + self.game.dice] if face]
 
+    @override
+    def look_at(self, observation: IntArray) -> str:
+        kept, best = int(observation[0]), int(observation[1 + self.game.dice])
+        if self.game.objective == "score" or best > self.game.max_score:
+            return self.look_at_turn(kept)
+        return f"{self.look_at_turn(kept)} The total to equal or beat is {best}."
+
+    def look_at_turn(self, kept: int) -> str:
+        """Say what a die is worth that is rolled again."""
+        mean = sum(self.game.worth) / self.game.faces
+        return (
+            f"You have {kept} so far, and a die that is rolled again brings {mean:.3g} on average."
+        )
+
     # ------------------------------------------------------------------ moves
 
     @override

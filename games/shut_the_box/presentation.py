@@ -65,6 +65,14 @@ class ShutTheBoxPresentation(Presentation[ShutTheBox]):
         to_beat = "" if target > self.game.max_score else f", the other left {target} open"
         return f"open {is_open}, rolled {roll}{to_beat}"
 
+    @override
+    def look_at(self, observation: IntArray) -> str:
+        target = int(observation[-1])
+        look = "Which rolls can still be played with the tiles that a move leaves open?"
+        if target > self.game.max_score:
+            return look
+        return f"{look} You win if less than {target} is left open."
+
     # ------------------------------------------------------------------ moves
 
     @override
