@@ -58,13 +58,13 @@ class Unit:
         """Write the rounded loss of a move that is not best."""
         return self.shown(printed) if printed else f"less than {self.digits} {self.sign}"
 
-    @property
-    def thresholds(self) -> str:
-        """The sentence on the grades of moves."""
-        limits = [f"{100 * least:g} %" for least in THRESHOLDS.values()]
-        named = [f"{name} from {at}" for name, at in zip(THRESHOLDS, limits, strict=True)]
-        share = "of a win" if self.ends else "of twice the payoff's standard deviation"
-        return f"By what a move gives away: {', '.join(named)} {share}."
+    def thresholds(self, spread: float) -> str:
+        """Write the sentence on the grades of moves, in the unit (``Session.spread``)."""
+        named = [
+            f"{name} from {self.shown(self.rounded(least * spread))}"
+            for name, least in THRESHOLDS.items()
+        ]
+        return f"By what a move gives away: {', '.join(named)}."
 
 
 WINS = Unit(

@@ -124,7 +124,7 @@ def advice_view(session: Session, before: int) -> JSON:
     made = session.actions[-before] if before else None
     return {
         "meaning": unit.meaning,
-        "thresholds": unit.thresholds,
+        "thresholds": unit.thresholds(session.spread),
         "hints": [] if before else hints(session, advice, unit),
         "verdict": "" if made is None else verdict(advice, made, unit),
         "grade": "" if made is None else _grade(advice, made),

@@ -350,6 +350,7 @@ async function showEnd() {
   by("end").hidden = false;
   by("ending").textContent = state.ended;
   by("reason").textContent = state.reason;
+  idle();
   by("account").replaceChildren();
   by("again").focus({ preventScroll: true });
   by("account").replaceChildren(accountPicture(await inGame("/account")));

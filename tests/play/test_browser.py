@@ -225,7 +225,7 @@ FAINT_WORDS = """() => {
     return getComputedStyle(box).backgroundColor;
   };
   const said = [...document.querySelectorAll("body *")].filter((one) => one.checkVisibility()
-    && !one.closest(":disabled") && ![...one.children].length && one.textContent.trim());
+    && !one.closest("select:disabled") && ![...one.children].length && one.textContent.trim());
   return said.map((one) => {
     const style = getComputedStyle(one);
     const ink = one instanceof SVGElement ? style.fill : style.color;

@@ -59,9 +59,12 @@ def test_a_verdict_says_what_a_move_gives_away(losses, action, unit, said):
 
 
 def test_the_thresholds_are_said():
-    assert WINS.thresholds == (
-        "By what a move gives away: inaccuracy from 1 %, mistake from 5 %, blunder from 15 % "
-        "of a win."
+    assert WINS.thresholds(1.0) == (
+        "By what a move gives away: inaccuracy from 1.0 %, mistake from 5.0 %, blunder from 15.0 %."
+    )
+    assert POINTS.thresholds(Session(make_task("FourTwoOne", 0), 0).spread) == (
+        "By what a move gives away: inaccuracy from 0.07 points, mistake from 0.34 points, "
+        "blunder from 1.03 points."
     )
 
 
