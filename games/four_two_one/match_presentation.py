@@ -138,7 +138,7 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
             said += ", which was cast first"
         taker = int(gained.argmax())
         who, tokens = names[(seat + taker) % 2], int(gained[taker])
-        whence = f" of {names[(seat + 1 - taker) % 2]}" if lost.sum() == tokens else ""
+        whence = f" from {names[(seat + 1 - taker) % 2]}" if lost.sum() == tokens else ""
         many = f"{tokens} {plural(tokens, 'token')}{whence}"
         return sentence(f"{said}: {who} {said_of(who, 'takes')} {many}")
 

@@ -132,8 +132,10 @@ class LowestScorePresentation(Presentation[LowestScore]):
         total, best = self.total_after(observation, action), int(observation[1 + self.game.dice])
         if total is None or best > self.game.max_score or self.game.objective == "score":
             return ""
-        compared = "beats" if total < best else "equals" if total == best else "does not beat"
-        return sentence(f"{whose(names[seat])} {total} {compared} {best}")
+        mine, lowest = f"{whose(names[seat])} {total}", "the lowest total so far"
+        if total == best:
+            return sentence(f"{mine} equals {lowest}")
+        return sentence(f"{mine} {'beats' if total < best else 'does not beat'} {best}, {lowest}")
 
     # ------------------------------------------------------------------ the board and the maps
 

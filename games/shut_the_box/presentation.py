@@ -104,7 +104,8 @@ class ShutTheBoxPresentation(Presentation[ShutTheBox]):
         who = names[seat]
         if target <= self.game.max_score:
             other = names[1 - seat]
-            return sentence(f"{who} left {left} open, {other} {target}: the lower sum wins")
+            rule = "a tie" if left == target else "the lower sum wins"
+            return sentence(f"{who} left {left} open, {other} {target}: {rule}")
         if not left:
             return sentence(f"{who} {said_of(who, 'shuts')} the box")
         return "" if self.game.num_players > 1 else sentence(f"{who} left {left} open")

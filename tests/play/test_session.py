@@ -121,7 +121,43 @@ def test_a_match_of_421_ends_with_the_tokens_of_the_last_round(seat):
         ]
         assert held == ([0, 3, 0] if session.payoff == seat else [0, 0, 3])
         assert {len(dice) for label, dice in pieces.items() if len(dice) > 1} == {3}
-        assert session.reason.endswith((" tokens.", " token.", " of you.", " of opponent."))
+        assert session.reason.endswith((" tokens.", " token.", " from you.", " from opponent."))
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "reasons"),
+    [
+        (
+            "ShutTheBox",
+            {"tiles": 2, "dice": 1, "sides": 3},
+            {
+                "You left 1 open, opponent 1: a tie.",
+                "You left 0 open, opponent 2: the lower sum wins.",
+            },
+        ),
+        (
+            "FourTwoOneMatch",
+            {"tokens": 1, "faces": 2},
+            {
+                "Your 2 1 1 equals opponent's 2 1 1, which was cast first: you take 1 token.",
+                "Opponent's 2 1 1 beats your 2 2 1: you take 1 token.",
+            },
+        ),
+        (
+            "LowestScoreMatch",
+            {"dice": 1, "faces": 2, "zero_face": 1, "wins": 1},
+            {"Your 2 equals opponent's 2, and the last to be rolled counts: you win the round."},
+        ),
+        (
+            "Greed",
+            {"max_score": 4, "sides": 2, "tie": "stopper", "opponent": "random"},
+            {"Your 4 equals opponent's 4: equal scores are won by the player who stopped."},
+        ),
+    ],
+)
+def test_ends_are_explained(name, sizes, reasons):
+    task = make_task(name, 1, **sizes)
+    assert reasons <= {random_game(task, seed).reason for seed in range(60)}
 
 
 @pytest.mark.parametrize("players", [2, 3])
@@ -180,7 +216,7 @@ def test_a_round_of_the_lowest_score_ends_with_its_total():
     pieces = final_pieces(session)
     total, lowest = (pieces[label][0].words for label in ("total", "lowest total"))
     assert int(total) > int(lowest)
-    assert session.reason == f"Your {total} does not beat {lowest}."
+    assert session.reason == f"Your {total} does not beat {lowest}, the lowest total so far."
 
 
 def test_a_turn_of_the_person_is_told_in_the_second_person():
