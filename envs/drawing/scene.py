@@ -62,7 +62,9 @@ class Scene:
     def words(self) -> str:
         """The scene as lines of text: the moves, and then the position or the result."""
         moves = [
-            " ".join(filter(None, (f"{event.who}, {event.position}: {event.words}", event.decided)))
+            ". ".join(
+                filter(None, (f"{event.who}, {event.position}: {event.words}", event.decided))
+            )
             for event in self.events
         ]
         now = f"game over: {self.ended}" if self.ended else f"{self.mover}, {self.position}"
