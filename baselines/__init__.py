@@ -14,7 +14,7 @@ from .policies.preferences import NetworkPolicy, choose
 from .scoring.blunders import Blunder
 from .scoring.certificate import CertificateError, certificate, verify
 from .scoring.description import Description, describe
-from .scoring.exact import exact_evaluation, score
+from .scoring.exact import exact_evaluation, random_value, score
 from .scoring.figure import LOGGED
 from .scoring.mixture import MOST_MEMBERS, score_mixture
 from .scoring.score import ImpossibleScoreError, Score
@@ -33,6 +33,7 @@ from .solving.solver import (
     outcome_distribution,
     solve,
 )
+from .solving.touring import is_toured
 from .task import Task, as_task, register_environment, task_and_sight
 
 look_at = task_and_sight  # the former name
@@ -70,6 +71,7 @@ __all__ = [
     "exploitability",
     "from_network",
     "is_policy_name",
+    "is_toured",
     "look_at",
     "make_game",
     "make_task",
@@ -77,6 +79,7 @@ __all__ = [
     "outcome_distribution",
     "payoff_matrix",
     "policy_names",
+    "random_value",
     "reference_names",
     "register_converter",
     "register_environment",

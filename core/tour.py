@@ -98,7 +98,7 @@ class Tour(NamedTuple):
         flawless: probability of a game without a mistake.
         costliest: the ``KEPT`` costliest mistakes, in the order of their states.
         regrets: the regret in parts, by a word for the division and then by the name of the part:
-            ``regrets["by round"]["3"]``. The parts of each division add up to the regret.
+            ``regrets["turn"]["3"]``. The parts of each division add up to the regret.
         counts: expected numbers, by a word for what is counted and then by the name of the part:
             ``counts["points"]["Chance"]``.
         roundings: bounds the relative error of ``mean``, as so many roundings one after the other.

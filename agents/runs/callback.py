@@ -4,17 +4,32 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback, EventCallback
 
-from ...baselines import LOGGED, Score, as_task, score
+from ...baselines import LOGGED, Score, Task, as_task, is_toured, score
 from ..learners.adapter import ModelPolicy
 from ..tracks import TRACKS
 from .config import TrainConfig
-from .folders import LOG
+from .folders import LOG, MARGIN
 from .run import Record, Run, new_log
+from .sampling import SampleScore, sample_score
+
+#: By default, all exact scores of a run together evaluate this number of states, in a minute.
+STATES_SCORED = 2**25
+#: Most scores of a run by default.
+SCORES = 40
+#: A function of the number of steps and the score at that step.
+OnScore: TypeAlias = Callable[[int, Score | SampleScore], None]
+
+
+def interval_of(config: TrainConfig, task: Task) -> int:
+    """Return the number of moves between scores, larger where exact ones take long."""
+    most = SCORES if is_toured(task) else STATES_SCORED // task.game.num_states
+    scores = min(SCORES, max(1, most))
+    return config.eval_interval or max(1, config.total_steps // scores)
 
 
 def due_of(config: TrainConfig) -> Callable[[int], bool] | None:
@@ -28,6 +43,9 @@ def due_of(config: TrainConfig) -> Callable[[int], bool] | None:
 
 class ExactEvalCallback(EventCallback):
     """Scores the deterministic policy exactly, over every state, at regular intervals of training.
+
+    In games with too many states for arrays, an exact score takes minutes: the policy is scored so
+    at the end, and before by sample games (``SampleScore``).
 
     Args:
         task: the task on which the agent is scored, or an environment of that task.
@@ -59,7 +77,7 @@ class ExactEvalCallback(EventCallback):
         interval: int,
         folder: Path | None = None,
         stop_at: float | None = None,
-        on_score: Callable[[int, Score], None] | None = None,
+        on_score: OnScore | None = None,
         callback_on_new_best: BaseCallback | None = None,
         record: Record | None = None,
         masked: bool = True,
@@ -69,6 +87,7 @@ class ExactEvalCallback(EventCallback):
         self._due = due
         self.task = as_task(task)
         self.masked = masked
+        self._is_sampled = is_toured(self.task)
         self.interval = interval
         self.folder = folder
         self.stop_at = stop_at
@@ -83,10 +102,10 @@ class ExactEvalCallback(EventCallback):
         self.scored, self.scoring, self.begun = 0, 0.0, 0.0
 
     @classmethod
-    def of(cls, run: Run, on_score: Callable[[int, Score], None]) -> "ExactEvalCallback":
+    def of(cls, run: Run, on_score: OnScore) -> "ExactEvalCallback":
         """Make the callback of a run, which continues the run's log in its folder."""
         config = run.config
-        interval = config.interval(run.task.game.num_states)
+        interval = interval_of(config, run.task)
         due = due_of(config)
         return cls(run.task, interval, run.folder, config.stop_at, on_score, record=run, due=due)
 
@@ -119,7 +138,7 @@ class ExactEvalCallback(EventCallback):
         if not self.log["timesteps"]:
             self._save()  # a run that has written a model can be resumed, whenever it is killed
         if due:
-            self.evaluate()
+            self._log_sample() if self._is_sampled else self.evaluate()
         if due or self.stop:
             self._save()
         if self.stop:
@@ -151,13 +170,28 @@ class ExactEvalCallback(EventCallback):
             masked=self.masked,
             name=type(self.model).__name__,
         )
-        best = result.value > max(self.log["results"], default=-np.inf)
-        moves = result.moves
+        _ = result.moves  # computed now, as its time is that of scoring
         self.scored += 1
         self.scoring += time.monotonic() - begun
+        self._log(result)
+        return result
+
+    def _log_sample(self) -> None:
+        """Log an estimate from sample games, where an exact score takes minutes."""
+        begun = time.monotonic()
+        policy = ModelPolicy(self.model, self.task.game, masked=self.masked)
+        result = sample_score(policy, self.task, (self.model.seed or 0, self.num_timesteps))
+        self.scoring += time.monotonic() - begun
+        self._log(result)
+
+    def _log(self, result: Score | SampleScore) -> None:
+        best = result.value > max(self.log["results"], default=-np.inf)
+        moves = result.moves
         seconds = time.monotonic() - self._started
         row = (self.num_timesteps, result.value, moves, result.regret, result.normalized, seconds)
         more = self.more()
+        if self._is_sampled:
+            more[MARGIN] = getattr(result, "margin", 0.0)
         for name, number in {**dict(zip(LOG, row, strict=True)), **more}.items():
             self.log.setdefault(name, []).append(number)
         for name in LOGGED:
@@ -171,4 +205,3 @@ class ExactEvalCallback(EventCallback):
             self.on_score(self.num_timesteps, result)
         enough = self.stop_at is not None and result.normalized >= self.stop_at
         self._reached = enough or (best and not self._on_event())
-        return result

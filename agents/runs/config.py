@@ -37,8 +37,6 @@ __all__ = [
     "task_from_options",
 ]
 
-#: By default, all exact scores of a run together evaluate this number of states, in a minute.
-STATES_SCORED = 2**25
 #: Most earlier policies in self-play: with the present one, as many as mixtures are scored of.
 MOST_PAST_SELVES = MOST_MEMBERS - 1
 #: Types of options that a damaged config.json may hold wrongly; dataclasses do not check them.
@@ -104,7 +102,8 @@ class TrainConfig:
 
     eval_interval: int | None = None
     """Steps between exact scores; the run is saved after each. Default: 1/40 of all steps, or more
-    in games of more than 800,000 states, since a score evaluates every state."""
+    in games of more than 800,000 states, since a score evaluates every state. Games of more than 67
+    million states are scored exactly at the end, and before by sample games."""
 
     stop_at: float | None = None
     """Stop early at this normalised score (1 is the optimum)."""
@@ -287,11 +286,6 @@ class TrainConfig:
     def total_steps(self) -> int:
         """Moves to train for."""
         return self.hyperparameters.n_timesteps
-
-    def interval(self, num_states: int) -> int:
-        """Return the number of moves between exact scores, larger in games with many states."""
-        scores = min(40, max(1, STATES_SCORED // num_states))
-        return self.eval_interval or max(1, self.total_steps // scores)
 
     def to_json(self) -> dict[str, Any]:
         """Return the options for ``config.json``: all but paths and hyperparameters."""

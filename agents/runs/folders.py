@@ -47,6 +47,9 @@ LOG = ("timesteps", "results", "ep_lengths", "regret", "normalized", "seconds")
 #: Further columns of runs of self-play: exploitability, and the value of each seat of the game
 #: against a best response.
 SELF_PLAY = ("exploitability", "normalized_exploitability", "guaranteed_0", "guaranteed_1")
+#: Further column of runs that are scored by sample games: half of the width of the 95 % confidence
+#: interval of a score, 0 for exact scores.
+MARGIN = "margin"
 #: Numbers of ``score.json`` that every finished run has.
 NUMBERS = ("value", "optimum", "random", "regret", "normalized", "steps", "seconds")
 FILES = (
@@ -168,7 +171,7 @@ def read_log(folder: Path) -> dict[str, FloatArray]:
         raise RunError(f"run folder must hold an evaluations.npz, got {folder}")
     with reading(path, "hold the scores of a run"):
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as columns:
-            names = [*LOG, *(name for name in SELF_PLAY if name in columns)]
+            names = [*LOG, *(name for name in (*SELF_PLAY, MARGIN) if name in columns)]
             log = {name: np.asarray(columns[name], dtype=np.float64).reshape(-1) for name in names}
         if len({len(column) for column in log.values()}) > 1:
             raise ValueError("columns of different lengths")

@@ -1,14 +1,14 @@
 """Exact scores while an agent learns by self-play: its exploitability beside its score."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from ...baselines import Score, score_mixture, score_self_play
+from ...baselines import score_mixture, score_self_play
 from ...core import SizeError
 from ..learners.adapter import ModelPolicy
 from ..learners.self_play import self_plays
 from ..tracks import TRACKS
-from .callback import ExactEvalCallback, due_of
+from .callback import ExactEvalCallback, OnScore, due_of, interval_of
 from .folders import SELF_PLAY
 from .run import Run
 
@@ -26,9 +26,9 @@ class SelfPlayEvalCallback(ExactEvalCallback):
         on_score: called with (steps, score) after every score.
     """
 
-    def __init__(self, run: Run, on_score: Callable[[int, Score], None]) -> None:
+    def __init__(self, run: Run, on_score: OnScore) -> None:
         config = run.config
-        interval, due = config.interval(run.task.game.num_states), due_of(config)
+        interval, due = interval_of(config, run.task), due_of(config)
         super().__init__(
             run.task, interval, run.folder, config.stop_at, on_score, record=run, due=due
         )

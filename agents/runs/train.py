@@ -19,6 +19,7 @@ from .callback import ExactEvalCallback
 from .config import RunError, TrainConfig
 from .report import report
 from .run import Run
+from .sampling import GAMES, SampleScore
 
 GOOD = 0.99  # normalised score whose first time is printed
 RUNAWAY = 1e6  # weights of networks that learn are far smaller
@@ -38,9 +39,14 @@ class ProgressCallback(BaseCallback):
     def _on_rollout_end(self) -> None:
         self._progress.update(self._bar, completed=self.num_timesteps)
 
-    def show(self, steps: int, score: Score) -> None:
+    def show(self, steps: int, score: Score | SampleScore) -> None:
         """Show a score beside the bar; print it if the output is not a terminal."""
         text = f"regret {score.regret:.5f}, normalised score {score.normalized:.4f}"
+        if isinstance(score, SampleScore):
+            text = (
+                f"about {score.value:.2f} ± {score.margin:.2f} in {GAMES:,} sample games, "
+                f"normalised score about {score.normalized:.3f}"
+            )
         self._progress.update(self._bar, completed=steps, score=text)
         if not self._progress.console.is_terminal:
             self._progress.console.print(f"{steps:>10,} steps: {text}")

@@ -174,7 +174,7 @@ class Score:
     def regrets(self) -> Mapping[str, Mapping[str, float]]:
         """The regret in parts: by a word for the division, then by the name of the part.
 
-        The parts of each division, such as ``regrets["round"]``, sum to the regret. Games that say
+        The parts of each division, such as ``regrets["turn"]``, sum to the regret. Games that say
         nothing of their parts have none.
         """
         return {}

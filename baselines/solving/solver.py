@@ -67,8 +67,7 @@ def evaluate(
     Args:
         policy: whatever ``as_policy`` takes.
         env: an environment of this project, or a ``Task``.
-        exact: compute with fractions; probabilities are taken as the exact numbers their floats
-            are.
+        exact: compute with fractions; probabilities are the exact numbers that their floats are.
         deterministic: see ``as_policy``.
         masked: see ``as_policy``. If False, an illegal action ends the game with the worst payoff.
         observations: see ``as_policy``.
@@ -91,7 +90,7 @@ def read_agent(
     """Read a policy for its score: a network is called in a large game when it is needed.
 
     Args:
-        policy: whatever ``as_policy`` takes, as all other arguments.
+        policy: see ``as_policy``, as for all other arguments.
         env: see ``as_policy``.
         deterministic: see ``as_policy``.
         masked: see ``as_policy``.
@@ -104,8 +103,7 @@ def read_agent(
 
 def evaluate_where_met(agent: Policy, task: Task) -> Evaluation:
     """Compute the value of a policy in the positions that the agent can meet, and in no others."""
-    played = where_met(agent, task) if agent.is_lazy else agent
-    swept = _swept(played, task, FLOATS)
+    swept = _swept(where_met(agent, task) if agent.is_lazy else agent, task, FLOATS)
     return Evaluation(task, agent, swept.values, FLOATS, swept.error_bound)
 
 

@@ -97,12 +97,12 @@ class Tally:
         )
 
     def _divided(self) -> dict[str, dict[str, float]]:
-        """Divide the regret by round, by roll and by the box that is taken."""
+        """Divide the regret by turn, by roll and by the box that is taken."""
         by_round, by_left = self._regrets.sum(axis=(1, 2)), self._regrets.sum(axis=(0, 2))
         *by_box, keeping = self._regrets.sum(axis=(0, 1)).tolist()
         boxes = {title_of(box): by_box[box] for box in self._game.chosen}
         return {
-            "round": {str(1 + turn): cost for turn, cost in enumerate(by_round.tolist())},
+            "turn": {str(1 + turn): cost for turn, cost in enumerate(by_round.tolist())},
             "roll": {str(1 + made): cost for made, cost in enumerate(by_left[::-1].tolist())},
             "box": {"Dice kept": keeping, **boxes},
         }

@@ -60,7 +60,7 @@ def compare(policy, large, env=None, **options):
     game = toured.task.game
     contexts, left, _ = game.locate(np.arange(game.num_states))
     turns = np.searchsorted(game.contexts.levels, contexts, side="right") - 1
-    for division, parts in (("round", turns), ("roll", 2 - left)):
+    for division, parts in (("turn", turns), ("roll", 2 - left)):
         lost = np.bincount(parts, costs)
         assert list(toured.regrets[division].values()) == pytest.approx(lost, abs=1e-10)
     assert sum(toured.regrets["box"].values()) == pytest.approx(toured.regret, abs=1e-10)

@@ -20,7 +20,7 @@ import torch
 from exactdice.agents.algorithms import ALGORITHMS
 from exactdice.agents.board import boards
 from exactdice.agents.runs import folders, train
-from exactdice.agents.runs.callback import ExactEvalCallback
+from exactdice.agents.runs.callback import ExactEvalCallback, interval_of
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.models import make_env
 from exactdice.agents.runs.run import Run
@@ -159,17 +159,18 @@ def test_a_run_stops_at_a_normalized_score_and_can_be_scored_again(small):
 
 
 @pytest.mark.parametrize(
-    ("options", "num_states", "interval"),
+    ("options", "game", "interval"),
     [
-        ({}, 20_402, 25_000),
-        ({}, 261_132, 25_000),
-        ({}, 4_698_624, 1_000_000 // 7),
-        ({}, 10**9, 1_000_000),
-        ({"eval_interval": 300}, 10**9, 300),
+        ({}, "Greed", 25_000),
+        ({}, "LowestScoreMatch", 25_000),
+        ({}, "FourTwoOneMatch", 1_000_000 // 7),
+        ({}, "Yahtzee", 25_000),  # of sample games
+        ({"eval_interval": 300}, "Yahtzee", 300),
     ],
 )
-def test_games_of_many_states_are_scored_less_often(options, num_states, interval):
-    assert TrainConfig(steps=1_000_000, **options).interval(num_states) == interval
+def test_games_of_many_states_are_scored_less_often(options, game, interval):
+    config = TrainConfig(steps=1_000_000, **options)
+    assert interval_of(config, exactdice.Task(GAMES[game]())) == interval
 
 
 def test_a_run_is_whole_as_soon_as_it_is_made(small):
