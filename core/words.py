@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 NUMBERS = ["no", "one", "two", "three", "four", "five", "six"]
 ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth"]
@@ -64,6 +65,18 @@ def to_you(words: str) -> str:
         return found[1] + (stem[:-1] if re.search("(ss|sh|ch|x|zz)e$", stem) else stem)
 
     return re.sub("(^|, | and )([a-z]+)s\\b", verb, words)
+
+
+def meant(word: Any, known: Iterable[str]) -> str:
+    """End a message with the known word nearest to an unknown one: "; did you mean Greed?".
+
+    Upper and lower case are alike. The end is empty if no known word is near.
+    """
+    from difflib import get_close_matches
+
+    names = {name.lower(): name for name in known}
+    near = get_close_matches(word.lower(), names, 1) if isinstance(word, str) else []
+    return f"; did you mean {names[near[0]]}?" if near else ""
 
 
 def typed(words: Sequence[str]) -> str:

@@ -23,7 +23,7 @@ class AuditConfig:
     """File of arrays, as numpy.savez writes it, by the names of the fields of Rollout (time, lane,
     ...), of Transitions or of Targets (transition, ...)."""
 
-    game: GameName = DEFAULT_GAME
+    game: tyro.conf.Positional[GameName] = DEFAULT_GAME
     """Game that was played."""
 
     env: Keywords = field(default_factory=dict)

@@ -20,7 +20,7 @@ class ReproduceConfig:
     """
 
     source: tyro.conf.Positional[SourceName] = None
-    """The source."""
+    """The source, or a game that it describes."""
 
     all: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print all sources."""

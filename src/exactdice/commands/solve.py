@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
+import tyro
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
@@ -39,8 +40,8 @@ def shown_progress() -> Iterator[None]:
 class SolveConfig:
     """Solve a game exactly and print its optimum."""
 
-    game: GameName = DEFAULT_GAME
-    """Game to solve."""
+    game: tyro.conf.Positional[GameName] = DEFAULT_GAME
+    """Game to solve, in upper or lower case."""
 
     env: Keywords = field(default_factory=dict)
     """Keyword arguments of the environment: --env max_score 50 sides 6 opponent random seat 1."""
