@@ -1,6 +1,7 @@
 """All claims of the sources, each with the exact result and a verdict."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import chain
 
 from ..core import InputError
@@ -49,11 +50,14 @@ def find_source(name: str) -> str:
     return known[plain]
 
 
-def reproduce(names: Sequence[str]) -> int:
+def reproduce(
+    names: Sequence[str], computing: Callable[[], AbstractContextManager[None]] = nullcontext
+) -> int:
     """Print the tables of some sources as a Markdown page.
 
     Args:
         names: see ``find_source``.
+        computing: makes a context in which each table is computed; it may show the progress.
 
     Returns:
         0 if every verdict is as recorded, else 1.
@@ -65,7 +69,8 @@ def reproduce(names: Sequence[str]) -> int:
     print(HEADING, flush=True)  # the first claims take seconds
     new = 0
     for title, find in chain.from_iterable(SOURCES[source] for source in sources):
-        claims = find()
+        with computing():
+            claims = find()
         new += len(surprises(claims))
         print()
         print("\n".join(table(title, claims)), flush=True)

@@ -239,6 +239,35 @@ def test_the_help_says_no_none_and_keeps_sentences_whole(run, monkeypatch, comma
         assert not any(line.endswith(("agent is scored,", "other reward")) for line in lines)
 
 
+def test_a_terminal_shows_the_progress_and_the_output_is_the_same(run, monkeypatch):
+    for words in (
+        ["score", "random", "FourTwoOneMatch", "--env", "tokens", "3"],
+        ["solve", *SMALL],
+        ["describe", "Greed", *SMALL],
+    ):
+        plain = run(*words)
+        assert (plain[0], plain[2]) == (0, "")
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setenv("NO_COLOR", "1")
+        code, said, shown = run(*words)
+        monkeypatch.undo()
+        assert code == 0
+        assert re.sub(r"\x1b\[[0-9;]*m", "", said) == plain[1]
+        assert re.search("computing|values|visits|decisions|exploitability", shown)
+
+
+@pytest.mark.parametrize("width", [60, 80, 132])
+def test_the_table_of_mistakes_fits_the_terminal(run, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    said = run("score", "if_else")[1]
+    table = said[said.index("costliest decisions") :]
+    assert all(len(line.rstrip()) <= width for line in table.splitlines())
+    words = " ".join(table.split())
+    if width > 60:
+        assert "position played best cost a game of games" in words
+        assert "0 points to 0 roll 16 dice roll 24 dice 0.015284 100.00%" in words
+
+
 def test_plot_without_words_lists_the_charts(run):
     code, said, complaint = run("plot")
     assert (code, complaint) == (0, "")
@@ -343,7 +372,8 @@ def test_a_run_is_scored_in_depth(run, monkeypatch):
         "payoffs and their probabilities: 0 (",
         "of its decisions are optimal; it plays",
         "exploitability in this seat: ",
-        "of games, costs 0.",
+        "costliest decisions",
+        "cost a game",
         "the ceiling, the same network fitted to the optimal policy: regret 0.",
     ):
         assert words in said

@@ -29,8 +29,9 @@ from ..solving.reach import where_met
 from ..solving.solver import evaluate, evaluate_where_met, solve
 from ..solving.variance import variance_of_law
 from ..task import Task
-from .blunders import Blunder, Mistakes, mistakes
+from .blunders import Blunders, Mistakes, mistakes
 from .figure import FIGURES, LOGGED, nines
+from .shown import Shown
 
 
 class ImpossibleScoreError(ArithmeticError):
@@ -38,7 +39,7 @@ class ImpossibleScoreError(ArithmeticError):
 
 
 @dataclass(frozen=True)
-class Score:
+class Score(Shown):
     """Exact value, regret and decisions of a policy.
 
     Attributes:
@@ -172,7 +173,7 @@ class Score:
         beaten = solve(Task(game, 1 - seat, {seat: self.agent})).value_before_play
         return max(float(beaten - worth), 0.0)  # negative by rounding only
 
-    def blunders(self, count: int | None = 10) -> list[Blunder]:
+    def blunders(self, count: int | None = 10) -> Blunders:
         """List the costliest decisions, costliest first.
 
         Args:

@@ -10,6 +10,7 @@ import tyro
 from ..agents.runs.config import GameName, Keywords
 from ..core import InputError
 from ..core.words import plural
+from .waiting import shown_progress
 
 #: A chart and its agent, run folders, or the gallery.
 What = Annotated[tuple[str, ...], tyro.conf.arg(metavar="[WHAT ...]")]
@@ -76,10 +77,11 @@ def run(options: PlotConfig) -> int:
     name = options.what[0]
     path = options.picture or Path(f"{name if name in NAMES else 'learning'}.png")
     format_of(path)  # refuses a wrong ending before anything is computed
-    shown = picture(options.what, options.game, options.env)
-    from ..look.drawing import draw
+    with shown_progress():
+        shown = picture(options.what, options.game, options.env)
+        from ..look.drawing import draw
 
-    draw(shown, path)
+        draw(shown, path)
     print(f"{shown.caption}\ndrawn in {path}")
     return 0
 
@@ -87,6 +89,7 @@ def run(options: PlotConfig) -> int:
 def _gallery(folder: Path, runs: Sequence[str], only: str | None) -> int:
     from ..look.gallery import write_gallery
 
-    drawn = len(write_gallery(folder, runs, only))
+    with shown_progress():
+        drawn = len(write_gallery(folder, runs, only))
     print(f"{drawn} {plural(drawn, 'picture')} drawn in {folder}")
     return 0
