@@ -22,15 +22,16 @@ from ...baselines import NamedPolicy, register_environment, register_policies
 from ...core import Game, GameError, InputError
 from ...core.words import meant
 from ...games import GAMES
-from .wrappers import inspect_env
+from .wrappers import inspect_env, inspect_id
 
 #: Modules that a module of the same name beside a loaded file never replaces.
 KEPT = {*sys.stdlib_module_names, __name__.partition(".")[0]}
 
 
 def register_package() -> None:
-    """Register the games of this package, and ``inspect_env`` for their environments."""
+    """Register the games of this package, and how their environments and ids are inspected."""
     register_environment("gymnasium", inspect_env)
+    register_environment("str", inspect_id)
     for game in GAMES.values():
         register(game)
 
