@@ -281,7 +281,7 @@ def test_the_shell_completes_commands_options_and_values(tmp_path):
     script = tmp_path / "exactdice"
     with pytest.raises(SystemExit) as end:
         main(["--tyro-write-completion", "bash", str(script)])
-    assert not end.value.code
+    assert end.value.code == 0
     asked = {
         "exactdice so": "solve",
         "exactdice score random --ceil": "--ceiling",

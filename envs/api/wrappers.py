@@ -62,7 +62,8 @@ def inspect_id(env_id: str) -> tuple[Task, Sight]:
     name = env_id.removeprefix("exactdice:")  # which has Gymnasium import the package
     if name not in gym.registry:
         known = [each for each in gym.registry if each.startswith("exactdice/")]
-        near = meant(name if "/" in name else f"exactdice/{name}-v0", known)
+        alike = [each for each in known if each.lower() == f"exactdice/{name.lower()}-v0"]
+        near = f"; did you mean {alike[0]}?" if alike else meant(name, known)
         raise TypeError(f"env must be an exactdice environment, got {env_id!r}{near}")
     return inspect_env(gym.make(name))
 

@@ -111,7 +111,7 @@ def _parse(words: list[str]) -> Any:
         if cause is not None:
             said.truncate(0)
             raise cause from None
-        raise
+        sys.exit(end.code or 0)
     finally:
         print(said.getvalue(), end="", file=sys.stderr)
 
