@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..core import GAMES, Game, InputError, KeywordError
+from ..core.words import meant
 from .cache import cached
 from .task import Task
 
@@ -55,6 +56,7 @@ def make_game(game: str, others: Sequence[str] = (), /, **keywords: Any) -> Game
         names = ", ".join([*others, *known])
         raise KeywordError(
             f"{game} takes the keywords {names}, got an unexpected keyword argument {unknown!r}"
+            + meant(unknown, [*others, *known])
         )
     return _played(rules, keywords)
 

@@ -238,12 +238,17 @@ _INSPECTORS: dict[str, Inspect] = {}
 
 
 def register_environment(package: str, inspect: Inspect) -> None:
-    """Register the function that gives task and sight of environments from a package."""
+    """Register the function that gives task and sight of environments from a package.
+
+    The package "str" stands for ids.
+    """
     _INSPECTORS[package] = inspect
 
 
 def task_and_sight(env: Any) -> tuple[Task, Sight | None]:
     """Give the task of an environment and how it shows states; a ``Task`` is given back as it is.
+
+    A text is the id of an environment, such as "exactdice/Greed-v0".
 
     Raises:
         TypeError: if it is neither.
@@ -251,7 +256,8 @@ def task_and_sight(env: Any) -> tuple[Task, Sight | None]:
     """
     if isinstance(env, Task):
         return env, None
-    known = [_INSPECTORS[name] for name in packages_of(env) if name in _INSPECTORS]
+    packages = ["str"] if isinstance(env, str) else packages_of(env)
+    known = [_INSPECTORS[name] for name in packages if name in _INSPECTORS]
     if not known:
         shown = repr(env)
         if len(shown) > LONGEST:
@@ -261,7 +267,7 @@ def task_and_sight(env: Any) -> tuple[Task, Sight | None]:
 
 
 def as_task(env: Any) -> Task:
-    """Give the task behind a task, an environment or a vector environment of this project.
+    """Give the task behind a task, an environment, its id, or a vector environment.
 
     Raises:
         TypeError: if there is none.

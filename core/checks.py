@@ -14,6 +14,7 @@ import numpy as np
 from .errors import GameError, InputError
 from .sizes import show
 from .types import Array, IntArray, Move, Order
+from .words import meant
 
 #: Payoffs other than 0 are from 10^-200 to 10^200 in size, so that floats never over- or underflow.
 LARGEST_EXPONENT = 200
@@ -42,7 +43,7 @@ def one_of(name: str, value: Any, known: Sequence[str]) -> Any:
     """
     if value not in known:
         names = ", ".join(repr(entry) for entry in known)
-        raise InputError(f"{name} must be one of {names}, got {value!r}")
+        raise InputError(f"{name} must be one of {names}, got {value!r}{meant(value, known)}")
     return value
 
 

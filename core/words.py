@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 #: The name of the person who plays, of whom sentences say "you roll" and "your 5".
 YOU = "you"
@@ -85,6 +86,18 @@ def whose(who: str) -> str:
 def sentence(words: str) -> str:
     """Begin a sentence with a capital letter and end it with a full stop."""
     return f"{words[:1].upper()}{words[1:]}."
+
+
+def meant(word: Any, known: Iterable[str]) -> str:
+    """End a message with the known word nearest to an unknown one: "; did you mean Greed?".
+
+    Upper and lower case are alike. The end is empty if no known word is near.
+    """
+    from difflib import get_close_matches
+
+    names = {name.lower(): name for name in known}
+    near = get_close_matches(word.lower(), names, 1) if isinstance(word, str) else []
+    return f"; did you mean {names[near[0]]}?" if near else ""
 
 
 def typed(words: Sequence[str]) -> str:

@@ -41,6 +41,12 @@ def draw(plot: Plot, path: Path, dpi: int = 110) -> None:
         figure.savefig(path, format=kind, dpi=dpi, metadata=about or None)
 
 
+def to_figure(plot: Plot) -> Figure:
+    """Draw a plot as a figure of matplotlib, which notebooks show and people change."""
+    with rc_context(STYLE):
+        return _figure(plot)
+
+
 def to_svg(plot: Plot) -> str:
     """Draw a plot as an SVG element, for a web page."""
     text = io.StringIO()

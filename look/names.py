@@ -7,6 +7,8 @@ from typing import TypeVar
 from ..agents.runs.config import RunError, task_from_options
 from ..agents.runs.options import PolicyOptions
 from ..core import GAMES, InputError
+from ..core.words import meant
+from ..envs import find_game
 from . import agents, games, registry  # noqa: F401  the first two register their charts
 from .charts import Plot
 from .registry import AGENT_CHARTS, Example, GameChart, Keywords
@@ -21,9 +23,49 @@ def _in_order(charts: Mapping[str, _Chart]) -> dict[str, _Chart]:
 
 GAME_CHARTS = _in_order(registry.GAME_CHARTS)
 EXAMPLES = _in_order(registry.EXAMPLES)
-#: Charts of run folders; they need the libraries of training.
-RUN_CHARTS = ("learning", "critic", "diagnosis", "gae", "leaderboard", "track", "ladder")
+#: Charts of run folders, which need the libraries of training: what follows the name, and what
+#: they show.
+RUN_CHARTS = {
+    "learning": ("RUN ...", "the exact gap to the optimum of runs over their steps"),
+    "critic": ("RUN", "the critic's estimates of state values, against the exact values"),
+    "diagnosis": ("RUN", "exact figures of the critic, advantages and exploration over the steps"),
+    "gae": ("RUN", "the exact bias and noise of advantage estimates against lambda"),
+    "leaderboard": ("FOLDER", "the mean score of every agent in every game"),
+    "track": ("FOLDER", "the curves of all runs on a track"),
+    "ladder": ("FOLDER", "the gap to the optimum of every agent on the rungs of a ladder"),
+}
 NAMES = (*GAME_CHARTS, *EXAMPLES, *AGENT_CHARTS, *RUN_CHARTS)
+
+
+def list_charts() -> str:
+    """List the charts by kind, one on a line: name, what follows it, and what the chart shows."""
+    of_agents = {
+        name: ("AGENT" if chart.game is None else f"AGENT of {chart.game.name}", _shows(chart.draw))
+        for name, chart in AGENT_CHARTS.items()
+    }
+    kinds = {
+        "Charts of a game": {name: ("", _shows(chart.draw)) for name, chart in GAME_CHARTS.items()},
+        "Charts of an agent, which is a run folder or a policy": of_agents,
+        "Charts of runs and benchmarks": RUN_CHARTS,
+        "Pictures of the gallery": {
+            name: ("", f"{chart} {policy} {game}")
+            for name, (chart, policy, game) in EXAMPLES.items()
+        },
+    }
+    lines = []
+    for kind, charts in kinds.items():
+        begins = [f"  {name} {after}".rstrip() for name, (after, _) in charts.items()]
+        width = max(map(len, begins))
+        shown = (what for _, what in charts.values())
+        told = (f"{begin:<{width}}  {what}" for begin, what in zip(begins, shown, strict=True))
+        lines += ["", f"{kind}:", *told]
+    return "\n".join(lines[1:])
+
+
+def _shows(draw: Callable[..., Plot]) -> str:
+    """Say what a chart shows: the first line of its docstring, without the verb and the dot."""
+    said = (draw.__doc__ or "").strip().partition("\n")[0]
+    return said.partition(" ")[2].rstrip(".")
 
 
 def picture(words: Sequence[str], game: str | None = None, env: Keywords | None = None) -> Plot:
@@ -49,7 +91,10 @@ def picture(words: Sequence[str], game: str | None = None, env: Keywords | None 
     unknown = [word for word in words if not Path(word).is_dir()]
     if name not in RUN_CHARTS and unknown and not Path(name).is_dir():
         known = ", ".join(NAMES)
-        raise InputError(f"what must be run folders, gallery or one of {known}, got {unknown[0]!r}")
+        raise InputError(
+            f"what must be run folders, gallery or one of {known}, got {unknown[0]!r}"
+            + meant(unknown[0], NAMES)
+        )
     PolicyOptions.refuse("a picture of runs", game=game, env=env)
     return _of_runs(name, others) if name in RUN_CHARTS else _of_runs("learning", words)
 
@@ -72,12 +117,14 @@ def _require_alone(name: str, others: Sequence[str], game: str | None, own: str)
     """Refuse further words, and another game than the chart's own."""
     if others:
         raise InputError(f"{name} must stand alone, got {others[0]!r}")
-    if game not in (None, own):
+    if game is not None and find_game(game).name != own:
         raise InputError(f"game must be {own} for {name}, or left out, got {game}")
 
 
 def _of_agent(name: str, others: Sequence[str], game: str | None, env: Keywords) -> Plot:
     chart = AGENT_CHARTS[name]
+    if game is None and len(others) == 2:  # as ``score POLICY GAME``
+        *others, game = others
     agent = PolicyOptions(_one(name, "a run folder or a policy", others), game, env)
     scored = agent.score(Path(agent.policy).name)
     if not chart.suits(scored.task.game):

@@ -197,8 +197,8 @@ class Terminal:
         try:
             self.leave()
         except OSError as error:
-            self._left = False
-            self._say(f"Not saved: {printable(str(error))}. The end of the input leaves as well.")
+            self._left, why = False, printable(error.strerror or str(error))  # with no number
+            self._say(f"Not saved: {why}. The end of the input leaves as well.")
 
     def _save(self) -> None:
         path = self._path or free_path(self._record)

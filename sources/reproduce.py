@@ -1,9 +1,11 @@
 """All claims of the sources, each with the exact result and a verdict."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import chain
 
 from ..core import InputError
+from ..core.words import meant
 from .claim import Claim, surprises, table
 from .four_two_one import claims as four_two_one
 from .four_two_one import match_claims
@@ -22,6 +24,8 @@ SOURCES: dict[str, list[tuple[str, Callable[[], list[Claim]]]]] = {
     ],
 }
 
+#: The source that describes a game of another name.
+OF_GAME = {"FourTwoOne": "421", "FourTwoOneMatch": "421"}
 
 HEADING = """# The sources, recomputed
 
@@ -31,8 +35,29 @@ truncation* if its last digit is; it is *garbled* if the transcription lost it, 
 source is. Of a statement that is wrong the counterexample stands beside it."""
 
 
-def reproduce(sources: Sequence[str]) -> int:
+def find_source(name: str) -> str:
+    """Return the source with a name, or the source of the game with a name, in any case.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    known = {source.replace("-", ""): source for source in SOURCES}
+    known |= {game.lower(): source for game, source in OF_GAME.items()}
+    plain = name.lower().replace("-", "")
+    if plain not in known:
+        near = meant(name, (*SOURCES, *OF_GAME))
+        raise InputError(f"source must be one of {', '.join(SOURCES)}, got {name!r}{near}")
+    return known[plain]
+
+
+def reproduce(
+    names: Sequence[str], computing: Callable[[], AbstractContextManager[None]] = nullcontext
+) -> int:
     """Print the tables of some sources as a Markdown page.
+
+    Args:
+        names: see ``find_source``.
+        computing: makes a context in which each table is computed; it may show the progress.
 
     Returns:
         0 if every verdict is as recorded, else 1.
@@ -40,13 +65,12 @@ def reproduce(sources: Sequence[str]) -> int:
     Raises:
         ValueError: if a source is unknown.
     """
-    unknown = [source for source in sources if source not in SOURCES]
-    if unknown:
-        raise InputError(f"source must be one of {', '.join(SOURCES)}, got {unknown[0]!r}")
+    sources = [find_source(name) for name in names]
     print(HEADING, flush=True)  # the first claims take seconds
     new = 0
     for title, find in chain.from_iterable(SOURCES[source] for source in sources):
-        claims = find()
+        with computing():
+            claims = find()
         new += len(surprises(claims))
         print()
         print("\n".join(table(title, claims)), flush=True)

@@ -22,12 +22,14 @@ from exactdice.agents.learners import ceiling
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.baselines import Task, certificate
 from exactdice.games import Greed
+from exactdice.look.names import NAMES
 from exactdice.sources.claim import At
 from exactdice.sources.reproduce import SOURCES
 from stable_baselines3 import PPO
 
 import exactdice
 from exactdice.cli import main
+from exactdice.commands import COMMANDS
 
 ROOT = Path(__file__).parent.parent
 COMMAND = [str(Path(sys.executable).with_name("exactdice"))]
@@ -191,6 +193,115 @@ def test_every_game_has_its_policies_and_keywords(run, arguments, words):
     assert words in " ".join(said.split())
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["GREED", *SMALL],
+        ["--game", "Greed", *SMALL],
+        [*SMALL, "--game=greed"],
+        [*SMALL, "--game", "Greed"],
+        [*SMALL, "--", "greed"],
+    ],
+    ids=" ".join,
+)
+def test_a_game_is_a_word_in_any_case_or_an_option(run, words):
+    wanted = run("solve", *SMALL)
+    assert wanted[0] == 0
+    assert run("solve", *words) == wanted
+
+
+def test_a_game_follows_an_agent(run):
+    sizes = ["--env", "casts", "2"]
+    said = run("score", "random", "FourTwoOne", *sizes)
+    assert said[0] == 0
+    assert "random (stochastic, masked) in FourTwoOne, casts 2" in said[1]
+    for words in (
+        ["random", "--game", "FourTwoOne", *sizes],
+        ["--game", "fourtwoone", "random", *sizes],
+        ["random", *sizes, "--game=FourTwoOne"],
+    ):
+        assert run("score", *words) == said
+    code, _, complaint = run("plot", "outcomes", "random", "fourtwoone", *sizes)
+    assert (code, complaint) == (0, "")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_says_no_none_and_keeps_sentences_whole(run, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "100")
+    code, said, complaint = run(command, "--help")
+    assert (code, complaint) == (0, "")
+    for word in ("None", "(default: False)", "(default: )"):
+        assert word not in said
+    if command == "train":
+        whole = "tuned for so many moves; no steps, eval-interval, stop-at or other reward may be "
+        assert whole in " ".join(said.replace("│", " ").split())
+        lines = [line.strip("│ ") for line in said.splitlines()]
+        assert not any(line.endswith(("agent is scored,", "other reward")) for line in lines)
+
+
+def test_a_terminal_shows_the_progress_and_the_output_is_the_same(run, monkeypatch):
+    for words in (
+        ["score", "random", "FourTwoOneMatch", "--env", "tokens", "3"],
+        ["solve", *SMALL],
+        ["describe", "Greed", *SMALL],
+    ):
+        plain = run(*words)
+        assert (plain[0], plain[2]) == (0, "")
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setenv("NO_COLOR", "1")
+        code, said, shown = run(*words)
+        monkeypatch.undo()
+        assert code == 0
+        assert re.sub(r"\x1b\[[0-9;]*m", "", said) == plain[1]
+        assert re.search("computing|values|visits|decisions|exploitability", shown)
+
+
+@pytest.mark.parametrize("width", [60, 80, 132])
+def test_the_table_of_mistakes_fits_the_terminal(run, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    said = run("score", "if_else")[1]
+    table = said[said.index("costliest decisions") :]
+    assert all(len(line.rstrip()) <= width for line in table.splitlines())
+    words = " ".join(table.split())
+    if width > 60:
+        assert "position played best cost a game of games" in words
+        assert "0 points to 0 roll 16 dice roll 24 dice 0.015284 100.00%" in words
+
+
+def test_plot_without_words_lists_the_charts(run):
+    code, said, complaint = run("plot")
+    assert (code, complaint) == (0, "")
+    for name in NAMES:
+        assert f"\n  {name} " in said
+    assert "  greed-policy           the best number of dice in every state\n" in said
+
+
+@pytest.mark.posix
+def test_the_shell_completes_commands_options_and_values(tmp_path):
+    script = tmp_path / "exactdice"
+    with pytest.raises(SystemExit) as end:
+        main(["--tyro-write-completion", "bash", str(script)])
+    assert end.value.code == 0
+    asked = {
+        "exactdice so": "solve",
+        "exactdice score random --ceil": "--ceiling",
+        "exactdice train --reward reg": "regret",
+    }
+    lines = [f"source {shlex.quote(str(script))}"]
+    for words in asked:
+        lines += [
+            f"COMP_WORDS=({words})",
+            "COMP_CWORD=$(( ${#COMP_WORDS[@]} - 1 ))",
+            "_tyro_exactdice",
+            'echo "${COMPREPLY[*]}"',
+        ]
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-c", "\n".join(lines)], capture_output=True, text=True, env=environment
+    )
+    assert done.stdout.split() == list(asked.values()), done.stderr
+
+
 @pytest.mark.posix
 def test_a_reader_who_stops_reading_is_no_error():
     command = [*COMMAND, "solve", *SMALL]
@@ -261,7 +372,8 @@ def test_a_run_is_scored_in_depth(run, monkeypatch):
         "payoffs and their probabilities: 0 (",
         "of its decisions are optimal; it plays",
         "exploitability in this seat: ",
-        "of games, costs 0.",
+        "costliest decisions",
+        "cost a game",
         "the ceiling, the same network fitted to the optimal policy: regret 0.",
     ):
         assert words in said
@@ -330,7 +442,13 @@ def test_a_configuration_of_brackets_is_refused(run, mine):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "shown"), [(["greed"], 1), (["--all"], sum(map(len, SOURCES.values())))]
+    ("arguments", "shown"),
+    [
+        (["greed"], 1),
+        (["ShutTheBox"], 1),
+        (["fourtwoone"], 2),
+        (["--all"], sum(map(len, SOURCES.values()))),
+    ],
 )
 def test_reproduce_ends_well(run, monkeypatch, arguments, shown):
     """The claims themselves are computed in ``tests/baselines``."""
@@ -372,6 +490,7 @@ def test_reproduce_ends_well(run, monkeypatch, arguments, shown):
         (["train", "--game", "Chess"], "game must be one of Greed, Lowest"),
         (["describe", "--ladder", "snake"], "error: ladder must be one of 'greed-score', 'gr"),
         (["describe", "Greed", "--ladder", "greed-sides"], "error: games must be left out: a lad"),
+        (["describe", "Gredd"], "did you mean Greed?"),
         (["describe", "Greed", "Greed"], "error: games must be given once each, got Greed again"),
         (["describe", "Greed", "--env", "max_score", "0"], "max_score must be at least 1, got 0"),
         (
@@ -391,7 +510,18 @@ def test_reproduce_ends_well(run, monkeypatch, arguments, shown):
         (["score", "goal:2,0", "--game", "FourTwoOne"], "goal must be followed by h,s, both 0 or"),
         (["solve", "--game", "FourTwoOne", "--env", "opponent", "random"], "must be left out, as"),
         (["solve", "--game", "LowestScore", "--env", "opponents", "random,random"], "one or 3"),
-        (["plot"], "what must be run folders, gallery or the name of a chart, got none"),
+        (["plot", "--picture", "x.png"], "picture must be left out: the list of charts has no"),
+        (["plot", "greed-polcy"], "got 'greed-polcy'; did you mean greed-policy?"),
+        (["plot", "mistakes", "random", "Gred"], "got 'Gred'; did you mean Greed?"),
+        (["solve", "shutthebx"], "got 'shutthebx'; did you mean ShutTheBox?"),
+        (["solve", "--env", "max_scor", "5"], "'max_scor'; did you mean max_score?"),
+        (["score", "ifelse"], "got 'ifelse'; did you mean if_else?"),
+        (["reproduce", "shut-the-bx"], "got 'shut-the-bx'; did you mean shut-the-box?"),
+        (["slove"], "error: command must be one of 'train', "),
+        (["slove"], "got 'slove'; did you mean solve?"),
+        (["train", "--algorithm", "pp"], "got 'pp'; did you mean ppo?"),
+        (["solve", "Greed", "--game", "Greed"], "Unrecognized options: Greed"),
+        (["train", "--conf", "."], "conf must be a YAML file, got .: Is a directory"),
         (["plot", "."], "error: run folder must hold a config.json, got ."),
         (["verify"], "certificates must be one file at least, got none"),
         (["score", "random", "--ceiling"], "ceiling must be left out"),

@@ -31,15 +31,16 @@ NOT_RUN = {
     "exactdice play --web": "serves until Ctrl-C; tests/play/test_web.py does it",
     "exactdice benchmark": "trains for hours; tests/agents/board runs small ones",
     "exactdice train --track": "trains for half a minute; tests/agents/runs/test_track_runs.py",
+    "exactdice train Greed --track": "trains for half a minute; the same tests",
     "exactdice plot track": "needs the runs of a benchmark; tests/look/test_board.py",
     "exactdice plot ladder": "needs the runs of a benchmark; tests/look/test_ladders.py",
     "exactdice submit": "needs the runs of a benchmark; tests/agents/entries/test_entries.py",
     "exactdice board": "takes minutes with entries; tests/agents/entries/test_entries.py",
     "python examples/cleanrl_style_dqn.py --env-id": "trains for a minute; test_entries.py",
     "exactdice tune": "trains for an hour; tests/agents/tuning runs small ones",
-    "exactdice solve --game FourTwoOneMatch --exact": "takes minutes; a slow test solves it",
-    "exactdice solve --game Yahtzee": "takes half a minute; slow tests solve it",
-    "exactdice score optimal --game Yahtzee": "takes a minute; slow tests compute its deviation",
+    "exactdice solve FourTwoOneMatch --exact": "takes minutes; a slow test solves it",
+    "exactdice solve Yahtzee": "takes half a minute; slow tests solve it",
+    "exactdice score optimal Yahtzee": "takes a minute; slow tests compute its deviation",
     "git clone": "needs a network",
     "make": "makes .venv, or runs this suite",
     "python -c 'from rl_zoo3.plots import plot_train; plot_train()'": FOREIGN,
@@ -55,7 +56,7 @@ NOT_RUN = {
 }
 TRAINING = ("exactdice train", "python train.py")  # cut short
 #: Commands that are run with a smaller game, by how they begin.
-SMALLER = {"exactdice solve --game examples/pig.py:Pig": ["--env", "target", "10"]}
+SMALLER = {"exactdice solve examples/pig.py:Pig": ["--env", "target", "10"]}
 
 
 def blocks(*languages):

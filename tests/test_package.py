@@ -187,7 +187,7 @@ def test_the_light_extra_brings_what_the_command_line_needs(installed):
     (metadata,) = installed.glob("exactdice-*.dist-info/METADATA")
     needs = [line for line in metadata.read_text().splitlines() if line.startswith("Requires-Dist")]
     light = {line.split()[1].split(">")[0] for line in needs if 'extra == "cli"' in line}
-    assert light == {"rich", "tyro"}
+    assert light == {"docstring-parser", "rich", "tyro"}
     assert any("exactdice[cli" in line and 'extra == "agents"' in line for line in needs)
 
 

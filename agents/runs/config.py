@@ -52,8 +52,8 @@ class RunError(InputError):
 class TrainConfig:
     """Train an agent and score it exactly against the optimum."""
 
-    game: GameName = DEFAULT_GAME
-    """Game to play: a name, or the class of one of your own, whose file or module is run."""
+    game: tyro.conf.Positional[GameName] = DEFAULT_GAME
+    """Game to play, also as --game GAME: a name, or a class of your own, whose file is run."""
 
     env: Keywords = field(default_factory=dict)
     """Keyword arguments of the environment, as pairs: --env max_score 50 opponent random. The

@@ -31,7 +31,8 @@ def read_file(game: str, file: Path | Traversable) -> dict[str, Any]:
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"conf must be a YAML file, got {file}: {error}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"conf must be a YAML file, got {file}: {reason}") from None
     content = _yaml(text, f"conf must be a YAML file, got {file}")
     env_id = f"exactdice/{game}-v0"
     entry = (content.get(env_id) or content.get("default")) if isinstance(content, dict) else None

@@ -10,15 +10,17 @@ import tyro
 
 from ...baselines import Score, Task, is_policy_name, make_task, policy_names, score
 from ...core import GAMES, InputError
+from ...core.words import meant
 from ...envs import GameEnv, find_game
 from ...games import DEFAULT_GAME
 from ..algorithms import ALGORITHMS
 from ..tracks import TRACKS
 
+_GAMES = tyro.conf.arg(metavar="{" + ",".join([*GAMES, "FILE.py:CLASS", "MODULE:CLASS"]) + "}")
 #: A name in ``GAMES``, which the command line lists, or the place of a game's class.
-GameName = Annotated[
-    str, tyro.conf.arg(metavar="{" + ",".join([*GAMES, "FILE.py:CLASS", "MODULE:CLASS"]) + "}")
-]
+GameName = Annotated[str, _GAMES]
+#: The same as a word of the command line that may be left out.
+GameWord = tyro.conf.Positional[Annotated[str | None, _GAMES]]
 #: A name in ``ALGORITHMS``, which the command line lists.
 AlgorithmName = Annotated[str, tyro.conf.arg(metavar="{" + ",".join(ALGORITHMS) + "}")]
 #: A name in ``TRACKS``, which the command line lists.
@@ -147,7 +149,7 @@ class PolicyOptions:
             known = ", ".join(policy_names(task.game))
             raise InputError(
                 "policy must be a run folder, a certificate, a saved model or one of "
-                f"{known}, got {self.policy!r}"
+                f"{known}, got {self.policy!r}{meant(self.policy, policy_names(task.game))}"
             )
         self.refuse("a run folder", model=self.model)
         if named:

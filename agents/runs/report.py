@@ -1,23 +1,34 @@
 """Scores in words, for the terminal."""
 
+from collections.abc import Sequence
+from contextlib import suppress
 from itertools import groupby
+from typing import Any
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from ...baselines import Score
+from ...baselines import Blunder, Score
 from ...baselines.scoring.certificate import printable
 from ...baselines.scoring.figure import FIGURES, Figure
 from ...core import SizeError
+from ...core.progress import tell
+from ...core.words import to_you
+
+
+def compute(score: Score) -> None:
+    """Compute all that ``report`` prints; a score computes a figure when it is first asked."""
+    for number, figure in enumerate(FIGURES):
+        tell(number, len(FIGURES), figure.label or figure.name)
+        with suppress(SizeError):  # of a game too large for the figure
+            getattr(score, figure.name)
 
 
 def report(score: Score, console: Console) -> None:
     """Print the exact score and the costliest decisions."""
-    kind = "deterministic" if score.deterministic else "stochastic"
-    held = "masked" if score.masked else "not masked"
-    title = f"{score.policy} ({kind}, {held}) in {score.task.words}"
-    console.print(printable(title), highlight=False, markup=False, soft_wrap=True)
+    console.print(printable(score.title), highlight=False, markup=False, soft_wrap=True)
     columns = [figure for figure in FIGURES if figure.label and not figure.sentence]
     table = Table(*(figure.label for figure in columns), box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_row(*(figure.text(score) for figure in columns))
@@ -31,9 +42,23 @@ def report(score: Score, console: Console) -> None:
     if not costly:
         console.print("no decision costs anything")
         return
-    console.print("costliest decisions:")
+    console.print(_table(costly, score.task.game.has_cycles))
+
+
+def _table(costly: Sequence[Blunder], has_cycles: bool) -> Table:
+    """Make a table of blunders, whose words wrap at the width of the terminal."""
+    look: Any = {"box": box.SIMPLE_HEAD, "pad_edge": False, "title_justify": "left"}
+    table = Table(title="costliest decisions", **look)
+    table.add_column("position", min_width=16)
+    for name in ("played", "best"):
+        table.add_column(name)
+    for name in ("cost a game", "times a game" if has_cycles else "of games"):
+        table.add_column(name, justify="right", min_width=8)
     for blunder in costly:
-        console.print(f"    {blunder.words}", highlight=False, markup=False, soft_wrap=True)
+        met = f"{blunder.occupancy:.4f}" if has_cycles else f"{blunder.occupancy:.2%}"
+        moves = (to_you(words) for words in (blunder.move, blunder.best_move))
+        table.add_row(*map(Text, (blunder.position, *moves, f"{blunder.cost:.6f}", met)))
+    return table
 
 
 def _text(figure: Figure, score: Score) -> str:

@@ -192,9 +192,8 @@ def _make_folder(config: TrainConfig) -> Path:
     """Make the folder of a new run, with its options and hyperparameters."""
     folder = config.run_folder
     if folder is None:
-        numbers = range(1, 10**6)
-        names = (Path("runs", f"{config.game_name}-{config.algorithm}-{n}") for n in numbers)
-        folder = next(name for name in names if not name.exists())
+        begin = Path("runs", f"{config.game_name}-{config.algorithm}")
+        folder = next(free for n in range(1, 10**6) if not (free := Path(f"{begin}-{n}")).exists())
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
@@ -203,7 +202,8 @@ def _make_folder(config: TrainConfig) -> Path:
             f"--resume {folder}"
         ) from None
     except OSError as error:
-        raise RunError(f"run_folder must be a place to write to, got {folder}: {error}") from None
+        place = f"{folder}: {error.strerror}"
+        raise RunError(f"run_folder must be a place to write to, got {place}") from None
     every = vars(config.hyperparameters).items()
     known = {name: value for name, value in every if value is not None}  # None is a default
     entry = {f"exactdice/{config.game_name}-v0": known}

@@ -1,10 +1,12 @@
 """Blunders and mistakes: decisions that lower the expected payoff, with their costs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
 from ...core import FLOATS, FloatArray, Game, IntArray, Stage, Values
+from ...core.frame import frame
 from ...core.presentation import present
 from ...core.tour import Decisions
 from ..policies.kinds import Policy
@@ -27,6 +29,9 @@ class Blunder:
             with cycles, the expected number of times.
         cost: expected payoff lost per game, ``occupancy * (best_value - value)``.
         words: the decision, its value and its cost in a sentence.
+        position: the position in words.
+        move: what the agent does, such as "rolls 2 dice".
+        best_move: what optimal play does.
     """
 
     observation: tuple[int, ...]
@@ -37,6 +42,22 @@ class Blunder:
     occupancy: float
     cost: float
     words: str
+    position: str
+    move: str
+    best_move: str
+
+
+class Blunders(list[Blunder]):
+    """Blunders, costliest first: a list, which is also a table."""
+
+    def to_frame(self) -> Any:
+        """Make a ``pandas.DataFrame``: a row for each blunder, a column for each attribute.
+
+        Raises:
+            InputError: if pandas is not installed.
+        """
+        names = [field.name for field in fields(Blunder)]
+        return frame({name: [getattr(blunder, name) for blunder in self] for name in names})
 
 
 class Mistakes(Decisions):
@@ -52,7 +73,7 @@ class Mistakes(Decisions):
         nth = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
         return places, self.actions[first[places] + nth]
 
-    def costliest(self, solution: Solution, count: int | None) -> list[Blunder]:
+    def costliest(self, solution: Solution, count: int | None) -> Blunders:
         """List the costliest mistakes as blunders, costliest first."""
         game, seat = solution.task.game, solution.task.seat
         costs = self.costs
@@ -67,7 +88,9 @@ class Mistakes(Decisions):
             costs[order].tolist(),
             strict=True,
         )
-        return [Blunder(*entry) for entry in ((*row, _in_words(game, *row)) for row in rows)]
+        return Blunders(
+            Blunder(*entry) for entry in ((*row, *_in_words(game, *row)) for row in rows)
+        )
 
 
 def mistakes(agent: Policy, solution: Solution, visits: Values) -> Mistakes:
@@ -108,14 +131,17 @@ def _in_words(
     best_value: float,
     occupancy: float,
     cost: float,
-) -> str:
+) -> tuple[str, str, str, str]:
+    """Give the sentence on a blunder, the position, the move and the best move."""
     seen = np.array(observation)
     words = present(game)
+    position = words.describe(seen)
     does, best = (words.describe_move(seen, chosen) for chosen in (action, best_action))
     met = f"in {occupancy:.2%} of games"
     if game.has_cycles:
         met = f"{occupancy:.4f} times a game"
-    return (
-        f"{words.describe(seen)}: {does} for an expected payoff of {value:.4f}, "
+    sentence = (
+        f"{position}: {does} for an expected payoff of {value:.4f}, "
         f"optimal play {best} for {best_value:.4f}; met {met}, costs {cost:.6f} a game"
     )
+    return sentence, position, does, best

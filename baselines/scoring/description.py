@@ -129,7 +129,7 @@ def describe(env: Any) -> Description:
     """Compute the exact properties of a task.
 
     Args:
-        env: an environment of this project, or a ``Task``.
+        env: an environment of this project, its id, or a ``Task``.
 
     Raises:
         InputError: if the task cannot be solved.

@@ -26,7 +26,7 @@ def score(
 
     Args:
         policy: whatever ``as_policy`` takes: a model, a name, a table, a callable, a path.
-        env: an environment of this project, or a ``Task``. Its opponents matter, its reward
+        env: an environment of this project, its id, or a ``Task``. Its opponents matter, its reward
             mode does not.
         deterministic: for models, whether they take their likeliest action or draw from their law.
         masked: whether it must act legally; if not, an illegal action gets the worst payoff.

@@ -67,7 +67,7 @@ def score_mixture(
     Args:
         members: the policies, each whatever ``as_policy`` takes; models take their likeliest
             action. Each must be able to play both seats.
-        env: an environment of this project or a ``Task``, for its game.
+        env: an environment of this project, its id, or a ``Task``, for its game.
         weights: positive number for each member, to which its probability is proportional; None
             for equal probabilities.
 

@@ -27,8 +27,9 @@ from ..solving.reach import where_met
 from ..solving.solver import evaluate, solve
 from ..solving.variance import variance_of_law
 from ..task import Task
-from .blunders import Blunder, Mistakes, mistakes
+from .blunders import Blunders, Mistakes, mistakes
 from .figure import FIGURES, nines
+from .shown import Shown
 
 
 class ImpossibleScoreError(ArithmeticError):
@@ -36,7 +37,7 @@ class ImpossibleScoreError(ArithmeticError):
 
 
 @dataclass(frozen=True)
-class Score:
+class Score(Shown):
     """Exact value, regret and decisions of a policy.
 
     Attributes:
@@ -184,7 +185,7 @@ class Score:
         """Expected numbers, of the agent and of optimal play: by what is counted, then by name."""
         return {}
 
-    def blunders(self, count: int | None = 10) -> list[Blunder]:
+    def blunders(self, count: int | None = 10) -> Blunders:
         """List the costliest decisions, costliest first.
 
         Args:

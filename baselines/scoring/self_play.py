@@ -94,7 +94,7 @@ def score_self_play(
     Args:
         policy: whatever ``as_policy`` takes; it must be able to play both seats. "optimal" is the
             equilibrium.
-        env: an environment of this project or a ``Task``, for its game.
+        env: an environment of this project, its id, or a ``Task``, for its game.
         deterministic: for models, whether they take their likeliest action or draw from their law.
         observations: see ``as_policy``.
         name: name of the policy, for people.

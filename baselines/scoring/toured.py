@@ -12,7 +12,7 @@ from ...core.positions import require_few_states
 from ...core.tour import KEPT, Tour
 from ..solving.solver import solve
 from ..solving.touring import tour_of
-from .blunders import Blunder, Mistakes
+from .blunders import Blunders, Mistakes
 from .score import Score
 
 
@@ -64,7 +64,7 @@ class TouredScore(Score):
         }
 
     @override
-    def blunders(self, count: int | None = 10) -> list[Blunder]:
+    def blunders(self, count: int | None = 10) -> Blunders:
         if count is None or count > KEPT:
             raise InputError(f"count must be at most {KEPT} in {self.task.game!r}, got {count}")
         return super().blunders(count)

@@ -45,6 +45,7 @@ from ...core import (
     Values,
 )
 from ...core.blocks import Block, PayoffLaw
+from ...core.progress import tell
 from ...core.sweeps import sweeps_of
 from ...core.types import Start
 from .linear import solve_linear
@@ -80,6 +81,7 @@ def fixed_point(players: Players) -> tuple[Values, float]:
     bounds = np.zeros(len(blocks))  # of the error of each block
     trend = Trend()
     for number in reversed(range(len(blocks))):
+        tell(len(blocks) - 1 - number, len(blocks), "values")
         block = blocks[number]
         if floats is None:
             middle = np.full(len(block.groups), sum(game.payoff_range) / 2)
@@ -214,7 +216,9 @@ def visits(
         Expected visits and residual.
     """
     mass, residual = sweeps_of(game).mass(decide, [start], arithmetic), 0.0
-    for block in sweeps_of(game).blocks(seat, arithmetic):
+    blocks = sweeps_of(game).blocks(seat, arithmetic)
+    for number, block in enumerate(blocks):
+        tell(number, len(blocks), "visits")
         returning = arithmetic.zeros(0)
         if len(block.groups):
             returned = np.swapaxes(block.returns(decide), 1, 2)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core import Arithmetic, Array, BoolArray, InputError, IntArray, Stage, Values, frozen
 from ...core.expected import expected_values
+from ...core.positions import states_of
 from ...core.sizes import check_array
 from ...core.sweeps import pays_early, sweeps_of
 from ...core.types import Start
@@ -19,6 +20,7 @@ from .induction import visit_action_values
 from .observations import Reader, integers_of
 from .occupancy import outcomes
 from .rounding import gamma, largest_payoff, upwards
+from .states import States
 from .variance import variance_of_law, variance_of_sum
 
 
@@ -155,6 +157,26 @@ class Solution(Evaluation):
     """Values of an optimal policy, which takes the smallest of the optimal actions."""
 
     policy: DeterministicPolicy
+
+    def states(self) -> States:
+        """List the states in which the agent may be to move, with values and optimal actions.
+
+        Raises:
+            SizeError: if the game has too many states to list.
+        """
+        game, seat = self.task.game, self.task.seat
+        own = states_of(game, seat)
+        values = self.arithmetic.numbers(self.found.at(seat, own))
+        actions = self.policy.likeliest(own)
+        return States(game.observation_names, own, game.observe(own, seat), values, actions)
+
+    def to_frame(self) -> Any:
+        """Make a ``pandas.DataFrame`` of ``states()``.
+
+        Raises:
+            InputError: if pandas is not installed.
+        """
+        return self.states().to_frame()
 
     def optimal_actions(self, observation: Any) -> IntArray:
         """Give all optimal actions at one observation, in increasing order.

@@ -21,6 +21,7 @@ import numpy as np
 
 from ...core import Arithmetic, Array, Game, InputError, IntArray, Stage, Values, arithmetic
 from ...core.positions import first_actions, legal_in
+from ...core.progress import tell
 from ...core.sizes import check_array, check_sizes
 from ...core.sweeps import sweeps_of
 from ...core.types import Fold
@@ -109,7 +110,9 @@ def visit_action_values(
         visit(stage, expected)
         return values.again(stage, expected)
 
-    for block in reversed(sweeps_of(game).blocks(seat, arithmetic)):
+    blocks = sweeps_of(game).blocks(seat, arithmetic)
+    for number, block in enumerate(reversed(blocks)):
+        tell(number, len(blocks), "decisions")
         block.backward(decide, block.gains(values), block.at_cut(values))
 
 

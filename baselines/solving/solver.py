@@ -1,8 +1,8 @@
 """Exact results for one agent: optimum, value of a policy, occupancy, payoff law, best response.
 
-All functions take an environment of this project or a ``Task``. Values are expected payoffs (a win
-is 1, a tie 1/2, a loss 0, unless the game says otherwise); for an agent whose opponents move first
-they are conditional on its getting to move at all.
+All functions take an environment of this project, its id, or a ``Task``. Values are expected
+payoffs (a win is 1, a tie 1/2, a loss 0, unless the game says otherwise); for an agent whose
+opponents move first they are conditional on its getting to move at all.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ def solve(env: Any, exact: bool = False) -> Solution:
     """Find the agent's best response to the opponents of ``env`` (the Bellman equation).
 
     Args:
-        env: an environment of this project, or a ``Task``.
+        env: an environment of this project, its id, or a ``Task``.
         exact: compute with integers; values are fractions.
     """
     task, sight = task_and_sight(env)
@@ -66,7 +66,7 @@ def evaluate(
 
     Args:
         policy: whatever ``as_policy`` takes.
-        env: an environment of this project, or a ``Task``.
+        env: an environment of this project, its id, or a ``Task``.
         exact: compute with fractions; probabilities are the exact numbers that their floats are.
         deterministic: see ``as_policy``.
         masked: see ``as_policy``. If False, an illegal action ends the game with the worst payoff.
@@ -133,7 +133,7 @@ def as_policy(
             (state,), or a mapping from state to action; a callable on (observations, masks); a
             model of stable-baselines3 or sb3-contrib, or its policy; the path of a run folder, of
             a certificate or of a model that stable-baselines3 saved.
-        env: an environment of this project, or a ``Task``. Networks get observations
+        env: an environment of this project, its id, or a ``Task``. Networks get observations
             as its wrappers change them.
         exact: whether named policies are computed without rounding.
         deterministic: whether models take their likeliest action or draw from their law.
@@ -212,7 +212,7 @@ def outcome_distribution(
 
     Args:
         policy: whatever ``as_policy`` takes.
-        env: an environment of this project, or a ``Task``.
+        env: an environment of this project, its id, or a ``Task``.
         exact: compute with fractions.
 
     Returns:
@@ -240,7 +240,7 @@ def expected_payoffs(policies: LineUp, env: Any, exact: bool = False) -> list[fl
     Args:
         policies: one for all seats, or one for each, in the order of the seats or by seat. Here
             "optimal" is the equilibrium.
-        env: an environment of this project or a ``Task``, for its game.
+        env: an environment of this project, its id, or a ``Task``, for its game.
         exact: compute with fractions.
     """
     task, sight = task_and_sight(env)

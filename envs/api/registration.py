@@ -20,16 +20,18 @@ import numpy.typing as npt
 
 from ...baselines import NamedPolicy, register_environment, register_policies
 from ...core import Game, GameError, InputError
+from ...core.words import meant
 from ...games import GAMES
-from .wrappers import inspect_env
+from .wrappers import inspect_env, inspect_id
 
 #: Modules that a module of the same name beside a loaded file never replaces.
 KEPT = {*sys.stdlib_module_names, __name__.partition(".")[0]}
 
 
 def register_package() -> None:
-    """Register the games of this package, and ``inspect_env`` for their environments."""
+    """Register the games of this package, and how their environments and ids are inspected."""
     register_environment("gymnasium", inspect_env)
+    register_environment("str", inspect_id)
     for game in GAMES.values():
         register(game)
 
@@ -122,15 +124,21 @@ def _place(game: type[Game]) -> str:
 def find_game(game: Any) -> type[Game]:
     """Return the game with a name, or load the game at a place and register it.
 
+    Args:
+        game: the name, in upper or lower case; or a place, FILE.py:CLASS or MODULE:CLASS.
+
     Raises:
         InputError: if no game has this name, or if the class at this place cannot be loaded.
     """
     if isinstance(game, str) and game in GAMES:
         return GAMES[game]
     if not isinstance(game, str) or ":" not in game:
+        alike = [name for name in GAMES if isinstance(game, str) and name.lower() == game.lower()]
+        if len(alike) == 1:  # games of users may differ in case alone
+            return GAMES[alike[0]]
         raise InputError(
             f"game must be one of {', '.join(GAMES)}, or one of your own as FILE.py:CLASS or "
-            f"MODULE:CLASS, got {game!r}"
+            f"MODULE:CLASS, got {game!r}{meant(game, GAMES)}"
         )
     where, _, name = game.rpartition(":")
     found = getattr(_load(where), name, None)
@@ -142,8 +150,10 @@ def find_game(game: Any) -> type[Game]:
 
 
 def full_place(game: str) -> str:
-    """Return the name of a game, or its place with the absolute path of the file."""
+    """Return the name of a game as it is spelt, or its place with the absolute path of the file."""
     where, _, name = game.rpartition(":")
+    if not where:
+        return find_game(game).name
     return f"{Path(where).resolve()}:{name}" if where.endswith(".py") else game
 
 

@@ -16,6 +16,7 @@ from gymnasium.vector import VectorEnv, VectorWrapper
 from ...baselines import Sight, Task
 from ...baselines.solving.observations import Changed, InDictionary
 from ...core import InputError, IntArray
+from ...core.words import meant
 from .encoding import Features
 from .env import GameEnv
 from .masking import MaskInObservation
@@ -50,6 +51,21 @@ def inspect_env(env: Any) -> tuple[Task, Sight]:
         ValueError: if a wrapper changes the game, or observations are not a function of the state.
     """
     return _inspect(env, _refuse_changes)
+
+
+def inspect_id(env_id: str) -> tuple[Task, Sight]:
+    """Return the task of the environment with an id, and the observations of its agent.
+
+    Raises:
+        TypeError: if there is no such id, or the environment is not of this project.
+    """
+    name = env_id.removeprefix("exactdice:")  # which has Gymnasium import the package
+    if name not in gym.registry:
+        known = [each for each in gym.registry if each.startswith("exactdice/")]
+        alike = [each for each in known if each.lower() == f"exactdice/{name.lower()}-v0"]
+        near = f"; did you mean {alike[0]}?" if alike else meant(name, known)
+        raise TypeError(f"env must be an exactdice environment, got {env_id!r}{near}")
+    return inspect_env(gym.make(name))
 
 
 def sight_in_training(env: Any) -> Sight:

@@ -6,6 +6,7 @@ Importing this package registers the environments ``exactdice/<game>-v0`` with G
 
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 from . import agents as _agents
 from . import sources as _sources
@@ -41,11 +42,42 @@ register_package()
 _agents.register()
 
 
+#: Modules for users; each is imported at first use.
+MODULES = ("agents", "diagnose", "games", "pettingzoo", "testing")
+
+
 def __getattr__(name: str) -> ModuleType:
-    """Import ``exactdice.testing`` or ``exactdice.pettingzoo`` at first use."""
-    if name in ("pettingzoo", "testing"):
+    """Import a module for users."""
+    if name in MODULES:
         return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the names for users."""
+    return sorted((*__all__, *MODULES))
+
+
+def plot(chart: str, *what: Any, env: Any = None) -> Any:
+    """Draw a chart as a ``matplotlib.figure.Figure``.
+
+    Args:
+        chart: name of a chart, as ``exactdice plot`` lists them.
+        what: of a chart of an agent, the ``Score`` or the policy; of runs, their folders.
+        env: an environment of this project, its id, or a ``Task``: the game of a policy, or of a
+            chart of a game, whose default is the one in the gallery.
+
+    Raises:
+        InputError: if there is no such chart, the other arguments do not suit it, or a library is
+            missing.
+    """
+    try:
+        from .look.figure import plot as draw
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"plot needs more libraries ({error.name}): pip install 'exactdice[look]'"
+        ) from None
+    return draw(chart, *what, env=env)
 
 
 __all__ = [
@@ -70,6 +102,7 @@ __all__ = [
     "occupancy",
     "outcome_distribution",
     "payoff_matrix",
+    "plot",
     "register",
     "score",
     "solve",

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any, Union
+from typing import Any
 
 from .baselines.scoring.certificate import printable
 from .core import InputError, sizes
@@ -18,6 +18,7 @@ from .exit_codes import BROKEN_PIPE, INTERRUPTED
 
 #: The extra of the package that installs a library.
 EXTRAS = {
+    "docstring_parser": "cli",
     "flask": "web",
     "matplotlib": "look",
     "plotly": "look",
@@ -65,9 +66,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _said(error: InputError | OSError) -> str:
     """Put an error into words: of a file its path and the reason, without a number."""
-    if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return f"{printable(str(error.filename))}: {error.strerror.lower()}"
-    return str(error)
+    if not (isinstance(error, OSError) and error.strerror):
+        return str(error)
+    place = "" if error.filename is None else f"{printable(str(error.filename))}: "
+    return f"{place}{error.strerror.lower()}"
 
 
 def _open_streams() -> None:
@@ -96,23 +98,12 @@ def _saying_what_to_install(words: list[str]) -> Iterator[None]:
 
 def _parse(words: list[str]) -> Any:
     """Parse the options; an ``InputError`` replaces the box that tyro prints."""
-    import tyro
+    from .commands.parsing import parse
 
-    from .commands import COMMANDS
-
-    options = [
-        Annotated[command.options, tyro.conf.subcommand(name)] for name, command in COMMANDS.items()
-    ]
-    any_options: Any = Union[tuple(options)]  # noqa: UP007  of as many as there are
-    names = [word.partition("=")[0].replace("_", "-") for word in words if word.startswith("--")]
-    names = [name.replace("--no-", "--", 1) for name in names]
-    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    if twice:  # tyro would silently take the last one
-        raise InputError(f"{twice[0]} must be given once, got it {names.count(twice[0])} times")
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):
-            return tyro.cli(any_options, prog="exactdice", args=words)
+            return parse(words)
     except SystemExit as end:
         cause: BaseException | None = end
         while cause is not None and not isinstance(cause, InputError):
@@ -120,7 +111,7 @@ def _parse(words: list[str]) -> Any:
         if cause is not None:
             said.truncate(0)
             raise cause from None
-        raise
+        sys.exit(end.code or 0)
     finally:
         print(said.getvalue(), end="", file=sys.stderr)
 

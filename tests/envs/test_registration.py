@@ -223,7 +223,7 @@ def test_a_file_that_is_imported_too_is_the_same_game(imported_first, tmp_path, 
 def test_a_place_holds_in_every_working_directory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert full_place("a/short.py:Short") == f"{tmp_path}/a/short.py:Short"
-    assert [full_place(game) for game in ("Greed", "a.b:C")] == ["Greed", "a.b:C"]
+    assert [full_place(game) for game in ("greed", "a.b:C")] == ["Greed", "a.b:C"]
 
 
 @pytest.mark.parametrize(
@@ -239,6 +239,7 @@ def test_a_place_holds_in_every_working_directory(tmp_path, monkeypatch):
         (FILE.replace('"Short"', '"Greed"'), "short.py:Short", "name must be free, got Greed"),
         (FILE, "Chess", "game must be one of Greed, .*FILE.py:CLASS or MODULE:CLASS, got 'Chess'"),
         (FILE, ":", "game must be in a module that can be imported, got : ValueError"),
+        (FILE, "greeed", "got 'greeed'; did you mean Greed?"),
         (FILE, 3, "game must be one of Greed, .*, got 3"),
     ],
 )

@@ -1,24 +1,23 @@
 """The options that name an agent, which several commands share."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
 import tyro
 
-from ..agents.runs.config import GameName, Keywords
-from ..agents.runs.options import PolicyOptions
+from ..agents.runs.options import GameWord, Keywords, PolicyOptions
 
 
 @dataclass(frozen=True)
 class AgentOptions:
     """The agent that a command scores."""
 
-    policy: tyro.conf.Positional[str]
-    """Run folder; or, with --game, the name of a policy such as random, a certificate, or a model
-    saved by stable-baselines3."""
+    policy: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="POLICY")]
+    """Run folder, certificate, model saved by stable-baselines3, or name of a policy such as
+    random."""
 
-    game: GameName | None = None
-    """Game of a policy that is not a run. Default: Greed."""
+    game: GameWord = None
+    """Game of a policy that is not a run, in upper or lower case. Default: Greed."""
 
     env: Keywords = field(default_factory=dict)
     """Keyword arguments of the environment for a policy that is not a run: --env max_score 50."""

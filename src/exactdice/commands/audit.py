@@ -10,6 +10,7 @@ from ..agents.runs.config import GameName, Keywords
 from ..agents.runs.options import environment_from_options
 from ..diagnose import audit_file
 from ..games import DEFAULT_GAME
+from .waiting import shown_progress
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class AuditConfig:
     """File of arrays, as numpy.savez writes it, by the names of the fields of Rollout (time, lane,
     ...), of Transitions or of Targets (transition, ...)."""
 
-    game: GameName = DEFAULT_GAME
+    game: tyro.conf.Positional[GameName] = DEFAULT_GAME
     """Game that was played."""
 
     env: Keywords = field(default_factory=dict)
@@ -34,6 +35,7 @@ def run(options: AuditConfig) -> int:
     """Print the report."""
     import_module("scipy.sparse")  # the audit needs it: say so before the file is read
 
-    report = audit_file(environment_from_options(options.game, options.env), options.file)
+    with shown_progress():
+        report = audit_file(environment_from_options(options.game, options.env), options.file)
     print(report)
     return 0 if report.ok else 1

@@ -14,6 +14,7 @@ from ..baselines.scoring.description import PROPERTIES
 from ..core import InputError, one_of
 from ..core.words import listed
 from ..games import DEFAULT_GAME
+from .waiting import shown_progress
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,8 @@ def run(options: DescribeConfig) -> int:
     """Describe every task, and print the table."""
     tasks = options.tasks()
     built = [task_from_options(game, env) for _, game, env in tasks]  # before any is computed
-    found = [describe(task) for task in built]
+    with shown_progress():
+        found = [describe(task) for task in built]
     headings = [heading for heading, _, _ in tasks]
     if options.csv:
         _print_csv(headings, found)

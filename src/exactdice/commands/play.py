@@ -3,28 +3,19 @@
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
 
-import tyro
-
-from ..agents.runs.config import Keywords
-from ..core import GAMES, InputError
+from ..agents.runs.options import GameWord, Keywords
+from ..core import InputError
 from ..exit_codes import INTERRUPTED
 from ..games import DEFAULT_GAME
 from ..play.record import GameRecord, new_seed, options_of_run, read_record
-
-#: Like ``GameName``, but it may be left out.
-GameToPlay = Annotated[
-    str | None,
-    tyro.conf.arg(metavar="{" + ",".join([*GAMES, "FILE.py:CLASS", "MODULE:CLASS"]) + "}"),
-]
 
 
 @dataclass(frozen=True)
 class PlayConfig:
     """Play a game against any policy, in the terminal or in the browser."""
 
-    game: tyro.conf.Positional[GameToPlay] = None
+    game: GameWord = None
     """Game to play. Default: the game of the run given by --against, else Greed."""
 
     env: Keywords = field(default_factory=dict)

@@ -10,6 +10,7 @@ import tyro
 from ..agents.runs.config import GameName, Keywords
 from ..core import InputError
 from ..core.words import plural
+from .waiting import shown_progress
 
 #: A chart and its agent, run folders, or the gallery.
 What = Annotated[tuple[str, ...], tyro.conf.arg(metavar="[WHAT ...]")]
@@ -19,15 +20,14 @@ What = Annotated[tuple[str, ...], tyro.conf.arg(metavar="[WHAT ...]")]
 class PlotConfig:
     """Draw a chart of a game, of an agent or of training runs into a picture file.
 
-    An unknown name prints a list of all charts.
+    Without arguments, list all charts.
     """
 
-    what: tyro.conf.Positional[What]
-    """A chart of a game, such as greed-policy; a chart of an agent or of runs: mistakes AGENT,
-    outcomes AGENT, rolls AGENT (Greed only), critic RUN, diagnosis RUN, gae RUN, leaderboard
-    FOLDER, ladder FOLDER, track FOLDER, where AGENT is a run folder or a policy; run folders
-    alone, for their exact learning curves; a picture of the gallery, such as mistakes-greed; or
-    gallery, for all its pictures and those of the run or benchmark folders that follow."""
+    what: tyro.conf.Positional[What] = ()
+    """A chart and what the list of charts names after it, such as mistakes AGENT, where AGENT is a
+    run folder or a policy and perhaps its game; run folders alone, for their exact learning
+    curves; or gallery, for all its pictures and those of the run or benchmark folders that
+    follow."""
 
     picture: Path | None = None
     """File to write; its ending is the format, such as .png or .svg. Default: the name of the
@@ -48,35 +48,40 @@ class PlotConfig:
     is. Default: draw all pictures."""
 
     def __post_init__(self) -> None:
-        """Check that something is to be drawn, and that the options fit it."""
-        if not self.what:
-            raise InputError("what must be run folders, gallery or the name of a chart, got none")
-        useless = ("picture", "game", "env") if self.is_gallery else ("folder", "only")
+        """Check that the options fit what is to be drawn."""
+        single, several = ("picture", "game", "env"), ("folder", "only")
+        useless = single if self.is_gallery else several if self.what else single + several
         for option in useless:
             if getattr(self, option):
                 kind = "the gallery" if self.is_gallery else "a single picture"
+                kind = kind if self.what else "the list of charts"
                 raise InputError(f"{option} must be left out: {kind} has no such option")
 
     @property
     def is_gallery(self) -> bool:
         """Whether the gallery is to be drawn."""
-        return self.what[0] == "gallery"
+        return self.what[:1] == ("gallery",)
 
 
 def run(options: PlotConfig) -> int:
-    """Draw one picture, or the gallery."""
+    """Draw one picture, or the gallery; or list the charts."""
     if options.is_gallery:
         return _gallery(options.folder or Path("gallery"), options.what[1:], options.only)
     from ..look.charts import format_of
-    from ..look.names import NAMES, picture
+    from ..look.names import NAMES, list_charts, picture
+
+    if not options.what:
+        print(list_charts())
+        return 0
 
     name = options.what[0]
     path = options.picture or Path(f"{name if name in NAMES else 'learning'}.png")
     format_of(path)  # refuses a wrong ending before anything is computed
-    shown = picture(options.what, options.game, options.env)
-    from ..look.drawing import draw
+    with shown_progress():
+        shown = picture(options.what, options.game, options.env)
+        from ..look.drawing import draw
 
-    draw(shown, path)
+        draw(shown, path)
     print(f"{shown.caption}\ndrawn in {path}")
     return 0
 
@@ -84,6 +89,7 @@ def run(options: PlotConfig) -> int:
 def _gallery(folder: Path, runs: Sequence[str], only: str | None) -> int:
     from ..look.gallery import write_gallery
 
-    drawn = len(write_gallery(folder, runs, only))
+    with shown_progress():
+        drawn = len(write_gallery(folder, runs, only))
     print(f"{drawn} {plural(drawn, 'picture')} drawn in {folder}")
     return 0

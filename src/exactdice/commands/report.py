@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .agent_options import AgentOptions
+from .waiting import shown_progress
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,8 @@ def run(options: ReportConfig) -> int:
     """Write the page of an agent, and print the score."""
     from ..look.report import write_report
 
-    score = write_report(options.agent, options.page)
+    with shown_progress():
+        score = write_report(options.agent, options.page)
     print(
         f"{score.policy}: normalised score {score.normalized:.6f}, regret {score.regret:.6f}\n"
         f"written in {options.page}; open it in a browser"

@@ -7,6 +7,7 @@ import tyro
 
 from ..core import InputError
 from ..sources.reproduce import SOURCES, reproduce
+from .waiting import shown_progress
 
 #: A name in ``SOURCES``, shown as a choice.
 SourceName = Annotated[str | None, tyro.conf.arg(metavar="{" + ",".join(SOURCES) + "}")]
@@ -20,7 +21,7 @@ class ReproduceConfig:
     """
 
     source: tyro.conf.Positional[SourceName] = None
-    """The source."""
+    """The source, or a game that it describes."""
 
     all: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print all sources."""
@@ -33,4 +34,5 @@ class ReproduceConfig:
 
 def run(options: ReproduceConfig) -> int:
     """Print the tables of one source, or of all."""
-    return reproduce(list(SOURCES) if options.source is None else [options.source])
+    names = list(SOURCES) if options.source is None else [options.source]
+    return reproduce(names, shown_progress)

@@ -19,12 +19,16 @@ def run(options: ScoreConfig) -> int:
     """Print the score of a run's model, or of a policy by its name or from a file."""
     from rich.console import Console
 
-    from ..agents.runs.report import report
+    from ..agents.runs.report import compute, report
+    from .waiting import shown_progress
 
     agent = options.agent
     if not agent.is_run:
         agent.refuse("a run folder", ceiling=options.ceiling)
-    report(agent.score(), Console())
+    with shown_progress():
+        score = agent.score()
+        compute(score)
+    report(score, Console())
     if options.ceiling:
         _print_ceiling(options)
     return 0

@@ -1,46 +1,25 @@
 """``exactdice solve``: solve a game exactly."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+import tyro
 
 from ..agents.runs.config import GameName, Keywords, task_from_options
 from ..baselines import solve
 from ..baselines.task import first_law
 from ..core import FLOATS
 from ..core.presentation import present
-from ..core.progress import watched
 from ..games import DEFAULT_GAME
-
-
-@contextmanager
-def shown_progress() -> Iterator[None]:
-    """Show a bar for each long computation, on the terminal's error stream if there is one."""
-    bars: dict[str, TaskID] = {}
-    columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
-    console = Console(stderr=True)
-    seen = console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=not seen) as progress:
-
-        def report(done: int, total: int, name: str) -> None:
-            if name not in bars:
-                bars[name] = progress.add_task(name)
-            progress.update(bars[name], completed=done, total=total)
-
-        with watched(report):
-            yield
+from .waiting import shown_progress
 
 
 @dataclass(frozen=True)
 class SolveConfig:
     """Solve a game exactly and print its optimum."""
 
-    game: GameName = DEFAULT_GAME
-    """Game to solve."""
+    game: tyro.conf.Positional[GameName] = DEFAULT_GAME
+    """Game to solve, in upper or lower case."""
 
     env: Keywords = field(default_factory=dict)
     """Keyword arguments of the environment: --env max_score 50 sides 6 opponent random seat 1."""

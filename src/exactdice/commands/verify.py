@@ -11,6 +11,7 @@ from ..baselines import CertificateError, verify
 from ..baselines.scoring.certificate import printable
 from ..core import InputError
 from ..envs import find_game
+from .waiting import shown_progress
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,8 @@ def run(options: VerifyConfig) -> int:
     for path in options.certificates:
         file = path / "certificate.npz" if path.is_dir() else path
         try:
-            score = verify(file)
+            with shown_progress():
+                score = verify(file)
             if rules is not None and type(score.task.game) is not rules:
                 raise CertificateError(
                     f"{printable(str(path))} must be of {rules.__name__}, got one of "

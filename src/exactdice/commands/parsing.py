@@ -1,0 +1,111 @@
+"""The options of the commands, as tyro reads them and its help shows them."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Annotated, Any, Union, cast, get_type_hints
+
+import tyro
+from docstring_parser import parse_from_object
+
+from ..core import InputError, one_of
+from . import COMMANDS
+
+#: Defaults that the help leaves out: its sentence on the option says what happens then.
+UNSAID = ("", "None", "False")
+#: The older form of the positional word GAME.
+GAME = "--game"
+
+
+def parse(words: Sequence[str]) -> Any:
+    """Read the words of the command line as the options of a command.
+
+    Raises:
+        InputError: if there is no such command, or an option is given twice.
+        SystemExit: after the help, or after the message of tyro for words that are no options.
+    """
+    if words and not words[0].startswith("-"):
+        one_of("command", words[0], tuple(COMMANDS))
+    names = [word.partition("=")[0].replace("_", "-") for word in words if word.startswith("--")]
+    names = [name.replace("--no-", "--", 1) for name in names]
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1 and name != "--"]
+    if twice:  # tyro would silently take the last one
+        raise InputError(f"{twice[0]} must be given once, got it {names.count(twice[0])} times")
+    options: Any = Union[  # noqa: UP007  of as many as there are
+        tuple(
+            Annotated[command.options, tyro.conf.subcommand(name)]
+            for name, command in COMMANDS.items()
+        )
+    ]
+    registry = tyro.constructors.ConstructorRegistry()
+    registry.struct_rule(_fields)
+    return tyro.cli(
+        options,
+        prog="exactdice",
+        description="Dice games whose optimum is known exactly. --version prints the version.",
+        args=_with_game_as_word(words),
+        config=(tyro.conf.DisallowNone,),
+        registry=registry,
+    )
+
+
+def _with_game_as_word(words: Sequence[str]) -> list[str]:
+    """Turn ``--game GAME`` into the last positional word, if the command takes a game as a word."""
+    command = COMMANDS.get(words[0]) if words else None
+    if command is None or not _takes_game(command.options):
+        return list(words)
+    rest, found = list(words), []
+    for place, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name == GAME and (equals or place + 1 < len(words)):
+            found = [value if equals else words[place + 1]]
+            del rest[place : place + (1 if equals else 2)]
+    if not found:
+        return rest
+    return [*rest, *([] if "--" in rest else ["--"]), *found]
+
+
+def _takes_game(options: type[Any]) -> bool:
+    """Return whether the game is a positional word of a command."""
+    hints = get_type_hints(options, include_extras=True)
+    return tyro.conf.Positional in getattr(hints.get("game"), "__metadata__", ())
+
+
+def _fields(
+    info: tyro.constructors.StructTypeInfo,
+) -> tyro.constructors.StructConstructorSpec | None:
+    """List the options of a command for tyro, whose own help breaks sentences at ends of lines."""
+    if info.type not in [command.options for command in COMMANDS.values()]:
+        return None
+    hints = get_type_hints(info.type, include_extras=True)
+    texts = _texts(info.type)
+    hidden = tyro.conf.arg(help_behavior_hint=_default)
+    fields = tuple(
+        tyro.constructors.StructFieldSpec(
+            name=field.name,
+            type=cast(Any, Annotated[hints[field.name], hidden]),
+            default=_default_of(field),
+            helptext=texts.get(field.name),
+        )
+        for field in dataclasses.fields(info.type)
+    )
+    return tyro.constructors.StructConstructorSpec(instantiate=info.type, fields=fields)
+
+
+def _default(label: str) -> str:
+    return "" if label in UNSAID else f"(default: {label})"
+
+
+def _default_of(field: dataclasses.Field[Any]) -> Any:
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return tyro.MISSING if field.default is dataclasses.MISSING else field.default
+
+
+def _texts(options: type[Any]) -> dict[str, str]:
+    """Give the sentences on each option, its paragraphs on one line each."""
+    texts: dict[str, str] = {}
+    for base in reversed(options.__mro__[:-1]):
+        for entry in parse_from_object(base).params:
+            paragraphs = (entry.description or "").split("\n\n")
+            texts[entry.arg_name] = "\n\n".join(" ".join(each.split()) for each in paragraphs)
+    return texts

@@ -1,0 +1,199 @@
+"""The package as a user in Python meets it: names, ids, and how results are shown and kept."""
+
+import sys
+from fractions import Fraction
+from types import ModuleType
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from exactdice.baselines.scoring.blunders import Blunders
+from exactdice.core import InputError
+from exactdice.core.positions import states_of
+from exactdice.games import FourTwoOne, Greed
+from matplotlib.figure import Figure
+
+import exactdice
+
+ENV = "exactdice/Greed-v0"
+SMALL = exactdice.Task(Greed(10, 3))
+
+
+@pytest.fixture
+def frames(monkeypatch):
+    """Stand in for pandas, of which only ``DataFrame(columns)`` is used."""
+    pandas = ModuleType("pandas")
+    pandas.DataFrame = dict
+    monkeypatch.setitem(sys.modules, "pandas", pandas)
+
+
+def test_dir_lists_the_names_for_users_alone():
+    names = dir(exactdice)
+    assert {*exactdice.__all__} < {*names}
+    assert not [name for name in names if name.startswith("_")]
+    assert "import_module" not in names
+    for name in names:
+        assert getattr(exactdice, name) is not None
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        exactdice.as_task,
+        lambda env: exactdice.score("if_else", env).as_dict(),
+        lambda env: exactdice.solve(env).value,
+        lambda env: exactdice.evaluate("random", env).value,
+        lambda env: exactdice.exploitability("random", env),
+        lambda env: exactdice.best_response("if_else", env).value,
+        lambda env: exactdice.occupancy("if_else", env).tolist(),
+        lambda env: exactdice.expected_payoffs(["if_else", "random"], env),
+        lambda env: exactdice.outcome_distribution("if_else", env),
+        lambda env: exactdice.exact_evaluation("random", env),
+    ],
+)
+def test_an_id_stands_for_its_environment(function):
+    assert function(ENV) == function(f"exactdice:{ENV}") == function(gym.make(ENV))
+
+
+def test_an_id_with_another_encoding_reads_its_own_observations():
+    env = gym.make("exactdice/FourTwoOne-OneHot-v0")
+    seen, _ = env.reset(seed=0)
+    solution = exactdice.solve("exactdice/FourTwoOne-OneHot-v0")
+    np.testing.assert_array_equal(
+        solution.optimal_actions(seen), exactdice.solve(env).optimal_actions(seen)
+    )
+
+
+@pytest.mark.parametrize(
+    ("env", "message"),
+    [
+        ("exactdice/Gred-v0", "got 'exactdice/Gred-v0'; did you mean exactdice/Greed-v0\\?"),
+        ("greed", "env must be .*, got 'greed'; did you mean exactdice/Greed-v0\\?"),
+        ("CartPole-v1", "env must be an exactdice environment, got .*CartPole"),
+        ("Zzz", "env must be an exactdice environment, got 'Zzz'$"),
+    ],
+)
+def test_a_text_that_is_no_id_is_refused(env, message):
+    with pytest.raises(TypeError, match=message):
+        exactdice.score("random", env)
+
+
+def test_a_score_is_a_line_and_a_table():
+    score = exactdice.score("if_else", SMALL, name="<mine>")
+    figures = f"regret {score.regret:.6f}, normalised score {score.normalized:.6f}, nines"
+    assert str(score).startswith("<mine> (deterministic, masked) in Greed, max_score 10, sides 3, ")
+    assert figures in str(score)
+    page = score._repr_html_()
+    assert page.startswith("<table><caption>&lt;mine&gt; (deterministic, masked) in Greed")
+    for text in (
+        "<th>regret</th>",
+        f"<td>{score.regret:.6f}</td>",
+        f"<td>{score.normalized:.6f}</td>",
+    ):
+        assert text in page
+
+
+def test_a_saved_score_is_one_that_holds(tmp_path):
+    score = exactdice.score("if_else", SMALL)
+    score.save(tmp_path / "mine.npz")
+    assert exactdice.verify(tmp_path / "mine.npz").as_dict() == score.as_dict()
+    assert exactdice.score(tmp_path / "mine.npz", SMALL).value == score.value
+    with pytest.raises(InputError, match=r"path must end in .npz, got .*mine.json"):
+        score.save(tmp_path / "mine.json")
+    with pytest.raises(InputError, match="legal"):
+        exactdice.score("random", SMALL, masked=False).save(tmp_path / "free.npz")
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.npz"]
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_solution_lists_its_states(exact):
+    solution = exactdice.solve(SMALL, exact=exact)
+    states = solution.states()
+    assert len(states) == len(states_of(SMALL.game, 0))
+    kind = Fraction if exact else float
+    for row in range(0, len(states), 7):
+        seen = states.observations[row]
+        assert isinstance(states.values[row], kind)
+        assert states.values[row] == pytest.approx(solution.action_values(seen).max())
+        assert states.actions[row] == solution.optimal_actions(seen)[0]
+
+
+def test_the_seat_of_a_solution_lists_its_own_states():
+    states = exactdice.solve(exactdice.Task(Greed(10, 3), 1)).states()
+    assert states.names == Greed(10, 3).observation_names
+    assert (states.states == states_of(Greed(10, 3), 1)).all()
+
+
+def test_results_become_frames(frames):  # noqa: ARG001
+    blunders = exactdice.score("if_else", SMALL).blunders(3)
+    assert isinstance(blunders, Blunders)
+    table = blunders.to_frame()
+    assert table["cost"] == [blunder.cost for blunder in blunders]
+    assert table["move"][0].startswith(("rolls", "stops"))
+    for blunder in blunders:
+        for words in (blunder.position, blunder.move, blunder.best_move):
+            assert words in blunder.words
+    solution = exactdice.solve(SMALL)
+    table = solution.to_frame()
+    assert list(table) == [*SMALL.game.observation_names, "state", "value", "action"]
+    assert (table["value"] == solution.states().values).all()
+
+
+def test_without_pandas_frames_say_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for table in (exactdice.score("random", SMALL).blunders(), exactdice.solve(SMALL)):
+        with pytest.raises(InputError, match="to_frame needs pandas: pip install pandas"):
+            table.to_frame()
+
+
+def test_a_payoff_matrix_takes_a_list_as_expected_payoffs_does():
+    found = exactdice.payoff_matrix(["random", "if_else", "random"], SMALL)
+    assert found.names == ("random 1", "if_else", "random 2")
+    named = exactdice.payoff_matrix({"a": "random", "b": "if_else", "c": "random"}, SMALL)
+    assert (found.payoffs == named.payoffs).all()
+    with pytest.raises(InputError, match="or a list of two at least, got list of 1"):
+        exactdice.payoff_matrix(["random"], SMALL)
+    with pytest.raises(InputError, match="or a list of two at least, got str of 6"):
+        exactdice.payoff_matrix("random", SMALL)
+
+
+def test_any_chart_is_a_figure():
+    score = exactdice.score("if_else", SMALL)
+    for figure in (
+        exactdice.plot("mistakes", score),
+        exactdice.plot("outcomes", "if_else", env=SMALL),
+        exactdice.plot("greed-policy", env=SMALL),
+        exactdice.plot("421-laws"),
+        exactdice.plot("mistakes-421"),
+    ):
+        assert isinstance(figure, Figure)
+        assert figure.axes
+
+
+@pytest.mark.parametrize(
+    ("what", "env", "message"),
+    [
+        (["greed-polcy"], None, "chart must be one of .*; did you mean greed-policy\\?"),
+        (["greed-policy", "random"], None, "greed-policy must stand alone, got 1 more"),
+        (["greed-policy"], exactdice.Task(FourTwoOne()), "env must be of Greed for greed-policy"),
+        (["greed-figure-2"], SMALL, "env must be left out, as greed-figure-2 is of the source's"),
+        (["mistakes-421"], SMALL, "env must be left out, as mistakes-421 has its own game"),
+        (["mistakes-421", "x"], None, "mistakes-421 must stand alone, got 1 more"),
+        (["mistakes"], SMALL, "mistakes must be followed by a score or one policy, got 0"),
+        (["mistakes", "random"], None, "env must be given for mistakes of a policy, got None"),
+        (["mistakes", exactdice.score("random", SMALL)], SMALL, "env must be left out, as a score"),
+        (["rolls", "random"], exactdice.Task(FourTwoOne()), "rolls must be of an agent of Greed"),
+        (["critic", "nowhere"], None, "critic must be followed by a folder, got nowhere"),
+    ],
+)
+def test_a_chart_that_cannot_be_drawn_is_refused(what, env, message):
+    with pytest.raises(InputError, match=message):
+        exactdice.plot(*what, env=env)
+
+
+def test_a_chart_without_matplotlib_says_what_to_install(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("exactdice.look.figure")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(InputError, match="plot needs more libraries .matplotlib.figure.: pip"):
+        exactdice.plot("greed-policy")
