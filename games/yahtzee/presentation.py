@@ -13,9 +13,6 @@ from .card import BOXES, ENOUGH, MOST, UPPER_BONUS, YAHTZEE
 from .dice import DICE, FACES, KEEPS, dice
 from .game import MORE, Yahtzee
 
-#: The number on the first box: numbers from 1 to 6 are those on dice.
-NUMBERED = 11
-
 #: What a box scores, in words.
 WORTH = {
     "three_of_a_kind": "all dice, if three are of a kind",
@@ -129,14 +126,12 @@ class YahtzeePresentation(Presentation[Yahtzee]):
         is_open = self._open(observation)
         for label, boxes in (("above", range(FACES)), ("below", range(FACES, len(BOXES)))):
             tiles = [
-                Tile(NUMBERED + box, box in is_open, DICE + box)
+                Tile(box, box in is_open, DICE + box, title_of(box))
                 for box in boxes
                 if box in self.game.chosen
             ]
             if tiles:
                 rows.append(Row(label, tuple(tiles), seat))
-        notes = [Note(f"{NUMBERED + box} {title_of(box)}") for box in is_open]
-        rows.append(Row("open", tuple(notes), seat))
         if any(box < FACES for box in self.game.chosen):
             rows.append(Row("upper points", (Gauge(upper, ENOUGH),), seat))
         if holds:
