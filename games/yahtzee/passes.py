@@ -203,11 +203,11 @@ def swept_forward(
             taken[piece] += weights[..., KEEPS:]
             kept[:, piece] = weights[..., :KEEPS].sum(axis=1).T
         if left:
-            met[left - 1] += _rolled(kept, arithmetic)
+            met[left - 1] += rolled(kept, arithmetic)
     return Flow(met, taken)
 
 
-def _rolled(kept: Array, arithmetic: Arithmetic) -> Array:
+def rolled(kept: Array, arithmetic: Arithmetic) -> Array:
     """Roll the other dice: from mass of shape (kept, context) to (dice, context)."""
     mass = arithmetic.zeros(KEEPS + ROLLS, kept.shape[1])
     mass[:KEEPS] = kept

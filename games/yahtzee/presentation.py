@@ -6,12 +6,14 @@ import numpy as np
 from typing_extensions import override
 
 from ...core.board import Gauge, Note, Row, Tile, dice_of
+from ...core.layout import Layout
 from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
 from ...core.words import listed, plural, spelled
 from .card import BOXES, ENOUGH, MOST, UPPER_BONUS, YAHTZEE
 from .dice import DICE, FACES, KEEPS, dice
 from .game import MORE, Yahtzee
+from .layout import layout
 
 #: What a box scores, in words.
 WORTH = {
@@ -115,7 +117,11 @@ class YahtzeePresentation(Presentation[Yahtzee]):
         paid = int(move.payoffs[0, 0])
         return f"{words} for {paid} {plural(paid, 'point')}"
 
-    # ------------------------------------------------------------------ the score sheet
+    # ----------------------------------------------------------------- the score sheet and maps
+
+    @override
+    def layout(self, observations: IntArray) -> Layout:
+        return layout(observations, len(self.game.chosen))
 
     @override
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
