@@ -39,7 +39,7 @@ NOT_RUN = {
     "exactdice tune": "trains for an hour; tests/agents/tuning runs small ones",
     "exactdice solve --game FourTwoOneMatch --exact": "takes minutes; a slow test solves it",
     "exactdice solve --game Yahtzee": "takes half a minute; slow tests solve it",
-    "exactdice plot yahtzee-b": "takes half a minute; tests/look/test_charts.py draws smaller games",
+    "exactdice plot yahtzee-b": "takes a minute; tests/look draws those of smaller games",
     "exactdice score optimal --game Yahtzee": "takes a minute; slow tests compute its deviation",
     "git clone": "needs a network",
     "make": "makes .venv, or runs this suite",

@@ -71,8 +71,8 @@ def boxes(task: Task) -> Plot:
     worth = np.divide(sums, games, out=np.full(games.shape, np.nan), where=games > 0)
     names = [title_of(box) for box in game.chosen[::-1]]
     panels = [
-        _by_round("What an open box is worth", worth, "points", names, "{:.1f}"),
-        _by_round("How often it is still open", 100 * games, "% of games", names, "{:.0f}"),
+        _by_round("What an open box is worth", worth, "points", names),
+        _by_round("How often it is still open", 100 * games, "% of games", names),
     ]
     falls = np.nanmax(worth, axis=1) - worth[:, -1]
     most, falling = int(np.nanargmax(worth[:, 0])), int(np.nanargmax(falls))
@@ -87,7 +87,7 @@ def boxes(task: Task) -> Plot:
     )
 
 
-def _by_round(title: str, values: FloatArray, unit: str, names: list[str], form: str) -> Map:
+def _by_round(title: str, values: FloatArray, unit: str, names: list[str]) -> Map:
     """Draw numbers of boxes, by round."""
     return Map(
         title=title,
@@ -98,7 +98,7 @@ def _by_round(title: str, values: FloatArray, unit: str, names: list[str], form:
         columns=[str(number + 1) for number in range(values.shape[1])],
         rows=names,
         missing_label="never open",
-        texts=np.vectorize(lambda value: "" if np.isnan(value) else form.format(value))(values),
+        texts=np.vectorize(lambda value: "" if np.isnan(value) else f"{value:.0f}")(values),
         words=lambda row, column: (
             f"{names[row]} in round {column + 1}: {values[row, column]:.2f} {unit}"
         ),
