@@ -14,9 +14,10 @@ from .policies.preferences import NetworkPolicy, choose
 from .scoring.blunders import Blunder
 from .scoring.certificate import CertificateError, certificate, verify
 from .scoring.description import Description, describe
+from .scoring.exact import exact_evaluation, score
 from .scoring.figure import LOGGED
 from .scoring.mixture import MOST_MEMBERS, score_mixture
-from .scoring.score import ImpossibleScoreError, Score, exact_evaluation, score
+from .scoring.score import ImpossibleScoreError, Score
 from .scoring.self_play import SelfPlayScore, score_self_play
 from .scoring.tournament import PayoffMatrix, payoff_matrix
 from .solving.evaluation import Evaluation, Solution

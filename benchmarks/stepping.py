@@ -34,9 +34,9 @@ class Clock:
         return answer
 
 
-def play_one(env_id: str) -> Callable[[int], float]:
+def play_one(env_id: str, **keywords: Any) -> Callable[[int], float]:
     """Prepare a function that plays single games, as `gym.make` wraps them: moves a second."""
-    env = gym.make(env_id)
+    env = gym.make(env_id, **keywords)
     env.reset(seed=0)
     noise = np.random.default_rng(0).random((1000, env.action_space.n))
 
@@ -53,9 +53,9 @@ def play_one(env_id: str) -> Callable[[int], float]:
     return play
 
 
-def play_many(env_id: str, lanes: int) -> Callable[[int], float]:
+def play_many(env_id: str, lanes: int, reward: str) -> Callable[[int], float]:
     """Do the same with a vector, in the mode that `gym.make_vec` gives it."""
-    env = gym.make_vec(env_id, lanes)
+    env = gym.make_vec(env_id, lanes, reward=reward)
     info = env.reset(seed=0)[1]
     noise = np.random.default_rng(0).random((16, lanes, env.single_action_space.n))
 
@@ -72,9 +72,9 @@ def play_many(env_id: str, lanes: int) -> Callable[[int], float]:
     return play
 
 
-def play_in_sb3(env_id: str, lanes: int) -> Callable[[int], float]:
+def play_in_sb3(env_id: str, lanes: int, reward: str) -> Callable[[int], float]:
     """Do the same with stable-baselines3's interface."""
-    env = GameVecEnv(gym.make(env_id).unwrapped.task, lanes)
+    env = GameVecEnv(gym.make(env_id).unwrapped.task, lanes, reward)
     env.reset()
     noise = np.random.default_rng(0).random((16, lanes, env.action_space.n))
 
@@ -92,18 +92,20 @@ def main() -> None:
     """Print moves a second, and ratios to FrozenLake in the same rounds."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--games", nargs="+", default=list(GAMES), choices=list(GAMES))
-    games = parser.parse_args().games
+    parser.add_argument("--reward", default="outcome", choices=["outcome", "regret", "shaped"])
+    options = parser.parse_args()
+    games, reward = options.games, options.reward
     peer = play_one(PEER)
     print(f"{'moves a second':<18}{'gym.make':>10}{'/ ' + PEER:>16}", end="")
     print("".join(f"{name:>14}" for name in ("8 lanes", "8 in SB3", "1,024 in SB3", "4,096 lanes")))
     for game in games:
         env_id = f"exactdice:exactdice/{game}-v0"
         ways = [
-            (play_one(env_id), 10_000),
-            (play_many(env_id, 8), 40_000),
-            (play_in_sb3(env_id, 8), 40_000),
-            (play_in_sb3(env_id, 1024), 200_000),
-            (play_many(env_id, 4096), 400_000),
+            (play_one(env_id, reward=reward), 10_000),
+            (play_many(env_id, 8, reward), 40_000),
+            (play_in_sb3(env_id, 8, reward), 40_000),
+            (play_in_sb3(env_id, 1024, reward), 200_000),
+            (play_many(env_id, 4096, reward), 400_000),
         ]
         rounds = [(peer(10_000), *(way(moves) for way, moves in ways)) for _ in range(ROUNDS)]
         rates = [median(column) for column in zip(*rounds, strict=True)]

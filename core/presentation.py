@@ -34,6 +34,14 @@ class Presentation(Generic[GameT]):
     def __init__(self, game: GameT) -> None:
         self.game = game
 
+    @property
+    def deviation(self) -> float | None:
+        """Standard deviation of the payoff of optimal play; None, the default, to compute it.
+
+        The coach measures losses by it in games that pay points.
+        """
+        return None
+
     def describe(self, observation: IntArray) -> str:
         """Describe an observation in words that need no legend: "57 points to 63".
 
@@ -41,6 +49,13 @@ class Presentation(Generic[GameT]):
         """
         seen = zip(self.game.observation_names, observation.tolist(), strict=True)
         return ", ".join(f"{name} {number}" for name, number in seen)
+
+    def look_at(self, observation: IntArray) -> str:
+        """Say in sentences what a player should look at before a move; by default nothing.
+
+        The words tell the facts that decide, such as the points that are left, and not the move.
+        """
+        return ""
 
     def describe_action(self, action: int) -> str:
         """Describe an action in words that may follow a player's name: "rolls 12 dice".
@@ -98,6 +113,30 @@ class Presentation(Generic[GameT]):
         """
         seen = zip(self.game.observation_names, observation.tolist(), strict=True)
         return tuple(Row(name, (Note(str(number)),)) for name, number in seen)
+
+    def settled(
+        self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
+    ) -> tuple[Row, ...]:
+        """Return the board after the last move of a game; by default the board before the move.
+
+        Args:
+            seat: the player who made the move.
+            observation: the observation of that player before the move, shape (component,).
+            action: the move.
+            outcome: the outcome of chance, as ``advance`` takes it.
+            names: names of the players, by seat.
+        """
+        return self.board(seat, observation, names)
+
+    def decided(
+        self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
+    ) -> str:
+        """Say in a sentence what a move has decided, of a round or of the game, and why.
+
+        The arguments are those of ``settled``. By default, and if a move decides nothing, the text
+        is empty: "Opponent's 6 1 1 beats your 5 2 1: you take 6 tokens."
+        """
+        return ""
 
     def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
         """Return the numbers of the pieces on the board that an action takes; by default none."""

@@ -28,9 +28,10 @@ from .blocks import Block, Blocks
 from .game import Game
 from .identity import once_a_game
 from .listed_blocks import listed_blocks
-from .listing import list_ways, worth_of
+from .listing import expected_worth, list_ways
 from .moves import Moves, flat_moves
 from .positions import legal_moves, states_of
+from .tour import Choose, Tour
 from .turn_game import TurnGame
 from .types import Array, BoolArray, Decide, IntArray, Start
 from .values import Values
@@ -151,6 +152,19 @@ class Sweeps:
         """
         return None
 
+    def tour(self, choose: Choose | None, values: Values, decision: int) -> Tour | None:
+        """Follow the only player through all games in one pass forward (see ``tour``).
+
+        Args:
+            choose: the player's decisions; None for the best play.
+            values: of the best play.
+            decision: roundings of the chances of decisions.
+
+        Returns:
+            The figures; None if the game is scored by sweeps over all states.
+        """
+        return None
+
     def expected(
         self, seat: int, states: IntArray, values: Values, arithmetic: Arithmetic = FLOATS
     ) -> Array:
@@ -167,7 +181,8 @@ class Sweeps:
         """
         rows, actions = legal_moves(self.game, states)
         found: Array = np.full((len(states), self.game.num_actions), -np.inf, arithmetic.dtype)
-        worth = expected_values(self.game, seat, states[rows], actions, values, arithmetic)
+        ways = list_ways(self.game, seat, states[rows], actions, arithmetic, self.is_listed)
+        worth = expected_worth(ways, len(rows), seat, values, arithmetic)
         found[rows, actions] = arithmetic.numbers(worth)
         return found
 
@@ -250,31 +265,3 @@ def sweeps_of(game: Game) -> Sweeps:
 def pays_early(game: Game, seat: int) -> bool:
     """Say whether a move may pay a player for whom the game goes on (see ``Sweeps``)."""
     return sweeps_of(game).pays_early(seat)
-
-
-def expected_values(
-    game: Game,
-    seat: int,
-    states: IntArray,
-    actions: IntArray,
-    values: Values,
-    arithmetic: Arithmetic = FLOATS,
-) -> Array:
-    """Compute the expected value of some legal moves to the player who makes them.
-
-    Args:
-        game: the rules.
-        seat: who moves.
-        states: where, shape (move,).
-        actions: how, shape (move,).
-        values: of later positions to ``seat``.
-        arithmetic: of the values.
-
-    Returns:
-        Expected values, shape (move,).
-    """
-    checked = sweeps_of(game).is_listed
-    ways = list_ways(game, seat, states, actions, arithmetic, checked)
-    expected = arithmetic.zeros(len(states))
-    np.add.at(expected, ways.moves, ways.chances * worth_of(ways, seat, values))
-    return expected

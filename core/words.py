@@ -6,7 +6,11 @@ import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 
+#: The name of the person who plays, of whom sentences say "you roll" and "your 5".
+YOU = "you"
 NUMBERS = ["no", "one", "two", "three", "four", "five", "six"]
+#: Verbs after "you" by their form after a name, without its last letter.
+IRREGULAR = {"ha": "have", "i": "are"}
 ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth"]
 
 
@@ -60,10 +64,27 @@ def to_you(words: str) -> str:
     """Turn verbs of the third person into the second: "rolls 2 dice" into "roll 2 dice"."""
 
     def verb(found: re.Match[str]) -> str:
+        if found[2] in IRREGULAR:
+            return found[1] + IRREGULAR[found[2]]
         stem = found[2]
         return found[1] + (stem[:-1] if re.search("(ss|sh|ch|x|zz)e$", stem) else stem)
 
     return re.sub("(^|, | and )([a-z]+)s\\b", verb, words)
+
+
+def said_of(who: str, does: str) -> str:
+    """Return the verb of a sentence about a player: "take" after "you", "takes" after a name."""
+    return to_you(does) if who == YOU else does
+
+
+def whose(who: str) -> str:
+    """Write a player's name before the player's thing: "your", "opponent's"."""
+    return "your" if who == YOU else f"{who}'s"
+
+
+def sentence(words: str) -> str:
+    """Begin a sentence with a capital letter and end it with a full stop."""
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 def typed(words: Sequence[str]) -> str:

@@ -66,13 +66,21 @@ def _parts(agent: PolicyOptions, score: Score) -> Iterator[str]:
 
 def _command(agent: PolicyOptions) -> str:
     """Return the command that writes the page."""
-    words = ["exactdice", "report", agent.policy]
-    words += ["--game", agent.game] if agent.game else []
+    words = ["exactdice", "report", _without_folders(agent.policy)]
+    words += ["--game", _without_folders(agent.game)] if agent.game else []
     words += ["--env", *(str(word) for pair in agent.env.items() for word in pair)] * bool(
         agent.env
     )
     words += ["--model", agent.model] if agent.model else []
     return typed([*words, *(["--stochastic"] if agent.stochastic else [])])
+
+
+def _without_folders(place: str) -> str:
+    """Leave the folders of this machine out of an absolute path, as a page is for others, too."""
+    path, here = Path(place), Path.cwd()
+    if not path.is_absolute():
+        return place
+    return str(path.relative_to(here)) if path.is_relative_to(here) else path.name
 
 
 def _numbers(score: Score) -> tuple[list[str], list[list[str]]]:

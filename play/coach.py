@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ..core import Game
+from ..core.presentation import present
+from ..core.words import either, plural
+from .grades import BEST, GOOD, THRESHOLDS, TIE, grade, is_decision
 from .session import Advice, Session
 
-DIGITS = Decimal("0.0001")
-TIE = 1e-9  # smaller differences of values are taken as rounding errors
+EXACT = Decimal("0.0001")  # the digits of details
+SOME = 3  # moves in a hint, of which one is best
 
 
 @dataclass(frozen=True)
@@ -20,14 +23,20 @@ class Unit:
     """The unit of values.
 
     Attributes:
-        after: words that follow a number.
+        after: words that follow a payoff.
         meaning: what the value of a move means.
         ends: what the player is told if the game pays 0, and if it pays 1; empty for points.
+        sign: the sign that follows a printed number.
+        factor: the printed number of a payoff of 1.
+        digits: the smallest printed number.
     """
 
     after: str
     meaning: str
     ends: tuple[str, ...] = ()
+    sign: str = "%"
+    factor: int = 100
+    digits: Decimal = Decimal("0.1")
 
     def ending(self, payoff: float) -> str:
         """Describe the end of a game with this payoff."""
@@ -36,6 +45,26 @@ class Unit:
         if self.ends:
             return f"A tie: you get {payoff:g} {self.after}."
         return f"You get {payoff:g} {'point' if payoff == 1 else self.after}."
+
+    def rounded(self, number: float) -> Decimal:
+        """Round a payoff to what is printed, without a minus zero."""
+        return (Decimal(number) * self.factor).quantize(self.digits) + 0
+
+    def shown(self, printed: Decimal) -> str:
+        """Write a rounded number with its sign: "51.4 %"."""
+        return f"{printed} {self.sign}"
+
+    def lost(self, printed: Decimal) -> str:
+        """Write the rounded loss of a move that is not best."""
+        return self.shown(printed) if printed else f"less than {self.digits} {self.sign}"
+
+    def thresholds(self, spread: float) -> str:
+        """Write the sentence on the grades of moves, in the unit (``Session.spread``)."""
+        named = [
+            f"{name} from {self.shown(self.rounded(least * spread))}"
+            for name, least in THRESHOLDS.items()
+        ]
+        return f"By what a move gives away: {', '.join(named)}."
 
 
 WINS = Unit(
@@ -48,7 +77,13 @@ SUCCEEDS = Unit(
     "probability of success, with optimal play from there on.",
     ("You do not succeed.", "You succeed."),
 )
-POINTS = Unit("points", "expected points, with optimal play from there on.")
+POINTS = Unit(
+    "points",
+    "expected points, with optimal play from there on.",
+    sign="points",
+    factor=1,
+    digits=Decimal("0.01"),
+)
 
 
 def unit_of(game: Game) -> Unit:
@@ -58,40 +93,60 @@ def unit_of(game: Game) -> Unit:
     return WINS if game.num_players > 1 else SUCCEEDS
 
 
-def rounded(number: float) -> Decimal:
-    """Round to the printed digits, without a minus zero."""
-    return Decimal(number).quantize(DIGITS) + 0
-
-
-def given_away(advice: Sequence[Advice], action: int) -> Decimal:
+def given_away(advice: Sequence[Advice], action: int, unit: Unit) -> Decimal:
     """Return the rounded value of the best move minus that of a move."""
-    best = max(rounded(one.value) for one in advice)
-    return best - rounded(_made(advice, action).value)
+    best = max(unit.rounded(one.value) for one in advice)
+    return best - unit.rounded(made_of(advice, action).value)
 
 
 def verdict(advice: Sequence[Advice], action: int, unit: Unit) -> str:
-    """Say how good a move was."""
-    made, lost = _made(advice, action), given_away(advice, action)
-    worth = f"worth {rounded(made.value)} {unit.after}"
-    if made.cost < TIE:
-        return f"{worth}; no move is better."
+    """Say how good a move was; nothing if there was only one."""
+    if len(advice) == 1:
+        return ""
+    made = made_of(advice, action)
+    worth = unit.shown(unit.rounded(made.value))
+    if not is_decision(advice):
+        return f"All moves are worth the same: {worth}."
+    if grade(made) == BEST:
+        return f"Best: {worth}."
     best = min(advice, key=lambda one: one.cost)
-    more = lost or f"less than {DIGITS}"
-    return f"{worth}. Best: {best.choice.words} ({rounded(best.value)}, {more} more)."
+    lost = unit.lost(given_away(advice, action, unit))
+    better = f"{best.choice.words} ({unit.shown(unit.rounded(best.value))} instead of {worth})"
+    return f"{grade(made).capitalize()}: gives away {lost}. Best: {better}."
 
 
-def _made(advice: Sequence[Advice], action: int) -> Advice:
+def hints(session: Session, advice: Sequence[Advice], unit: Unit) -> list[str]:
+    """Give hints in steps: what to look at, a few moves of which one is best, and the best move."""
+    look = present(session.task.game).look_at(session.observation)
+    if not is_decision(advice):
+        return [*filter(None, [look]), "All moves are worth the same."]
+    sorted_moves = sorted(advice, key=lambda one: one.cost)
+    small = sum(grade(one) in (BEST, GOOD) for one in advice)
+    few = (
+        f"{small} of {len(advice)} moves {plural(small, 'is', 'are')} good; the worst gives away "
+        f"{unit.lost(given_away(advice, sorted_moves[-1].choice.action, unit))}."
+    )
+    steps = [f"{look} {few}".strip()]
+    if len(advice) > SOME:
+        some = [one.choice.words for one in advice if one in sorted_moves[:SOME]]
+        steps.append(f"One of these is best: {either(some)}.")
+    best = sorted_moves[0]
+    words = either(one.choice.words for one in advice if grade(one) == BEST)
+    return [*steps, f"Best: {words} ({unit.shown(unit.rounded(best.value))})."]
+
+
+def made_of(advice: Sequence[Advice], action: int) -> Advice:
+    """Return the advice on a move."""
     return next(one for one in advice if one.choice.action == action)
 
 
-def ranked(advice: Sequence[Advice]) -> list[tuple[Advice, str, str]]:
+def ranked(advice: Sequence[Advice], unit: Unit) -> list[tuple[Advice, str, str]]:
     """List (move, value, loss in words), the best moves first."""
-    best = max(rounded(one.value) for one in advice)
     lines = []
     for one in sorted(advice, key=lambda one: one.cost):
-        lost = best - rounded(one.value)
-        cost = "the best" if one.cost < TIE else f"gives away {lost or f'less than {DIGITS}'}"
-        lines.append((one, str(rounded(one.value)), cost))
+        lost = unit.lost(given_away(advice, one.choice.action, unit))
+        cost = "the best" if one.cost < TIE else f"gives away {lost}"
+        lines.append((one, unit.shown(unit.rounded(one.value)), cost))
     return lines
 
 
@@ -103,17 +158,21 @@ def balance(session: Session) -> dict[str, Decimal]:
         printed them, a sum of at most 0; the "luck", which is the rest; and the "payoff".
     """
     account, moves = session.account, enumerate(reversed(session.actions), start=1)
-    lost = sum((given_away(session.advice(before), action) for before, action in moves), rounded(0))
-    expected, payoff = rounded(account.expected), rounded(account.payoff)
+    unit = unit_of(session.task.game)
+    each = (given_away(session.advice(before), action, unit) for before, action in moves)
+    lost = sum(each, unit.rounded(0))
+    expected, payoff = unit.rounded(account.expected), unit.rounded(account.payoff)
     luck = payoff - expected + lost
     return {"expected": expected, "given away": -lost + 0, "luck": luck, "payoff": payoff}
 
 
 def balance_in_words(session: Session, unit: Unit) -> str:
     """Write ``balance`` as an equation."""
-    expected, lost, luck, payoff = balance(session).values()
-    sign, kind = ("-", "bad luck") if luck < 0 else ("+", "luck")
-    return (
-        f"{expected} expected at the start - {-lost + 0} given away {sign} {abs(luck)} {kind} = "
-        f"{payoff} {unit.after}"
-    )
+    parts = balance(session)
+    sign, kind = ("-", "bad luck") if parts["luck"] < 0 else ("+", "luck")
+    expected, lost, luck, payoff = (unit.shown(abs(part)) for part in parts.values())
+    if parts["expected"] < 0:
+        expected = f"-{expected}"
+    if parts["payoff"] < 0:
+        payoff = f"-{payoff}"
+    return f"{expected} expected at the start - {lost} given away {sign} {luck} {kind} = {payoff}"

@@ -14,17 +14,18 @@ the dice and with the other players' moves.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..baselines import Task, solve
+from ..baselines import Task, score, solve
 from ..core import InputError, IntArray, at_least
 from ..core.presentation import present
 from ..core.sizes import show
-from ..core.words import to_you
+from ..core.words import YOU, to_you
 from ..envs.api.encoding import Encoding
-from ..envs.drawing.scene import YOU, Event, Scene, ending, event_of, film, names_of
+from ..envs.drawing.scene import Event, Scene, ending, event_of, film, names_of
 from ..envs.engine.lanes import Played
 from ..envs.engine.rule_lanes import RuleLanes
 
@@ -54,11 +55,13 @@ class Advice:
         choice: the move.
         value: expected payoff if play is optimal afterwards.
         cost: the value of the best move minus this value; 0 if the move is optimal.
+        share: the cost as a share of a win, or of the spread of the payoffs (``Session.spread``).
     """
 
     choice: Choice
     value: float
     cost: float
+    share: float
 
 
 @dataclass(frozen=True)
@@ -192,6 +195,12 @@ class Session:
         return film(task.game, now.played, task.seat, now.state, self.names, ended)
 
     @property
+    def reason(self) -> str:
+        """What the last move has decided, in a sentence; empty if it has decided nothing."""
+        events = self.scene.events
+        return events[-1].decided if events else ""
+
+    @property
     def story(self) -> list[Event]:
         """All moves from the beginning."""
         played = [move for moment in self._moments for move in moment.played]
@@ -209,9 +218,17 @@ class Session:
         choices = self._choices(self._moments[-1 - before].state)
         worth = [float(values[choice.action]) for choice in choices]
         return [
-            Advice(choice, value, max(worth) - value)
+            Advice(choice, value, max(worth) - value, (max(worth) - value) / self.spread)
             for choice, value in zip(choices, worth, strict=True)
         ]
+
+    @cached_property
+    def spread(self) -> float:
+        """What a loss is measured by: 1 in games for a win, else twice the standard deviation."""
+        if self.task.game.payoff_range == (0.0, 1.0):
+            return 1.0
+        known = present(self.task.game).deviation
+        return 2 * (known or score("optimal", self.task).deviation) or 1.0
 
     @property
     def account(self) -> Account:

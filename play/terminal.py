@@ -266,15 +266,15 @@ class Terminal:
 
     def _judge(self) -> None:
         """Print the coach's verdict on the last move."""
-        words = verdict(self._advice(before=1), self._session.actions[-1], self._unit)
-        self._say(f"  coach: {words}", style="cyan")
+        if words := verdict(self._advice(before=1), self._session.actions[-1], self._unit):
+            self._say(f"  coach: {words}", style="cyan")
 
     def _hint(self) -> None:
         """Print the best moves and their values."""
         advice = self._advice()
         names = dict(zip(self._session.choices, labels(self._session.choices), strict=True))
         self._say(f"What moves are worth: {self._unit.meaning}")
-        best = ranked(advice)[:BEST]
+        best = ranked(advice, self._unit)[:BEST]
         width = max(len(one.choice.words) for one, *_ in best)
         for one, value, cost in best:
             self._draw(f"  {names[one.choice]:>2}  {one.choice.words:<{width}}  {value}  {cost}")

@@ -137,6 +137,11 @@ def told(event: Event, scene: Scene, *, own: bool) -> str:
     rolled = " ".join(str(die.face) for die in event.dice)
     after = f" (rolled {rolled})" if rolled and not on_board else ""
     if own:
-        return f"{event.who.capitalize()} {event.words}{after}"
+        return _with_result(f"{event.who.capitalize()} {event.words}{after}", event)
     before = f", rolled {rolled}" if rolled else f", {event.position}"
-    return f"{event.who}{'' if after else before}: {event.words}{after}"
+    return _with_result(f"{event.who}{'' if after else before}: {event.words}{after}", event)
+
+
+def _with_result(words: str, event: Event) -> str:
+    """Add the sentence on what a move has decided, if there is one."""
+    return f"{words}. {event.decided}" if event.decided else words

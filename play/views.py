@@ -1,7 +1,10 @@
 """What the server sends to the page in the browser: JSON, with boards as SVG."""
 
 import inspect
+from collections.abc import Sequence
 from contextlib import suppress
+from decimal import Decimal
+from math import sqrt
 from typing import Any
 
 from ..baselines import policy_names
@@ -11,11 +14,12 @@ from ..envs import find_game
 from ..envs.drawing.painting import to_svg
 from ..envs.drawing.picture import NARROW, WIDE, picture_of
 from ..envs.drawing.scene import Scene
-from .coach import TIE, balance, given_away, rounded, unit_of, verdict
+from .coach import EXACT, Unit, balance, given_away, hints, made_of, unit_of, verdict
+from .grades import TIE, grade, is_decision
 from .record import GameRecord
 from .replies import written
 from .rules import rules
-from .session import Choice, Session
+from .session import Advice, Choice, Session
 
 JSON = dict[str, Any]
 
@@ -86,13 +90,20 @@ def session_view(session: Session, record: GameRecord) -> JSON:
         "film": [drawing(scene) for scene in film],
         "position": film[-1].position,
         "pieces": written(film[-1].rows),
+        "actions": task.game.num_actions,
         "choices": [choice_view(choice) for choice in session.choices],
         "log": [
-            {"who": event.who, "seat": session.names.index(event.who), "words": event.words}
+            {
+                "who": event.who,
+                "seat": session.names.index(event.who),
+                "words": event.words,
+                "decided": event.decided,
+            }
             for event in session.story
         ],
         "news": len(film[-1].events),
         "ended": "" if session.payoff is None else unit.ending(session.payoff),
+        "reason": "" if session.payoff is None else session.reason,
     }
 
 
@@ -111,37 +122,53 @@ def advice_view(session: Session, before: int) -> JSON:
     """Return the values of the legal moves, now or ``before`` moves ago."""
     advice, unit = session.advice(before), unit_of(session.task.game)
     made = session.actions[-before] if before else None
-    values = [one.value for one in advice]
-    low, high = min(0.0, *values), max(0.0, *values)
     return {
         "meaning": unit.meaning,
+        "thresholds": unit.thresholds(session.spread),
+        "hints": [] if before else hints(session, advice, unit),
         "verdict": "" if made is None else verdict(advice, made, unit),
+        "grade": "" if made is None else _grade(advice, made),
         "made": made,
-        "moves": [
-            {
-                **choice_view(one.choice),
-                "value": str(rounded(one.value)),
-                "cost": str(given_away(advice, one.choice.action)),
-                "best": one.cost < TIE,
-                "share": (one.value - low) / (high - low) if high > low else 0.0,
-            }
-            for one in advice
-        ],
+        "moves": [_valued(one, advice, unit) for one in advice],
     }
+
+
+def _valued(one: Advice, advice: Sequence[Advice], unit: Unit) -> JSON:
+    """Describe a legal move with its value, rounded and exact, and the length of its bar.
+
+    The bar grows with the square root of the loss, so that small losses can be told apart, and is
+    full at half a win.
+    """
+    best = one.cost < TIE
+    lost = given_away(advice, one.choice.action, unit)
+    return {
+        **choice_view(one.choice),
+        "value": unit.shown(unit.rounded(one.value)),
+        "cost": "" if best else unit.lost(lost),
+        "exact": [str(Decimal(number).quantize(EXACT) + 0) for number in (one.value, one.cost)],
+        "grade": grade(one),
+        "best": best,
+        "bar": 0.0 if best else min(1.0, sqrt(2 * one.share)),
+    }
+
+
+def _grade(advice: Sequence[Advice], action: int) -> str:
+    """Return the grade of a move; empty if no move gives anything away."""
+    return grade(made_of(advice, action)) if is_decision(advice) else ""
 
 
 def verdicts_view(session: Session) -> JSON:
-    """Return the coach's verdict on each move so far."""
+    """Return the coach's verdict on each move so far, and its grade."""
     unit, made = unit_of(session.task.game), len(session.actions)
-    return {
-        "verdicts": [
-            verdict(session.advice(made - number), action, unit)
-            for number, action in enumerate(session.actions)
-        ]
-    }
+    verdicts = []
+    for number, action in enumerate(session.actions):
+        advice = session.advice(made - number)
+        verdicts.append({"words": verdict(advice, action, unit), "grade": _grade(advice, action)})
+    return {"verdicts": verdicts}
 
 
 def account_view(session: Session) -> JSON:
     """Return the parts of the payoff, which add up as they are printed."""
+    unit = unit_of(session.task.game)
     parts = [{"name": name, "number": str(number)} for name, number in balance(session).items()]
-    return {"unit": unit_of(session.task.game).after, "parts": parts}
+    return {"unit": unit.sign, "parts": parts}

@@ -20,8 +20,10 @@ from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
 from ...baselines import NetworkPolicy, Reading, Sight, Task, choose
 from ...baselines.policies.consistency import ROUNDING
+from ...baselines.policies.preferences import GridActions
 from ...core import BoolArray, FloatArray, Game, InputError, IntArray
 from ...envs.api.wrappers import inspect_env
+from .grids import grid_actions, perceptron_of
 from .kinds import ACTORS, GREEDY, QUANTILES, check_kind
 from .seen import HARMLESS, shown_to
 from .vec_env import GameVecEnv
@@ -87,6 +89,19 @@ class ModelPolicy(NetworkPolicy):
         uniform = legal / legal.sum(axis=1, keepdims=True)
         mixed: npt.NDArray[Any] = (1 - self._epsilon) * greedy + self._epsilon * uniform
         return mixed
+
+    def grid_actions(self, game: Game, seat: int) -> GridActions | None:
+        """Give the actions of a perceptron on grids; None if the network is none."""
+        self.policy.set_training_mode(False)
+        if isinstance(self.policy, ARSPolicy) or not (found := perceptron_of(self.policy)):
+            return None
+        network, extract = found
+
+        def features(observations: IntArray) -> th.Tensor:
+            seen = self._features(observations)
+            return extract(th.as_tensor(seen, device=self.policy.device))
+
+        return grid_actions(network, features, game, seat)
 
     def _features(self, observations: IntArray) -> npt.NDArray[Any]:
         """Return the input of the network for observations."""

@@ -8,10 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch as th
+from torch import nn
 
 from ...baselines import NetworkPolicy, Reading
 from ...baselines.policies.consistency import ROUNDING
-from ...core import InputError, IntArray
+from ...baselines.policies.preferences import GridActions
+from ...core import Game, InputError, IntArray
+from ...core.tour import Grid
+from .grids import flat, grid_actions, perceptron
 from .seen import change_of
 
 
@@ -64,6 +68,29 @@ class ModulePolicy(NetworkPolicy):
             )
         preferences: npt.NDArray[Any] = given.double().cpu().numpy()
         return preferences
+
+    def grid_actions(self, game: Game, seat: int) -> GridActions | None:
+        """Give the actions of a sequence of layers on grids; None if the module is another."""
+        layers = list(flat(self._module))
+        if isinstance(layers[0], nn.Flatten):
+            del layers[0]
+        network = perceptron(layers)
+        if network is None:
+            return None
+
+        def features(observations: IntArray) -> th.Tensor:
+            seen = self._change(self._show(observations))
+            return th.as_tensor(np.asarray(seen)).to(self._like).flatten(1)
+
+        found = grid_actions(network, features, game, seat)
+        if found is None:
+            return None
+
+        def actions(grid: Grid) -> IntArray:
+            with _evaluation_mode(self._module):
+                return found(grid)
+
+        return actions
 
     def _outputs(self, seen: th.Tensor) -> Any:
         """Call the module in evaluation mode."""

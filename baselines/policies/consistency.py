@@ -56,19 +56,49 @@ def check_again(
     Raises:
         ValueError: if the evidence for a state differs by more than rounding.
     """
-    (states, said, batch), (game, seat, name) = first, player
+    states, said, batch = first
     most = rounding * _largest(said)
-    for rows in _pieces(game, states, batch):
-        now = _ask_again(ask, states[rows], name)
-        wrong = _differing(said[rows], now, most, game.num_actions)
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            seen = game.observe(states[rows[row]][None], seat)[0].tolist()
-            before, after = _shown(said[rows[row]], now[row])
-            raise InputError(
-                f"policy must answer alike to an observation every time, and {name} says {before} "
-                f"at {seen} in a batch of {batch} and {after} in one of {len(rows)}: {_WHY}"
-            )
+    for rows in _pieces(player[0], states, batch):
+        _compare(ask, (states[rows], said[rows], batch), player, most)
+
+
+def compare_again(
+    ask: Ask,
+    first: tuple[IntArray, npt.NDArray[Any], int],
+    player: tuple[Game, int, str],
+    rounding: float = ROUNDING,
+) -> None:
+    """Call a policy again with states in one batch, and compare.
+
+    Args:
+        ask: as of ``check_again``.
+        first: as of ``check_again``.
+        player: as of ``check_again``.
+        rounding: as of ``check_again``.
+
+    Raises:
+        ValueError: if the evidence for a state differs by more than rounding.
+    """
+    _compare(ask, first, player, rounding * _largest(first[1]))
+
+
+def _compare(
+    ask: Ask,
+    first: tuple[IntArray, npt.NDArray[Any], int],
+    player: tuple[Game, int, str],
+    most: float,
+) -> None:
+    (states, said, batch), (game, seat, name) = first, player
+    now = _ask_again(ask, states, name)
+    wrong = _differing(said, now, most, game.num_actions)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        seen = game.observe(states[[row]], seat)[0].tolist()
+        before, after = _shown(said[row], now[row])
+        raise InputError(
+            f"policy must answer alike to an observation every time, and {name} says {before} "
+            f"at {seen} in a batch of {batch} and {after} in one of {len(states)}: {_WHY}"
+        )
 
 
 def as_law(answer: npt.NDArray[Any], num_actions: int) -> npt.NDArray[Any]:

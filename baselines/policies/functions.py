@@ -17,12 +17,13 @@ import numpy.typing as npt
 
 from ...core import Arithmetic, Array, BoolArray, Game, IntArray, frozen
 from ...core.identity import once_a_game
-from ...core.positions import first_actions, states_of
+from ...core.positions import first_actions, has_few_states, states_of
+from .called import Call, CalledPolicy
 from .checks import PolicyCheck
 from .consistency import ROUNDING, SAMPLE, SHARE, Marks, as_law, check_again, sample_of
 from .kinds import DeterministicPolicy, Policy, PolicyFunction
 from .preferences import NetworkPolicy
-from .tables import TableBuilder, as_numbers, batch_size, batches
+from .tables import TableBuilder, batch_size, batches
 
 LAWS = 2**27  # bytes of a table of laws that may be stored: calling a network again takes longer
 LARGE = 2**17  # states of a game in which networks are called when they are needed
@@ -40,6 +41,8 @@ def function_policy(function: PolicyFunction, check: PolicyCheck, lazy: bool = F
         ValueError: as ``check`` does, or if the function gives something else when it is called
             again.
     """
+    if not has_few_states(check.game):
+        return CalledPolicy(function, check)
     large = lazy and check.shape[0] > LARGE
     if large and isinstance(function, NetworkPolicy) and function.is_lazy:
         return LazyPolicy(function, check)
@@ -48,7 +51,7 @@ def function_policy(function: PolicyFunction, check: PolicyCheck, lazy: bool = F
 
 def _called_everywhere(function: PolicyFunction, check: PolicyCheck) -> Policy:
     """Call a function with all states of its seat, and with a sample of them again."""
-    call = _Call(function, check)
+    call = Call(function, check)
     game, states = check.game, states_of(check.game, check.seat)
     player = (game, check.seat, check.name)
     rows = TableBuilder(check, with_laws=8 * game.num_states * game.num_actions <= LAWS)
@@ -81,23 +84,6 @@ def _joined(evidence: list[npt.NDArray[Any]], num_actions: int) -> npt.NDArray[A
     return np.concatenate(evidence)
 
 
-class _Call:
-    """Calls a function with the observations and masks of states."""
-
-    def __init__(self, function: PolicyFunction, check: PolicyCheck) -> None:
-        self._function, self._game, self._seat = function, check.game, check.seat
-
-    def __call__(
-        self, states: IntArray, again: bool = False
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Return actions or laws, and the evidence: preferences, if the function has any."""
-        seen = self._game.observe(states, self._seat), self._game.mask(states)
-        if isinstance(self._function, NetworkPolicy):
-            return self._function.tell(*seen, again=again)
-        given = as_numbers(self._function(*seen), "policy")
-        return given, given.astype(np.float64) if given.ndim == 2 else given
-
-
 class FunctionPolicy(Policy):
     """A function whose table would be too large: it is called whenever a sweep needs laws.
 
@@ -107,7 +93,7 @@ class FunctionPolicy(Policy):
         marks: marks of the first results, with which later results are compared.
     """
 
-    def __init__(self, call: _Call, check: PolicyCheck, marks: Marks) -> None:
+    def __init__(self, call: Call, check: PolicyCheck, marks: Marks) -> None:
         self.shape = check.shape
         self._call, self._check, self._marks = call, check, marks
 
@@ -230,7 +216,7 @@ class PartialTable:
 
     def __init__(self, network: NetworkPolicy, check: PolicyCheck) -> None:
         self._network, self._check = network, check
-        self._call = _Call(network, check)
+        self._call = Call(network, check)
         self._actions = np.full(check.shape[0], -1, np.min_scalar_type(-check.shape[1]))
         self._sample: list[IntArray] = []
         self._evidence: list[npt.NDArray[Any]] = []

@@ -23,6 +23,7 @@ from ...core import (
     InverseLaws,
     frozen,
 )
+from ...core.tour import Choices, Grid
 from ...core.types import Fold
 
 #: A policy on observations: (observations (state, component), masks (state, action)) to
@@ -51,7 +52,7 @@ class Policy(ABC):
 
     shape: tuple[int, int]
     is_table: ClassVar[bool] = False
-    is_deterministic: ClassVar[bool] = False
+    is_deterministic: bool = False
     is_lazy: ClassVar[bool] = False
     fold: ClassVar[Fold | None] = None
     has_memory: ClassVar[bool] = False
@@ -87,6 +88,16 @@ class Policy(ABC):
         """Return the likeliest action in each state, shape (state,)."""
         actions: IntArray = self.probabilities(states).argmax(axis=1)
         return actions
+
+    def choices(self, grid: Grid, met: BoolArray) -> Choices:
+        """Return the actions, with their chances, of the states of a grid that are met."""
+        places = np.flatnonzero(met)
+        states = grid.states.ravel()[places]
+        if self.is_deterministic:
+            return Choices.certain(met, self.likeliest(states))
+        law = self.probabilities(states)
+        rows, actions = np.nonzero(law)
+        return Choices(places[rows], actions, law[rows, actions])
 
     def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw an action in each state."""

@@ -2,14 +2,18 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from ...core import BoolArray, FloatArray, InputError, IntArray
+from ...core import BoolArray, FloatArray, Game, InputError, IntArray
+from ...core.tour import Grid
 from .consistency import ROUNDING
 from .tables import as_numbers
+
+#: Gives the entry of ``Grid.actions`` that a network takes in each state, shape (row, column).
+GridActions: TypeAlias = Callable[[Grid], IntArray]
 
 
 class NetworkPolicy(ABC):
@@ -41,6 +45,12 @@ class NetworkPolicy(ABC):
 
     def confirm(self, preferences: npt.NDArray[Any], observations: IntArray) -> None:  # noqa: B027
         """Raise an error if the model itself acts differently; by default nothing is checked."""
+
+    def grid_actions(self, game: Game, seat: int) -> GridActions | None:  # noqa: B027
+        """Give a faster way to the actions of a grid of states; None if there is none.
+
+        It is asked for only if the policy is deterministic and masked.
+        """
 
     def follow(
         self, preferences: npt.NDArray[Any], observations: IntArray, legal: BoolArray

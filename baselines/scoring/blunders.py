@@ -6,6 +6,7 @@ import numpy as np
 
 from ...core import FLOATS, FloatArray, Game, IntArray, Stage, Values
 from ...core.presentation import present
+from ...core.tour import Decisions
 from ..policies.kinds import Policy
 from ..solving.evaluation import Solution
 from ..solving.induction import visit_action_values
@@ -38,16 +39,10 @@ class Blunder:
     words: str
 
 
-@dataclass(frozen=True)
-class Mistakes:
-    """All pairs of a state and a costly action of the agent, in the order of the states."""
+class Mistakes(Decisions):
+    """Pairs of a state and a costly action of the agent, in the order of the states."""
 
-    states: IntArray
-    actions: IntArray
-    values: FloatArray  # of the action
-    best: FloatArray  # of the best action in the state
-    chances: FloatArray  # probability that the agent does the action in the state
-    occupancy: FloatArray  # probability that a game meets the state and the agent does the action
+    __slots__ = ()
 
     def at(self, states: IntArray) -> tuple[IntArray, IntArray]:
         """List the mistakes in some states: index into ``states``, and action."""
@@ -56,11 +51,6 @@ class Mistakes:
         places = np.repeat(np.arange(len(states)), counts)
         nth = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
         return places, self.actions[first[places] + nth]
-
-    @property
-    def costs(self) -> FloatArray:
-        """Expected payoff that each mistake costs, shape (mistake,)."""
-        return self.occupancy * (self.best - self.values)
 
     def costliest(self, solution: Solution, count: int | None) -> list[Blunder]:
         """List the costliest mistakes as blunders, costliest first."""

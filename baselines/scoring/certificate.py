@@ -34,7 +34,8 @@ from ..policies.checks import SUM_TOLERANCE
 from ..policies.kinds import PolicyFunction
 from ..policies.names import is_policy_name
 from ..task import Task
-from .score import Score, score
+from .exact import score
+from .score import Score
 
 FORMAT = "exactdice policy certificate 1"
 MEMBERS = ("policy", "claims", "sha256")

@@ -20,17 +20,15 @@ import numpy as np
 from ...core import FLOATS, FloatArray, IntArray, Stage, frozen
 from ...core.positions import states_of
 from ...core.sweeps import pays_early
-from ..cache import cached
 from ..policies.checks import SUM_TOLERANCE
-from ..policies.door import label
 from ..policies.kinds import Policy
 from ..solving.occupancy import Outcomes, outcomes, play
 from ..solving.reach import where_met
-from ..solving.solver import evaluate, evaluate_where_met, solve
+from ..solving.solver import evaluate, solve
 from ..solving.variance import variance_of_law
 from ..task import Task
 from .blunders import Blunder, Mistakes, mistakes
-from .figure import FIGURES, LOGGED, nines
+from .figure import FIGURES, nines
 
 
 class ImpossibleScoreError(ArithmeticError):
@@ -172,6 +170,20 @@ class Score:
         beaten = solve(Task(game, 1 - seat, {seat: self.agent})).value_before_play
         return max(float(beaten - worth), 0.0)  # negative by rounding only
 
+    @property
+    def regrets(self) -> Mapping[str, Mapping[str, float]]:
+        """The regret in parts: by a word for the division, then by the name of the part.
+
+        The parts of each division, such as ``regrets["round"]``, sum to the regret. Games that say
+        nothing of their parts have none.
+        """
+        return {}
+
+    @property
+    def counts(self) -> Mapping[str, Mapping[str, tuple[float, float]]]:
+        """Expected numbers, of the agent and of optimal play: by what is counted, then by name."""
+        return {}
+
     def blunders(self, count: int | None = 10) -> list[Blunder]:
         """List the costliest decisions, costliest first.
 
@@ -210,6 +222,7 @@ class Score:
             "opponents": {str(seat): name for seat, name in self.task.labels.items()},
             **{name: getattr(self, name) for name, *_ in FIGURES},
             "outcomes": law and {str(payoff): chance for payoff, chance in law.items()},
+            **({"regrets": self.regrets, "counts": self.counts} if self.regrets else {}),
         }
 
 
@@ -220,80 +233,3 @@ def _why_impossible(agent: Policy, task: Task) -> str:
     if wrong.any():
         return f"its probabilities in state {states[np.argmax(wrong)]} are not a law"
     return "this is a bug of exactdice, please report it"
-
-
-def score(
-    policy: Any,
-    env: Any,
-    *,
-    deterministic: bool = True,
-    masked: bool = True,
-    observations: Any = None,
-    name: str | None = None,
-) -> Score:
-    """Score an agent or policy exactly, by computation over every state.
-
-    Args:
-        policy: whatever ``as_policy`` takes: a model, a name, a table, a callable, a path.
-        env: an environment of this project, or a ``Task``. Its opponents matter, its reward
-            mode does not.
-        deterministic: for models, whether they take their likeliest action or draw from their law.
-        masked: whether it must act legally; if not, an illegal action gets the worst payoff.
-        observations: changes observations before a model gets them (see ``as_policy``).
-        name: name of the policy, for people.
-
-    Raises:
-        ValueError: if the policy does not fit the game or cannot be scored exactly.
-    """
-    found = evaluate_where_met(policy, env, deterministic, masked, observations)
-    task = found.task
-    return Score(
-        policy=name or label(policy),
-        deterministic=found.policy.is_deterministic,
-        masked=masked,
-        task=task,
-        value=float(found.value),
-        optimum=float(solve(task).value),
-        random=random_value(task),
-        agent=found.policy,
-        error_bound=found.error_bound,
-    )
-
-
-def exact_evaluation(
-    policy: Any,
-    env: Any,
-    *,
-    deterministic: bool = True,
-    masked: bool = True,
-    observations: Any = None,
-) -> dict[str, float]:
-    """Give the exact figures of an agent that is learning, for a training loop to log.
-
-    A call takes one pass through the network and one sweep over the game. Results that do not
-    depend on the agent, such as the optimum, are computed at the first call and cached.
-
-    Args:
-        policy: whatever ``score`` takes, such as a model of stable-baselines3, or a torch module
-            that gives a preference (a logit or an action value) for each action.
-        env: as for ``score``. It is not played, so that training may go on in it.
-        deterministic: see ``score``.
-        masked: see ``score``. An agent that is trained without masks plays with ``masked=False``.
-        observations: see ``score``.
-
-    Returns:
-        "value", "regret" and "normalized" (see ``Score``).
-
-    Raises:
-        ValueError: if the policy does not fit the game or cannot be scored exactly.
-    """
-    result = score(
-        policy, env, deterministic=deterministic, masked=masked, observations=observations
-    )
-    return {name: getattr(result, name) for name in LOGGED}
-
-
-@cached
-def random_value(task: Task) -> float:
-    """Compute the value of the uniform policy over legal actions."""
-    return float(evaluate("random", task).value)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...core import Arithmetic, Array, BoolArray, InputError, IntArray, Stage, Values, frozen
+from ...core.expected import expected_values
 from ...core.sizes import check_array
-from ...core.sweeps import expected_values, pays_early, sweeps_of
+from ...core.sweeps import pays_early, sweeps_of
 from ...core.types import Start
 from ..policies.kinds import DeterministicPolicy, Policy
 from ..task import Task, first_law, initial_law

@@ -85,10 +85,10 @@ def evaluate(
     return Evaluation(task, agent, swept.values, arithmetic, swept.error_bound, read=read)
 
 
-def evaluate_where_met(
+def read_agent(
     policy: PolicyLike, env: Any, deterministic: bool, masked: bool, observations: Any
-) -> Evaluation:
-    """Compute the value of a policy in the positions that the agent can meet, and in no others.
+) -> tuple[Policy, Task]:
+    """Read a policy for its score: a network is called in a large game when it is needed.
 
     Args:
         policy: whatever ``as_policy`` takes, as all other arguments.
@@ -99,7 +99,11 @@ def evaluate_where_met(
     """
     task, sight = task_and_sight(env)
     reading = Reading(deterministic, masked, sight, observations, lazy=True)
-    agent = _agent(policy, task, FLOATS, reading)
+    return _agent(policy, task, FLOATS, reading), task
+
+
+def evaluate_where_met(agent: Policy, task: Task) -> Evaluation:
+    """Compute the value of a policy in the positions that the agent can meet, and in no others."""
     played = where_met(agent, task) if agent.is_lazy else agent
     swept = _swept(played, task, FLOATS)
     return Evaluation(task, agent, swept.values, FLOATS, swept.error_bound)

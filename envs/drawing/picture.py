@@ -18,7 +18,7 @@ LOWEST, HIGHEST = 36, 64  # least and largest height of a row
 LINE = 22  # height of a line of the foot
 PAPER, INK, FAINT, PALE = "#faf8f3", "#1b1f24", "#6b7280", "#e3e0d8"
 PLAYERS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-WOOD, LIT, SPECIAL = "#e8c07d", "#f0e442", "#0072b2"
+WOOD, LIT, SPECIAL, CLOSED = "#e8c07d", "#f0e442", "#0072b2", "#5f5b50"
 LETTER = 8.3  # width of a letter in the foot
 EASY, LARGEST = 44, 46  # wanted width of a die or a tile, and its largest side
 NAMED, WORD = 1.5, 8  # width of a tile with a name, relative to its height; letters in a line
@@ -136,8 +136,10 @@ def _head(scene: Scene, page: Page) -> Iterator[Shape]:
     width = 16 + 8.4 * len(words)
     left = page.width - MARGIN - width
     yield from _title(scene.title, left - 2 * MARGIN)
-    yield Box(left, 11, width, 30, INK if scene.ended else colour(scene.seat), radius=15)
-    yield Text(left + width / 2, 26, words, 15, "#ffffff", "middle")
+    # The colour is the edge: white words on it would have too little contrast.
+    fill, line, ink = (INK, INK, "#ffffff") if scene.ended else ("#ffffff", colour(scene.seat), INK)
+    yield Box(left, 11, width, 30, fill, line, radius=15, thick=3)
+    yield Text(left + width / 2, 26, words, 15, ink, "middle")
 
 
 def _title(title: str, room: float) -> Iterator[Shape]:
@@ -221,27 +223,25 @@ def _die(die: Die, x: float, y: float, side: float, taken: bool) -> Iterator[Sha
         yield Text(x + side - 4, y + 3, "0", 12, "#ffffff", "middle")
 
 
-def _tile(
-    tile: Tile, x: float, y: float, side: float, width: float, taken: bool
-) -> Iterator[Shape]:
+def _tile(tile: Tile, x: float, y: float, side: float, wide: float, taken: bool) -> Iterator[Shape]:
     if tile.is_open:
         fill, line, ink = (LIT if taken else WOOD), INK, INK
     else:
-        fill, line, ink = PALE, PALE, "#a8a396"
-    yield Box(x, y, width, side, fill, line, side / 8, 3 if taken else 1.5, tile.part)
+        fill, line, ink = PALE, PALE, CLOSED
+    yield Box(x, y, wide, side, fill, line, side / 8, 3 if taken else 1.5, tile.part)
     lines = textwrap.wrap(tile.name, WORD) or [str(tile.number)]
-    size = (width - 6) / (0.55 * WORD) if tile.name else side / 2
+    size = (wide - 6) / (0.55 * WORD) if tile.name else side / 2
     for number, words in enumerate(lines):
         middle = y + side / 2 + (number - (len(lines) - 1) / 2) * size * 1.15
-        yield Text(x + width / 2, middle, words, size, ink, "middle", tile.part)
+        yield Text(x + wide / 2, middle, words, size, ink, "middle", tile.part)
     if not tile.is_open:
-        yield Box(x + width / 5, y + side / 2 - 1, width * 3 / 5, 2, ink)
+        yield Box(x + wide / 5, y + side / 2 - 1, wide * 3 / 5, 2, ink)
 
 
 def _gauge(gauge: Gauge, row: Row, x: float, middle: float, room: float) -> Iterator[Shape]:
     width, height = room - 84, 22
     yield Box(x, middle - height / 2, width, height, PALE, radius=height / 2)
-    filled = max(height, width * gauge.points / gauge.limit)
+    filled = min(width, max(height, width * gauge.points / gauge.limit))
     if gauge.points:
         yield Box(x, middle - height / 2, filled, height, colour(row.seat or 0), radius=height / 2)
     yield Text(x + width + 12, middle, f"{gauge.points} of {gauge.limit}", 15)

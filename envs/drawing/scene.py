@@ -8,10 +8,8 @@ import numpy as np
 from ...baselines import Task
 from ...core import Die, Game, IntArray, Row
 from ...core.presentation import present
-from ...core.words import to_you
+from ...core.words import said_of
 from ..engine.lanes import Played
-
-YOU = "you"  # name of the person who plays
 
 
 @dataclass(frozen=True)
@@ -25,6 +23,7 @@ class Event:
             shows them.
         taken: numbers of the dice that the move took (``Die.part``).
         words: the move in words.
+        decided: a sentence on what the move has decided, and why; empty if it decided nothing.
     """
 
     who: str
@@ -32,6 +31,7 @@ class Event:
     dice: tuple[Die, ...]
     taken: tuple[int, ...]
     words: str
+    decided: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,12 @@ class Scene:
     @property
     def words(self) -> str:
         """The scene as lines of text: the moves, and then the position or the result."""
-        moves = [f"{event.who}, {event.position}: {event.words}" for event in self.events]
+        moves = [
+            ". ".join(
+                filter(None, (f"{event.who}, {event.position}: {event.words}", event.decided))
+            )
+            for event in self.events
+        ]
         now = f"game over: {self.ended}" if self.ended else f"{self.mover}, {self.position}"
         return "\n".join([*moves, now])
 
@@ -100,14 +105,19 @@ def film(
         state: state in which this player is or was to move.
         names: names of the players, by seat.
         ended: the result in words; empty while the game goes on. After the end the last scene is
-            the scene of the last move, as no position follows it.
+            the board that the last move has left.
     """
     events = [event_of(game, move, names) for move in played]
     scenes = [
         scene_at(game, move.seat, move.state, names, events[: number + 1], move.action)
         for number, move in enumerate(played)
     ]
-    now = scenes.pop() if ended and scenes else scene_at(game, seat, state, names, events)
+    now = scene_at(game, seat, state, names, events)
+    if ended and played:
+        *_, last = played
+        seen = _seen(game, last.seat, last.state)
+        board = present(game).settled(last.seat, seen, last.action, last.outcome, names)
+        now = replace(scenes[-1], rows=board, taken=())
     return [*scenes, replace(now, ended=ended)]
 
 
@@ -121,8 +131,9 @@ def event_of(game: Game, move: Played, names: Sequence[str]) -> Event:
         rolled = ([piece for piece in pieces if isinstance(piece, Die)] for pieces in own)
         dice = tuple(next(filter(None, rolled), ()))
     taken, who = shown.parts(seen, move.action), names[move.seat]
-    words = _said_of(who, shown.tell(seen, move.action, move.outcome))
-    return Event(who, shown.describe(seen), dice, taken, words)
+    words = said_of(who, shown.tell(seen, move.action, move.outcome))
+    decided = shown.decided(move.seat, seen, move.action, move.outcome, names)
+    return Event(who, shown.describe(seen), dice, taken, words, decided)
 
 
 def ending(task: Task, payoff: float, names: Sequence[str]) -> str:
@@ -130,14 +141,10 @@ def ending(task: Task, payoff: float, names: Sequence[str]) -> str:
     agent, game = names[task.seat], task.game
     if game.num_players > 1 and game.payoff_range == (0.0, 1.0):
         if payoff == 1:
-            return f"{agent} {_said_of(agent, 'wins')}"
+            return f"{agent} {said_of(agent, 'wins')}"
         if payoff == 0:
-            return f"{agent} {_said_of(agent, 'loses')}"
-    return f"{agent} {_said_of(agent, 'gets')} {payoff:g}"
-
-
-def _said_of(who: str, does: str) -> str:
-    return to_you(does) if who == YOU else does
+            return f"{agent} {said_of(agent, 'loses')}"
+    return f"{agent} {said_of(agent, 'gets')} {payoff:g}"
 
 
 def _seen(game: Game, seat: int, state: int) -> IntArray:

@@ -16,9 +16,9 @@ from ...baselines.cache import cached
 from ...baselines.solving.induction import visit_action_values
 from ...baselines.solving.players import with_illegal
 from ...core import FLOATS, BoolArray, FloatArray, IntArray, Stage, Values, at_least, frozen, one_of
+from ...core.expected import expected_values
 from ...core.positions import are_legal, states_of
 from ...core.sizes import check_memory
-from ...core.sweeps import expected_values
 from ..api.encoding import Encoding, EncodingName, Features
 from .lanes import Lanes, Played
 from .rule_lanes import RuleLanes
@@ -82,11 +82,11 @@ class Engine:
         at_least("num_envs", num_lanes, 1)
         check_memory("num_envs", num_lanes, self.lane_bytes())
         self._lanes = _make_lanes(task, num_lanes, self.encoding, tables)
-        if reward != "outcome":
-            self._values = _values(task)
         self._rows = self._advantages = None
         if reward == "regret" and 8 * self.game.num_states * self.game.num_actions <= ADVANTAGES:
             self._rows, self._advantages = advantages(task)
+        elif reward != "outcome":
+            self._values = _values(task, reward, num_lanes)
 
     def _potential(self, states: IntArray) -> FloatArray:
         """Give the optimal value of some of the agent's states, shape (state,)."""
@@ -233,10 +233,14 @@ class Engine:
         return payoffs + later - self._potential(before)
 
 
-def _values(task: Task) -> Values:
+def _values(task: Task, reward: RewardMode, num_lanes: int) -> Values:
     """Give the optimal values as a table or, of a large game, whenever they are asked for."""
-    found = solve(task)
-    return found.found if 8 * task.game.num_states > ADVANTAGES else Values(found.values)
+    found, large = solve(task), 8 * task.game.num_states > ADVANTAGES
+    if large or reward == "regret":
+        recent = found.found.recent(num_lanes)
+        if recent is not None:
+            return recent
+    return found.found if large else Values(found.values)
 
 
 @cached

@@ -37,6 +37,7 @@ class RuleLanes(Lanes):
         self._policies = dict(task.policies)
         self._states, self._totals = np.zeros(num_lanes, dtype=np.int64), np.zeros(num_lanes)
         self._most_moves = np.inf if self._game.has_cycles else len(self._game.stages())
+        self._mask: BoolArray | None = None  # of the present states, once it is asked for
         self._starts, chances = self._game.initial_law()
         self._start_law = InverseLaws(chances.astype(np.float64)[None])
 
@@ -47,7 +48,7 @@ class RuleLanes(Lanes):
     def go_to(self, states: IntArray) -> None:
         """Put the lanes into states."""
         self._begin(slice(None))
-        self._states[:] = states
+        self._states[:], self._mask = states, None
 
     def observations(self) -> Features:
         """Encode the observations of the states."""
@@ -55,7 +56,13 @@ class RuleLanes(Lanes):
 
     def masks(self) -> BoolArray:
         """Read the legal actions from the rules."""
-        return self._game.mask(self._states)
+        return self._legal().copy()
+
+    def _legal(self) -> BoolArray:
+        """Give the legal actions, which a step asks for after ``masks`` has."""
+        if self._mask is None:
+            self._mask = self._game.mask(self._states)
+        return self._mask
 
     def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
         """Begin new games; a game that ends before the agent's first move begins again."""
@@ -76,7 +83,7 @@ class RuleLanes(Lanes):
     def move(self, lanes: IntArray, actions: IntArray, rng: np.random.Generator) -> Ends:
         """Make moves."""
         seat, before = self._task.seat, self._states[lanes]
-        legal = self._game.mask(before)[np.arange(len(lanes)), actions]
+        legal = self._legal()[lanes, actions]
         payoffs = np.full(len(lanes), self._game.payoff_range[0])
         over = np.ones(len(lanes), dtype=bool)
         self.played.clear()
@@ -111,7 +118,7 @@ class RuleLanes(Lanes):
             seats[waiting], states[waiting] = move.seats, move.states
             payoffs[waiting] += move.payoffs[:, self._task.seat]
             over[waiting] = move.over[:, self._task.seat]
-        self._states[lanes[~over]] = states[~over]
+        self._states[lanes[~over]], self._mask = states[~over], None
         return payoffs, over
 
     def _answer(

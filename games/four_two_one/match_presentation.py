@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 from typing_extensions import override
 
 from ...core.board import Row, Tokens
 from ...core.layout import Layout
 from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
-from ...core.words import ordinal, plural, spelled, up_to
+from ...core.words import ordinal, plural, said_of, sentence, spelled, up_to
 from .match import FourTwoOneMatch
 from .presentation import FourTwoOnePresentation, in_words, ranking_rule, turn_rules, worth_rule
+from .ranking import Combination
 
 #: The player who begins the next round, by the value of the keyword ``starter``.
 STARTERS = {
@@ -98,6 +100,13 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
             to_beat = f", {self.rounds[0].describe_rank(rank)} in {casts} to beat"
         return f"{phase}, {own} {plural(own, 'token')} to {other}, {cast_now}{to_beat}"
 
+    @override
+    def look_at(self, observation: IntArray) -> str:
+        pot = int(observation[0])
+        at_stake = f"{pot} in the pot" if pot else "tokens go from the winner to the loser"
+        turn = self.rounds[0 if pot else 1].look_at(observation[3:])
+        return f"{turn} At stake: {at_stake}."
+
     # ------------------------------------------------------------------ moves
 
     @override
@@ -115,6 +124,46 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
     # ------------------------------------------------------------------ the board and the maps
 
     @override
+    def decided(
+        self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
+    ) -> str:
+        turn, result = self.rounds[0], self.rounds[0].result_of(observation[3:], action)
+        if result is None or not int(observation[-2]):
+            return ""
+        said = turn.compared(seat, observation[3:], result, names)
+        gained, lost = self._handed(observation, result)
+        if not gained.any():
+            return sentence(f"{said}: the round is played again")
+        if "equals" in said:
+            said += ", which was cast first"
+        taker = int(gained.argmax())
+        who, tokens = names[(seat + taker) % 2], int(gained[taker])
+        whence = f" from {names[(seat + 1 - taker) % 2]}" if lost.sum() == tokens else ""
+        many = f"{tokens} {plural(tokens, 'token')}{whence}"
+        return sentence(f"{said}: {who} {said_of(who, 'takes')} {many}")
+
+    def _handed(self, observation: IntArray, result: Combination) -> tuple[IntArray, IntArray]:
+        """Return the tokens that change hands at the end of a round.
+
+        Args:
+            observation: the observation of the player who casts last.
+            result: the combination of that player.
+
+        Returns:
+            Tokens that this player and the other player get, and tokens that they give.
+        """
+        pot, own, other = (int(tokens) for tokens in observation[:3])
+        game = self.game.phases[0 if pot else 1].round
+        assert game.ranks is not None
+        place = game.combinations.index(result), int(np.argmax(game.ranks == observation[-1]))
+        of_first = np.array([[pot, other, own]])
+        from_pot, from_winner = (int(each[0][place]) for each in self.game.handed(game, of_first))
+        wins = int(self.game.follower_wins_round(game)[place])
+        gained, given = np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
+        gained[wins], given[1 - wins] = from_pot + from_winner, from_winner
+        return gained, given
+
+    @override
     def layout(self, observations: IntArray) -> Layout:
         return Layout(
             x_label="own tokens",
@@ -126,13 +175,31 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
     @override
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
         pot, own, other = (int(tokens) for tokens in observation[:3])
-        held = (own, other) if seat == 0 else (other, own)
-        tokens = [Row("pot", (Tokens(pot, self.game.tokens),))]
-        tokens += [
-            Row(name, (Tokens(held[player], self.game.tokens),), player)
+        tokens = self._token_rows(seat, pot, (own, other), names)
+        return (*tokens, *self.rounds[0 if pot else 1].board(seat, observation[3:], names))
+
+    def _token_rows(
+        self, seat: int, pot: int, held: Sequence[int], names: Sequence[str]
+    ) -> list[Row]:
+        """Return the rows of the pot and of the tokens of the player to move and the other."""
+        most = self.game.tokens
+        rows = [Row("pot", (Tokens(pot, most),))]
+        return rows + [
+            Row(name, (Tokens(held[(player - seat) % 2], most),), player)
             for player, name in enumerate(names)
         ]
-        return (*tokens, *self.rounds[0 if pot else 1].board(seat, observation[3:], names))
+
+    @override
+    def settled(
+        self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
+    ) -> tuple[Row, ...]:
+        result = self.rounds[0].result_of(observation[3:], action)
+        assert result is not None  # the last move ends a round
+        gained, given = self._handed(observation, result)
+        held = observation[1:3] + gained - given
+        pot = int(observation[:3].sum() - held.sum())
+        tokens = self._token_rows(seat, pot, held.tolist(), names)
+        return (*tokens, *self.rounds[0].settled(seat, observation[3:], action, outcome, names))
 
     @override
     def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:

@@ -12,7 +12,18 @@ from ...core.layout import Layout
 from ...core.positions import states_of
 from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
-from ...core.words import dice_words, either, listed, ordinal, plural, spelled, times, up_to
+from ...core.words import (
+    dice_words,
+    either,
+    listed,
+    ordinal,
+    plural,
+    sentence,
+    spelled,
+    times,
+    up_to,
+    whose,
+)
 from .game import FourTwoOne
 from .layout import layout
 from .ranking import Combination
@@ -101,6 +112,16 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
         aside, cast = observation[:split], observation[split:end]
         return [int(face) for face in aside if face], [int(face) for face in cast if face]
 
+    @override
+    def look_at(self, observation: IntArray) -> str:
+        made, *known = (int(number) for number in observation[2 * self.game.dice - 1 :])
+        imposed = known[0] if known else 0
+        left = (imposed or self.game.duration or self.game.casts) - made
+        casts = f"{spelled(left)} {plural(left, 'cast')} {plural(left, 'is', 'are')} left"
+        if imposed:
+            return f"{casts.capitalize()} to beat {self.describe_rank(known[1])}."
+        return f"{casts.capitalize()}. What is sure now, and what can the other dice become?"
+
     # ------------------------------------------------------------------ moves
 
     @override
@@ -118,12 +139,54 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
 
     @override
     def tell(self, observation: IntArray, action: int, outcome: int) -> str:
-        move = self.describe_move(observation, action)
-        result = [*self._faces(observation)[0], *self._taken(observation, action)]
-        if len(result) < self.game.dice:
+        move, result = self.describe_move(observation, action), self.result_of(observation, action)
+        if result is None:
             return move
         made = int(observation[2 * self.game.dice - 1])
         return f"{move}: {in_words(result)} in {spelled(made)} {plural(made, 'cast')}"
+
+    def result_of(self, observation: IntArray, action: int) -> Combination | None:
+        """Return the combination of a turn after the move that ends it, None after any other."""
+        result = [*self._faces(observation)[0], *self._taken(observation, action)]
+        return tuple(sorted(result)) if len(result) == self.game.dice else None
+
+    @override
+    def decided(
+        self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
+    ) -> str:
+        result = self.result_of(observation, action)
+        if result is None:
+            return ""
+        if self.game.num_players == 1:
+            state = self.game.encode(observation[None])
+            move = self.game.advance(
+                np.array([seat]), state, np.array([action]), np.array([outcome])
+            )
+            return sentence(f"{in_words(result)} pays {move.payoffs[0, 0]:g}")
+        compared = self.compared(seat, observation, result, names)
+        if not compared or not self._equals(observation, result):
+            return sentence(compared) if compared else ""
+        return sentence(f"{compared}: {TIES[self.game.tie]}")
+
+    def compared(
+        self, seat: int, observation: IntArray, result: Combination, names: Sequence[str]
+    ) -> str:
+        """Compare the combinations of a set; empty if there is none to beat yet."""
+        casts, rank = (int(number) for number in observation[-2:])
+        if not casts:
+            return ""
+        mine = f"{whose(names[seat])} {in_words(result)}"
+        theirs = f"{whose(names[1 - seat])} {self.describe_rank(rank)}"
+        if self._equals(observation, result):
+            return f"{mine} equals {theirs}"
+        return f"{mine} beats {theirs}" if self._rank(result) > rank else f"{theirs} beats {mine}"
+
+    def _equals(self, observation: IntArray, result: Combination) -> bool:
+        return self._rank(result) == int(observation[-1])
+
+    def _rank(self, result: Combination) -> int:
+        assert self.game.ranks is not None
+        return int(self.game.ranks[self.game.combinations.index(result)])
 
     def _taken(self, observation: IntArray, action: int) -> list[int]:
         """Return the faces that an action takes; dice that were not cast are left out."""
@@ -149,6 +212,18 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
         if known and known[0]:
             rows.append(Row("to beat", dice_of(self._combination(known[1])[::-1])))
         return tuple(rows)
+
+    @override
+    def settled(
+        self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
+    ) -> tuple[Row, ...]:
+        result = self.result_of(observation, action)
+        assert result is not None  # the last move ends a turn
+        if self.game.num_players == 1:
+            return (Row("put aside", dice_of(result[::-1]), seat),)
+        to_beat = self._combination(int(observation[-1]))
+        rows = (Row(names[seat], dice_of(result[::-1]), seat),)
+        return (*rows, Row(names[1 - seat], dice_of(to_beat[::-1]), 1 - seat))
 
     @override
     def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:

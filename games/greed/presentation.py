@@ -9,7 +9,7 @@ from ...core.dice import dice_with_sum
 from ...core.layout import Layout
 from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
-from ...core.words import dice_words, plural
+from ...core.words import dice_words, plural, said_of, sentence, whose
 from .endings import BUST, HIGHER, TIES
 from .game import Greed
 from .layout import layout
@@ -53,6 +53,19 @@ class GreedPresentation(Presentation[Greed]):
         turn = ", the last turn as the other has stopped" if last else ""
         return f"{own} {plural(own, 'point')} to {other}{turn}"
 
+    @override
+    def look_at(self, observation: IntArray) -> str:
+        own, other, last = (int(number) for number in observation)
+        left, mean = self.game.max_score - own, (self.game.sides + 1) / 2
+        die = f"a die brings {mean:g} on average"
+        if last:
+            least = max(0, other - own)
+            return f"You need at least {least} points for a tie and at most {left}; {die}."
+        return (
+            f"{left} {plural(left, 'point is', 'points are')} left to the limit; {die}. If you "
+            "stop, the other player has one last turn."
+        )
+
     # ------------------------------------------------------------------ moves
 
     @override
@@ -76,13 +89,44 @@ class GreedPresentation(Presentation[Greed]):
     @override
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
         own, other, last = (int(number) for number in observation)
-        points = (own, other) if seat == 0 else (other, own)
-        scores = [
-            Row(names[player], (Gauge(points[player], self.game.max_score),), player)
-            for player in range(2)
-        ]
-        stopped = [Row("last turn", (Note(f"{names[1 - seat]} has stopped"),))] if last else []
+        scores = self._scores(seat, own, other, names)
+        who = names[1 - seat]
+        stopped = (
+            [Row("last turn", (Note(f"{who} {said_of(who, 'has')} stopped"),))] if last else []
+        )
         return (*scores, *stopped)
+
+    def _scores(self, seat: int, own: int, other: int, names: Sequence[str]) -> tuple[Row, ...]:
+        """Return a row for each player's score."""
+        points = (own, other) if seat == 0 else (other, own)
+        limit = self.game.max_score
+        return tuple(
+            Row(names[player], (Gauge(points[player], limit),), player) for player in range(2)
+        )
+
+    @override
+    def settled(
+        self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
+    ) -> tuple[Row, ...]:
+        own, other, _ = (int(number) for number in observation)
+        return self._scores(seat, own + outcome, other, names)
+
+    @override
+    def decided(
+        self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
+    ) -> str:
+        own, other, last = (int(number) for number in observation)
+        total, them, limit = own + outcome, names[1 - seat], self.game.max_score
+        mine, theirs = f"{whose(names[seat])} {total}", f"{whose(them)} {other}"
+        if total > limit:
+            return sentence(
+                f"{mine} is above {limit}: {names[seat]} {said_of(names[seat], 'is')} bust"
+            )
+        if not last:
+            return ""
+        if total == other:
+            return sentence(f"{mine} equals {theirs}: {TIES[self.game.tie].words}")
+        return sentence(f"{mine} beats {theirs}" if total > other else f"{theirs} beats {mine}")
 
     @override
     def shown(self, observation: IntArray, action: int, outcome: int) -> tuple[Die, ...]:

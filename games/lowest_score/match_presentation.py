@@ -8,7 +8,7 @@ from ...core.board import Note, Row, Tokens
 from ...core.layout import Layout
 from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
-from ...core.words import listed, plural, spelled
+from ...core.words import listed, plural, said_of, sentence, spelled, whose
 from .match import LowestScoreMatch
 from .presentation import LowestScorePresentation, to_come
 
@@ -68,6 +68,15 @@ class LowestScoreMatchPresentation(Presentation[LowestScoreMatch]):
         return f"{so_far}{turn}, {to_beat}, {to_come(after)}"
 
     @override
+    def look_at(self, observation: IntArray) -> str:
+        *_, best, _, _, _ = (int(number) for number in observation)
+        turn = self.round.look_at_turn(int(observation[0]))
+        if best == self.game.nothing:
+            return turn
+        beats = "equal or beat" if self.game.tie == "last" else "beat"
+        return f"{turn} The total to {beats} is {best}."
+
+    @override
     def describe_action(self, action: int) -> str:
         return self.round.describe_action(action)
 
@@ -80,25 +89,70 @@ class LowestScoreMatchPresentation(Presentation[LowestScoreMatch]):
         return self.round.tell(observation, action, outcome)
 
     @override
+    def decided(
+        self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
+    ) -> str:
+        total = self.round.total_after(observation, action)
+        *_, best, holder, after, _ = (int(number) for number in observation)
+        if total is None or best == self.game.nothing:
+            return ""
+        other = (seat + holder) % self.game.players
+        mine, theirs = f"{whose(names[seat])} {total}", f"{whose(names[other])} {best}"
+        takes_it = self._takes_it(total, best)
+        said = f"{mine} beats {theirs}" if takes_it else f"{mine} does not beat {theirs}"
+        if total == best:
+            said = f"{mine} equals {theirs}, and the {self.game.tie} to be rolled counts"
+        if after:
+            return sentence(said)
+        who = names[seat if takes_it else other]
+        return sentence(f"{said}: {who} {said_of(who, 'wins')} the round")
+
+    def _takes_it(self, total: int, best: int) -> bool:
+        """Say whether a total takes the lead from the best total so far."""
+        return total < best or (total == best and self.game.tie == "last")
+
+    @override
     def layout(self, observations: IntArray) -> Layout:
         return self.round.layout(observations)
 
     @override
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
         *_, best, holder, players_after, _ = (int(number) for number in observation)
-        wins = [
-            int(won)
-            for won in observation[1 + self.game.dice : 1 + self.game.dice + self.game.players]
-        ]
-        won = [
-            Row(name, (Tokens(wins[(player - seat) % self.game.players], self.game.wins),), player)
-            for player, name in enumerate(names)
-            if self.game.wins > 1
-        ]
+        won = self._rounds_won(self._wins(seat, observation), names)
         whose = names[(seat + holder) % self.game.players]
         to_beat = "nothing yet" if best == self.game.nothing else f"{best} of {whose}"
         known = Row("to beat", (Note(to_beat),)), Row("still to come", (Note(str(players_after)),))
         return (*won, *self.round.turn_board(seat, observation), *known)
+
+    def _wins(self, seat: int, observation: IntArray) -> list[int]:
+        """Return the rounds that each player has won, by seat."""
+        players, first = self.game.players, 1 + self.game.dice
+        return [int(observation[first + (player - seat) % players]) for player in range(players)]
+
+    def _rounds_won(self, wins: Sequence[int], names: Sequence[str]) -> list[Row]:
+        """Return a row for the rounds that each player has won."""
+        if self.game.wins == 1:
+            return []
+        return [
+            Row(name, (Tokens(wins[player], self.game.wins),), player)
+            for player, name in enumerate(names)
+        ]
+
+    @override
+    def settled(
+        self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
+    ) -> tuple[Row, ...]:
+        total = self.round.total_after(observation, action)
+        assert total is not None  # the last move ends a turn
+        *_, best, holder, _, _ = (int(number) for number in observation)
+        winner = (seat + holder) % self.game.players
+        if best == self.game.nothing or self._takes_it(total, best):
+            best, winner = total, seat
+        wins = self._wins(seat, observation)
+        wins[winner] += 1
+        turn = self.round.settled_turn(seat, observation, total)
+        lowest = Row("lowest total", (Note(f"{best} of {names[winner]}"),))
+        return (*self._rounds_won(wins, names), *turn, lowest)
 
     @override
     def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from ...core.board import Note, Row, dice_of
 from ...core.layout import Layout
 from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
-from ...core.words import dice_words, plural, spelled
+from ...core.words import dice_words, plural, sentence, spelled, whose
 from .game import LowestScore
 from .layout import layout
 
@@ -86,6 +86,20 @@ class LowestScorePresentation(Presentation[LowestScore]):
         """Return the faces rolled, in order of worth."""
         return [int(face) for face in observation[1 : 1 + self.game.dice] if face]
 
+    @override
+    def look_at(self, observation: IntArray) -> str:
+        kept, best = int(observation[0]), int(observation[1 + self.game.dice])
+        if self.game.objective == "score" or best > self.game.max_score:
+            return self.look_at_turn(kept)
+        return f"{self.look_at_turn(kept)} The total to equal or beat is {best}."
+
+    def look_at_turn(self, kept: int) -> str:
+        """Say what a die is worth that is rolled again."""
+        mean = sum(self.game.worth) / self.game.faces
+        return (
+            f"You have {kept} so far, and a die that is rolled again brings {mean:.3g} on average."
+        )
+
     # ------------------------------------------------------------------ moves
 
     @override
@@ -101,11 +115,27 @@ class LowestScorePresentation(Presentation[LowestScore]):
 
     @override
     def tell(self, observation: IntArray, action: int, outcome: int) -> str:
-        move, rolled = self.describe_move(observation, action), self._dice_of(observation)
+        move, total = self.describe_move(observation, action), self.total_after(observation, action)
+        return move if total is None else f"{move}: {total} in all"
+
+    def total_after(self, observation: IntArray, action: int) -> int | None:
+        """Return the total of a turn after the move that ends it, None after any other move."""
+        rolled = self._dice_of(observation)
         if action + 1 < len(rolled):
-            return move
-        total = int(observation[0]) + sum(self.game.worth[face - 1] for face in rolled)
-        return f"{move}: {total} in all"
+            return None
+        return int(observation[0]) + sum(self.game.worth[face - 1] for face in rolled)
+
+    @override
+    def decided(
+        self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
+    ) -> str:
+        total, best = self.total_after(observation, action), int(observation[1 + self.game.dice])
+        if total is None or best > self.game.max_score or self.game.objective == "score":
+            return ""
+        mine, lowest = f"{whose(names[seat])} {total}", "the lowest total so far"
+        if total == best:
+            return sentence(f"{mine} equals {lowest}")
+        return sentence(f"{mine} {'beats' if total < best else 'does not beat'} {best}, {lowest}")
 
     # ------------------------------------------------------------------ the board and the maps
 
@@ -122,6 +152,22 @@ class LowestScorePresentation(Presentation[LowestScore]):
             known = [Row("to beat", (Note("nothing yet" if nothing else str(best)),))]
             known.append(Row("still to come", (Note(str(players_after)),)))
         return (*self.turn_board(seat, observation), *known)
+
+    @override
+    def settled(
+        self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
+    ) -> tuple[Row, ...]:
+        total, best = self.total_after(observation, action), int(observation[1 + self.game.dice])
+        assert total is not None  # the last move ends a turn
+        rows = self.settled_turn(seat, observation, total)
+        if self.game.objective == "score" or self.game.players == 1:
+            return rows
+        return (*rows, Row("lowest total", (Note(str(min(total, best))),)))
+
+    def settled_turn(self, seat: int, observation: IntArray, total: int) -> tuple[Row, Row]:
+        """Return two rows of the board after a turn: the dice kept last, and the total."""
+        dice = dice_of(self._dice_of(observation), special=self.game.zero_face)
+        return Row("kept last", dice, seat), Row("total", (Note(str(total)),), seat)
 
     def turn_board(self, seat: int, observation: IntArray) -> tuple[Row, Row]:
         """Return two rows of the board: the dice rolled, and the total of the dice kept before."""

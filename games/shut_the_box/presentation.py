@@ -11,7 +11,7 @@ from ...core.dice import dice_with_sum
 from ...core.layout import Layout
 from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
-from ...core.words import dice_words
+from ...core.words import dice_words, said_of, sentence
 from .game import ShutTheBox
 from .layout import layout
 
@@ -65,6 +65,14 @@ class ShutTheBoxPresentation(Presentation[ShutTheBox]):
         to_beat = "" if target > self.game.max_score else f", the other left {target} open"
         return f"open {is_open}, rolled {roll}{to_beat}"
 
+    @override
+    def look_at(self, observation: IntArray) -> str:
+        target = int(observation[-1])
+        look = "Which rolls can still be played with the tiles that a move leaves open?"
+        if target > self.game.max_score:
+            return look
+        return f"{look} You win if less than {target} is left open."
+
     # ------------------------------------------------------------------ moves
 
     @override
@@ -75,12 +83,32 @@ class ShutTheBoxPresentation(Presentation[ShutTheBox]):
 
     @override
     def tell(self, observation: IntArray, action: int, outcome: int) -> str:
-        is_open = 1 + np.flatnonzero(observation[: self.game.tiles])
-        left = int(is_open.sum()) - sum(self.game.sets[action])
+        left = self._left(observation, action)
         if self.game.sets[action] and left:
             return self.describe_action(action)
         result = f"a sum of {left} is left open" if left else "the box is shut"
         return f"{self.describe_action(action)}: {result}"
+
+    def _left(self, observation: IntArray, action: int) -> int:
+        """Return the sum of the tiles that a move leaves open."""
+        is_open = 1 + np.flatnonzero(observation[: self.game.tiles])
+        return int(is_open.sum()) - sum(self.game.sets[action])
+
+    @override
+    def decided(
+        self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
+    ) -> str:
+        left, target = self._left(observation, action), int(observation[-1])
+        if self.game.sets[action] and left:
+            return ""
+        who = names[seat]
+        if target <= self.game.max_score:
+            other = names[1 - seat]
+            rule = "a tie" if left == target else "the lower sum wins"
+            return sentence(f"{who} left {left} open, {other} {target}: {rule}")
+        if not left:
+            return sentence(f"{who} {said_of(who, 'shuts')} the box")
+        return "" if self.game.num_players > 1 else sentence(f"{who} left {left} open")
 
     # ------------------------------------------------------------------ the board and the maps
 
@@ -90,10 +118,21 @@ class ShutTheBoxPresentation(Presentation[ShutTheBox]):
 
     @override
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
+        return self._rows(seat, observation, ())
+
+    @override
+    def settled(
+        self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
+    ) -> tuple[Row, ...]:
+        return self._rows(seat, observation, self.parts(observation, action))
+
+    def _rows(self, seat: int, observation: IntArray, closed: Sequence[int]) -> tuple[Row, ...]:
+        """Return the board, with the dice of the last roll, after some tiles have been closed."""
         *tiles, roll, target = (int(number) for number in observation)
-        box = tuple(Tile(i + 1, bool(flag), i) for i, flag in enumerate(tiles))
+        before = sum(i + 1 for i, flag in enumerate(tiles) if flag)
+        box = tuple(Tile(i + 1, bool(flag) and i not in closed, i) for i, flag in enumerate(tiles))
         left = sum(tile.number for tile in box if tile.is_open)
-        dice = dice_with_sum(roll, self.game.num_dice(left), self.game.sides, *tiles)
+        dice = dice_with_sum(roll, self.game.num_dice(before), self.game.sides, *tiles)
         known = [Row("still open", (Note(str(left)),), seat)]
         if target <= self.game.max_score:
             known.append(Row("to beat", (Note(str(target)),)))

@@ -5,18 +5,27 @@ bonus backward. Dice that score alike in a box lead to the same context, jokers 
 boxes are followed score by score.
 """
 
+from functools import cache
+
 import numpy as np
 
 from ...core.arithmetic import FLOATS
 from ...core.progress import tell
-from ...core.types import Array, FloatArray, IntArray
+from ...core.types import Array, FloatArray, IntArray, frozen
 from .block import batches
 from .card import BOXES, ENOUGH, points
 from .choices import Choices, best_choices
 from .dice import DICE, FACES, KEEPS
 from .game import MORE, Yahtzee
 from .passes import rolled
-from .turn import Later, mean_of_rolls, scores_of_boxes
+from .turn import Later, mean_of_rolls
+
+
+@cache
+def _scores() -> list[tuple[IntArray, IntArray]]:
+    """Give, for each box, dice with each of its scores, and the score of all dice by number."""
+    each = [np.unique(plain, return_index=True, return_inverse=True) for plain in points().plain.T]
+    return [(frozen(examples), frozen(scores)) for _, examples, scores in each]
 
 
 def met_by_best_play(game: Yahtzee, values: Array) -> FloatArray:
@@ -59,7 +68,7 @@ def _taken(game: Yahtzee, entering: FloatArray, chosen: Choices) -> FloatArray:
 def _move(game: Yahtzee, met: FloatArray, columns: IntArray, box: int, mass: FloatArray) -> None:
     """Add the mass that takes a box, shape (dice, context), to the contexts that follow."""
     if mass.any():
-        examples, scores = scores_of_boxes()[box]
+        examples, scores = _scores()[box]
         grouped = np.zeros((len(examples), len(columns)))
         np.add.at(grouped, scores, mass)
         after = game.contexts.take(columns, examples[:, None], np.array(box)).contexts
@@ -94,7 +103,7 @@ def _bonus_before(
     """Follow choices back through a turn: the chance before the first roll, shape (context,)."""
     known, found = game.contexts, np.zeros(chosen.shape)
     for box in game.chosen:
-        examples, scores = scores_of_boxes()[box]
+        examples, scores = _scores()[box]
         after = known.take(columns, examples[:, None], np.array(box)).contexts
         counted = points().plain[examples, box][:, None] if box < FACES else 0
         enough = known.upper[columns] + counted >= ENOUGH

@@ -40,11 +40,13 @@ class Points(NamedTuple):
         plain: by the dice.
         wild: of a joker: five dice of a kind score the fixed points of each lower box.
         five: the face of which all dice are, shape (roll,); -1 if there is none.
+        own: the set of the upper box of that face, shape (roll,); 0 if there is none.
     """
 
     plain: IntArray
     wild: IntArray
     five: IntArray
+    own: IntArray
 
 
 @cache
@@ -63,7 +65,8 @@ def points() -> Points:
     wild = plain.copy()
     wild[most == 5, FULL : LARGE + 1] = HOUSE, SHORT, LONG
     five = np.where(most == 5, counts.argmax(axis=1), -1)
-    return Points(*map(frozen, (plain, wild, five)))
+    own = np.where(five >= 0, 1 << np.maximum(five, 0), 0)
+    return Points(*map(frozen, (plain, wild, five, own)))
 
 
 def read_boxes(text: str) -> int:
@@ -111,32 +114,28 @@ class Scoring(NamedTuple):
     forced: bool
     bonus: int
 
-    def is_joker(self, still_open: IntArray, rolls: IntArray) -> BoolArray:
-        """Say whether rolls are of a kind while the box for a Yahtzee is not open."""
-        filled = (still_open >> YAHTZEE & 1) == 0
-        wild: BoolArray = (points().five.take(rolls) >= 0) & filled & (self.bonus > 0)
+    def is_joker(self, still_open: IntArray, own: IntArray) -> BoolArray:
+        """Say whether rolls are of a kind, by the box of it, while that for a Yahtzee is filled."""
+        wild: BoolArray = (own > 0) & (still_open & 1 << YAHTZEE == 0) & (self.bonus > 0)
         return wild
-
-    def _own_box(self, rolls: IntArray) -> IntArray:
-        """Give the set of the upper box of the face that all dice show; else 0 for no box."""
-        return np.where((five := points().five.take(rolls)) >= 0, 1 << np.maximum(five, 0), 0)
 
     def allowed(self, still_open: IntArray, rolls: IntArray) -> IntArray:
         """Give the set of the boxes that may be taken."""
         if not self.forced:
             return still_open + 0 * rolls
-        own, lower = still_open & self._own_box(rolls), still_open & ~UPPER
-        held = np.where(own > 0, own, np.where(lower > 0, lower, still_open))
-        return np.where(self.is_joker(still_open, rolls), held, still_open)
+        own = points().own.take(rolls)
+        upper, lower = still_open & own, still_open & ~UPPER
+        held = np.where(upper > 0, upper, np.where(lower > 0, lower, still_open))
+        return np.where(self.is_joker(still_open, own), held, still_open)
 
     def paid(
         self, still_open: IntArray, holds_fifty: IntArray, rolls: IntArray, boxes: IntArray
     ) -> IntArray:
         """Give the points of a box and of a further Yahtzee, without the upper bonus."""
-        wild = self.is_joker(still_open, rolls) & (still_open & self._own_box(rolls) == 0)
-        scored = np.where(wild, points().wild[rolls, boxes], points().plain[rolls, boxes])
-        further = (points().five.take(rolls) >= 0) & (holds_fifty > 0)
-        paid: IntArray = scored + self.bonus * further
+        own, entries = points().own.take(rolls), rolls * len(BOXES) + boxes
+        wild = self.is_joker(still_open, own) & (still_open & own == 0)
+        scored = np.where(wild, points().wild.take(entries), points().plain.take(entries))
+        paid: IntArray = scored + self.bonus * (holds_fifty & (own > 0))
         return paid
 
 

@@ -4,7 +4,6 @@ Of equally good actions the smallest is chosen: what is kept comes before the bo
 order of its numbers.
 """
 
-from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
@@ -14,9 +13,9 @@ import numpy.typing as npt
 from ...core.arithmetic import FLOATS
 from ...core.types import BoolArray, FloatArray, IntArray, frozen
 from .card import points
-from .contexts import Contexts, has_box
+from .contexts import Contexts
 from .dice import KEEPS, dice
-from .turn import Later, boxes_of, folded_turn, mean_of_rolls, scores_of_boxes
+from .turn import Later, boxes_of, folded_decisions, mean_of_rolls, worth_of_boxes
 
 #: Actions in one byte each.
 Choices: TypeAlias = npt.NDArray[np.uint8]
@@ -56,32 +55,23 @@ def best_choices(known: Contexts, columns: IntArray, later: Later, tie: float) -
     Returns:
         Actions, shape (rolls left, dice, context).
     """
-    values, _ = folded_turn(known, columns, later, "best")
+    values, every = folded_decisions(known, columns, later, "best")
     enough = values - tie
     chosen = np.zeros(values.shape, dtype=np.uint8)
-    for box, worth in reversed(list(_worths(known, columns, later))):
+    for box, worth in reversed(list(worth_of_boxes(known, columns, later, -np.inf))):
         np.copyto(chosen, np.uint8(KEEPS + box), where=worth >= enough)
     wild, (legal, worth, _) = _jokers(known, columns, later)
     good = legal & (worth >= enough[:, wild, :, None])
     chosen[:, wild] = KEEPS + good.argmax(axis=3)  # a multiset that is kept replaces it below
     order, parts = _parts()
     for left in range(1, len(values)):
-        means, own, needed = mean_of_rolls(values[left - 1]), chosen[left, order], enough[left]
+        means, own, needed = every[left - 1], chosen[left, order], enough[left]
         needed = needed[order]
         for part in reversed(parts):
             some = slice(len(part))
             np.copyto(own[some], part[:, None], where=means.take(part, axis=0) >= needed[some])
         chosen[left, order] = own
     return chosen
-
-
-def _worths(known: Contexts, columns: IntArray, later: Later) -> Iterator[tuple[int, FloatArray]]:
-    """Yield boxes and their values, -inf where a box is not open, shape (dice, context)."""
-    for box, (examples, scores) in enumerate(scores_of_boxes()):
-        is_open = has_box(known.still_open[columns], np.array(box))
-        if is_open.any():
-            taken = known.take(columns, examples[:, None], np.array(box))
-            yield box, np.where(is_open, later.worth(columns, taken), -np.inf)[scores]
 
 
 def _jokers(
@@ -107,7 +97,7 @@ def followed_turn(
         As ``turn.folded_turn``.
     """
     values = np.zeros(chosen.shape)
-    for box, worth in _worths(known, columns, later):
+    for box, worth in worth_of_boxes(known, columns, later, -np.inf):
         np.copyto(values, worth, where=chosen == KEEPS + box)
     wild, (_, worth, _) = _jokers(known, columns, later)
     boxes = np.maximum(chosen[:, wild], KEEPS).astype(np.int64) - KEEPS

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.types import BoolArray, IntArray, frozen
 from .card import (
+    BOXES,
     ENOUGH,
     FIFTY,
     UPPER,
@@ -28,6 +29,7 @@ class Taken(NamedTuple):
 
     contexts: IntArray  # the next one, or the number of contexts if the game is over
     points: IntArray  # all that the move pays
+    upper_bonus: IntArray  # the part of it for 63 upper points
 
 
 class Contexts:
@@ -100,14 +102,15 @@ class Contexts:
         still_open, holds = self.still_open.take(contexts), self.holds_fifty.take(contexts)
         before = self.upper.take(contexts)
         paid = self._scoring.paid(still_open, holds, rolls, boxes)
-        counted = np.where(boxes < FACES, points().plain[rolls, boxes], 0)
-        upper = np.minimum(before + counted, ENOUGH)
-        paid = paid + UPPER_BONUS * ((upper == ENOUGH) & (before < ENOUGH))
-        fifty = (boxes == YAHTZEE) & (points().plain[rolls, boxes] == FIFTY)
-        holds = np.where(fifty & (self._scoring.bonus > 0), 1, holds)
+        plain = points().plain.take(rolls * len(BOXES) + boxes)
+        upper = np.minimum(before + plain * (boxes < FACES), ENOUGH)
+        upper_bonus = UPPER_BONUS * ((upper == ENOUGH) & (before < ENOUGH))
+        holds = holds | ((plain == FIFTY) & (self._scoring.bonus > 0))  # no other box scores fifty
         left = still_open & ~(1 << boxes)
-        ranks = np.where(left > 0, self._ranks[left & UPPER, upper], 0)
-        return Taken(self._firsts[left, holds] + ranks, paid)
+        firsts = self._firsts.take(2 * left + holds)
+        after = firsts + self._ranks.take((left & UPPER) * (ENOUGH + 1) + upper)
+        after = np.minimum(after, len(self))  # all boxes filled: the end
+        return Taken(after, paid + upper_bonus, upper_bonus)
 
 
 def has_box(sets: IntArray, boxes: IntArray) -> BoolArray:

@@ -21,6 +21,7 @@ some boxes are played, all others count as filled, the box for a Yahtzee with 0.
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from typing import ClassVar, get_args, overload
 
 import numpy as np
@@ -159,11 +160,9 @@ class Yahtzee(Game):
     @override
     def mask(self, states: IntArray) -> BoolArray:
         contexts, left, rolls = self.locate(states)
-        legal = np.empty((len(states), self.num_actions), dtype=bool)
-        np.take(dice().parts, rolls, axis=0, out=legal[:, :KEEPS])
-        legal[left == 0, :KEEPS] = False
-        allowed = self.contexts.allowed(contexts, rolls)
-        legal[:, KEEPS:] = has_box(allowed[:, None], np.arange(len(BOXES)))
+        may_keep, in_sets = _masks()
+        legal: BoolArray = may_keep.take(np.where(left > 0, rolls + ROLLS, rolls), axis=0)
+        legal[:, KEEPS:] = in_sets.take(self.contexts.allowed(contexts, rolls), axis=0)
         return legal
 
     @override
@@ -240,6 +239,20 @@ class _Stages(Sequence[tuple[int, IntArray]]):
         level, made = divmod(numbers, MORE + 1)
         contexts = np.arange(*self._game.contexts.levels[level : level + 2])
         return 0, self._game.states_in(contexts, MORE - made)
+
+
+@cache
+def _masks() -> tuple[BoolArray, BoolArray]:
+    """Tabulate legal actions.
+
+    Returns:
+        What may be kept with no roll left and then with some, shape (2 * dice, action); and the
+        boxes in each set, shape (set, box).
+    """
+    may_keep = np.zeros((2 * ROLLS, KEEPS + len(BOXES)), dtype=bool)
+    may_keep[ROLLS:, :KEEPS] = dice().parts
+    sets = np.arange(1 << len(BOXES))
+    return frozen(may_keep), frozen(has_box(sets[:, None], np.arange(len(BOXES))))
 
 
 def _numbers() -> IntArray:

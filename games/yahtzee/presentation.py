@@ -15,6 +15,9 @@ from .dice import DICE, FACES, KEEPS, dice
 from .game import MORE, Yahtzee
 from .layout import layout
 
+#: Standard deviation of the points of optimal play with all boxes, which takes minutes to compute.
+DEVIATION = 59.6
+
 #: What a box scores, in words.
 WORTH = {
     "three_of_a_kind": "all dice, if three are of a kind",
@@ -35,6 +38,11 @@ def title_of(box: int) -> str:
 @presents(Yahtzee)
 class YahtzeePresentation(Presentation[Yahtzee]):
     """The words and the score sheet; ``Yahtzee`` has the rules."""
+
+    @property
+    @override
+    def deviation(self) -> float | None:
+        return DEVIATION if len(self.game.chosen) == len(BOXES) else None
 
     # ------------------------------------------------------------------ the rules
 
@@ -98,6 +106,13 @@ class YahtzeePresentation(Presentation[Yahtzee]):
         boxes: list[int] = np.flatnonzero(observation[: len(BOXES)]).tolist()
         return boxes
 
+    @override
+    def look_at(self, observation: IntArray) -> str:
+        upper, _, left = (int(number) for number in observation[len(BOXES) : -FACES])
+        is_open = listed(map(title_of, self._open(observation)))
+        words = f"Open: {is_open}. {spelled(left).capitalize()} {plural(left, 'roll')} left"
+        return f"{words}; {upper} of {ENOUGH} upper points for the bonus."
+
     # ------------------------------------------------------------------ moves
 
     @override
@@ -143,6 +158,18 @@ class YahtzeePresentation(Presentation[Yahtzee]):
         if holds:
             rows.append(Row("next Yahtzee", (Note(f"{self.game.bonus} more"),), seat))
         return tuple(rows)
+
+    @override
+    def settled(
+        self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
+    ) -> tuple[Row, ...]:
+        after, box = observation.copy(), action - KEEPS
+        after[box] = 0
+        if box < FACES:
+            counted = int(observation[-FACES + box]) * (box + 1)
+            after[len(BOXES)] = min(ENOUGH, int(observation[len(BOXES)]) + counted)
+        rows = self.board(seat, after, names)
+        return tuple(row for row in rows if row.pieces)
 
     @override
     def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:

@@ -11,11 +11,13 @@ from ...core.errors import SizeError
 from ...core.folded_sweeps import FoldedSweeps
 from ...core.moves import Moves
 from ...core.sweeps import sweeps_for
+from ...core.tour import Choose, Tour
 from ...core.types import Array, BoolArray, Decide, FloatArray, Fold, IntArray, Start
 from ...core.values import Values
 from .block import YahtzeeBlock, agrees, fill
 from .dice import KEEPS, dice
 from .game import MORE, Yahtzee
+from .tour import tour
 from .turn import boxes_of
 from .values import YahtzeeMass, YahtzeeValues
 
@@ -82,6 +84,12 @@ class YahtzeeSweeps(FoldedSweeps):
         about = centres.between if isinstance(centres, YahtzeeValues) else None
         values = YahtzeeValues(self.game, FLOATS, fold, numbers, about)
         return values.frozen() if agrees(self.game, values.later, fold) else None
+
+    @override
+    def tour(self, choose: Choose | None, values: Values, decision: int) -> Tour | None:
+        if not isinstance(values, YahtzeeValues) or values.between.dtype == object:
+            return None
+        return tour(self.game, choose, values, decision)
 
     @override
     def expected(

@@ -18,6 +18,7 @@ so that F_6(k) combines E of all parts of k: 1,260 operations instead of one for
 pairs. Sums are taken in this order; maxima do not depend on the order.
 """
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -25,7 +26,7 @@ import numpy as np
 
 from ...core.arithmetic import FLOATS, Arithmetic
 from ...core.types import Array, BoolArray, FloatArray, Fold, IntArray
-from .card import BOXES, points
+from .card import BOXES, YAHTZEE, points
 from .contexts import Contexts, Taken, has_box
 from .dice import DICE, FACES, FIRSTS, KEEPS, ROLLS, dice
 
@@ -84,12 +85,14 @@ def mean_of_rolls(values: Array, whole: bool = False) -> Array:
     larger, more = values, dice().more
     for size in range(DICE - 1, -1, -1):
         own = slice(FIRSTS[size], FIRSTS[size + 1])
-        led_to = more[own] - FIRSTS[size + 1]
-        total = larger[led_to[:, 0]]
-        for face in range(1, FACES):
-            total += larger[led_to[:, face]]
-        larger = total if whole else total / FACES
-        means[own] = larger * FACES**size if whole else larger
+        led_to = more[own].T - FIRSTS[size + 1]
+        total = larger.take(led_to[0], axis=0)
+        for faces in led_to[1:]:
+            total += larger.take(faces, axis=0)
+        if whole:
+            larger, means[own] = total, total * FACES**size
+        else:
+            larger = np.divide(total, FACES, out=means[own])
     return means
 
 
@@ -107,7 +110,7 @@ def folded_parts(means: FloatArray, fold: Fold) -> FloatArray:
     found = np.empty((KEEPS + ROLLS, means.shape[1]))
     found[:KEEPS], found[KEEPS:] = means, _neutral(fold)
     for wholes, parts in _additions():
-        found[wholes] = combine(found[wholes], found[parts])
+        found[wholes] = combine(found.take(wholes, axis=0), found.take(parts, axis=0))
     return found[KEEPS:]
 
 
@@ -116,21 +119,68 @@ def _neutral(fold: Fold) -> float:
 
 
 class Scores(NamedTuple):
-    """The different scores of a box."""
+    """The different scores of all boxes; jokers are told apart elsewhere.
 
-    examples: IntArray  # dice with each score, (score,)
-    scores: IntArray  # score of all dice, (dice,)
+    A score above leads to a context of its own, and so does that of the box for a Yahtzee. The
+    other boxes lead to one context each, whatever they score: one row stands for all their scores.
+
+    Attributes:
+        boxes: shape (row, 1).
+        examples: dice that lead to the context of the row, shape (row, 1).
+        own: the rows of each box.
+        paid: by box, the points of its different scores if it has one row, shape (score, 1).
+        scores: by box, the score of all dice among the different ones, shape (dice,).
+    """
+
+    boxes: IntArray
+    examples: IntArray
+    own: list[slice]
+    paid: list[IntArray | None]
+    scores: list[IntArray]
 
 
 @cache
-def scores_of_boxes() -> list[Scores]:
-    """List the different scores of each box; jokers are told apart elsewhere."""
+def scores_of_boxes() -> Scores:
+    """Tabulate the different scores."""
     order = np.argsort(points().five >= 0, kind="stable")  # jokers last: no examples of others
-    found = []
-    for plain in points().plain.T:
-        _, examples, scores = np.unique(plain[order], return_index=True, return_inverse=True)
-        found.append(Scores(order[examples], scores[np.argsort(order)]))
-    return found
+    boxes: list[int] = []
+    examples: list[int] = []
+    own, paid, all_scores = [], [], []
+    for box, plain in enumerate(points().plain.T):
+        different, firsts, scores = np.unique(plain[order], return_index=True, return_inverse=True)
+        one = box >= FACES and box != YAHTZEE
+        rows = order[firsts[:1] if one else firsts].tolist()
+        own.append(slice(len(boxes), len(boxes) + len(rows)))
+        paid.append(different[:, None] if one else None)
+        all_scores.append(scores[np.argsort(order)])
+        boxes += [box] * len(rows)
+        examples += rows
+    return Scores(np.array(boxes)[:, None], np.array(examples)[:, None], own, paid, all_scores)
+
+
+def worth_of_boxes(
+    known: Contexts, columns: IntArray, later: Later, closed: float
+) -> Iterator[tuple[int, FloatArray]]:
+    """Yield the boxes that are open in any context, and the values of taking them.
+
+    Args:
+        known: all contexts.
+        columns: the contexts that are meant, shape (context,).
+        later: what follows.
+        closed: value of a box that is not open.
+
+    Yields:
+        The box, and values of shape (dice, context), wrong for dice of a kind (see ``boxes_of``).
+    """
+    table, still_open = scores_of_boxes(), known.still_open[columns]
+    every = known.take(columns, table.examples, table.boxes)
+    for box, (own, paid, scores) in enumerate(zip(*table[2:], strict=True)):
+        is_open = has_box(still_open, np.array(box))
+        if is_open.any():
+            after, scored = every.contexts[own], every.points[own] if paid is None else paid
+            taken = Taken(after, scored, every.upper_bonus[own])
+            worth = np.where(is_open, later.worth(columns, taken), closed)
+            yield box, worth.take(scores, axis=0)
 
 
 def folded_boxes(
@@ -148,18 +198,14 @@ def folded_boxes(
         The maximum or the sum, and the number of the boxes, both of shape (dice, context).
     """
     combine: Any = np.maximum if fold == "best" else np.add
-    still_open = known.still_open[columns]
-    found = np.full((ROLLS, len(columns)), _neutral(fold))
-    for box, (examples, scores) in enumerate(scores_of_boxes()):
-        is_open = has_box(still_open, np.array(box))
-        if is_open.any():
-            taken = known.take(columns, examples[:, None], np.array(box))
-            worth = np.where(is_open, later.worth(columns, taken), _neutral(fold))
-            combine(found, worth[scores], out=found)
-    counts = np.tile(np.bitwise_count(still_open).astype(np.int64), (ROLLS, 1))
+    neutral = _neutral(fold)
+    found = np.full((ROLLS, len(columns)), neutral)
+    for _, worth in worth_of_boxes(known, columns, later, neutral):
+        combine(found, worth, out=found)
+    counts = np.tile(np.bitwise_count(known.still_open[columns]).astype(np.int64), (ROLLS, 1))
     wild = np.flatnonzero(points().five >= 0)
     legal, worth, _ = boxes_of(known, columns, wild[:, None], later, FLOATS)
-    found[wild] = combine.reduce(np.where(legal, worth, _neutral(fold)), axis=2)
+    found[wild] = combine.reduce(np.where(legal, worth, neutral), axis=2)
     counts[wild] = legal.sum(axis=2)
     return found, counts
 
@@ -198,15 +244,30 @@ def folded_turn(
         Values by the number of rolls left, shape (left, dice, context), and before the first roll,
         shape (context,).
     """
+    values, _ = folded_decisions(known, columns, later, fold)
+    return values, mean_of_rolls(values[-1])[0]
+
+
+def folded_decisions(
+    known: Contexts, columns: IntArray, later: Later, fold: Fold
+) -> tuple[FloatArray, FloatArray]:
+    """Compute the values of a turn, and those of what may be kept, if all decisions are a fold.
+
+    Returns:
+        Values by the number of rolls left, shape (left, dice, context), and by the number of rolls
+        left afterwards the means of what may be kept, shape (left, kept, context).
+    """
     boxes, counts = folded_boxes(known, columns, later, fold)
     values = np.empty((3, *boxes.shape))
+    means = np.empty((2, KEEPS, len(columns)))
     values[0] = boxes if fold == "best" else boxes / counts
     if fold == "mean":
         counts += dice().parts.sum(axis=1)[:, None]
     for left in (1, 2):
-        parts = folded_parts(mean_of_rolls(values[left - 1]), fold)
+        means[left - 1] = mean_of_rolls(values[left - 1])
+        parts = folded_parts(means[left - 1], fold)
         if fold == "best":
             np.maximum(boxes, parts, out=values[left])
         else:
             np.divide(boxes + parts, counts, out=values[left])
-    return values, mean_of_rolls(values[2])[0]
+    return values, means

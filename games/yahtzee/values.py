@@ -16,6 +16,7 @@ from .block import TOGETHER
 from .dice import KEEPS, ROLLS
 from .game import MORE, Yahtzee
 from .passes import Swept, swept_back, swept_forward
+from .recent import RecentTurns
 from .turn import Later
 
 #: Numbers of all positions are given up to this number of them: half a gigabyte of floats.
@@ -155,6 +156,53 @@ class YahtzeeValues(YahtzeeNumbers):
             return self.at_stage(stage)
         assert callable(self._decide)
         return self._decide(stage, expected)
+
+    @override
+    def recent(self, lanes: int) -> "Values | None":
+        if self._decide != "best" or self.later.centres is not None or not self._arithmetic.rounds:
+            return None
+        return RecentValues(self._game, self._arithmetic, self.between, lanes)
+
+
+class RecentValues(YahtzeeValues):
+    """Values of the best play where games are played, which keep the last turns.
+
+    Args:
+        game: the rules.
+        arithmetic: of the values, floats.
+        between: value of each context before its first roll, shape (context + 1,).
+        lanes: number of games that are played at once.
+    """
+
+    def __init__(self, game: Yahtzee, arithmetic: Arithmetic, between: Array, lanes: int) -> None:
+        super().__init__(game, arithmetic, "best", between)
+        self._lanes, self._turns = lanes, RecentTurns(game, self.later, lanes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the arguments."""
+        return RecentValues, (self._game, self._arithmetic, self.between, self._lanes)
+
+    @override
+    def at(self, seats: int | IntArray, states: IntArray) -> Array:
+        if len(states) > self._turns.most:
+            return super().at(seats, states)
+        contexts, left, rolls = self._game.locate(states)
+        values: Array = self._turns.values[left, rolls, self._turns.find(contexts)]
+        return values
+
+    @override
+    def of_moves(self, states: IntArray, actions: IntArray) -> Array | None:
+        if len(states) > self._turns.most:
+            return None
+        contexts, left, rolls = self._game.locate(states)
+        found, kept = np.empty(len(states)), np.flatnonzero(actions < KEEPS)
+        places = self._turns.find(contexts[kept])
+        found[kept] = self._turns.means[left[kept] - 1, actions[kept], places]
+        boxed = np.flatnonzero(actions >= KEEPS)
+        columns = contexts[boxed]
+        taken = self._game.contexts.take(columns, rolls[boxed], actions[boxed] - KEEPS)
+        found[boxed] = self.later.worth(columns, taken)
+        return found
 
 
 class YahtzeeMass(YahtzeeNumbers):

@@ -1,43 +1,72 @@
-// The coach: the values of moves as bars, and the parts of the result.
+// The coach: what moves give away as bars, and the parts of the result.
 
 import { element } from "./element.js";
 
+const TOP = 6; // moves in the table before it is opened, besides the player's own
+
+// List the moves, the best first; the player's own is always in sight.
 export function adviceTable(advice, onHover) {
-  const rows = advice.moves.map((move) => {
-    const made = move.action === advice.made;
-    const bar = element("span", { class: "bar" });
-    bar.style.width = `${100 * move.share}%`;
-    const cost = move.best ? "nothing" : move.cost;
-    const row = element(
-      "tr",
-      { class: `${move.best ? "best" : ""} ${made ? "made" : ""}`, "data-action": move.action },
-      element("th", { scope: "row" }, move.words, made ? element("b", {}, " (yours)") : ""),
-      element("td", { class: "value" }, element("span", { class: "track" }, bar), move.value),
-      element("td", { class: "cost" }, cost),
-    );
-    row.addEventListener("pointerenter", () => onHover(move.parts));
-    row.addEventListener("pointerleave", () => onHover([]));
-    return row;
+  const sorted = advice.moves.map((move, place) => ({ ...move, place }))
+    .sort((one, two) => one.exact[1] - two.exact[1] || one.place - two.place);
+  const rows = sorted.map((move, rank) => adviceRow(move, rank, advice.made, onHover));
+  const head = ["move", "gives away", "worth"].map((word) => element("th", { scope: "col" }, word));
+  const table = element("table", { class: "folded" },
+    element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows));
+  const buttons = [switchOf("exact", "Exact numbers", table)];
+  if (rows.some((row) => row.classList.contains("later"))) {
+    buttons.unshift(switchOf("unfolded", `All ${rows.length} moves`, table));
+  }
+  return element("div", {}, table, element("div", { class: "line" }, ...buttons),
+    element("p", { class: "small" }, `${advice.thresholds} Worth: ${advice.meaning}`));
+}
+
+function adviceRow(move, rank, own, onHover) {
+  const made = move.action === own;
+  const bar = element("span", { class: `bar ${move.grade}` });
+  bar.style.width = `${100 * move.bar}%`;
+  const classes = [move.best ? "best" : "", made ? "made" : "", rank >= TOP && !made ? "later" : ""];
+  const [value, cost] = move.exact;
+  const row = element(
+    "tr",
+    { class: classes.filter(Boolean).join(" "), "data-action": move.action },
+    element("th", { scope: "row" }, move.words, made ? element("b", {}, " (yours)") : ""),
+    element("td", { class: "cost" }, element("span", { class: "track" }, bar),
+      twice(move.best ? "best" : move.cost, cost)),
+    element("td", { class: "value" }, twice(move.value, value)),
+  );
+  row.addEventListener("pointerenter", () => onHover(move.parts));
+  row.addEventListener("pointerleave", () => onHover([]));
+  return row;
+}
+
+// A number as a person reads it, and its four decimals, of which the table shows one.
+function twice(round, exact) {
+  return element("span", { class: "number" }, element("span", { class: "round" }, round),
+    element("span", { class: "decimals" }, exact));
+}
+
+// A button that switches a class of the table.
+function switchOf(name, words, table) {
+  const button = element("button", { type: "button", class: "quiet", "aria-pressed": false }, words);
+  button.addEventListener("click", () => {
+    button.setAttribute("aria-pressed", table.classList.toggle(name));
   });
-  const head = ["move", "worth", "gives away"].map((word) => element("th", { scope: "col" }, word));
-  const table = element("table", {}, element("thead", {}, element("tr", {}, ...head)),
-    element("tbody", {}, ...rows));
-  const box = element("div", { class: "scroll", tabindex: 0, "aria-label": "What moves are worth" }, table);
-  return element("div", {}, box, element("p", { class: "small" }, `Worth is ${advice.meaning}`));
+  return button;
 }
 
 // The parts of the result as bars; each bar begins where the bar before it ends.
 export function accountPicture(account) {
-  const signed = ({ number }) => (Number(number) < 0 ? number.replace("-", "−") : `+${number}`);
+  const minus = (number) => number.replace("-", "−");
+  const signed = ({ number }) => (Number(number) < 0 ? minus(number) : `+${number}`);
   const [expected, lost, luck, payoff] = account.parts;
   const sums = [expected, lost, luck].reduce(
     (so, { number }) => [...so, so.at(-1) + Number(number)], [0]);
   const steps = [
-    ["expected", 0, sums[1], expected.number.replace("-", "−"), "expected"],
-    ["given away", sums[1], sums[2], Number(lost.number) ? signed(lost) : "−0.0000", "lost"],
+    ["expected", 0, sums[1], minus(expected.number), "expected"],
+    ["given away", sums[1], sums[2], Number(lost.number) ? signed(lost) : `−${lost.number}`, "lost"],
     [Number(luck.number) < 0 ? "bad luck" : "luck", sums[2], sums[3], signed(luck),
       Number(luck.number) < 0 ? "bad" : "luck"],
-    ["your result", 0, sums[3], `= ${payoff.number.replace("-", "−")}`, "result"],
+    ["your result", 0, sums[3], `= ${minus(payoff.number)}`, "result"],
   ];
   const ends = steps.flatMap(([, from, to]) => [from, to]);
   const [low, high] = [Math.min(...ends), Math.max(...ends)];
@@ -47,8 +76,8 @@ export function accountPicture(account) {
     bar.style.left = `${place(Math.min(from, to))}%`;
     bar.style.width = `${Math.abs(place(to) - place(from))}%`;
     return element("div", { class: "step" }, element("span", {}, words),
-      element("span", { class: "track" }, bar), element("b", {}, number));
+      element("span", { class: "track" }, bar),
+      element("b", {}, number, element("span", { class: "sign" }, ` ${account.unit}`)));
   });
-  const words = `Skill and luck, in ${account.unit.replace("of a ", "parts of a ")}`;
-  return element("div", { class: "steps" }, element("h2", {}, words), ...lines);
+  return element("div", { class: "steps" }, element("h2", {}, "Skill and luck"), ...lines);
 }

@@ -8,14 +8,17 @@ import { fillSetup } from "./setup.js";
 
 const PAUSE = 900; // milliseconds for which another player's move is shown
 const LONGEST = 4000; // milliseconds for all of them; many moves are shown faster
-const MANY = 6; // from this number of moves on, moves without pieces are chosen by a slider
+const MANY = 6; // in games with more actions, moves without pieces are chosen by a slider
 const WAIT = "One moment: the game is being solved exactly.";
 const narrow = matchMedia("(max-width: 34rem)");
 
 let id = ""; // the random name of the game, which only this page and the server know
 let state = null;
 let chosen = new Set(); // numbers of the chosen pieces
+let touched = false; // whether the player has chosen pieces or a number since the last move
 let verdicts = []; // the coach's verdict on each move so far
+let logged = 0; // number of moves in the log, fewer than all while those of the others are shown
+let hints = null; // the advice on the coming move and the number of hints shown, once one is asked
 let hurry = null; // a function that ends the pause, during a pause
 
 // ------------------------------------------------------------------ the server
@@ -102,7 +105,7 @@ async function begin(wish) {
 
 function coach(on) { // the setting survives a reload
   by("coach").checked = on;
-  by("idle").hidden = on;
+  idle();
   sessionStorage.setItem("coach", on ? "on" : "");
 }
 
@@ -110,8 +113,7 @@ async function move(action) {
   light([]);
   const answer = await inGame("/moves", { action, made: state.made });
   clearAdvice();
-  await show(answer, true);
-  if (by("coach").checked) await judge();
+  await show(answer, true, by("coach").checked);
 }
 
 async function undo() {
@@ -123,41 +125,64 @@ async function undo() {
 
 async function judge() {
   const advice = await inGame("/advice/1");
-  verdicts[state.made - 1] = advice.verdict;
-  by("verdict").textContent = `Your move is ${advice.verdict}`;
-  showAdvice(advice);
+  verdicts[state.made - 1] = { words: advice.verdict, grade: advice.grade };
+  if (advice.verdict) { // the coach has nothing to say on a move without an alternative
+    say([advice.verdict], advice.grade);
+    showAdvice(advice);
+  }
   if (verdicts.includes(undefined)) await recall(); // moves made while the coach was off
-  else showLog(state.log.length);
+  else showLog(logged);
+}
+
+// Show sentences of the coach below the board; a grade begins the first one.
+function say(sentences, grade = "") {
+  by("verdict").replaceChildren(...sentences.map((words) => element("p", {}, ...graded(words, grade))));
+  by("verdict").dataset.grade = grade;
+  by("verdict").hidden = !sentences.length;
+}
+
+// Set the grade in bold; a number and its sign stay on one line.
+function graded(words, grade) {
+  words = words.replaceAll(" %", "\u00a0%");
+  return grade ? [element("b", {}, words.slice(0, grade.length)), words.slice(grade.length)] : [words];
 }
 
 // Fetch the verdicts on all moves, for moves made while the coach was off or before a reload.
 async function recall() {
   ({ verdicts } = await inGame("/verdicts"));
-  showLog(state.log.length);
+  showLog(logged);
 }
 
-async function optimum() {
-  const open = by("ask").getAttribute("aria-expanded") === "true";
-  clearAdvice();
-  if (open) return;
-  const advice = await inGame("/advice/0");
-  const best = advice.moves.filter((one) => one.best).map((one) => one.words);
-  by("verdict").textContent = `The optimum: ${best.join(", or ")}.`;
-  by("ask").setAttribute("aria-expanded", "true");
-  showAdvice(advice);
+// Show one hint more: what to look at, then some moves of which one is best, then the best move.
+async function hint() {
+  if (!hints) {
+    clearAdvice();
+    hints = { advice: await inGame("/advice/0"), shown: 0 };
+  }
+  const { advice } = hints;
+  hints.shown += 1;
+  if (hints.shown > advice.hints.length) return clearAdvice();
+  say(advice.hints.slice(0, hints.shown));
+  by("ask").setAttribute("aria-expanded", true);
+  const left = advice.hints.length - hints.shown;
+  by("ask").textContent = left > 1 ? "Next hint" : left ? "Show the best move" : "Hide";
+  if (!left) showAdvice(advice);
 }
 
 // ------------------------------------------------------------------ the display
 
-async function show(answer, watched) {
+async function show(answer, watched, judged = false) {
   state = answer;
   chosen = new Set();
+  touched = false;
   by("rules").textContent = state.rules;
   by("seed").replaceChildren(`Seed ${state.seed}. The same game again: `,
     element("code", {}, state.command));
   document.title = `${state.title} – exactdice`;
   by("moves").hidden = by("end").hidden = true;
-  if (watched) await watch();
+  logged = state.log.length;
+  if (watched) await watch(judged);
+  logged = state.log.length;
   draw(state.film.at(-1));
   showLog(state.log.length);
   if (state.ended) await showEnd();
@@ -168,15 +193,21 @@ function draw(scene) {
   by("board").innerHTML = narrow.matches ? scene.narrow : scene.wide;
 }
 
-// Show the moves of the other players one after the other; a click or a key skips a pause.
-async function watch() {
+// Show the verdict on the player's move if it is to be judged, and then the moves of the other players
+// one after the other; a click or a key skips a pause.
+async function watch(judged) {
   const before = state.log.length - state.news;
   const hasty = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const pause = hasty ? 0 : Math.min(PAUSE, LONGEST / state.film.length);
   const own = state.made ? 1 : 0; // the player has seen its own move
+  logged = before + own;
+  showLog(logged);
+  if (own) draw(state.film[own]);
+  if (judged) await judge();
   for (let number = own; number < state.film.length - 1; number += 1) {
     draw(state.film[number]);
-    showLog(before + number + 1);
+    logged = before + number + 1;
+    showLog(logged);
     if (pause) {
       await new Promise((resolve) => { hurry = resolve; setTimeout(resolve, pause); });
     }
@@ -190,9 +221,12 @@ function showLog(count) {
     const mine = event.seat === state.seat;
     const line = element("li", { class: mine ? "mine" : "", "data-seat": event.seat % 6 },
       element("b", {}, event.who), ` ${event.words}`);
-    const said = mine ? verdicts[own] : "";
+    const said = mine ? verdicts[own] : undefined;
     if (mine) own += 1;
-    if (said) line.append(element("span", { class: "said" }, said));
+    if (event.decided) line.append(element("span", { class: "decided" }, event.decided));
+    if (said?.words) {
+      line.append(element("span", { class: "said", "data-grade": said.grade }, ...graded(said.words, said.grade)));
+    }
     return line;
   });
   by("log").replaceChildren(...lines);
@@ -201,14 +235,13 @@ function showLog(count) {
 
 function showMoves() {
   const { choices } = state;
-  const plain = choices.every((choice) => !choice.parts.length) && choices.length > MANY;
+  const plain = numbered();
   by("moves").hidden = false;
   by("undo").disabled = !state.made;
-  by("ask").setAttribute("aria-expanded", "false");
   by("slide").hidden = !plain;
   by("choices").className = plain ? "numbers" : "words";
   by("choices").replaceChildren(...choices.map((choice) => {
-    const words = plain ? String(choice.action) : choice.words;
+    const words = plain ? choice.words.match(/\d+/)?.[0] ?? choice.words : choice.words;
     const button = element("button",
       { type: "button", "data-action": choice.action, title: choice.words, "aria-label": choice.words }, words);
     button.addEventListener("click", once(() => move(choice.action)));
@@ -220,12 +253,24 @@ function showMoves() {
   }));
   if (plain) {
     by("slider").max = choices.length - 1;
-    by("slider").value = 1; // not 0, so that Enter alone does not stop a turn
+    by("slider").value = 1;
   }
   by("hint").textContent = plain ? "" : hintFor(choices);
   makeClickable();
   showChosen();
-  by(plain ? "slider" : "play").focus({ preventScroll: true });
+  focusFor(plain);
+}
+
+// Whether moves are numbers on a slider. This depends on the game, so that a game keeps its control.
+function numbered() {
+  const { choices, actions } = state;
+  return actions > MANY && choices.length > 1 && choices.every((choice) => !choice.parts.length);
+}
+
+// Put the focus where Enter alone makes no move, unless there is only one.
+function focusFor(plain) {
+  const place = ready() ? "play" : plain ? "slider" : "board";
+  by(place).focus({ preventScroll: true });
 }
 
 function hintFor(choices) {
@@ -256,15 +301,18 @@ function makeClickable() {
 
 function choose(part) {
   if (working) return;
+  touched = true;
   const change = chosen.has(part) ? withoutPiece : withPiece;
   chosen = change(part, chosen, state.choices, state.pieces);
   showChosen();
 }
 
-// Return the move that the main button makes.
+// Return the move that the main button makes: none before the player has chosen, so that Enter alone
+// gives nothing away.
 function ready() {
-  if (!by("slide").hidden) return state.choices[Number(by("slider").value)];
   if (state.choices.length === 1) return state.choices[0];
+  if (!touched) return undefined;
+  if (numbered()) return state.choices[Number(by("slider").value)];
   return exactMove(chosen, state.choices, state.pieces);
 }
 
@@ -294,20 +342,30 @@ function light(parts) {
 
 function showAdvice(advice) {
   by("advice").replaceChildren(adviceTable(advice, advice.made === null ? light : () => {}));
-  const best = by("advice").querySelector(".best");
-  const box = by("advice").querySelector(".scroll");
-  box.scrollTop = best.offsetTop - box.clientHeight / 2;
+  by("idle").hidden = true;
 }
 
 function clearAdvice() {
   by("advice").replaceChildren();
-  by("verdict").textContent = "";
-  by("ask").setAttribute("aria-expanded", "false");
+  say([]);
+  hints = null;
+  idle();
+  by("ask").textContent = "Hint";
+  by("ask").setAttribute("aria-expanded", false);
+}
+
+function idle() { // the card of the coach while it says nothing
+  by("idle").hidden = Boolean(by("advice").children.length || state?.ended);
+  by("idle").textContent = by("coach").checked
+    ? "What your next move gives away stands here."
+    : "Switch the coach on to see what each of your moves gives away.";
 }
 
 async function showEnd() {
   by("end").hidden = false;
   by("ending").textContent = state.ended;
+  by("reason").textContent = state.reason;
+  idle();
   by("account").replaceChildren();
   by("again").focus({ preventScroll: true });
   by("account").replaceChildren(accountPicture(await inGame("/account")));
@@ -328,14 +386,19 @@ narrow.addEventListener("change", () => {
     showChosen();
   }
 });
-by("slider").addEventListener("input", showChosen);
+for (const act of ["input", "click"]) { // a click where the slider stands gives no input
+  by("slider").addEventListener(act, () => {
+    touched = true;
+    showChosen();
+  });
+}
 by("slider").addEventListener("keydown", (event) => {
   if (event.key === "Enter") by("play").click();
 });
 by("play").addEventListener("click", once(() => move(ready().action)));
 by("undo").addEventListener("click", () => work(undo));
 by("back").addEventListener("click", () => work(undo));
-by("ask").addEventListener("click", () => work(optimum));
+by("ask").addEventListener("click", () => work(hint));
 by("again").addEventListener("click", () => work(async () => {
   clearAdvice();
   await begin({ again: id, seed: (state.seed + 1) % 2 ** 32 });

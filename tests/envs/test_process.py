@@ -15,7 +15,7 @@ from exactdice.envs.engine.rule_lanes import RuleLanes
 from exactdice.envs.engine.table_lanes import ArrayLanes, PlainLanes
 from exactdice.envs.engine.tables import process_of
 from exactdice.envs.planners import transitions
-from exactdice.games import GAMES, AliasLaws, Greed, SizeError
+from exactdice.games import GAMES, AliasLaws, Greed, SizeError, Yahtzee
 from exactdice.games.greed import GreedSweeps
 from small_games import SMALL
 from tabled import law_of, require_tables
@@ -135,3 +135,19 @@ def test_the_tables_of_the_default_games_are_small(name, most):
     game = GAMES[name]()
     assert not sweeps_of(game).is_listed
     assert num_bytes(process_of(Task(game))) < most
+
+
+def test_a_mask_that_its_reader_changes_is_no_rule_of_the_game():
+    game = Yahtzee(boxes="ones,chance")
+    lanes = RuleLanes(Task(game), 50, Encoding(game.observation_sizes))
+    rng, every = np.random.default_rng(0), np.arange(50)
+    lanes.start(every, rng)
+    for _ in range(6):
+        legal = game.mask(lanes.states())
+        shown = lanes.masks()
+        assert (shown == legal).all()
+        shown[...] = ~shown
+        actions = np.where(rng.random(50) < 0.9, legal.argmax(axis=1), game.num_actions - 2)
+        ends = lanes.move(every, actions, rng)
+        assert (ends.illegal == ~legal[every, actions]).all()
+        lanes.start(np.flatnonzero(ends.over), rng)

@@ -1,5 +1,6 @@
 """The rules of Yahtzee, its sweeps, and the published values."""
 
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -18,6 +19,7 @@ from exactdice.games.yahtzee import Yahtzee
 from exactdice.games.yahtzee.best_play import bonus_of_best_play, met_by_best_play
 from exactdice.games.yahtzee.card import points as tables
 from exactdice.games.yahtzee.dice import KEEPS, dice
+from exactdice.games.yahtzee.values import YahtzeeValues
 
 import exactdice
 
@@ -287,6 +289,26 @@ def test_action_values_are_those_of_listed_moves():
     assert expected[:, :KEEPS][kept] == pytest.approx(listed[kept], rel=1e-13)
 
 
+@pytest.mark.parametrize("keywords", [{}, {"joker": "free"}, {"bonus": 0}])
+def test_values_for_play_are_those_of_sweeps_though_turns_are_forgotten(keywords):
+    game, rng = Yahtzee(**keywords), np.random.default_rng(5)
+    between = np.append(rng.random(len(game.contexts)) * 200, 0)
+    swept = YahtzeeValues(game, FLOATS, "best", between)
+    played = swept.recent(10)
+    again = pickle.loads(pickle.dumps(played))
+    met = rng.integers(0, game.num_states, 300)
+    for _ in range(12):
+        states = np.concatenate([rng.choice(met, 100), rng.integers(0, game.num_states, 100)])
+        actions = (game.mask(states) * rng.random((200, game.num_actions))).argmax(axis=1)
+        expected = sweeps_of(game).expected(0, states, swept)[np.arange(200), actions]
+        for values in (played, again):
+            assert (values.at(0, states) == swept.at(0, states)).all()
+            assert (values.of_moves(states, actions) == expected).all()
+    assert played.of_moves(np.arange(300), np.full(300, KEEPS)) is None  # more than are held
+    assert (played.at(0, met) == swept.at(0, met)).all()
+    assert YahtzeeValues(game, FLOATS, "mean", between).recent(10) is None
+
+
 def test_the_solution_answers_from_observations():
     solution = solve(Task(Yahtzee(boxes="yahtzee")))
     seen = solution.task.game.observe(state(solution.task.game, 44441, 1, left="yahtzee"), 0)[0]
@@ -388,7 +410,7 @@ def test_what_visits_every_state_of_the_whole_game_is_refused(monkeypatch):
     task = Task(Yahtzee())
     message = "must have at most 67,108,864 states, got 405,457,920"
     with pytest.raises(SizeError, match=message):
-        exactdice.as_policy(lambda observations, masks: masks.argmax(axis=1), task)
+        exactdice.as_policy(np.zeros(task.game.num_states, dtype=np.int8), task)
     with pytest.raises(SizeError, match=message):
         exactdice.occupancy("random", task)
     assert "Yahtzee" not in BenchmarkConfig().games

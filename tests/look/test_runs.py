@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from exactdice.look import gallery, page
 from exactdice.look import runs as charts
 from exactdice.look.games import greed
 from exactdice.look.names import GAME_CHARTS
-from exactdice.look.report import write_report
+from exactdice.look.report import _command, write_report
 from rich.console import Console
 
 ROOT = Path(__file__).parent.parent.parent
@@ -166,6 +167,17 @@ def test_the_page_of_a_run_opens_in_a_browser(run, runs, browser):
     page.wait_for_selector("#mistakes-0 .hoverlayer .hovertext")
     assert "own score 0, other's score 0" in page.locator("#mistakes-0 .hoverlayer").text_content()
     assert not wrong
+
+
+@pytest.mark.parametrize(("folder", "named"), [(".", "runs/mine.json"), ("elsewhere", "mine.json")])
+def test_the_command_of_a_report_names_no_folder_of_this_machine(
+    tmp_path, monkeypatch, folder, named
+):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / folder)
+    agent = PolicyOptions(str(tmp_path / "runs" / "mine.json"))
+    assert _command(agent) == f"exactdice report {named}"
+    assert str(tmp_path) not in _command(replace(agent, game=f"{tmp_path}/mine.py:Mine"))
 
 
 @pytest.mark.parametrize(

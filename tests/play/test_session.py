@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from exactdice.baselines import Task, make_task, solve
+from exactdice.core import Die, Gauge, Note, Row, Tile, Tokens
 from exactdice.games import InputError
 from exactdice.play import record
 from exactdice.play.session import Session, replay
@@ -84,6 +85,149 @@ def test_moves_are_integers(action):
     with pytest.raises(InputError, match="action must be an integer, got"):
         session.move(action)
     assert session.actions == []
+
+
+def final_pieces(session):
+    """Return the pieces of the last scene by the label of their row."""
+    return {row.label: row.pieces for row in session.scene.rows}
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_game_of_greed_ends_with_the_score_of_the_last_move(seat):
+    for seed in range(20):
+        session = random_game(make_task("Greed", seat, max_score=20), seed)
+        scores = {who: pieces[0].points for who, pieces in final_pieces(session).items()}
+        assert scores.keys() == {"you", "opponent"}
+        wins = scores["opponent"] > 20 or scores["you"] > scores["opponent"]
+        if scores["you"] != scores["opponent"]:
+            assert session.payoff == (wins and scores["you"] <= 20)
+        assert f"our {scores['you']}" in session.reason or scores["opponent"] > 20
+
+
+def test_a_bust_is_drawn_and_told():
+    session = replay(make_task("Greed", max_score=5), 1, [2])
+    points = final_pieces(session)["you"][0].points
+    assert final_pieces(session)["you"] == (Gauge(points, 5),)
+    assert session.reason == f"Your {points} is above 5: you are bust."
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_match_of_421_ends_with_the_tokens_of_the_last_round(seat):
+    for seed in range(20):
+        session = random_game(make_task("FourTwoOneMatch", seat, tokens=3), seed)
+        pieces = final_pieces(session)
+        held = [
+            row.pieces[0].count for row in session.scene.rows if isinstance(row.pieces[0], Tokens)
+        ]
+        assert held == ([0, 3, 0] if session.payoff == seat else [0, 0, 3])
+        assert {len(dice) for label, dice in pieces.items() if len(dice) > 1} == {3}
+        assert session.reason.endswith((" tokens.", " token.", " from you.", " from opponent."))
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "reasons"),
+    [
+        (
+            "ShutTheBox",
+            {"tiles": 2, "dice": 1, "sides": 3},
+            {
+                "You left 1 open, opponent 1: a tie.",
+                "You left 0 open, opponent 2: the lower sum wins.",
+            },
+        ),
+        (
+            "FourTwoOneMatch",
+            {"tokens": 1, "faces": 2},
+            {
+                "Your 2 1 1 equals opponent's 2 1 1, which was cast first: you take 1 token.",
+                "Opponent's 2 1 1 beats your 2 2 1: you take 1 token.",
+            },
+        ),
+        (
+            "LowestScoreMatch",
+            {"dice": 1, "faces": 2, "zero_face": 1, "wins": 1},
+            {"Your 2 equals opponent's 2, and the last to be rolled counts: you win the round."},
+        ),
+        (
+            "Greed",
+            {"max_score": 4, "sides": 2, "tie": "stopper", "opponent": "random"},
+            {"Your 4 equals opponent's 4: equal scores are won by the player who stopped."},
+        ),
+    ],
+)
+def test_ends_are_explained(name, sizes, reasons):
+    task = make_task(name, 1, **sizes)
+    assert reasons <= {random_game(task, seed).reason for seed in range(60)}
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_a_match_of_the_lowest_score_ends_with_the_round_that_decides_it(players):
+    for seed in range(10):
+        session = random_game(
+            make_task("LowestScoreMatch", 1, dice=2, players=players, wins=2), seed
+        )
+        won = {
+            who: row[0].count
+            for who, row in final_pieces(session).items()
+            if isinstance(row[0], Tokens)
+        }
+        assert (won["you"] == 2) == (session.payoff == 1)
+        assert sorted(won.values())[-1] == 2 > sorted(won.values())[-2]
+        assert "wins the round." in session.reason or "you win the round." in session.reason
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_the_box_ends_with_the_tiles_of_the_last_move(seat):
+    for seed in range(10):
+        session = random_game(make_task("ShutTheBox", seat, tiles=4, sides=3), seed)
+        pieces = final_pieces(session)
+        left = sum(tile.number for tile in pieces["tiles"] if tile.is_open)
+        assert pieces["still open"] == (Note(str(left)),)
+        assert f"left {left} open" in session.reason or "the box" in session.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "seed", "rows", "reason"),
+    [
+        (
+            "ShutTheBox",
+            {"tiles": 1, "dice": 1, "sides": 2, "one_die": "never", "objective": "shut"},
+            2,
+            [Row("tiles", (Tile(1, False, 0),), 0)],
+            "You shut the box.",
+        ),
+        (
+            "FourTwoOne",
+            {"casts": 1},
+            1,
+            [Row("put aside", tuple(map(Die, (4, 3, 2))), 0)],
+            "4 3 2 pays 2.",
+        ),
+    ],
+)
+def test_a_game_for_one_ends_with_its_last_move(name, sizes, seed, rows, reason):
+    session = random_game(make_task(name, 0, **sizes), seed)
+    assert list(session.scene.rows)[: len(rows)] == rows
+    assert session.reason == reason
+
+
+def test_a_round_of_the_lowest_score_ends_with_its_total():
+    session = random_game(make_task("LowestScore", 3, opponents="random"), 1)
+    pieces = final_pieces(session)
+    total, lowest = (pieces[label][0].words for label in ("total", "lowest total"))
+    assert int(total) > int(lowest)
+    assert session.reason == f"Your {total} does not beat {lowest}, the lowest total so far."
+
+
+def test_a_turn_of_the_person_is_told_in_the_second_person():
+    session = replay(make_task("Greed", opponent="random"), 3, [20, 0])
+    board = " ".join(
+        piece.words
+        for row in session.film[1].rows
+        for piece in row.pieces
+        if isinstance(piece, Note)
+    )
+    assert board == "you have stopped"
 
 
 def test_game_records_are_found_under_their_former_name():

@@ -30,7 +30,8 @@ from small_games import SMALL
 from exactdice.cli import main
 
 COMMAND = [str(Path(sys.executable).with_name("exactdice")), "play"]
-NUMBER = r"-?\d+\.\d{4}"
+NUMBER = r"-?\d+\.\d{1,2}"
+SIGN = "(?:%|points)"  # after a number
 SIZES = [pytest.param(name, size) for name in sorted(SMALL) for size in SMALL[name]]
 DEFAULTS = [*sorted(SMALL), "examples/pig.py:Pig"]
 ROOT = Path(__file__).parents[2]
@@ -78,6 +79,12 @@ def lines_of(*replies):
     return "".join(f"{reply}\n" for reply in replies)
 
 
+def decisions(session):
+    """Count the moves of a game that had an alternative."""
+    made = len(session.actions)
+    return sum(len(session.advice(before)) > 1 for before in range(1, made + 1))
+
+
 # -------------------------------------------------------------------- whole games
 
 
@@ -92,29 +99,32 @@ def test_a_game_is_played_to_its_end_and_its_account_adds_up_as_printed(run, nam
         assert said.isascii() or set(re.findall(r"[^\x00-\x7f]", said)) <= set("┌┐└┘─│╔╗╚╝═║█░●·")
         assert "\x1b" not in said
         text = " ".join(said.split())
-        judged = re.findall(rf"coach: worth ({NUMBER})", text)
-        assert len(judged) == len(session.actions)
+        judged = re.findall(r"coach: (Best|Good|Inaccuracy|Mistake|Blunder|All moves)", text)
+        assert len(judged) == decisions(session)
         given = [
             (Decimal(best) - Decimal(value), Decimal(0 if lost.startswith("less") else lost))
-            for value, best, lost in re.findall(
-                rf"worth ({NUMBER}) [a-z ]+\. Best: [^()]+ \(({NUMBER}), "
-                rf"(less than {NUMBER}|{NUMBER}) more\)",
+            for lost, best, value in re.findall(
+                rf": gives away (less than {NUMBER}|{NUMBER}) {SIGN}\. "
+                rf"Best: [^()]+ \(({NUMBER}) {SIGN} instead of ({NUMBER}) {SIGN}\)",
                 text,
             )
         ]
         assert all(difference == lost for difference, lost in given)
         expected, lost, sign, luck, kind, payoff = re.search(
-            rf"({NUMBER}) expected at the start - ({NUMBER}) given away ([+-]) ({NUMBER}) "
-            rf"((?:bad )?luck) = ({NUMBER})",
+            rf"({NUMBER}) {SIGN} expected at the start - ({NUMBER}) {SIGN} given away ([+-]) "
+            rf"({NUMBER}) {SIGN} ((?:bad )?luck) = ({NUMBER}) {SIGN}",
             text,
         ).groups()
         assert kind == {"+": "luck", "-": "bad luck"}[sign]
         total = Decimal(expected) - Decimal(lost) + Decimal(f"{sign}{luck}")
-        assert total == Decimal(payoff) == Decimal(session.payoff).quantize(Decimal("0.0001"))
+        unit = unit_of(session.task.game)
+        assert total == Decimal(payoff) == unit.rounded(session.payoff)
         assert Decimal(lost) == sum(lost for _, lost in given)
         account = session.account
-        assert float(expected) == pytest.approx(account.expected, abs=1e-4)
-        assert float(lost) == pytest.approx(account.given_away, abs=1e-4 * len(session.actions))
+        step = float(unit.digits)
+        assert float(expected) == pytest.approx(unit.factor * account.expected, abs=step)
+        exact = pytest.approx(unit.factor * account.given_away, abs=step * len(session.actions))
+        assert float(lost) == exact
         assert not list(Path().iterdir())  # nothing to save
 
 

@@ -66,15 +66,17 @@ def test_every_game_is_played_to_an_end_whose_account_adds_up(name):
         assert [one["action"] for one in now["moves"]] == [one["action"] for one in game["choices"]]
         game = move(web, game, game["choices"][-1]["action"])
         then = web.get(f"/api/games/{game['id']}/advice/1").json
-        verdicts.append(then["verdict"])
+        verdicts.append({"words": then["verdict"], "grade": then["grade"]})
         assert then["moves"] == now["moves"]
-        assert then["verdict"].startswith("worth ")
+        assert bool(then["verdict"]) == (len(then["moves"]) > 1)
         made = next(one for one in then["moves"] if one["action"] == then["made"])
-        costs += round(10_000 * float(made["cost"]))
+        assert made["best"] == (made["cost"] == "") == (made["bar"] == 0)
+        lost = re.search(r"gives away ([\d.]+) (%|points)\.", then["verdict"])
+        costs += round(100 * float(lost[1])) if lost else 0
     assert game["ended"]
     assert web.get(f"/api/games/{game['id']}/verdicts").json == {"verdicts": verdicts}
     account = web.get(f"/api/games/{game['id']}/account").json
-    numbers = (round(10_000 * float(part["number"])) for part in account["parts"])
+    numbers = (round(100 * float(part["number"])) for part in account["parts"])
     expected, given_away, luck, payoff = numbers
     assert given_away == -costs
     assert expected + given_away + luck == payoff

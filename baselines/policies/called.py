@@ -1,0 +1,140 @@
+"""Functions as policies of games with too many states for tables.
+
+Such a game is scored by a tour, which asks about each state once (``core.tour``). Nothing that the
+function gives is stored. Its actions are those of a function of the state as far as samples tell:
+of every batch some states are asked about again, in a batch of their own.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import override
+
+from ...core import Array, InputError, IntArray
+from ...core.sweeps import sweeps_of
+from ...core.tour import Choices, Grid
+from ...core.types import BoolArray
+from .checks import PolicyCheck
+from .consistency import ROUNDING, SAMPLE, as_law, check_again, compare_again
+from .kinds import Policy, PolicyFunction
+from .preferences import NetworkPolicy
+from .tables import as_numbers, batches
+
+#: Of so many states of a batch one is asked about again.
+SHARE = 256
+
+
+class Call:
+    """Calls a function with the observations and masks of states.
+
+    Args:
+        function: gives actions (state,) or probabilities (state, action).
+        check: the game, and the seat whose observations are meant.
+    """
+
+    def __init__(self, function: PolicyFunction, check: PolicyCheck) -> None:
+        self._function, self._game, self._seat = function, check.game, check.seat
+
+    def __call__(
+        self, states: IntArray, again: bool = False
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return actions or laws, and the evidence: preferences, if the function has any."""
+        seen = self._game.observe(states, self._seat), self._game.mask(states)
+        if isinstance(self._function, NetworkPolicy):
+            return self._function.tell(*seen, again=again)
+        given = as_numbers(self._function(*seen), "policy")
+        return given, given.astype(np.float64) if given.ndim == 2 else given
+
+
+class CalledPolicy(Policy):
+    """A function that is called whenever laws are needed.
+
+    Args:
+        function: gives actions (state,) or probabilities (state, action).
+        check: the check of its results.
+
+    Raises:
+        ValueError: as ``check`` does for a sample of states, or if the function gives something
+            else when it is called again.
+    """
+
+    def __init__(self, function: PolicyFunction, check: PolicyCheck) -> None:
+        self.shape = check.shape
+        self._call, self._check = Call(function, check), check
+        self._player = (check.game, check.seat, check.name)
+        self._rounding = getattr(function, "rounding", ROUNDING)
+        self.is_deterministic = self._begin()
+        self._in_parts = None
+        if isinstance(function, NetworkPolicy) and function.is_lazy:
+            self._in_parts = function.grid_actions(check.game, check.seat)
+
+    def _begin(self) -> bool:
+        """Call the function with a sample of states, and say whether it gives actions."""
+        game = self._check.game
+        some = np.linspace(0, game.num_states - 1, SAMPLE).astype(np.int64)
+        states = some[sweeps_of(game).may_move(self._check.seat, some)]
+        given, evidence = self._call(states)
+        checked = self._check(given, states)
+        first = states, evidence, len(states)
+        check_again(self._evidence, first, self._player, self._rounding)
+        return checked.ndim == 1
+
+    @property
+    @override
+    def name(self) -> str:
+        return self._check.name
+
+    @property
+    @override
+    def roundings(self) -> int:
+        return 0 if self.is_deterministic else super().roundings
+
+    @override
+    def probabilities(self, states: IntArray) -> Array:
+        return as_law(self._answers(states), self.shape[1])
+
+    @override
+    def likeliest(self, states: IntArray) -> IntArray:
+        answers = self._answers(states)
+        actions: IntArray = answers if answers.ndim == 1 else answers.argmax(axis=1)
+        return actions
+
+    @override
+    def choices(self, grid: Grid, met: BoolArray) -> Choices:
+        if self._in_parts is None:
+            return super().choices(grid, met)
+        actions = np.take_along_axis(grid.actions, self._in_parts(grid), axis=1)
+        sample = np.flatnonzero(met)[::SHARE]
+        self._confirm(grid.states.ravel()[sample], actions.ravel()[sample])
+        return Choices.certain(met, actions[met])
+
+    def _answers(self, states: IntArray) -> npt.NDArray[Any]:
+        """Call the function batch by batch: actions (state,) or laws (state, action), checked."""
+        found = []
+        for batch in batches(states, self.shape[1]):
+            given, evidence = self._call(batch, again=True)
+            found.append(self._check(given, batch))
+            first = batch[::SHARE], evidence[::SHARE], len(batch)
+            compare_again(self._evidence, first, self._player, self._rounding)
+        if not found:
+            return np.zeros(0, dtype=np.int64)
+        return np.concatenate(found)
+
+    def _evidence(self, states: IntArray) -> npt.NDArray[Any]:
+        given, evidence = self._call(states, again=True)
+        self._check(given, states)
+        return evidence
+
+    def _confirm(self, states: IntArray, actions: IntArray) -> None:
+        """Check that the whole network, called anew, prefers some actions, but for rounding."""
+        preferences = self._evidence(states)
+        chosen, largest = preferences[np.arange(len(states)), actions], preferences.max(axis=1)
+        missing = ~(largest - chosen <= self._rounding * (1 + np.abs(largest)))
+        if missing.any():
+            row = int(np.argmax(missing))
+            seen = self._check.game.observe(states[[row]], self._check.seat)[0].tolist()
+            raise InputError(
+                f"policy must answer alike to an observation every time, and {self.name} prefers "
+                f"action {actions[row]} at {seen} in one batch and another in one of {len(states)}"
+            )

@@ -1,0 +1,106 @@
+"""Exact scores of policies, and the figures of an agent that is learning."""
+
+from typing import Any
+
+from ..cache import cached
+from ..policies.door import label
+from ..policies.kinds import Policy
+from ..solving.solver import evaluate, evaluate_where_met, read_agent, solve
+from ..solving.touring import is_toured, tour_error, tour_of
+from ..task import Task
+from .figure import LOGGED
+from .score import Score
+from .toured import TouredScore
+
+
+def score(
+    policy: Any,
+    env: Any,
+    *,
+    deterministic: bool = True,
+    masked: bool = True,
+    observations: Any = None,
+    name: str | None = None,
+) -> Score:
+    """Score an agent or policy exactly, by computation over every state.
+
+    Args:
+        policy: whatever ``as_policy`` takes: a model, a name, a table, a callable, a path.
+        env: an environment of this project, or a ``Task``. Its opponents matter, its reward
+            mode does not.
+        deterministic: for models, whether they take their likeliest action or draw from their law.
+        masked: whether it must act legally; if not, an illegal action gets the worst payoff.
+        observations: changes observations before a model gets them (see ``as_policy``).
+        name: name of the policy, for people.
+
+    Raises:
+        ValueError: if the policy does not fit the game or cannot be scored exactly.
+    """
+    agent, task = read_agent(policy, env, deterministic, masked, observations)
+    kind, value, error_bound = _value(agent, task)
+    return kind(
+        policy=name or label(policy),
+        deterministic=agent.is_deterministic,
+        masked=masked,
+        task=task,
+        value=value,
+        optimum=float(solve(task).value),
+        random=random_value(task),
+        agent=agent,
+        error_bound=error_bound,
+    )
+
+
+def _value(agent: Policy, task: Task) -> tuple[type[Score], float, float]:
+    """Compute the value of an agent: the kind of its score, the value, and the bound of its error.
+
+    In a game with too many states for arrays, policies with a sweep of their own have it, and all
+    others a tour.
+    """
+    if not is_toured(task):
+        found = evaluate_where_met(agent, task)
+        return Score, float(found.value), found.error_bound
+    if agent.fold is not None:
+        found = evaluate(agent, task)
+        return TouredScore, float(found.value), found.error_bound
+    tour = tour_of(agent, task)
+    return TouredScore, tour.mean, tour_error(tour)
+
+
+def exact_evaluation(
+    policy: Any,
+    env: Any,
+    *,
+    deterministic: bool = True,
+    masked: bool = True,
+    observations: Any = None,
+) -> dict[str, float]:
+    """Give the exact figures of an agent that is learning, for a training loop to log.
+
+    A call takes one pass through the network and one sweep over the game. Results that do not
+    depend on the agent, such as the optimum, are computed at the first call and cached.
+
+    Args:
+        policy: whatever ``score`` takes, such as a model of stable-baselines3, or a torch module
+            that gives a preference (a logit or an action value) for each action.
+        env: as for ``score``. It is not played, so that training may go on in it.
+        deterministic: see ``score``.
+        masked: see ``score``. An agent that is trained without masks plays with ``masked=False``.
+        observations: see ``score``.
+
+    Returns:
+        "value", "regret" and "normalized" (see ``Score``).
+
+    Raises:
+        ValueError: if the policy does not fit the game or cannot be scored exactly.
+    """
+    result = score(
+        policy, env, deterministic=deterministic, masked=masked, observations=observations
+    )
+    return {name: getattr(result, name) for name in LOGGED}
+
+
+@cached
+def random_value(task: Task) -> float:
+    """Compute the value of the uniform policy over legal actions."""
+    return float(evaluate("random", task).value)

@@ -1,0 +1,198 @@
+"""A tour of Yahtzee: one pass forward, turn by turn, that holds four numbers for each context.
+
+These are, over all games that come to the context, the probability m, the expected points so far f,
+their expected squares s, and the probability of no mistake so far. All go along with the same
+chances, and points p of a move change them to
+
+    m        f + p m        s + 2 p f + p^2 m,
+
+so that those of the end tell the mean and the variance of the total.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from ...core.arithmetic import FLOATS
+from ...core.progress import tell
+from ...core.tour import Choices, Choose, Decisions, Grid, Tour
+from ...core.types import BoolArray, FloatArray, IntArray, frozen
+from .block import TOGETHER
+from .card import BOXES
+from .choices import best_choices
+from .contexts import Taken, has_box
+from .dice import DICE, KEEPS, ROLLS, dice
+from .game import MORE, Yahtzee
+from .passes import Swept, rolled
+from .tally import Tally
+from .values import YahtzeeValues
+
+#: The numbers that go along: m, f and s, and the probability of no mistake.
+CARRIED = 4
+
+_Chooser: TypeAlias = Callable[[int, Grid, BoolArray], Choices]
+
+
+def tour(game: Yahtzee, choose: Choose | None, best: YahtzeeValues, decision: int) -> Tour:
+    """Follow a player through all games.
+
+    Args:
+        game: the rules.
+        choose: the player's decisions; None for the best play.
+        best: the values of the best play.
+        decision: roundings of the chances that ``choose`` gives.
+    """
+    tally, known = Tally(game), game.contexts
+    carried = np.zeros((CARRIED, len(known) + 1))  # of each context, and last of the end
+    carried[[0, 3], 0] = 1.0
+    for number, (first, last) in enumerate(pairwise(known.levels)):
+        met = first + np.flatnonzero(carried[0, first:last])
+        for begin in range(0, len(met), TOGETHER):
+            columns = met[begin : begin + TOGETHER]
+            turn = _Turn(game, number, columns, best)
+            turn.play(turn.chooser(choose), carried, tally)
+            tell(int(columns[-1]) + 1, len(known), "beginnings of turns")
+    return tally.tour(carried[:, -1], decision)
+
+
+class _Moves(NamedTuple):
+    """Decisions of the same number of rolls left, arrays of shape (choice,).
+
+    Attributes:
+        rolls: the dice.
+        columns: the context, by its place in the turn.
+        actions: the actions.
+        values: of the actions, if play is optimal from then on. An illegal action ends the game,
+            for 0 points.
+        keeps: the choices that keep dice, by index.
+        takes: the choices that take a box, by index.
+        illegal: all others.
+        taken: what boxes lead to, arrays of shape (box taken,).
+    """
+
+    rolls: IntArray
+    columns: IntArray
+    actions: IntArray
+    values: FloatArray
+    keeps: IntArray
+    takes: IntArray
+    illegal: IntArray
+    taken: Taken
+
+    def boxes(self, holds: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Give dice, box, and whether 50 are held, of each box taken, shape (box taken,)."""
+        own = self.takes
+        return self.rolls[own], self.actions[own] - KEEPS, holds[self.columns[own]]
+
+
+class _Turn:
+    """A turn in some contexts side by side.
+
+    Args:
+        game: the rules.
+        number: of the turn, from 0 on.
+        columns: the contexts, shape (context,).
+        best: the values of the best play.
+    """
+
+    def __init__(self, game: Yahtzee, number: int, columns: IntArray, best: YahtzeeValues) -> None:
+        self._game, self._number, self._columns = game, number, columns
+        self._later, self._tie = best.later, FLOATS.tie(game)
+        self._holds = game.contexts.holds_fifty[columns]
+        self._best: Swept = best.turn(columns)
+        allowed = game.contexts.allowed(columns, np.arange(ROLLS)[:, None])
+        #: Whether a box may be taken, shape (dice, box, context).
+        self._boxes = has_box(allowed[:, None], np.arange(len(BOXES))[:, None])
+
+    def chooser(self, choose: Choose | None) -> _Chooser:
+        """Give a function of rolls left, grid and the mask of states that are met."""
+        if choose is not None:
+            return lambda _, grid, met: choose(grid, met)
+        chosen = best_choices(self._game.contexts, self._columns, self._later, self._tie)
+        return lambda left, _, met: Choices.certain(met, chosen[left][met])
+
+    def play(self, choose: _Chooser, carried: FloatArray, tally: Tally) -> None:
+        """Play the turn.
+
+        Args:
+            choose: the decisions.
+            carried: numbers of all contexts, shape (4, context), to which the next turns are added.
+            tally: is told about all moves.
+        """
+        met = self._game.laws[DICE][:, None, None] * carried[:, self._columns]
+        for left in range(MORE, -1, -1):
+            grid = self._grid(left)
+            choices = choose(left, grid, met[:, 0] > 0)
+            moves = self._moves(left, choices)
+            flow = met[moves.rolls, :, moves.columns].T * choices.chances
+            best = self._best.values[left][moves.rolls, moves.columns]
+            wrong = np.flatnonzero(best - moves.values > self._tie)
+            flow[3, wrong] = 0.0
+            states = grid.states.ravel()[choices.places]
+            every = Decisions(states, choices.actions, moves.values, best, choices.chances, flow[0])
+            tally.add(self._number, left, every, wrong)
+            tally.score(*moves.boxes(self._holds), moves.taken, flow[0, moves.takes])
+            carried[:, -1] += flow[:, moves.illegal].sum(axis=1)
+            _lead_on(carried, moves.taken, flow[:, moves.takes])
+            if left:
+                met = self._roll(moves, flow[:, moves.keeps])
+
+    def _grid(self, left: int) -> Grid:
+        """Give the states with some rolls left, and their actions."""
+        states = self._game.states_in(self._columns, left).reshape(-1, ROLLS).T
+        actions = np.tile(np.arange(KEEPS, KEEPS + len(BOXES)), (ROLLS, 1))
+        if not left:
+            return Grid(states, actions, self._boxes)
+        parts = _parts()
+        legal = np.broadcast_to((parts >= 0)[:, :, None], (*parts.shape, len(self._columns)))
+        every = np.concatenate([parts, actions], axis=1)
+        return Grid(states, every, np.concatenate([legal, self._boxes], axis=1))
+
+    def _moves(self, left: int, choices: Choices) -> _Moves:
+        """Find what decisions lead to, and their values if play is optimal from then on."""
+        rolls, columns = np.divmod(choices.places, len(self._columns))
+        actions, worth = choices.actions, np.zeros(len(rolls))
+        keeping = actions < KEEPS
+        whole = dice().parts[rolls, np.minimum(actions, KEEPS - 1)] & (left > 0)
+        legal = np.where(
+            keeping, whole, self._boxes[rolls, np.maximum(actions - KEEPS, 0), columns]
+        )
+        keeps, takes = np.flatnonzero(legal & keeping), np.flatnonzero(legal & ~keeping)
+        contexts = self._columns[columns[takes]]
+        taken = self._game.contexts.take(contexts, rolls[takes], actions[takes] - KEEPS)
+        worth[takes] = self._later.worth(contexts, taken)
+        if left:
+            means = self._best.means(left - 1, FLOATS)
+            worth[keeps] = means[actions[keeps], columns[keeps]]
+        illegal = np.flatnonzero(~legal)
+        return _Moves(rolls, columns, actions, worth, keeps, takes, illegal, taken)
+
+    def _roll(self, moves: _Moves, flow: FloatArray) -> FloatArray:
+        """Roll the dice that are not kept, from shape (4, choice) to (dice, 4, context)."""
+        width = len(self._columns)
+        into = moves.actions[moves.keeps] * width + moves.columns[moves.keeps]
+        parts = [np.bincount(into, part, KEEPS * width).reshape(KEEPS, width) for part in flow]
+        return rolled(np.concatenate(parts, axis=1), FLOATS).reshape(ROLLS, CARRIED, width)
+
+
+def _lead_on(carried: FloatArray, taken: Taken, flow: FloatArray) -> None:
+    """Add the numbers that come to the contexts of the next turn, shape (4, box taken)."""
+    if not len(taken.contexts):
+        return
+    paid, met, so_far = taken.points, flow[0], flow[1]
+    squares = flow[2] + paid * (2 * so_far + paid * met)
+    first = int(taken.contexts.min())
+    for own, part in zip(carried, (met, so_far + paid * met, squares, flow[3]), strict=True):
+        counted = np.bincount(taken.contexts - first, part)
+        own[first : first + len(counted)] += counted
+
+
+@cache
+def _parts() -> IntArray:
+    """List the proper parts of each roll, shape (dice, part), filled up with -1."""
+    order = np.argsort(~dice().parts, axis=1, kind="stable")
+    parts = np.where(np.take_along_axis(dice().parts, order, axis=1), order, -1)
+    return frozen(parts[:, : dice().parts.sum(axis=1).max()])

@@ -1,0 +1,253 @@
+"""Tours: scores of policies in games with too many states for arrays, against ordinary scores."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch as th
+from exactdice.baselines.solving.touring import is_toured
+from exactdice.core import SizeError
+from exactdice.core.sweeps import sweeps_of
+from exactdice.core.tour import KEPT, Costliest, Decisions
+from exactdice.games import Greed, Yahtzee
+from sb3_contrib import QRDQN, MaskablePPO
+from stable_baselines3 import A2C, DQN, PPO
+
+import exactdice
+from exactdice import Policy, Task
+
+BOXES = "ones,yahtzee"
+SMALL = {"net_arch": [16, 16]}
+FEW = {**SMALL, "n_quantiles": 3}
+FIGURES = ("value", "deviation", "moves", "optimal_share", "flawless", "optimum", "random")
+
+
+def environment(**keywords):
+    return gym.make("exactdice/Yahtzee-v0", **{"boxes": BOXES, **keywords})
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """Have games of more than 1,000 states scored by tours."""
+
+    def begin():
+        exactdice.baselines.cache.clear_cache()
+        monkeypatch.setattr("exactdice.core.positions.MOST", 1000)
+
+    yield begin
+    exactdice.baselines.cache.clear_cache()
+
+
+def loud(model):
+    """Make the preferences of a network differ by much more than rounding."""
+    with th.no_grad():
+        for parameter in model.policy.parameters():
+            parameter.mul_(3)
+    return model
+
+
+def compare(policy, large, env=None, **options):
+    env = env or environment()
+    expected = exactdice.score(policy, env, **options)
+    blunders, costs = expected.blunders(20), expected.costs
+    assert not expected.regrets
+    figures = [getattr(expected, name) for name in FIGURES]
+    large()
+    toured = exactdice.score(policy, env, **options)
+    assert [getattr(toured, name) for name in FIGURES] == pytest.approx(figures, abs=1e-10)
+    for found, known in zip(toured.blunders(20), blunders, strict=True):
+        assert found.words == known.words
+        assert found.cost == pytest.approx(known.cost, abs=1e-12)
+    game = toured.task.game
+    contexts, left, _ = game.locate(np.arange(game.num_states))
+    turns = np.searchsorted(game.contexts.levels, contexts, side="right") - 1
+    for division, parts in (("round", turns), ("roll", 2 - left)):
+        lost = np.bincount(parts, costs)
+        assert list(toured.regrets[division].values()) == pytest.approx(lost, abs=1e-10)
+    assert sum(toured.regrets["box"].values()) == pytest.approx(toured.regret, abs=1e-10)
+    points = [agent for agent, _ in toured.counts["points"].values()]
+    assert sum(points) == pytest.approx(toured.value, abs=1e-10)
+    assert toured.error_bound < 1e-8
+    return toured
+
+
+@pytest.mark.parametrize("encoding", ["integer", "one_hot", "thermometer", "scaled"])
+def test_networks_have_the_figures_of_ordinary_scores_in_all_encodings(encoding, large):
+    env = environment(encoding=encoding)
+    model = loud(MaskablePPO("MlpPolicy", env, policy_kwargs=SMALL, seed=3, device="cpu"))
+    compare(model, large, env)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        lambda env: PPO("MlpPolicy", env, policy_kwargs={"net_arch": [8]}, seed=1),
+        lambda env: A2C("MlpPolicy", env, policy_kwargs={"net_arch": []}, seed=2),  # one layer
+        lambda env: DQN("MlpPolicy", env, policy_kwargs=SMALL, buffer_size=10, seed=3),
+        lambda env: QRDQN("MlpPolicy", env, policy_kwargs=FEW, buffer_size=10, seed=4),
+    ],
+)
+def test_each_kind_of_model(model, large):
+    compare(loud(model(environment())), large)
+
+
+def test_models_that_draw_from_their_laws(large):
+    model = loud(MaskablePPO("MlpPolicy", environment(), policy_kwargs=SMALL, seed=5))
+    assert not compare(model, large, deterministic=False).deterministic
+
+
+def test_illegal_actions_end_the_game(large):
+    def tell(observations, _):
+        return np.where(observations[:, 15] > 0, 0, 210)  # ones, also when they are filled
+
+    toured = compare(tell, large, masked=False)
+    assert 0 < toured.value < 5
+
+
+def test_modules_of_torch(large):
+    th.manual_seed(0)
+    env = environment(encoding="one_hot_float")
+    features, actions = env.observation_space.shape[0], env.action_space.n
+    layers = [th.nn.Linear(features, 12), th.nn.GELU(), th.nn.LayerNorm(12)]
+    compare(th.nn.Sequential(*layers, th.nn.Linear(12, actions)), large, env)
+
+
+def test_a_network_whose_features_mix_components_is_called_as_a_whole(large):
+    def mix(observations):
+        mixed = np.roll(observations, 1, axis=-1) * observations
+        return np.minimum(mixed, np.array(Yahtzee.observation_sizes) - 1)
+
+    model = loud(MaskablePPO("MlpPolicy", environment(), policy_kwargs=SMALL, seed=6))
+    compare(model, large, observations=mix)
+
+
+def test_tables_of_chances_of_a_function(large):
+    rng = np.random.default_rng(1)
+    weights = rng.random(223)
+
+    def tell(observations, masks):
+        law = masks * (weights + observations[:, -1:] % 3)
+        return law / law.sum(axis=1, keepdims=True)
+
+    compare(tell, large)
+
+
+def test_the_best_play_has_no_mistakes(large):
+    toured = compare("optimal", large)
+    assert toured.optimal_share == toured.flawless == 1
+    for parts in toured.counts.values():
+        assert [agent for agent, _ in parts.values()] == [best for _, best in parts.values()]
+
+
+def test_points_and_chances_are_those_of_listed_moves(large):
+    env = environment(boxes="sixes,yahtzee", bonus=0)
+    model = loud(MaskablePPO("MlpPolicy", env, policy_kwargs=SMALL, seed=7))
+    task = exactdice.score(model, env).task
+    agent = exactdice.as_policy(model, env)
+    met = exactdice.occupancy(agent, task)
+    states = np.flatnonzero(met)
+    actions = agent.likeliest(states)
+    taken = actions >= 210
+    states, boxes = states[taken], actions[taken] - 210
+    first = np.zeros_like(states)
+    paid = task.game.advance(first, states, boxes + 210, first).payoffs[:, 0]
+    expected = np.bincount(boxes, met[states] * paid, 13)
+    toured = compare(model, large, env)
+    points = {name: agent for name, (agent, _) in toured.counts["points"].items()}
+    names = {"Sixes": 5, "Yahtzee": 11}
+    assert {name: points[name] for name in names} == pytest.approx(
+        {name: expected[box] for name, box in names.items()}, abs=1e-12
+    )
+    agent, best = toured.counts["chance"]["Yahtzee"]
+    assert agent == pytest.approx(expected[11] / 50, abs=1e-12)
+    assert agent < best
+
+
+def test_chance_in_a_function_is_refused(large):
+    rng = np.random.default_rng(0)
+    large()
+    for begin in (0, 3000):  # from the first call on, and later
+        calls = []
+
+        def tell(observations, masks, calls=calls, begin=begin):
+            calls.append(len(observations))
+            noise = rng.random(masks.shape) * (sum(calls) > begin)
+            return (masks * (1 + noise)).argmax(axis=1)
+
+        with pytest.raises(ValueError, match="answer alike to an observation every time"):
+            exactdice.score(tell, environment())
+
+
+def test_a_network_that_changes_is_refused(large):
+    env = environment()
+    model = loud(MaskablePPO("MlpPolicy", env, policy_kwargs=SMALL, seed=8))
+    large()
+    agent = exactdice.as_policy(model, env)
+    tour = sweeps_of(Yahtzee(boxes=BOXES)).tour
+    values = exactdice.solve(env).found
+    first = tour(agent.choices, values, 0)
+    assert first.mean == exactdice.score(model, env).value
+
+    class Moody(th.nn.Linear):
+        def forward(self, units):
+            self.weight.data.normal_()
+            return super().forward(units)
+
+    model.policy.action_net = Moody(16, 223)
+    with pytest.raises(ValueError, match="answer alike|action"):
+        tour(agent.choices, values, 0)
+
+
+def test_numbers_that_are_none_are_refused(large):
+    model = loud(MaskablePPO("MlpPolicy", environment(), policy_kwargs=SMALL, seed=9))
+    large()
+    with th.no_grad():
+        model.policy.action_net.bias[3] = th.nan
+    with pytest.raises(ValueError, match="numbers"):
+        exactdice.score(model, environment())
+
+
+def test_arrays_over_all_states_are_refused(large):
+    large()
+    toured = exactdice.score(lambda observations, masks: masks.argmax(axis=1), environment())
+    for name in ("occupancy", "costs", "costliest_actions"):
+        with pytest.raises(SizeError, match="must have at most 1,000 states"):
+            getattr(toured, name)
+    with pytest.raises(ValueError, match=f"count must be at most {KEPT} in .*, got None"):
+        toured.blunders(None)
+    with pytest.raises(SizeError, match="decisions must be fewer than those of random play"):
+        exactdice.score("random", environment()).blunders()
+
+
+def test_a_law_that_does_not_sum_to_one_is_an_error():
+    class Lossy(Policy):
+        shape = (Yahtzee(boxes=BOXES).num_states, 223)
+
+        def probabilities(self, states):
+            return Yahtzee(boxes=BOXES).mask(states) * 0.01
+
+    solution = exactdice.solve(environment())
+    tour = sweeps_of(solution.task.game).tour
+    with pytest.raises(ArithmeticError, match="probabilities of all games must add up to 1"):
+        tour(Lossy().choices, solution.found, 0)
+
+
+def test_the_costliest_decisions_are_kept():
+    rng = np.random.default_rng(2)
+    kept, every = Costliest(), []
+    for _ in range(40):
+        states, actions = rng.integers(0, 10**6, (2, 500))
+        numbers = rng.random((4, 500))
+        every.append(Decisions(states, actions, *numbers))
+        kept.add(every[-1])
+    costs = np.sort(np.concatenate([part.costs for part in every]))[-KEPT:]
+    assert np.array_equal(np.sort(kept.sorted().costs), costs)
+    assert (np.diff(kept.sorted().states) >= 0).all()
+    assert len(Costliest().sorted().states) == 0
+
+
+def test_games_for_two_have_no_tours(large):
+    large()
+    greed = Task(Greed(max_score=30), 0, "random")
+    assert greed.game.num_states > 1000
+    assert not is_toured(greed)
+    assert is_toured(Task(Yahtzee(boxes=BOXES)))

@@ -1,0 +1,112 @@
+"""The grades of moves, and how often each can be given."""
+
+import numpy as np
+import pytest
+from exactdice.baselines import make_task, occupancy, solve
+from exactdice.play.coach import POINTS, SUCCEEDS, WINS, hints, unit_of, verdict
+from exactdice.play.grades import THRESHOLDS, grade, is_decision
+from exactdice.play.session import Advice, Choice, Session
+from small_games import SMALL
+
+
+def advice(*losses, best=0.5):
+    return [
+        Advice(Choice(action, f"move {action}", ()), best - lost, lost, lost)
+        for action, lost in enumerate(losses)
+    ]
+
+
+def test_a_grade_begins_at_its_threshold():
+    moves = advice(0.0, 1e-10, 0.0099, 0.01, 0.0499, 0.05, 0.1499, 0.15, 0.5)
+    assert [grade(one) for one in moves] == [
+        *["best"] * 2,
+        "good",
+        *["inaccuracy"] * 2,
+        *["mistake"] * 2,
+        *["blunder"] * 2,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("losses", "action", "unit", "said"),
+    [
+        ((0.0,), 0, WINS, ""),
+        ((0.0, 0.0), 1, WINS, "All moves are worth the same: 50.0 %."),
+        ((0.0, 0.1), 0, WINS, "Best: 50.0 %."),
+        (
+            (0.0, 0.2),
+            1,
+            WINS,
+            "Blunder: gives away 20.0 %. Best: move 0 (50.0 % instead of 30.0 %).",
+        ),
+        (
+            (0.0, 0.0004),
+            1,
+            SUCCEEDS,
+            "Good: gives away less than 0.1 %. Best: move 0 (50.0 % instead of 50.0 %).",
+        ),
+        (
+            (0.02, 0.0),
+            0,
+            POINTS,
+            "Inaccuracy: gives away 0.02 points. "
+            "Best: move 1 (0.50 points instead of 0.48 points).",
+        ),
+    ],
+)
+def test_a_verdict_says_what_a_move_gives_away(losses, action, unit, said):
+    assert verdict(advice(*losses), action, unit) == said
+
+
+def test_the_thresholds_are_said():
+    assert WINS.thresholds(1.0) == (
+        "By what a move gives away: inaccuracy from 1.0 %, mistake from 5.0 %, blunder from 15.0 %."
+    )
+    assert POINTS.thresholds(Session(make_task("FourTwoOne", 0), 0).spread) == (
+        "By what a move gives away: inaccuracy from 0.07 points, mistake from 0.34 points, "
+        "blunder from 1.03 points."
+    )
+
+
+def shares(task):
+    """Return how often each grade can be given for a move that is not best, under optimal play."""
+    solution, session = solve(task), Session(task, 0)
+    met = occupancy("optimal", task)
+    states = np.flatnonzero(met > 0)
+    mass = dict.fromkeys(("good", *THRESHOLDS), 0.0)
+    for seen, weight in zip(task.game.observe(states, task.seat), met[states], strict=True):
+        values = solution.action_values(seen)
+        losses = values.max() - values[np.isfinite(values)]
+        wrong = losses[losses > 1e-9]
+        for lost in wrong:
+            one = Advice(Choice(0, "", ()), 0.0, lost, lost / session.spread)
+            mass[grade(one)] += weight / len(wrong)
+    return {name: part / sum(mass.values()) for name, part in mass.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "wanted"),
+    [
+        ("FourTwoOne", {}, (0.02, 0.06, 0.24, 0.69)),
+        ("FourTwoOne", {"utility": "set"}, (0.02, 0.08, 0.31, 0.60)),
+        pytest.param("Greed", {}, (0.10, 0.30, 0.13, 0.48), marks=pytest.mark.slow),
+        pytest.param("LowestScore", {}, (0.05, 0.15, 0.28, 0.52), marks=pytest.mark.slow),
+        pytest.param("ShutTheBox", {}, (0.04, 0.07, 0.14, 0.76), marks=pytest.mark.slow),
+    ],
+)
+def test_the_shares_of_the_grades_are_those_of_the_docstring(name, sizes, wanted):
+    found = shares(make_task(name, 0, **sizes))
+    assert tuple(found.values()) == pytest.approx(wanted, abs=0.006)
+
+
+@pytest.mark.parametrize("name", sorted(SMALL))
+def test_hints_lead_to_the_best_move(name):
+    task = make_task(name, 0, **SMALL[name][0])
+    session = Session(task, 3)
+    while session.choices:
+        moves, unit = session.advice(), unit_of(task.game)
+        *_, last = said = hints(session, moves, unit)
+        best = min(moves, key=lambda one: one.cost)
+        assert all(words.endswith((".", "?")) for words in said)
+        assert best.choice.words in last or not is_decision(moves)
+        session.move(best.choice.action)
