@@ -27,11 +27,19 @@ class Die:
 
 @dataclass(frozen=True)
 class Tile:
-    """A tile with a number, open or closed; ``part`` has the meaning of ``Die.part``."""
+    """A tile with a number or a name, open or closed.
+
+    Attributes:
+        number: the number on it.
+        is_open: whether it is open.
+        part: see ``Die.part``.
+        name: a word or a few, which stand on it instead of the number; empty for the number.
+    """
 
     number: int
     is_open: bool
     part: int | None = None
+    name: str = ""
 
 
 @dataclass(frozen=True)

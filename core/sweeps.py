@@ -33,7 +33,7 @@ from .moves import Moves, flat_moves
 from .positions import legal_moves, states_of
 from .tour import Choose, Tour
 from .turn_game import TurnGame
-from .types import Array, BoolArray, Decide, Fold, IntArray, Start
+from .types import Array, BoolArray, Decide, IntArray, Start
 from .values import Values
 
 
@@ -150,24 +150,6 @@ class Sweeps:
             As ``backward``. None if it would be no faster, or the game is not zero-sum for two to
             whom a state means the same.
         """
-        return None
-
-    def folded(self, fold: Fold, arithmetic: Arithmetic = FLOATS) -> Values | None:
-        """Compute the values if a single player decides by the same fold in all states.
-
-        It makes no table of the values of actions, and keeps no choice (see ``expected``).
-
-        Args:
-            fold: of the values of the legal actions.
-            arithmetic: of the values.
-
-        Returns:
-            As ``backward``. None if it would be no faster, or the game is not for one player.
-        """
-        return None
-
-    def folded_squares(self, fold: Fold, values: Values) -> Values | None:
-        """Sweep ``Block.deviations`` for a fold that ``folded`` has found; None if it cannot."""
         return None
 
     def tour(self, choose: Choose | None, values: Values, decision: int) -> Tour | None:

@@ -4,10 +4,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Timer
+from time import perf_counter
 
 from rich.console import Console
 
 from ..baselines.scoring.certificate import printable
+from ..core.progress import watched
 
 #: Returns the reply to a question; raises EOFError at the end of the input.
 Ask = Callable[[str], str]
@@ -35,11 +37,41 @@ def asking(console: Console) -> Ask:
 
 @contextmanager
 def patience(console: Console) -> Iterator[None]:
-    """Print a notice if the ``with`` block takes longer than ``PATIENCE``."""
+    """Print a notice if the ``with`` block takes longer than ``PATIENCE``.
+
+    On a terminal a line below says then how far a long computation is.
+    """
     timer = Timer(PATIENCE, console.print, ["One moment, only once ..."])
     timer.daemon = True
     timer.start()
+    line = _Line(console)
     try:
-        yield
+        with watched(line.report):
+            yield
     finally:
         timer.cancel()
+        line.clear()
+
+
+class _Line:
+    """A line of a terminal that says how far a computation is.
+
+    Args:
+        console: prints it.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console, self._begun, self._words = console, perf_counter(), ""
+
+    def report(self, done: int, total: int, name: str) -> None:
+        """Show a part in percent, if the person has waited for some time (see ``progress``)."""
+        words = f"  {100 * done // total} % of {total:,} {name}"
+        waited = perf_counter() - self._begun > PATIENCE
+        if self._console.is_terminal and waited and words != self._words:
+            self._console.print(words, end="\r", markup=False, highlight=False, soft_wrap=True)
+            self._words = words
+
+    def clear(self) -> None:
+        """Clear the line."""
+        if self._words:
+            self._console.print(" " * len(self._words), end="\r", soft_wrap=True)

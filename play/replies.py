@@ -1,7 +1,8 @@
 """The replies by which a person chooses a move.
 
 If moves take pieces, the list labels moves with letters, so that a number always means a piece:
-"1 8" closes the tiles 1 and 8. Otherwise it labels them with numbers: "3" rolls three dice.
+"1 8" closes the tiles 1 and 8. A piece with a name is meant by the name or by its beginning, if no
+other name begins so. Otherwise the list labels moves with numbers: "3" rolls three dice.
 """
 
 import re
@@ -25,21 +26,21 @@ def labels(choices: Sequence[Choice]) -> list[str]:
     return list(islice(words, len(choices)))
 
 
-def written(rows: Sequence[Row]) -> dict[int, int]:
-    """Return the number on each die or tile that moves can take, by the ``part`` of the piece."""
+def written(rows: Sequence[Row]) -> dict[int, int | str]:
+    """Return what is on each die or tile that moves can take, by the ``part`` of the piece."""
     pieces = [piece for row in rows for piece in row.pieces]
     dice = {die.part: die.face for die in pieces if isinstance(die, Die)}
-    tiles = {tile.part: tile.number for tile in pieces if isinstance(tile, Tile)}
-    return {part: number for part, number in (dice | tiles).items() if part is not None}
+    tiles = {tile.part: tile.name or tile.number for tile in pieces if isinstance(tile, Tile)}
+    return {part: sign for part, sign in (dice | tiles).items() if part is not None}
 
 
-def understand(reply: str, choices: Sequence[Choice], on: Mapping[int, int]) -> Choice:
+def understand(reply: str, choices: Sequence[Choice], on: Mapping[int, int | str]) -> Choice:
     """Find the move that a reply means.
 
     Args:
-        reply: a label, the move in words, or the numbers on its pieces.
+        reply: a label, the move in words, or what is on its pieces.
         choices: the legal moves.
-        on: the numbers on pieces, as ``written`` returns them.
+        on: the signs on pieces, as ``written`` returns them.
 
     Raises:
         InputError: if no move or more than one matches; the message says what can be typed.
@@ -59,7 +60,7 @@ def understand(reply: str, choices: Sequence[Choice], on: Mapping[int, int]) -> 
     raise InputError(f"There is no move {printable(reply.strip(), 40)}: {possible(choices, on)}.")
 
 
-def possible(choices: Sequence[Choice], on: Mapping[int, int]) -> str:
+def possible(choices: Sequence[Choice], on: Mapping[int, int | str]) -> str:
     """Say what can be typed."""
     names = labels(choices)
     if len(names) == 1:
@@ -67,27 +68,37 @@ def possible(choices: Sequence[Choice], on: Mapping[int, int]) -> str:
     some = f"{names[0]} to {names[-1]}"
     if not _take_pieces(choices):
         return f"type a number of the list, {some}"
-    example = next((choice for choice in reversed(choices) if choice.parts), choices[-1])
-    numbers = " ".join(str(on[part]) for part in example.parts)
+    named = [choice for choice in choices if _name(choice, on)]
+    numbered = [choice for choice in choices if choice.parts and choice not in named]
+    both = [each[-1] for each in (numbered, named) if each]
+    examples = " or ".join(" ".join(str(on[part]) for part in choice.parts) for choice in both)
+    signs = "numbers" if not named else "names" if not numbered else "numbers or the name"
     nothing = ", 0 for none" if any(not choice.parts for choice in choices) else ""
-    return f"type the numbers on the pieces, such as {numbers}{nothing}, or a letter, {some}"
+    return f"type the {signs} on the pieces, such as {examples}{nothing}, or a letter, {some}"
 
 
 def _take_pieces(choices: Sequence[Choice]) -> bool:
     return any(choice.parts for choice in choices)
 
 
-def _by_pieces(said: str, choices: Sequence[Choice], on: Mapping[int, int]) -> list[Choice]:
-    """Find the moves that take pieces with these numbers; "421" may mean 4, 2 and 1."""
+def _name(choice: Choice, on: Mapping[int, int | str]) -> str:
+    """Give the name on the only piece that a move takes; empty if there is none."""
+    signs = [on[part] for part in choice.parts]
+    return signs[0].casefold() if len(signs) == 1 and isinstance(signs[0], str) else ""
+
+
+def _by_pieces(said: str, choices: Sequence[Choice], on: Mapping[int, int | str]) -> list[Choice]:
+    """Find the moves that take pieces with these signs; "421" may mean 4, 2 and 1."""
     if said in NOTHING:
         return [choice for choice in choices if not choice.parts]
-    if not re.fullmatch(r"[\d\s,+]+", said):
-        return []
+    if not re.fullmatch(r"[\s,+]*\d[\d\s,+]*", said):
+        named = [choice for choice in choices if said and _name(choice, on).startswith(said)]
+        return [choice for choice in named if _name(choice, on) == said] or named
     together = re.findall(r"\d+", said)
     for numbers in (together, re.findall(r"\d", said)):
-        wanted = sorted(map(int, numbers))
+        wanted = sorted(str(int(number)) for number in numbers)
         found = [
-            choice for choice in choices if sorted(on[part] for part in choice.parts) == wanted
+            choice for choice in choices if sorted(str(on[part]) for part in choice.parts) == wanted
         ]
         if found:
             return found

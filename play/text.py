@@ -75,6 +75,10 @@ def _piece(piece: Piece, signs: Signs) -> list[str]:
     if isinstance(piece, Die):
         return _die(piece, signs)
     if isinstance(piece, Tile):
+        if piece.name:
+            return [
+                f"[{piece.name}]" if piece.is_open else f"{signs.place}{piece.name}{signs.place}"
+            ]
         number = str(piece.number)
         return [f"[{number}]" if piece.is_open else f" {signs.place * len(number)} "]
     if isinstance(piece, Gauge):

@@ -9,6 +9,8 @@ import os
 import socket
 import sys
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from ..core import InputError
+from ..core.progress import watched
 from .open_games import NotKeptError, OpenGames
 from .record import GameRecord
 from .views import JSON, account_view, advice_view, session_view, setup_view, verdicts_view
@@ -37,6 +40,26 @@ HEADERS = {
 }
 
 
+class _Progress:
+    """How far the computation is that answers wait for."""
+
+    def __init__(self) -> None:
+        self.percent: int | None = None
+
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """Note how far long computations in the ``with`` block are."""
+
+        def report(done: int, total: int, *_: object) -> None:
+            self.percent = 100 * done // total
+
+        try:
+            with watched(report):
+                yield
+        finally:
+            self.percent = None
+
+
 def make_app(first: GameRecord) -> Flask:
     """Create the server's application.
 
@@ -45,7 +68,7 @@ def make_app(first: GameRecord) -> Flask:
     """
     app = Flask("exactdice", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
-    games = OpenGames(first)
+    games, progress = OpenGames(first), _Progress()
 
     @app.before_request
     def only_by_our_name() -> None:
@@ -69,12 +92,17 @@ def make_app(first: GameRecord) -> Flask:
     def setup() -> JSON:
         return setup_view(first)
 
+    @app.get("/api/progress")
+    def how_far() -> JSON:
+        return {"percent": progress.percent}
+
     @app.post("/api/games")
     def begin() -> JSON:
-        name, game = games.begin(_body())
+        with progress.shown():
+            name, game = games.begin(_body())
         return {"id": name, "coach": first.coach, **session_view(game.session, game.record)}
 
-    _serve_games(app, games)
+    _serve_games(app, games, progress)
     return app
 
 
@@ -92,7 +120,7 @@ def _serve_page(app: Flask) -> None:
         return Response(files[name].read_bytes(), mimetype=TYPES[files[name].suffix])
 
 
-def _serve_games(app: Flask, games: OpenGames) -> None:
+def _serve_games(app: Flask, games: OpenGames, progress: _Progress) -> None:
     @app.get("/api/games/<name>")
     def show(name: str) -> JSON:
         game = games.find(name)
@@ -120,7 +148,7 @@ def _serve_games(app: Flask, games: OpenGames) -> None:
     @app.get("/api/games/<name>/advice/<int:before>")
     def advice(name: str, before: int) -> JSON:
         game = games.find(name)
-        with game.lock:
+        with game.lock, progress.shown():
             session = game.session
             if before > len(session.actions) or (before == 0 and not session.choices):
                 abort(404, "There is no such choice in this game.")
@@ -129,13 +157,13 @@ def _serve_games(app: Flask, games: OpenGames) -> None:
     @app.get("/api/games/<name>/verdicts")
     def verdicts(name: str) -> JSON:
         game = games.find(name)
-        with game.lock:
+        with game.lock, progress.shown():
             return verdicts_view(game.session)
 
     @app.get("/api/games/<name>/account")
     def account(name: str) -> JSON:
         game = games.find(name)
-        with game.lock:
+        with game.lock, progress.shown():
             return account_view(game.session)
 
 

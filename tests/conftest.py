@@ -27,6 +27,14 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _folder_of_kept_values(tmp_path_factory):
+    """Leave the user's own folder alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EXACTDICE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _windows_are_hidden_and_hasty(monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")

@@ -41,6 +41,8 @@ NOT_RUN = {
     "exactdice solve FourTwoOneMatch --exact": "takes minutes; a slow test solves it",
     "exactdice solve Yahtzee": "takes half a minute; slow tests solve it",
     "exactdice score optimal Yahtzee": "takes a minute; slow tests compute its deviation",
+    "exactdice plot yahtzee-boxes": "takes half a minute; tests/look draws that of a smaller game",
+    "exactdice plot yahtzee-bonus": "takes a minute; tests/look draws that of a smaller game",
     "git clone": "needs a network",
     "make": "makes .venv, or runs this suite",
     "python -c 'from rl_zoo3.plots import plot_train; plot_train()'": FOREIGN,

@@ -10,7 +10,7 @@ import pytest
 from exactdice.core import Values
 from exactdice.envs import Engine
 from exactdice.envs.engine.table_lanes import ArrayLanes
-from exactdice.games import AliasLaws, GameError, InputError, Presentation, presents
+from exactdice.games import GAMES, AliasLaws, GameError, InputError, Presentation, presents
 from small_games import Coins, Rounds
 
 from exactdice.testing import answers, batches, check_game
@@ -68,6 +68,11 @@ def test_a_wrong_variance_is_named(monkeypatch, module, name, change):
 def test_large_games_are_refused(twenty_one):
     with pytest.raises(InputError, match="game must have at most 20000 pairs .* got 20604"):
         check_game(twenty_one(limit=100))
+
+
+def test_a_very_large_game_is_refused_at_once():
+    with pytest.raises(InputError, match="pairs of state and action .* got 405,457,920 states"):
+        check_game(GAMES["Yahtzee"]())
 
 
 def broken(rules, **changes):

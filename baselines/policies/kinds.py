@@ -45,7 +45,7 @@ class Policy(ABC):
         is_deterministic: whether the policy always takes the same action in a state.
         is_lazy: whether it is a network that is called when it is needed (``LazyPolicy``).
         fold: how it makes the value of a state of those of the legal actions, if it does so in all
-            states alike (see ``Sweeps.folded``).
+            states alike (see ``FoldedSweeps``).
         has_memory: whether it plays by more than the state, so that its probabilities are not
             those of later moves of a game. Nothing can be computed exactly with such a policy.
     """

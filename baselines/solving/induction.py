@@ -28,6 +28,7 @@ from ...core.types import Fold
 from ..cache import cached
 from ..policies.greedy import GreedyPolicy
 from ..policies.kinds import DeterministicPolicy
+from . import kept
 from .cycles import fixed_point, pass_error
 from .players import Players, no_choices
 from .rounding import upwards
@@ -77,7 +78,7 @@ def _folded(players: Players, fold: Fold) -> Sweep | None:
     the most that a game has.
     """
     game, arithmetic = players.game, players.arithmetic
-    values = sweeps_of(game).folded(fold, arithmetic)
+    values = kept.folded(game, fold, arithmetic)
     if values is None:
         return None
     bound = pass_error(game, players.seat, arithmetic, players.roundings)
@@ -154,7 +155,7 @@ def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
 @cached
 def _equilibrium(game: Game, arithmetic: Arithmetic) -> Equilibrium:
     if game.zero_sum or game.num_players == 1:
-        if found := sweeps_of(game).folded("best", arithmetic):
+        if found := kept.folded(game, "best", arithmetic):
             best = GreedyPolicy(game, 0, found, "equilibrium")
             return Equilibrium((found,), (best,), pass_error(game, 0, arithmetic))
         players = Players(game, 0, {}, arithmetic)

@@ -23,6 +23,7 @@ from ...core.sweeps import sweeps_of
 from ...core.types import Start
 from ..policies.kinds import Policy
 from ..task import Task, first_law, policies_against
+from . import kept
 from .cycles import solve_block
 from .players import Players
 
@@ -63,7 +64,7 @@ def _folded_squares(policy: Policy, task: Task, values: Values, start: Start) ->
     """Give W of the first states by a sweep that folds values; None if there is none."""
     if task.game.num_players > 1 or policy.fold is None:
         return None
-    squares = sweeps_of(task.game).folded_squares(policy.fold, values)
+    squares = kept.folded_squares(task.game, policy.fold, values)
     return None if squares is None else squares.at(start.seat, start.states)
 
 

@@ -14,16 +14,14 @@ from ...core import Die, Gauge, Note, Row, Tile, Tokens
 from .scene import Event, Scene
 
 TOP, MARGIN = 52, 16  # height of the head, and width of the margins
-LOWEST, HIGHEST, LINE = (
-    36,
-    64,
-    22,
-)  # least and largest height of a row, height of a line of the foot
+LOWEST, HIGHEST = 36, 64  # least and largest height of a row
+LINE = 22  # height of a line of the foot
 PAPER, INK, FAINT, PALE = "#faf8f3", "#1b1f24", "#6b7280", "#e3e0d8"
 PLAYERS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 WOOD, LIT, SPECIAL, CLOSED = "#e8c07d", "#f0e442", "#0072b2", "#5f5b50"
 LETTER = 8.3  # width of a letter in the foot
 EASY, LARGEST = 44, 46  # wanted width of a die or a tile, and its largest side
+NAMED, WORD = 1.5, 8  # width of a tile with a name, relative to its height; letters in a line
 SMALL = 17  # side of a die in the foot
 FEW_DICE, MOST_DICE = 8, 30  # most dice beside the words of a move, and in a line of their own
 #: Where pips lie on a die, in thirds of its half side.
@@ -159,10 +157,15 @@ def colour(seat: int) -> str:
 def _part(row: Row, page: Page) -> float:
     """Return the height of a row relative to a row of words: dice may need several lines."""
     pieces = sum(isinstance(piece, Die | Tile) for piece in row.pieces)
-    pieces = (
-        pieces if row.pieces else 1
-    )  # an empty row gets pieces later, without shifting the others
-    return 1 + 0.5 * -(-pieces * EASY // page.room)
+    # an empty row gets pieces later, without shifting the others
+    width = pieces * _width(row) if row.pieces else 1
+    return 1 + 0.5 * -(-width * EASY // page.room)
+
+
+def _width(row: Row) -> float:
+    """Return the width of the pieces of a row relative to their height."""
+    named = any(isinstance(piece, Tile) and piece.name for piece in row.pieces)
+    return NAMED if named else 1.0
 
 
 def _row(row: Row, scene: Scene, page: Page, top: float, height: float) -> Iterator[Shape]:
@@ -172,18 +175,19 @@ def _row(row: Row, scene: Scene, page: Page, top: float, height: float) -> Itera
     yield Text(MARGIN + 4, middle, row.label, 15, FAINT)
     if not row.pieces:
         yield Text(page.left, middle, "none", 15, FAINT)
-    side = _side(len(row.pieces), page.room, height - 10)
-    columns = max(1, int((page.room + side / 5) // (side * 1.2)))
+    wide = _width(row)
+    side = _side(len(row.pieces), page.room / wide, height - 10)
+    columns = max(1, int((page.room / wide + side / 5) // (side * 1.2)))
     lines = -(-len(row.pieces) // columns)
     columns = -(-len(row.pieces) // max(lines, 1))  # lines of about the same length
     for number, piece in enumerate(row.pieces):
         line, column = divmod(number, columns)
-        x = page.left + column * side * 1.2
+        x = page.left + column * side * 1.2 * wide
         y = middle + (line - (lines - 1) / 2) * side * 1.15 - side / 2
         if isinstance(piece, Die):
             yield from _die(piece, x, y, side, piece.part in scene.taken)
         elif isinstance(piece, Tile):
-            yield from _tile(piece, x, y, side, piece.part in scene.taken)
+            yield from _tile(piece, x, y, side, wide * side, piece.part in scene.taken)
         elif isinstance(piece, Gauge):
             yield from _gauge(piece, row, x, y + side / 2, page.room)
         elif isinstance(piece, Tokens):
@@ -219,15 +223,19 @@ def _die(die: Die, x: float, y: float, side: float, taken: bool) -> Iterator[Sha
         yield Text(x + side - 4, y + 3, "0", 12, "#ffffff", "middle")
 
 
-def _tile(tile: Tile, x: float, y: float, side: float, taken: bool) -> Iterator[Shape]:
+def _tile(tile: Tile, x: float, y: float, side: float, wide: float, taken: bool) -> Iterator[Shape]:
     if tile.is_open:
         fill, line, ink = (LIT if taken else WOOD), INK, INK
     else:
         fill, line, ink = PALE, PALE, CLOSED
-    yield Box(x, y, side, side, fill, line, side / 8, 3 if taken else 1.5, tile.part)
-    yield Text(x + side / 2, y + side / 2, str(tile.number), side / 2, ink, "middle", tile.part)
+    yield Box(x, y, wide, side, fill, line, side / 8, 3 if taken else 1.5, tile.part)
+    lines = textwrap.wrap(tile.name, WORD) or [str(tile.number)]
+    size = (wide - 6) / (0.55 * WORD) if tile.name else side / 2
+    for number, words in enumerate(lines):
+        middle = y + side / 2 + (number - (len(lines) - 1) / 2) * size * 1.15
+        yield Text(x + wide / 2, middle, words, size, ink, "middle", tile.part)
     if not tile.is_open:
-        yield Box(x + side / 5, y + side / 2 - 1, side * 3 / 5, 2, ink)
+        yield Box(x + wide / 5, y + side / 2 - 1, wide * 3 / 5, 2, ink)
 
 
 def _gauge(gauge: Gauge, row: Row, x: float, middle: float, room: float) -> Iterator[Shape]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from typing_extensions import override
 
-from ...core.arithmetic import Arithmetic
+from ...core.arithmetic import FLOATS, Arithmetic
 from ...core.blocks import PayoffLaw
 from ...core.progress import tell
 from ...core.types import Array, Decide, Fold, IntArray
@@ -104,6 +104,22 @@ def fill(
     for columns in reversed(batches(game)):
         later.values[columns] = swept_back(game, columns, later, decide, arithmetic).start
         tell(len(game.contexts) - int(columns[0]), len(game.contexts), "beginnings of turns")
+
+
+def agrees(game: Yahtzee, later: Later, fold: Fold) -> bool:
+    """Say whether values before the first roll are those of a fold, by a sample of each turn.
+
+    A few hundred contexts of each turn are computed again from the values after them; they must be
+    the same to the last bit. The empty card is always among them.
+    """
+    rng = np.random.default_rng()
+    for begin, end in pairwise(game.contexts.levels):
+        first = int(rng.integers(begin, end))
+        columns = np.arange(first, min(first + TOGETHER, end))
+        again = swept_back(game, columns, later, fold, FLOATS).start
+        if not np.array_equal(again, later.values[columns]):
+            return False
+    return True
 
 
 def batches(game: Yahtzee) -> list[IntArray]:

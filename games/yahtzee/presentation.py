@@ -6,15 +6,14 @@ import numpy as np
 from typing_extensions import override
 
 from ...core.board import Gauge, Note, Row, Tile, dice_of
+from ...core.layout import Layout
 from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
 from ...core.words import listed, plural, spelled
 from .card import BOXES, ENOUGH, MOST, UPPER_BONUS, YAHTZEE
 from .dice import DICE, FACES, KEEPS, dice
 from .game import MORE, Yahtzee
-
-#: The number on the first box: numbers from 1 to 6 are those on dice.
-NUMBERED = 11
+from .layout import layout
 
 #: Standard deviation of the points of optimal play with all boxes, which takes minutes to compute.
 DEVIATION = 59.6
@@ -133,7 +132,11 @@ class YahtzeePresentation(Presentation[Yahtzee]):
         paid = int(move.payoffs[0, 0])
         return f"{words} for {paid} {plural(paid, 'point')}"
 
-    # ------------------------------------------------------------------ the score sheet
+    # ----------------------------------------------------------------- the score sheet and maps
+
+    @override
+    def layout(self, observations: IntArray) -> Layout:
+        return layout(observations, len(self.game.chosen))
 
     @override
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
@@ -144,14 +147,12 @@ class YahtzeePresentation(Presentation[Yahtzee]):
         is_open = self._open(observation)
         for label, boxes in (("above", range(FACES)), ("below", range(FACES, len(BOXES)))):
             tiles = [
-                Tile(NUMBERED + box, box in is_open, DICE + box)
+                Tile(box, box in is_open, DICE + box, title_of(box))
                 for box in boxes
                 if box in self.game.chosen
             ]
             if tiles:
                 rows.append(Row(label, tuple(tiles), seat))
-        notes = [Note(f"{NUMBERED + box} {title_of(box)}") for box in is_open]
-        rows.append(Row("open", tuple(notes), seat))
         if any(box < FACES for box in self.game.chosen):
             rows.append(Row("upper points", (Gauge(upper, ENOUGH),), seat))
         if holds:

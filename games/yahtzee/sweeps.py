@@ -8,12 +8,13 @@ from typing_extensions import override
 from ...core.arithmetic import FLOATS, Arithmetic
 from ...core.blocks import Blocks
 from ...core.errors import SizeError
+from ...core.folded_sweeps import FoldedSweeps
 from ...core.moves import Moves
-from ...core.sweeps import Sweeps, sweeps_for
+from ...core.sweeps import sweeps_for
 from ...core.tour import Choose, Tour
-from ...core.types import Array, BoolArray, Decide, Fold, IntArray, Start
+from ...core.types import Array, BoolArray, Decide, FloatArray, Fold, IntArray, Start
 from ...core.values import Values
-from .block import YahtzeeBlock, fill
+from .block import YahtzeeBlock, agrees, fill
 from .dice import KEEPS, dice
 from .game import MORE, Yahtzee
 from .tour import tour
@@ -25,7 +26,7 @@ MOST_STATES = 2**10
 
 
 @sweeps_for(Yahtzee)
-class YahtzeeSweeps(Sweeps):
+class YahtzeeSweeps(FoldedSweeps):
     """Sweeps of a turn in many contexts side by side."""
 
     game: Yahtzee
@@ -73,6 +74,16 @@ class YahtzeeSweeps(Sweeps):
         spreads = YahtzeeValues(self.game, FLOATS, fold, centres=values.between)
         fill(self.game, spreads.later, fold, FLOATS)
         return spreads.frozen()
+
+    @override
+    def refolded(
+        self, fold: Fold, numbers: FloatArray, centres: Values | None = None
+    ) -> Values | None:
+        if numbers.shape != (len(self.game.contexts) + 1,) or numbers[-1] != 0:
+            return None
+        about = centres.between if isinstance(centres, YahtzeeValues) else None
+        values = YahtzeeValues(self.game, FLOATS, fold, numbers, about)
+        return values.frozen() if agrees(self.game, values.later, fold) else None
 
     @override
     def tour(self, choose: Choose | None, values: Values, decision: int) -> Tour | None:

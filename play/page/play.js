@@ -9,6 +9,7 @@ import { fillSetup } from "./setup.js";
 const PAUSE = 900; // milliseconds for which another player's move is shown
 const LONGEST = 4000; // milliseconds for all of them; many moves are shown faster
 const MANY = 6; // in games with more actions, moves without pieces are chosen by a slider
+const WAIT = "One moment: the game is being solved exactly.";
 const narrow = matchMedia("(max-width: 34rem)");
 
 let id = ""; // the random name of the game, which only this page and the server know
@@ -26,7 +27,12 @@ async function ask(path, body) {
   const options = body === undefined ? {} : {
     method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
   };
-  const waiting = setTimeout(() => { by("busy").hidden = false; }, 250);
+  let asking = 0;
+  const waiting = setTimeout(() => {
+    by("waiting").textContent = WAIT;
+    by("busy").hidden = false;
+    asking = setInterval(showProgress, 500);
+  }, 250);
   try {
     const answer = await fetch(path, options);
     const said = await answer.json();
@@ -37,8 +43,17 @@ async function ask(path, body) {
       ? new Error("The server does not answer. Is exactdice play --web still running?") : error;
   } finally {
     clearTimeout(waiting);
+    clearInterval(asking);
     by("busy").hidden = true;
   }
+}
+
+// Say how far the server is with a long computation.
+async function showProgress() {
+  try {
+    const { percent } = await (await fetch("/api/progress")).json();
+    if (percent !== null) by("waiting").textContent = `${WAIT} ${percent} %`;
+  } catch { /* the answer that is waited for tells of a server that is gone */ }
 }
 
 const inGame = (path, body) => ask(`/api/games/${id}${path}`, body);

@@ -1,6 +1,7 @@
 """The rules of Yahtzee, its sweeps, and the published values."""
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from exactdice.core.progress import watched
 from exactdice.core.sweeps import Sweeps, sweeps_of
 from exactdice.core.types import Start
 from exactdice.games.yahtzee import Yahtzee
+from exactdice.games.yahtzee.best_play import bonus_of_best_play, met_by_best_play
 from exactdice.games.yahtzee.card import points as tables
 from exactdice.games.yahtzee.dice import KEEPS, dice
 from exactdice.games.yahtzee.values import YahtzeeValues
@@ -348,6 +350,43 @@ def test_what_does_not_fit_is_refused():
         solve(Task(GAME), exact=True)
     with pytest.raises(ValueError, match="boxes must be fewer for numbers of all positions"):
         _ = sweeps_of(GAME).values(0, lambda stage, expected: expected[:, 0]).array
+
+
+def test_the_course_of_the_best_play_is_that_of_a_general_sweep():
+    task = Task(Yahtzee(boxes="fives,sixes,yahtzee,fours"))
+    game, solution = task.game, solve(task)
+    values, levels = solution.found.numbers, game.contexts.levels
+    met = met_by_best_play(game, values)
+    chances = bonus_of_best_play(game, values, met)
+    states = np.arange(game.num_states)
+    actions = solution.policy.likeliest(states)
+
+    def decide(stage, mass):
+        weights = np.zeros((len(mass), game.num_actions))
+        weights[np.arange(len(mass)), actions[stage.states]] = mass
+        return weights
+
+    starts = [Start(0, *game.initial_law())]
+    starts[0] = starts[0]._replace(chances=starts[0].chances.astype(float))
+    mass = sweeps_of(game).forward(decide, starts, 0)
+    assert mass.between[1:] == pytest.approx(met[1:], abs=1e-12)
+    assert [met[a:b].sum() for a, b in pairwise(levels)] == pytest.approx([1.0] * 4)
+    boxed = states[actions >= KEEPS]
+    context, _, rolls = game.locate(boxed)
+    counted = np.where(actions[boxed] < KEEPS + 6, tables().plain[rolls, actions[boxed] - KEEPS], 0)
+    before = game.contexts.upper[context]
+    earned = (before < 63) & (before + counted >= 63)
+    assert 0 < chances[0] == pytest.approx(mass.at(0, boxed)[earned].sum())
+    assert (np.isnan(chances) == (met[:-1] == 0)).all()
+
+
+@pytest.mark.slow
+def test_the_published_chance_of_the_upper_bonus():
+    game = Yahtzee(joker="free")
+    values = solve(Task(game)).found.numbers
+    met = met_by_best_play(game, values)
+    assert met[-1] == pytest.approx(1)
+    assert bonus_of_best_play(game, values, met)[0] == pytest.approx(0.6812, abs=5e-5)
 
 
 @pytest.mark.slow

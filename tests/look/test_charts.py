@@ -26,12 +26,16 @@ SMALL = {
     "ShutTheBox": {"tiles": 5},
     "FourTwoOne": {"faces": 4, "utility": "sum"},
     "FourTwoOneMatch": {"tokens": 2},
+    "Yahtzee": {"boxes": "ones,chance"},
 }
+#: The same for charts that need larger ones.
+LARGER = {"yahtzee-bonus": {"boxes": "ones,twos,threes,fours,fives,sixes"}}
 
 
 def small(name):
     chart = GAME_CHARTS[name]
-    return picture([name], env={} if chart.fixed else SMALL[chart.game])
+    env = {} if chart.fixed else LARGER.get(name, SMALL[chart.game])
+    return picture([name], env=env)
 
 
 @pytest.mark.parametrize("name", GAME_CHARTS)
@@ -374,3 +378,19 @@ def test_every_chart_of_one_game_refuses_agents_of_another():
 
 def test_plots_are_found_under_their_former_name():
     assert charts.Picture is Plot
+
+
+def test_the_last_open_box_is_worth_its_points_in_the_last_round():
+    panels = picture(["yahtzee-boxes"], env={"boxes": "ones,chance"}).panels
+    alone = {name: picture(["yahtzee-boxes"], env={"boxes": name}) for name in ("ones", "chance")}
+    worth = panels[0].values
+    for row, name in enumerate(("chance", "ones")):  # the first at the bottom
+        only = exactdice.solve(Task(GAMES["Yahtzee"](boxes=name))).value
+        assert worth[row, 1] == pytest.approx(only)
+        assert alone[name].panels[0].values == pytest.approx(only)
+    assert panels[1].values.sum(axis=0) == pytest.approx([200, 100])
+
+
+def test_the_chart_of_the_bonus_needs_all_upper_boxes():
+    with pytest.raises(InputError, match="boxes must have all of ones to sixes for this chart"):
+        picture(["yahtzee-bonus"], env={"boxes": "ones,chance"})

@@ -13,8 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exactdice.baselines import make_task
+from exactdice.core.progress import tell
 from exactdice.envs.drawing.scene import Event, Scene
 from exactdice.games import Die, Gauge, Note, Row, Tile, Tokens
+from exactdice.play.asking import patience
 from exactdice.play.coach import unit_of
 from exactdice.play.record import GameRecord, read_record
 from exactdice.play.replies import labels, understand, written
@@ -22,6 +24,7 @@ from exactdice.play.rules import rules
 from exactdice.play.session import Choice, Session
 from exactdice.play.terminal import play
 from exactdice.play.text import ASCII, UNICODE, board, columns, told
+from rich.console import Console
 from small_games import SMALL
 
 from exactdice.cli import main
@@ -498,6 +501,38 @@ def test_pieces_words_letters_and_numbers_are_understood():
         understand("4", twins, faces)
 
 
+def test_a_piece_with_a_name_is_meant_by_it_or_by_its_beginning():
+    names = ("Fours", "Four of a kind", "Full house", "Yahtzee")
+    tiles = [Tile(i, True, 5 + i, name) for i, name in enumerate(names)]
+    on = written((Row("dice", (Die(1, 0), Die(1, 1), Die(2, 2))), Row("boxes", tuple(tiles))))
+    moves = [choice(0, "keep nothing"), choice(1, "keep 1", 0), choice(2, "keep 1 1", 0, 1)]
+    moves += [choice(3 + i, f"take {name}", 5 + i) for i, name in enumerate(names)]
+    cases = {"0": 0, "11": 2, "1 1": 2, "01": 1, "fours": 3, "Four  of": 4, "ful": 5, "YAHTZEE": 6}
+    for reply, number in cases.items():
+        assert understand(reply, moves, on) is moves[number]
+    with pytest.raises(
+        ValueError, match=r"That can be d or e or take fours or take four of a kind"
+    ):
+        understand("four", moves, on)
+    told_what = "type the numbers or the name on the pieces, such as 1 1 or Yahtzee, 0 for none, or"
+    for nonsense in ("sixes", "11 12", ", ,"):
+        with pytest.raises(ValueError, match=told_what):
+            understand(nonsense, moves, on)
+    boxes = [one for one in moves if one.words.startswith("take")]
+    with pytest.raises(ValueError, match="type the names on the pieces, such as Yahtzee, or a"):
+        understand("8", boxes, on)
+
+
+def test_boxes_are_chosen_by_what_the_sheet_shows(run):
+    game = ("Yahtzee", "--env", "boxes", "ones,full_house,yahtzee", "--seed", 3)
+    code, said, complaint = run(lines_of("full", "ones", "yahtzee", "n"), *game)
+    assert (code, complaint) == (0, "")
+    assert "[Ones]" in said
+    for name in ("Full house", "Ones", "Yahtzee"):
+        assert f"You take {name} for" in said
+    assert "You get " in said
+
+
 @pytest.mark.parametrize(
     ("name", "size", "payoff", "ends"),
     [
@@ -521,6 +556,7 @@ def test_letters_are_never_commands():
 def test_every_piece_is_drawn_in_unicode_and_in_ascii():
     rows = (
         Row("tiles", (Tile(1, True, 0), Tile(12, False, 1))),
+        Row("boxes", (Tile(0, True, 2, "Full house"), Tile(1, False, 3, "Ones"))),
         Row("nothing", ()),
         Row("dice", (Die(3, 0, special=True), Die(10))),
         Row("score", (Gauge(50, 100),)),
@@ -534,6 +570,7 @@ def test_every_piece_is_drawn_in_unicode_and_in_ascii():
         text = "\n".join(lines)
         for shown in ("[1]", " 3 ", " 10 ", "50 of 100", "120 of 100", "50 of 1000", "seven"):
             assert shown in text
+        assert f"[Full house] {signs.place}Ones{signs.place}" in text
         assert "nothing" not in text
         assert signs.full * 15 + signs.empty * 15 in text
         assert signs.token * 2 + signs.place in text
@@ -585,3 +622,15 @@ def test_slow_solving_is_announced(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     assert play(GameRecord("LowestScore", {"opponents": "optimal", "dice": 4}, seed=1))
     assert "One moment, only once" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_terminal_shows_how_far_a_long_computation_is(monkeypatch, terminal):
+    monkeypatch.setattr("exactdice.play.asking.PATIENCE", 0.0)
+    seen = io.StringIO()
+    with patience(Console(file=seen, force_terminal=terminal)):
+        for done in (1, 2, 2, 4):
+            tell(done, 4, "turns")
+    lines = [line.strip() for line in seen.getvalue().split("\r") if "turns" in line]
+    shown = ["25 % of 4 turns", "50 % of 4 turns", "100 % of 4 turns"]
+    assert [line.splitlines()[-1].strip() for line in lines] == (shown if terminal else [])

@@ -11,6 +11,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from exactdice.core.progress import tell
 from exactdice.envs import find_game
 from exactdice.games import GAMES
 from exactdice.play import open_games
@@ -307,3 +308,18 @@ def test_games_whose_default_sizes_are_above_the_limits_are_left_out(monkeypatch
     )
     assert {game["name"] for game in known["games"]} < set(GAMES)
     assert known["first"] == "ShutTheBox" in [game["name"] for game in known["games"]]
+
+
+def test_the_page_is_told_how_far_a_long_computation_is(monkeypatch):
+    web, asked = client(), []
+
+    def slow(*_):
+        tell(1, 3, "turns")
+        asked.append(web.get("/api/progress").get_json())
+        return {}
+
+    monkeypatch.setattr("exactdice.play.web.advice_view", slow)
+    name = begin(web)["id"]
+    assert web.get(f"/api/games/{name}/advice/0").status_code == 200
+    assert asked == [{"percent": 33}]
+    assert web.get("/api/progress").get_json() == {"percent": None}

@@ -1,6 +1,11 @@
 """Checks for authors of games: ``exactdice.testing.check_game(MyGame(size=3))``."""
 
+from typing import NoReturn
+
 from ..core import Game, InputError
+from ..core.contract import require_attributes
+from ..core.positions import has_few_states
+from ..core.sizes import show
 from ..envs.planners.transitions import LIMIT
 from .answers import check_answers
 from .batches import check_batches
@@ -9,6 +14,14 @@ from .environments import check_environments
 from .rules import check_rules
 
 __all__ = ["check_game"]
+
+
+def _refuse(size: str) -> NoReturn:
+    """Refuse a game that is too large to list."""
+    raise InputError(
+        f"game must have at most {LIMIT} pairs of state and action to be checked, got {size}: "
+        "take smaller sizes"
+    )
 
 
 def check_game(game: Game) -> None:
@@ -27,12 +40,12 @@ def check_game(game: Game) -> None:
         GameError: naming the rule that is broken, and the move that breaks it.
         InputError: if the game is too large to list.
     """
+    require_attributes(game)
+    if not has_few_states(game):
+        _refuse(f"{show(game.num_states)} states")
     pairs = check_rules(game)
     if pairs > LIMIT:
-        raise InputError(
-            f"game must have at most {LIMIT} pairs of state and action to be checked, got {pairs}: "
-            "take smaller sizes"
-        )
+        _refuse(f"{pairs}")
     listing = Listing(game)
     listing.require_totals()
     check_batches(game)

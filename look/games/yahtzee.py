@@ -1,0 +1,185 @@
+"""Charts of Yahtzee: what open boxes are worth, and the chance of the upper bonus."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...baselines import Task, solve
+from ...baselines.cache import cached
+from ...core import FloatArray, InputError, IntArray
+from ...games import Yahtzee
+from ...games.yahtzee.best_play import bonus_of_best_play, losses_of_boxes, met_by_best_play
+from ...games.yahtzee.card import ENOUGH
+from ...games.yahtzee.contexts import has_box
+from ...games.yahtzee.dice import FACES
+from ...games.yahtzee.presentation import title_of
+from ..charts import Map, Plot
+from ..registry import game_chart
+
+PAR = 3  # dice of each face that make 63 points together
+FAR = 12  # points from par that are shown
+RARE = 1e-4  # cells that fewer games meet are faded
+
+
+@cached
+def _met(game: Yahtzee) -> FloatArray:
+    """Compute how likely the best play begins a turn in each context, shape (context,)."""
+    return met_by_best_play(game, solve(Task(game)).found.numbers)
+
+
+def _yahtzee_of(task: Task) -> Yahtzee:
+    assert isinstance(task.game, Yahtzee)
+    return task.game
+
+
+class _Cells(NamedTuple):
+    """Means over the contexts of each cell of a map, and how many games meet the cell."""
+
+    means: FloatArray  # NaN where no game comes
+    met: FloatArray
+
+    @classmethod
+    def of(
+        cls, numbers: FloatArray, met: FloatArray, rows: IntArray, columns: IntArray
+    ) -> "_Cells":
+        """Take means, weighted by the games.
+
+        Args:
+            numbers: of each context, shape (context,).
+            met: how likely each context is met, shape (context,).
+            rows: row of each context, which is left out if negative.
+            columns: column of each context, likewise.
+        """
+        own = (met > 0) & (rows >= 0) & (columns >= 0)
+        shape = rows[own].max() + 1, columns[own].max() + 1
+        games, sums = np.zeros(shape), np.zeros(shape)
+        np.add.at(games, (rows[own], columns[own]), met[own])
+        np.add.at(sums, (rows[own], columns[own]), met[own] * numbers[own])
+        return cls(np.divide(sums, games, out=np.full(shape, np.nan), where=games > 0), games)
+
+
+@game_chart("yahtzee-boxes", Yahtzee)
+def boxes(task: Task) -> Plot:
+    """Draw what each open box is worth at the beginning of each round, and how often it is open."""
+    game = _yahtzee_of(task)
+    met, columns = _met(game)[:-1], np.arange(len(game.contexts))
+    lost = losses_of_boxes(game, solve(task).found.numbers, columns)[:, game.chosen[::-1]]
+    weights = np.where(np.isnan(lost), 0.0, met[:, None])
+    firsts = game.contexts.levels[:-1]
+    games = np.add.reduceat(weights, firsts, axis=0).T  # (box, round)
+    sums = np.add.reduceat(weights * np.nan_to_num(lost), firsts, axis=0).T
+    worth = np.divide(sums, games, out=np.full(games.shape, np.nan), where=games > 0)
+    names = [title_of(box) for box in game.chosen[::-1]]
+    panels = [
+        _by_round("What an open box is worth", worth, "points", names),
+        _by_round("How often it is still open", 100 * games, "% of games", names),
+    ]
+    falls = np.nanmax(worth, axis=1) - worth[:, -1]
+    most, falling = int(np.nanargmax(worth[:, 0])), int(np.nanargmax(falls))
+    return Plot(
+        title="What open boxes are worth, by round",
+        caption="The points that the best play loses if an open box is filled for nothing, and one "
+        "turn with it, on average over its games in which the box is open when the round begins. "
+        f"{names[most]} is the worst to lose at first ({worth[most, 0]:.1f} points); "
+        f"{names[falling]} loses most of its worth if it has to wait "
+        f"({worth[falling, 0]:.1f} points in round 1, {worth[falling, -1]:.1f} in the last).",
+        panels=panels,
+    )
+
+
+def _by_round(title: str, values: FloatArray, unit: str, names: list[str]) -> Map:
+    """Draw numbers of boxes, by round."""
+    return Map(
+        title=title,
+        x_label="round",
+        y_label="box",
+        values=values,
+        value_label=unit,
+        columns=[str(number + 1) for number in range(values.shape[1])],
+        rows=names,
+        missing_label="never open",
+        texts=np.vectorize(lambda value: "" if np.isnan(value) else f"{value:.0f}")(values),
+        words=lambda row, column: (
+            f"{names[row]} in round {column + 1}: {values[row, column]:.2f} {unit}"
+        ),
+    )
+
+
+@game_chart("yahtzee-bonus", Yahtzee)
+def bonus(task: Task) -> Plot:
+    """Draw the chance of the upper bonus, by upper points and round, and by the distance to par."""
+    game = _yahtzee_of(task)
+    if game.chosen[:FACES] != tuple(range(FACES)):
+        raise InputError(f"boxes must have all of ones to sixes for this chart, got {game.boxes!r}")
+    known, met = game.contexts, _met(game)
+    chances = bonus_of_best_play(game, solve(task).found.numbers, met)
+    rounds = np.repeat(np.arange(len(game.chosen)), np.diff(known.levels))
+    by_round = _Cells.of(chances, met[:-1], len(game.chosen) - 1 - rounds, known.upper)
+    is_open = has_box(known.still_open[:, None], np.arange(FACES))
+    ahead = known.upper - (PAR * np.arange(1, FACES + 1) * ~is_open).sum(axis=1)
+    columns = np.where((abs(ahead) <= FAR) & (known.upper < ENOUGH), ahead + FAR, -1)
+    left = is_open.sum(axis=1)
+    to_par = _Cells.of(chances, met[:-1], np.where(left < FACES, left - 1, -1), columns)
+    return Plot(
+        title="The upper bonus under the best play",
+        caption=_bonus_words(float(chances[0]), to_par),
+        panels=[_bonus_by_round(by_round), _bonus_to_par(to_par)],
+        columns=1,
+    )
+
+
+def _bonus_words(chance: float, to_par: _Cells) -> str:
+    """Say what a reader takes away."""
+    lowest, low, even, high = (100 * to_par.means[2, FAR + away] for away in (-9, -6, 0, 6))
+    return (
+        "The chance that the best play earns the upper bonus, seen when a round begins; at the "
+        f"start it is {100 * chance:.2f} %. Par is {PAR} dice of each face whose box is filled. "
+        f"With three upper boxes open the bonus comes in {even:.0f} % of games at par, in "
+        f"{high:.0f} % six points above it, in {low:.0f} % six and in {lowest:.0f} % nine points "
+        f"below: that far behind it is given up. Faded: met in fewer than 1 of {1 / RARE:,.0f} "
+        "games."
+    )
+
+
+def _bonus_by_round(cells: _Cells) -> Map:
+    rounds = [str(number) for number in range(len(cells.means), 0, -1)]
+    return Map(
+        title="By upper points",
+        x_label="upper points when the round begins",
+        y_label="round",
+        values=cells.means,
+        value_label="chance of the bonus",
+        rows=rounds,
+        missing_label="never met",
+        faded=cells.met < RARE,
+        faded_label="rare",
+        words=lambda row, column: (
+            f"{column} upper points in round {rounds[row]}: {cells.means[row, column]:.4f}, in "
+            f"{100 * cells.met[row, column]:.2f} % of games"
+        ),
+        colours="diverging",
+        limits=(0.0, 1.0),
+    )
+
+
+def _bonus_to_par(cells: _Cells) -> Map:
+    ahead = [f"{away:+d}" if away else "par" for away in range(-FAR, cells.means.shape[1] - FAR)]
+    texts = [["" if np.isnan(mean) else f"{100 * mean:.0f}" for mean in row] for row in cells.means]
+    return Map(
+        title="By the distance to par, in percent",
+        x_label="upper points above or below par",
+        y_label="open upper boxes",
+        values=cells.means,
+        value_label="chance of the bonus",
+        columns=ahead,
+        rows=[str(number + 1) for number in range(len(cells.means))],
+        missing_label="never met",
+        faded=cells.met < RARE,
+        faded_label="rare",
+        texts=np.array(texts),
+        words=lambda row, column: (
+            f"{ahead[column]} with {row + 1} open: {cells.means[row, column]:.4f}"
+        ),
+        colours="diverging",
+        limits=(0.0, 1.0),
+    )

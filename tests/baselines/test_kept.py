@@ -1,0 +1,186 @@
+"""Values that are kept on disk: the same to the last bit, and never those of a wrong file."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from exactdice.baselines import Task, evaluate
+from exactdice.baselines.solving import kept
+from exactdice.core.arithmetic import EXACT, FLOATS
+from exactdice.core.sweeps import sweeps_of
+from exactdice.games import GAMES
+from exactdice.games.yahtzee.sweeps import YahtzeeSweeps
+
+GAME = GAMES["Yahtzee"](boxes="ones,full_house,yahtzee")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Keep the numbers of every sweep, however short, in a new folder."""
+    monkeypatch.setenv(kept.VARIABLE, str(tmp_path / "kept"))
+    monkeypatch.setattr(kept, "LONG", 0.0)
+    return tmp_path / "kept"
+
+
+@pytest.fixture
+def sweeps_made(monkeypatch):
+    """Note the folds that are swept."""
+    made, folded = [], YahtzeeSweeps.folded
+
+    def noted(self, fold, arithmetic=FLOATS):
+        made.append(fold)
+        return folded(self, fold, arithmetic)
+
+    monkeypatch.setattr(YahtzeeSweeps, "folded", noted)
+    return made
+
+
+@pytest.mark.parametrize("fold", ["best", "mean"])
+def test_values_are_computed_once_and_are_the_same_to_the_last_bit(folder, sweeps_made, fold):
+    computed = kept.folded(GAME, fold, FLOATS)
+    again = kept.folded(GAME, fold, FLOATS)
+    assert sweeps_made == [fold]
+    assert (again.array == computed.array).all()
+    assert not again.numbers.flags.writeable
+    squares = kept.folded_squares(GAME, fold, computed)
+    assert (kept.folded_squares(GAME, fold, again).numbers == squares.numbers).all()
+    assert len(list(folder.iterdir())) == 2  # and no temporary file
+
+
+def test_games_folds_and_keywords_have_files_of_their_own(folder, sweeps_made):
+    games = [GAME, GAMES["Yahtzee"](boxes=GAME.boxes, bonus=7), GAMES["Yahtzee"](boxes="ones")]
+    values = [kept.folded(game, fold, FLOATS) for game in games for fold in ("best", "mean")]
+    assert len(list(folder.iterdir())) == len(values) == len(sweeps_made)
+    assert kept.folded(games[1], "best", FLOATS).numbers[0] == values[2].numbers[0]
+
+
+def _other_numbers(content):
+    """Make a file whose checksum is right and whose numbers are wrong."""
+    title, digest, rest = content.split(b"\n", 2)
+    numbers = np.frombuffer(rest, "<f8") * 1.01
+    digest = kept._digest(title.decode(), numbers.tobytes())
+    return b"\n".join([title, digest, numbers.tobytes()])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"",
+        lambda content: content[:50],
+        lambda content: content[:-8],
+        lambda content: content[:-1],
+        lambda content: content + b"\0" * 8,
+        lambda content: content[:-20] + b"\1" + content[-19:],
+        lambda content: content.replace(b"best", b"mean", 1),
+        lambda content: content.replace(b"values 1", b"values 0", 1),
+        lambda content: b"\x80\x04]" + content,
+        _other_numbers,
+    ],
+)
+def test_a_damaged_file_is_passed_over_and_written_anew(folder, sweeps_made, damage):
+    right = kept.folded(GAME, "best", FLOATS).numbers
+    (file,) = folder.iterdir()
+    content = file.read_bytes()
+    file.write_bytes(damage(content))
+    assert (kept.folded(GAME, "best", FLOATS).numbers == right).all()
+    assert sweeps_made == ["best", "best"]
+    assert file.read_bytes() == content
+
+
+@pytest.mark.parametrize("wrong", [[1.0], [np.nan], [np.inf]])
+@pytest.mark.usefixtures("folder")
+def test_numbers_that_cannot_be_are_passed_over(sweeps_made, wrong):
+    title = kept._title(GAME, "best")
+    kept._write(kept._path(title), title, np.array(wrong))
+    assert kept.folded(GAME, "best", FLOATS).numbers[0] > 1
+    assert sweeps_made == ["best"]
+
+
+def test_numbers_of_other_rules_are_passed_over():
+    sweeps = sweeps_of(GAME)
+    values = sweeps.folded("best")
+    assert sweeps.refolded("best", values.numbers.copy()) is not None
+    assert sweeps.refolded("mean", values.numbers.copy()) is None
+    squares = sweeps.folded_squares("best", values).numbers
+    assert sweeps.refolded("best", squares.copy(), values) is not None
+    assert sweeps.refolded("best", squares.copy()) is None
+    assert sweeps.refolded("best", values.numbers[1:].copy()) is None
+
+
+def test_a_folder_that_cannot_be_used_is_no_error(tmp_path, monkeypatch, sweeps_made):
+    monkeypatch.setattr(kept, "LONG", 0.0)
+    (tmp_path / "file").write_text("no folder")
+    for place in (tmp_path / "file", tmp_path / "file" / "below", "none"):
+        monkeypatch.setenv(kept.VARIABLE, str(place))
+        assert kept.folded(GAME, "best", FLOATS) is not None
+    assert len(sweeps_made) == 3
+    assert (tmp_path / "file").read_text() == "no folder"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
+def test_what_is_in_the_way_is_no_error(folder, monkeypatch):
+    title = kept._title(GAME, "best")
+    kept._path(title).mkdir(parents=True)  # a folder in place of the file
+    assert kept.folded(GAME, "best", FLOATS) is not None
+    assert [each.name for each in folder.iterdir()] == [kept._path(title).name]
+
+    def refused(*_, **__):
+        raise PermissionError("read-only")
+
+    monkeypatch.setattr(tempfile, "mkstemp", refused)
+    monkeypatch.setattr(Path, "is_file", refused)
+    assert kept.folded(GAME, "mean", FLOATS) is not None
+
+
+def test_short_sweeps_and_fractions_are_not_kept(folder, monkeypatch):
+    small = GAMES["Yahtzee"](boxes="ones")
+    assert kept.folded(small, "best", EXACT) is None
+    assert not folder.exists()
+    monkeypatch.setattr(kept, "LONG", 2.0)
+    kept.folded(small, "best", FLOATS)
+    assert not folder.exists()
+    assert kept.folded(GAMES["Greed"](max_score=5), "best", FLOATS) is None
+
+
+def test_scores_are_those_of_kept_values(folder, sweeps_made):
+    task = Task(GAMES["Yahtzee"](boxes="twos,yahtzee", bonus=11))  # solved by no other test
+    fresh = evaluate("random", task)
+    assert len(list(folder.iterdir())) == 1
+    values = kept.folded(task.game, "mean", FLOATS)
+    assert sweeps_made == ["mean"]
+    assert (values.array == fresh.found.array).all()
+
+
+@pytest.mark.parametrize(
+    ("platform", "variables", "place"),
+    [
+        ("linux", {}, "home/.cache/exactdice"),
+        ("linux", {"XDG_CACHE_HOME": "there"}, "there/exactdice"),
+        ("darwin", {"XDG_CACHE_HOME": "there"}, "home/Library/Caches/exactdice"),
+        ("win32", {"LOCALAPPDATA": "local"}, "local/exactdice"),
+        ("win32", {}, "home/AppData/Local/exactdice"),
+        ("linux", {kept.VARIABLE: "mine"}, "mine"),
+        ("linux", {kept.VARIABLE: ""}, "home/.cache/exactdice"),
+    ],
+)
+def test_the_folder_of_each_system(monkeypatch, platform, variables, place):
+    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA", kept.VARIABLE):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(Path, "home", lambda: Path("home"))
+    monkeypatch.setattr(sys, "platform", platform)
+    assert kept._folder() == Path(place)
+
+
+def test_without_a_home_nothing_is_kept(monkeypatch):
+    def unknown():
+        raise RuntimeError("no home")
+
+    monkeypatch.setattr(Path, "home", unknown)
+    monkeypatch.delenv(kept.VARIABLE)
+    assert kept._folder() is None
+    monkeypatch.setenv(kept.VARIABLE, "none")
+    assert kept._folder() is None
