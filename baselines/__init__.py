@@ -12,7 +12,8 @@ from .policies.names import (
 )
 from .policies.preferences import NetworkPolicy, choose
 from .scoring.blunders import Blunder
-from .scoring.certificate import CertificateError, certificate, verify
+from .scoring.certificate import certificate, in_fixed_point, verify
+from .scoring.certificate_file import CertificateError
 from .scoring.description import Description, describe
 from .scoring.exact import exact_evaluation, random_value, score
 from .scoring.figure import LOGGED
@@ -70,6 +71,7 @@ __all__ = [
     "expected_payoffs",
     "exploitability",
     "from_network",
+    "in_fixed_point",
     "is_policy_name",
     "is_toured",
     "look_at",

@@ -8,7 +8,7 @@ from time import perf_counter
 
 from rich.console import Console
 
-from ..baselines.scoring.certificate import printable
+from ..baselines.scoring.certificate_file import printable
 from ..core.progress import watched
 
 #: Returns the reply to a question; raises EOFError at the end of the input.

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..agents.runs.config import task_from_options
 from ..baselines import Task, is_policy_name
-from ..baselines.scoring.certificate import printable
+from ..baselines.scoring.certificate_file import printable
 from ..core import InputError, at_least
 from ..core.words import typed
 from ..envs import find_game, full_place

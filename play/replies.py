@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import count, islice, product
 
-from ..baselines.scoring.certificate import printable
+from ..baselines.scoring.certificate_file import printable
 from ..core import Die, InputError, Row, Tile
 from .session import Choice
 

@@ -6,7 +6,7 @@ from textwrap import wrap
 
 from rich.console import Console
 
-from ..baselines.scoring.certificate import printable
+from ..baselines.scoring.certificate_file import printable
 from ..core import InputError
 from ..core.presentation import present
 from ..core.words import listed, typed

@@ -58,11 +58,13 @@ LIBRARY = {
 LEARNER = ROOT / "agents" / "learners" / "q_learning.py"
 #: What sizes would take is estimated there, and in functions called ``cost``.
 ESTIMATES = ROOT / "core" / "sizes.py"
+#: Its products and sums are integers that floats hold exactly, in any order.
+FIXED_POINT = ROOT / "baselines" / "policies" / "fixed_point.py"
 EXACT = [
     path
     for folder in ("core", "games", "baselines", "sources", "envs")
     for path in (ROOT / folder).rglob("*.py")
-    if path != ESTIMATES
+    if path not in (ESTIMATES, FIXED_POINT)
 ]
 #: Functions whose figures are no exact ones: estimates, and the softmax of networks.
 OTHERS = {"cost", "cost_of_turns", "choose"}

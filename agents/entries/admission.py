@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...baselines import make_task
-from ...baselines.scoring.certificate import printable
+from ...baselines.scoring.certificate_file import printable
 from ...core import InputError
 from .checking import Figures, Job, check_all, keywords_of
 from .layout import Entry, EntryError, names_of, read_entry

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...baselines import Task, verify
-from ...baselines.scoring.certificate import printable, read
+from ...baselines.scoring.certificate_file import printable, read
 from ...core import InputError
 from ..runs.hyperparameters import first_line
 

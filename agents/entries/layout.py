@@ -20,7 +20,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from ...baselines.scoring.certificate import printable
+from ...baselines.scoring.certificate_file import printable
 from ...core import InputError
 from ..tracks import TRACKS, Track
 from . import card as cards

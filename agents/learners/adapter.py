@@ -23,7 +23,7 @@ from ...baselines.policies.consistency import ROUNDING
 from ...baselines.policies.preferences import GridActions
 from ...core import BoolArray, FloatArray, Game, InputError, IntArray
 from ...envs.api.wrappers import inspect_env
-from .grids import grid_actions, perceptron_of
+from .grids import Features, Perceptron, grid_actions, in_fixed_point, perceptron_of
 from .kinds import ACTORS, GREEDY, QUANTILES, check_kind
 from .seen import HARMLESS, shown_to
 from .vec_env import GameVecEnv
@@ -92,8 +92,22 @@ class ModelPolicy(NetworkPolicy):
 
     def grid_actions(self, game: Game, seat: int) -> GridActions | None:
         """Give the actions of a perceptron on grids; None if the network is none."""
-        self.policy.set_training_mode(False)
-        if isinstance(self.policy, ARSPolicy) or not (found := perceptron_of(self.policy)):
+        found = self._perceptron()
+        return None if found is None else grid_actions(*found, game, seat)
+
+    def in_fixed_point(self, game: Game) -> NetworkPolicy:
+        """Round the network to fixed point (see ``FixedPointNetwork``).
+
+        Raises:
+            ValueError: if the network is no perceptron of ReLU or Tanh.
+        """
+        if (found := self._perceptron()) is None:
+            return super().in_fixed_point(game)
+        return in_fixed_point(*found, game, f"{self.__name__} in fixed point")
+
+    def _perceptron(self) -> tuple[Perceptron, Features] | None:
+        """Give the network, and its input for observations, if it is a perceptron."""
+        if (found := perceptron_of(self.policy)) is None:
             return None
         network, extract = found
 
@@ -101,7 +115,7 @@ class ModelPolicy(NetworkPolicy):
             seen = self._features(observations)
             return extract(th.as_tensor(seen, device=self.policy.device))
 
-        return grid_actions(network, features, game, seat)
+        return network, features
 
     def _features(self, observations: IntArray) -> npt.NDArray[Any]:
         """Return the input of the network for observations."""

@@ -25,6 +25,7 @@ from stable_baselines3.dqn.policies import DQNPolicy
 from torch import nn
 
 from ...baselines.policies.consistency import ROUNDING
+from ...baselines.policies.fixed_point import WEIGHTS, Activation, FixedPointNetwork
 from ...baselines.policies.preferences import GridActions
 from ...core import Game, InputError, IntArray
 from ...core.tour import Grid
@@ -35,11 +36,14 @@ Features = Callable[[IntArray], th.Tensor]
 #: Pairs of random observations, and their seed.
 PAIRS, SEED = 256, 0
 
-#: Layers that change each row of a batch by itself.
+#: Layers that change each row of a batch by itself, also in training.
 _ROWWISE = (
-    *(nn.Linear, nn.LayerNorm, nn.Identity, nn.Dropout),
+    *(nn.Linear, nn.LayerNorm, nn.Identity),
     *(nn.Tanh, nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Sigmoid, nn.Softplus),
 )
+
+#: The functions of units that networks in fixed point have.
+_ACTIVATIONS: dict[type, Activation] = {nn.ReLU: "relu", nn.Tanh: "tanh"}
 
 
 class Perceptron(NamedTuple):
@@ -105,6 +109,45 @@ class Perceptron(NamedTuple):
                 )
             found: IntArray = entries.cpu().numpy()
         return found
+
+
+def in_fixed_point(
+    network: Perceptron, features: Features, game: Game, name: str
+) -> FixedPointNetwork:
+    """Round a network whose first layer is a sum to fixed point.
+
+    Args:
+        network: the network.
+        features: its input.
+        game: the rules.
+        name: name for people.
+
+    Raises:
+        ValueError: if its first layer is no sum, or its units have another function than ReLU or
+            the hyperbolic tangent.
+    """
+    kinds = {type(layer) for layer in network.hidden[::2]}
+    alternate = all(isinstance(layer, nn.Linear) for layer in network.hidden[1::2])
+    if len(kinds) != 1 or not kinds <= set(_ACTIVATIONS) or not alternate:
+        raise InputError(f"{name} must have layers of ReLU or of Tanh, got others")
+    if not network.is_sum(game, features):
+        raise InputError(f"{name} must get observations in an encoding of single components")
+    sizes = game.observation_sizes
+    values = np.zeros((sum(sizes) + 1, len(sizes)), dtype=np.int64)  # last the row of zeros
+    components = np.repeat(np.arange(len(sizes)), sizes)
+    values[np.arange(sum(sizes)), components] = np.concatenate([np.arange(n) for n in sizes])
+    linear = [layer for layer in network.hidden[1::2] if isinstance(layer, nn.Linear)]
+    with th.no_grad():
+        first = network.first(features(values)).double()
+        parts = [first[:-1] - first[-1], first[-1]]
+        for layer in linear:
+            bias = th.zeros(layer.out_features) if layer.bias is None else layer.bias
+            parts += [layer.weight, bias]
+        parts += [network.weight, network.bias]
+        numbers = th.cat([part.double().cpu().flatten() for part in parts]).numpy()
+    whole = np.rint(numbers * 2**WEIGHTS).astype(np.int64)
+    units = (network.first.out_features, *(layer.out_features for layer in linear))
+    return FixedPointNetwork(game, units, _ACTIVATIONS[kinds.pop()], whole, name)
 
 
 def perceptron(layers: list[nn.Module], quantiles: int = 1) -> Perceptron | None:

@@ -14,8 +14,7 @@ from ...baselines import NetworkPolicy, Reading
 from ...baselines.policies.consistency import ROUNDING
 from ...baselines.policies.preferences import GridActions
 from ...core import Game, InputError, IntArray
-from ...core.tour import Grid
-from .grids import flat, grid_actions, perceptron
+from .grids import Features, Perceptron, flat, grid_actions, in_fixed_point, perceptron
 from .seen import change_of
 
 
@@ -71,6 +70,21 @@ class ModulePolicy(NetworkPolicy):
 
     def grid_actions(self, game: Game, seat: int) -> GridActions | None:
         """Give the actions of a sequence of layers on grids; None if the module is another."""
+        found = self._perceptron()
+        return None if found is None else grid_actions(*found, game, seat)
+
+    def in_fixed_point(self, game: Game) -> NetworkPolicy:
+        """Round a sequence of layers to fixed point (see ``FixedPointNetwork``).
+
+        Raises:
+            ValueError: if the module is no sequence of linear layers with ReLU or Tanh between.
+        """
+        if (found := self._perceptron()) is None:
+            return super().in_fixed_point(game)
+        return in_fixed_point(*found, game, f"{self.__name__} in fixed point")
+
+    def _perceptron(self) -> tuple[Perceptron, Features] | None:
+        """Give the module, and its input for observations, if it is a perceptron."""
         layers = list(flat(self._module))
         if isinstance(layers[0], nn.Flatten):
             del layers[0]
@@ -82,15 +96,7 @@ class ModulePolicy(NetworkPolicy):
             seen = self._change(self._show(observations))
             return th.as_tensor(np.asarray(seen)).to(self._like).flatten(1)
 
-        found = grid_actions(network, features, game, seat)
-        if found is None:
-            return None
-
-        def actions(grid: Grid) -> IntArray:
-            with _evaluation_mode(self._module):
-                return found(grid)
-
-        return actions
+        return network, features
 
     def _outputs(self, seen: th.Tensor) -> Any:
         """Call the module in evaluation mode."""

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback, EventCallback
 
-from ...baselines import LOGGED, Score, Task, as_task, is_toured, score
+from ...baselines import LOGGED, NetworkPolicy, Score, Task, as_task, is_toured, score
 from ..learners.adapter import ModelPolicy
 from ..tracks import TRACKS
 from .config import TrainConfig
@@ -122,6 +122,8 @@ class ExactEvalCallback(EventCallback):
         ):  # an environment that wraps one of this project without this attribute
             reward = "outcome"
         self._outcome = reward == "outcome"
+        if self._is_sampled:  # a model that cannot be scored at the end is refused now
+            ModelPolicy(self.model, self.task.game).in_fixed_point(self.task.game)
         self.begun = self.log["seconds"][-1] if self.log["seconds"] else 0.0
         self._started = time.monotonic() - self.begun
 
@@ -163,13 +165,11 @@ class ExactEvalCallback(EventCallback):
 
     def evaluate(self) -> Score:
         """Score the model now, log the score, and save the model if it is the best so far."""
-        begun = time.monotonic()
-        result = score(
-            ModelPolicy(self.model, self.task.game, masked=self.masked),
-            self.task,
-            masked=self.masked,
-            name=type(self.model).__name__,
-        )
+        begun, name = time.monotonic(), type(self.model).__name__
+        policy: NetworkPolicy = ModelPolicy(self.model, self.task.game, masked=self.masked)
+        if self._is_sampled:  # scored as its certificate holds it, once
+            policy, name = policy.in_fixed_point(self.task.game), f"{name} in fixed point"
+        result = score(policy, self.task, masked=self.masked, name=name)
         _ = result.moves  # computed now, as its time is that of scoring
         self.scored += 1
         self.scoring += time.monotonic() - begun

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...baselines import Blunder, Score
-from ...baselines.scoring.certificate import printable
+from ...baselines.scoring.certificate_file import printable
 from ...baselines.scoring.figure import FIGURES, Figure
 from ...core import SizeError
 from ...core.progress import tell

@@ -54,13 +54,16 @@ class CalledPolicy(Policy):
         function: gives actions (state,) or probabilities (state, action).
         check: the check of its results.
 
+    Attributes:
+        function: as given.
+
     Raises:
         ValueError: as ``check`` does for a sample of states, or if the function gives something
             else when it is called again.
     """
 
     def __init__(self, function: PolicyFunction, check: PolicyCheck) -> None:
-        self.shape = check.shape
+        self.shape, self.function = check.shape, function
         self._call, self._check = Call(function, check), check
         self._player = (check.game, check.seat, check.name)
         self._rounding = getattr(function, "rounding", ROUNDING)

@@ -24,6 +24,7 @@ from .checks import PolicyCheck
 from .functions import function_policy
 from .kinds import Policy, PolicyLike, UniformPolicy
 from .names import COMMON, EQUILIBRIUM, policy_names, source_policy
+from .preferences import NetworkPolicy
 from .strength import STRENGTH, read_share, strength_policy
 from .tables import table_policy
 
@@ -101,9 +102,7 @@ def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = No
     name = label(policy)
     if isinstance(policy, str) and _is_path(policy, game):
         policy = Path(policy)
-    while not isinstance(policy, Policy) and (converter := _converter(policy)) is not None:
-        policy = converter(policy, game, reading)
-        reading = replace(reading, observations=None)
+    policy, reading = _converted(policy, game, reading)
     if reading.observations is not None:
         raise InputError(f"observations must be left out, as {label(policy)} is no model")
     if isinstance(policy, str):
@@ -120,6 +119,31 @@ def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = No
         "policy must be a name, a table, actions, a callable on (observations, masks) or a "
         f"model, got {got}"
     )
+
+
+def fixed_point(policy: Any, game: Game, reading: Reading) -> NetworkPolicy:
+    """Round a network to fixed point, so that it has the same actions on every machine.
+
+    Args:
+        policy: a model, a module, or the path of one.
+        game: the game that is played.
+        reading: how the policy is to be understood.
+
+    Raises:
+        InputError: if it is no perceptron of ReLU or Tanh.
+    """
+    found, _ = _converted(Path(policy) if isinstance(policy, str) else policy, game, reading)
+    if not isinstance(found, NetworkPolicy):
+        raise InputError(f"policy must be a network, got {label(policy)}")
+    return found.in_fixed_point(game)
+
+
+def _converted(policy: Any, game: Game, reading: Reading) -> tuple[Any, Reading]:
+    """Convert objects of other libraries to policies; ``observations`` count for the first."""
+    while not isinstance(policy, Policy) and (converter := _converter(policy)) is not None:
+        policy = converter(policy, game, reading)
+        reading = replace(reading, observations=None)
+    return policy, reading
 
 
 def resolve(

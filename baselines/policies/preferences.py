@@ -52,6 +52,14 @@ class NetworkPolicy(ABC):
         It is asked for only if the policy is deterministic and masked.
         """
 
+    def in_fixed_point(self, game: Game) -> "NetworkPolicy":
+        """Round the network to fixed point (see ``FixedPointNetwork``), for a certificate.
+
+        Raises:
+            ValueError: if the network is no perceptron of ReLU or Tanh.
+        """
+        raise InputError(f"{self.__name__} must be a perceptron to be kept in fixed point")
+
     def follow(
         self, preferences: npt.NDArray[Any], observations: IntArray, legal: BoolArray
     ) -> npt.NDArray[Any]:

@@ -1,27 +1,16 @@
 """Policy certificates: a policy and what it scores, in one file that anybody can check.
 
-A certificate is a compressed NumPy file (.npz) without pickled objects that holds
+``certificate_file`` says what a file holds. ``verify`` trusts no claim: it computes all of them
+anew from the policy. It is safe with a file of unknown origin: it accepts as opponents only
+policies known by name, never tables or other files, and prints messages of one line.
 
-    policy    actions, integers of shape (state,), or probabilities, shape (state, action), in the
-              states of the agent's seat in increasing order
-    claims    JSON: the game with its keyword arguments, seat and opponents, the policy's name, and
-              value, optimum, random, regret and normalized
-    sha256    hash of both, which shows damage
-
-``verify`` trusts no claim: it computes all of them anew from the policy. It is safe with a file of
-unknown origin: it reads at most half a gigabyte, runs nothing in the file, accepts as opponents
-only policies known by name, never tables or other files, and prints messages of one line.
+In games with too many states for tables the policy is a network in fixed point, whose actions are
+the same on every machine.
 """
 
-import hashlib
 import inspect
 import io
 import json
-import warnings
-import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from math import isfinite, prod
 from pathlib import Path
 from typing import Any
 
@@ -30,24 +19,19 @@ import numpy.typing as npt
 
 from ...core import GAMES, BoolArray, Game, InputError, IntArray
 from ...core.positions import states_of
-from ..policies.checks import SUM_TOLERANCE
+from ..policies.called import CalledPolicy
+from ..policies.door import Reading, fixed_point
+from ..policies.fixed_point import FixedPointNetwork
 from ..policies.kinds import PolicyFunction
 from ..policies.names import is_policy_name
-from ..task import Task
+from ..policies.preferences import NetworkPolicy
+from ..task import Task, task_and_sight
+from .certificate_file import CLAIMS, FORMAT, CertificateError, check_size, digest_of, naming, read
 from .exact import score
 from .score import Score
 
-FORMAT = "exactdice policy certificate 1"
-MEMBERS = ("policy", "claims", "sha256")
-CLAIMS = ("value", "optimum", "random", "regret", "normalized")
-TOLERANCE = 1e-9  # share of the largest payoff: normalising again changes last digits
-LARGEST = 2**29  # bytes of a file, and of the policy in memory
-LONGEST = 2**24  # characters of the claims
-DEEPEST = 6  # lists in lists in the claims; a utility's table is at 4
-
-
-class CertificateError(InputError):
-    """The file is no certificate, is damaged, or makes a false claim."""
+#: Share of the largest payoff by which claims may be off: normalising again changes last digits.
+TOLERANCE = 1e-9
 
 
 def certificate(result: Score) -> bytes:
@@ -59,21 +43,16 @@ def certificate(result: Score) -> bytes:
     Raises:
         ValueError: if the policy or an opponent is another one, or the policy too large to verify.
     """
-    task = result.task
+    task, game = result.task, result.task.game
     if not result.masked:
         raise InputError("a certificate must be of a policy held to the legal actions")
-    game, states = task.game, states_of(task.game, task.seat)
-    if result.agent.is_deterministic:
-        smallest = np.min_scalar_type(game.num_actions)
-        policy = result.agent.likeliest(states).astype(smallest)
-    else:
-        _check_size((len(states), game.num_actions))
-        policy = result.agent.probabilities(states)
+    policy, layers = _numbers(result)
     claims = {
         "format": FORMAT,
         "game": game.name,
         "keywords": {**game.keywords, "seat": task.seat, **task.opponent_keywords},
         "policy": result.policy,
+        **layers,
         **{name: getattr(result, name) for name in CLAIMS},
     }
     text = json.dumps(claims, indent=1)
@@ -81,10 +60,48 @@ def certificate(result: Score) -> bytes:
     arrays: dict[str, Any] = {
         "policy": policy,
         "claims": np.array(text),
-        "sha256": np.array(_digest(policy, text)),
+        "sha256": np.array(digest_of(policy, text)),
     }
     np.savez_compressed(file, **arrays)
     return file.getvalue()
+
+
+def _numbers(result: Score) -> tuple[npt.NDArray[Any], dict[str, Any]]:
+    """Give the numbers of a policy, and the layers that claims name of a network."""
+    agent, game = result.agent, result.task.game
+    if isinstance(agent, CalledPolicy):
+        network = agent.function
+        if not isinstance(network, FixedPointNetwork):
+            raise InputError(
+                f"a certificate in {game!r} must be of a network in fixed point, got "
+                f"{result.policy}: score exactdice.in_fixed_point(model, env)"
+            )
+        layers = {"units": list(network.units), "activation": network.activation}
+        return network.numbers.astype(np.int32), {"network": layers}
+    states = states_of(game, result.task.seat)
+    if agent.is_deterministic:
+        return agent.likeliest(states).astype(np.min_scalar_type(game.num_actions)), {}
+    check_size((len(states), game.num_actions))
+    return agent.probabilities(states), {}
+
+
+def in_fixed_point(model: Any, env: Any) -> NetworkPolicy:
+    """Round a network to fixed point, as certificates of games with too many states hold it.
+
+    Its actions are the same on every machine. It may be scored in place of the model, from which it
+    differs where two preferences are nearly equal.
+
+    Args:
+        model: a model of stable-baselines3 or a torch module with layers of ReLU or of Tanh, or
+            the path of a saved model or run.
+        env: an environment of this project, its id, or a ``Task``.
+
+    Raises:
+        ValueError: if the model has other layers, or a first layer that is no sum over the
+            components of an observation.
+    """
+    task, sight = task_and_sight(env)
+    return fixed_point(model, task.game, Reading(sight=sight))
 
 
 def verify(path: Path | str) -> Score:
@@ -99,9 +116,9 @@ def verify(path: Path | str) -> Score:
         OSError: if there is no such file or it cannot be read.
     """
     policy, claims = read(path := Path(path))
-    with _naming(path):
+    with naming(path):
         task = _task(claims)
-        play = _player(path, policy, task)
+        play = _player(path, policy, claims, task)
         try:
             result = score(play, task, name=claims["policy"])
         except InputError as error:
@@ -117,15 +134,22 @@ def read_policy(path: Path, game: Game) -> PolicyFunction:
         CertificateError: if the file is no certificate, damaged, or of another game.
     """
     policy, claims = read(path)
-    with _naming(path):
+    with naming(path):
         task = _task(claims)
         if task.game == game:
-            return _player(path, policy, task)
+            return _player(path, policy, claims, task)
     raise CertificateError(f"{path} must be of {game!r}, got one of {task.game!r}")
 
 
-def _player(path: Path, policy: npt.NDArray[Any], task: Task) -> PolicyFunction:
-    """Make a function of a policy's rows, one for each state of the seat in increasing order."""
+def _player(
+    path: Path, policy: npt.NDArray[Any], claims: dict[str, Any], task: Task
+) -> PolicyFunction:
+    """Make a function of a policy's rows, one for each state of the seat, or of a network."""
+    if "network" in claims:
+        layers = claims["network"]
+        return FixedPointNetwork(
+            task.game, layers["units"], layers["activation"], policy, claims["policy"]
+        )
     states = states_of(task.game, task.seat)
     if len(policy) != len(states):
         raise InputError(f"must hold a policy for {len(states)} states, got {len(policy)}")
@@ -138,21 +162,6 @@ def _player(path: Path, policy: npt.NDArray[Any], task: Task) -> PolicyFunction:
         return policy[rows]
 
     return play
-
-
-def printable(text: str, longest: int = 600) -> str:
-    """Escape characters that could move a terminal's cursor or forge a line; cut long text."""
-    shown = "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text[:longest])
-    return shown if len(text) <= longest else f"{shown}..."
-
-
-@contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Put the file's name before an error message, in one line."""
-    try:
-        yield
-    except InputError as error:
-        raise CertificateError(f"{printable(str(path))} {printable(str(error))}") from None
 
 
 def _compare(claims: dict[str, Any], result: Score) -> None:
@@ -184,118 +193,3 @@ def _task(claims: dict[str, Any]) -> Task:
         return Task(game, seat, opponents)
     except InputError as error:
         raise InputError(f"must name a game and its keywords: {error}") from None
-
-
-def read(path: Path) -> tuple[npt.NDArray[Any], dict[str, Any]]:
-    """Read the policy, as int64 or float64, and the claims, and check their hash.
-
-    Raises:
-        CertificateError: if the file is not a whole certificate.
-        OSError: if there is no such file or it cannot be read.
-    """
-    with path.open("rb") as file:
-        content = file.read(LARGEST + 1)
-    with _naming(path):
-        try:
-            return _parse(content)
-        except InputError:
-            raise
-        except Exception as error:
-            # Of damaged bytes zipfile, zlib, numpy and json raise nearly anything, RuntimeError
-            # and MemoryError included. Nothing but reading happens here, so it is the file's fault.
-            reason = str(error) or type(error).__name__
-            raise InputError(f"must be a whole policy certificate: {reason}") from None
-
-
-def _parse(content: bytes) -> tuple[npt.NDArray[Any], dict[str, Any]]:
-    if len(content) > LARGEST:
-        raise InputError(f"must be a file of at most {LARGEST:,} bytes")
-    if not zipfile.is_zipfile(io.BytesIO(content)):
-        raise ValueError("it is cut off, or no .npz file at all")
-    if content.count(b"PK\x01\x02") > 100:  # each becomes an object when the file is opened
-        raise InputError(f"must hold {', '.join(MEMBERS)} alone, got hundreds of members")
-    with warnings.catch_warnings(), zipfile.ZipFile(io.BytesIO(content)) as archive:
-        warnings.simplefilter("error")  # of numpy, about headers that it mends
-        if sorted(archive.namelist()) != sorted(f"{name}.npy" for name in MEMBERS):
-            raise InputError(f"must hold {', '.join(MEMBERS)} alone, got {archive.namelist()}")
-        policy, text, digest = (_member(archive, name) for name in MEMBERS)
-    if digest != (computed := _digest(policy, text)):
-        raise InputError(f"must have the hash {digest} that it states, got {computed}")
-    return _checked(policy), _claims(text)
-
-
-def _member(archive: zipfile.ZipFile, name: str) -> Any:
-    """Read an array or a text after comparing its header with the size of the data."""
-    info = archive.getinfo(f"{name}.npy")
-    if info.file_size > (LARGEST if name == "policy" else 4 * LONGEST):
-        raise InputError(f"must be of a limited size, got {info.file_size:,} bytes of {name}")
-    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise InputError(f"must be compressed as .npz files are, got type {info.compress_type}")
-    with archive.open(info) as member:  # ``archive.read`` would unpack more than is promised
-        file = io.BytesIO(member.read(info.file_size))
-    if np.lib.format.read_magic(file) != (1, 0):
-        raise InputError(f"must have {name} in version 1.0 of the format npy")
-    shape, _, kind = np.lib.format.read_array_header_1_0(file)
-    wanted = kind.kind in "uif" and len(shape) in (1, 2) if name == "policy" else kind.kind == "U"
-    if not wanted or (name != "policy" and shape != ()):
-        holds = "actions or probabilities" if name == "policy" else "a text"
-        raise InputError(f"must hold {holds} as {name}, got {kind} of shape {shape}")
-    promised, there = prod(shape) * kind.itemsize, len(file.getvalue()) - file.tell()
-    if min(shape, default=0) < 0 or promised != there:
-        raise InputError(f"must hold {name} of shape {shape} and {kind}, got {there:,} bytes of it")
-    if name == "policy":
-        _check_size(shape)
-    file.seek(0)
-    array = np.lib.format.read_array(file, allow_pickle=False)
-    return array if name == "policy" else str(array)
-
-
-def _check_size(shape: tuple[int, ...]) -> None:
-    """Refuse policies that are too large to be read as numbers of eight bytes."""
-    if 8 * prod(shape) > LARGEST:
-        raise InputError(f"must hold at most {LARGEST // 8:,} numbers, got a policy of {shape}")
-
-
-def _checked(policy: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Give actions as int64, and probabilities as float64: sums of shorter floats are wrong."""
-    if policy.ndim == 1 and policy.dtype.kind in "ui":
-        return policy.astype(np.int64)
-    table = policy.astype(np.float64)
-    if table.size and not (table.min() >= 0 and table.max() <= 1 + SUM_TOLERANCE):
-        raise InputError("must hold probabilities from 0 to 1")
-    return table
-
-
-def _claims(text: str) -> dict[str, Any]:
-    claims = json.loads(text, parse_constant=_no_number)
-    if not isinstance(claims, dict) or claims.get("format") != FORMAT:
-        raise InputError(f"must be of the format {FORMAT!r}")
-    _check_depth(claims, DEEPEST)
-    if not isinstance(game := claims.get("game"), str) or game not in GAMES:
-        raise InputError(f"must name a game out of {', '.join(GAMES)}, got {game!r}")
-    if not isinstance(claims.get("keywords"), dict) or not isinstance(claims.get("policy"), str):
-        raise InputError("must name the keywords of its game and its policy")
-    for name in CLAIMS:
-        claimed: Any = claims.get(name)
-        known = isinstance(claimed, int | float) and not isinstance(claimed, bool)
-        if not known or not isfinite(claimed):
-            raise InputError(f"must claim a finite number as {name}, got {claimed!r}")
-    return claims
-
-
-def _no_number(text: str) -> float:
-    raise InputError(f"must claim finite numbers, got {text}")
-
-
-def _check_depth(value: Any, levels: int) -> None:
-    """Refuse lists in lists in lists, which no message could show."""
-    if isinstance(value, dict | list):
-        if not levels:
-            raise InputError(f"must make claims of at most {DEEPEST} levels")
-        for entry in value.values() if isinstance(value, dict) else value:
-            _check_depth(entry, levels - 1)
-
-
-def _digest(policy: npt.NDArray[Any], claims: str) -> str:
-    shape = f"{policy.dtype.str} {policy.shape}\n"
-    return hashlib.sha256(shape.encode() + policy.tobytes() + claims.encode()).hexdigest()

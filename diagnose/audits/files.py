@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...baselines.policies.tables import as_numbers
-from ...baselines.scoring.certificate import printable
+from ...baselines.scoring.certificate_file import printable
 from ...core import InputError
 from ...core.sizes import check_memory
 from ..records import Record, Rollout, Targets, Transitions

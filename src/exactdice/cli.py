@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from .baselines.scoring.certificate import printable
+from .baselines.scoring.certificate_file import printable
 from .core import InputError, sizes
 from .exit_codes import BROKEN_PIPE, INTERRUPTED
 

@@ -13,7 +13,7 @@ import zipfile
 import numpy as np
 import pytest
 from exactdice.baselines import CertificateError, Task, certificate, verify
-from exactdice.baselines.scoring.certificate import CLAIMS, _digest
+from exactdice.baselines.scoring.certificate_file import CLAIMS, digest_of
 from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
 
 import exactdice
@@ -56,7 +56,7 @@ def rewrite(path, change, honest_hash=True):
     with np.load(path) as file:
         parts = {"policy": file["policy"], "claims": str(file["claims"])}
     change(parts)
-    digest = _digest(parts["policy"], parts["claims"]) if honest_hash else "0" * 64
+    digest = digest_of(parts["policy"], parts["claims"]) if honest_hash else "0" * 64
     np.savez_compressed(
         path, policy=parts["policy"], claims=np.array(parts["claims"]), sha256=np.array(digest)
     )
@@ -414,7 +414,7 @@ def damaged(content, rng):
         changed = rng.choice([claims, claims["keywords"]])
         changed[rng.choice([*changed, "more"])] = rng.choice(VALUES)
         policy, text = arrays["policy"], json.dumps(claims)
-    digest = np.array(_digest(policy, text))
+    digest = np.array(digest_of(policy, text))
     np.savez_compressed(out := io.BytesIO(), policy=policy, claims=np.array(text), sha256=digest)
     return out.getvalue()
 

@@ -8,7 +8,7 @@ import tyro
 
 from ..agents.runs.config import GameName
 from ..baselines import CertificateError, verify
-from ..baselines.scoring.certificate import printable
+from ..baselines.scoring.certificate_file import printable
 from ..core import InputError
 from ..envs import find_game
 from .waiting import shown_progress

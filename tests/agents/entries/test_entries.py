@@ -28,7 +28,7 @@ from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.train import train
 from exactdice.agents.tracks import TRACKS, Track
 from exactdice.baselines import CertificateError, certificate, make_task
-from exactdice.baselines.scoring.certificate import _digest
+from exactdice.baselines.scoring.certificate_file import digest_of
 from exactdice.baselines.scoring.figure import nines
 from exactdice.core import InputError
 from exactdice.look.entries import chart, colours_of
@@ -268,7 +268,7 @@ def rewritten(content, **changes):
     policy = changes.pop("policy", lambda actions: actions)(policy)
     keywords = claims["keywords"] | changes.pop("keywords", {})
     text = json.dumps({**claims, **changes, "keywords": keywords})
-    digest = np.array(_digest(policy, text)) if policy.dtype != object else np.array("0" * 64)
+    digest = np.array(digest_of(policy, text)) if policy.dtype != object else np.array("0" * 64)
     file = io.BytesIO()
     np.savez_compressed(file, policy=policy, claims=np.array(text), sha256=digest)
     return file.getvalue()
@@ -625,7 +625,7 @@ def test_a_certificate_of_an_earlier_version_lacks_the_keywords_that_came_later(
         policy, claims = file["policy"], json.loads(str(file["claims"]))
     del claims["keywords"]["tie"]
     text = json.dumps(claims)
-    np.savez(path, policy=policy, claims=text, sha256=_digest(policy, text))
+    np.savez(path, policy=policy, claims=text, sha256=digest_of(policy, text))
     assert isinstance(
         answer_of(path, Job("Greed", keywords_of(make_task("Greed")), [path])), Figures
     )

@@ -1,0 +1,184 @@
+"""Files of certificates: what they hold, and how a file of unknown origin is read.
+
+A file is a compressed NumPy file (.npz) without pickled objects that holds
+
+    policy    actions, integers of shape (state,), or probabilities, shape (state, action), in the
+              states of the agent's seat in increasing order; or the numbers of a network
+    claims    JSON: the game with its keyword arguments, seat and opponents, the policy's name,
+              value, optimum, random, regret and normalized; and the layers of a network
+    sha256    hash of both, which shows damage
+
+Reading is safe: at most half a gigabyte is read, and nothing in the file is run.
+"""
+
+import hashlib
+import io
+import json
+import warnings
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import isfinite, prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...core import GAMES, InputError
+from ..policies.checks import SUM_TOLERANCE
+
+FORMAT = "exactdice policy certificate 1"
+MEMBERS = ("policy", "claims", "sha256")
+CLAIMS = ("value", "optimum", "random", "regret", "normalized")
+LARGEST = 2**29  # bytes of a file, and of the policy in memory
+LONGEST = 2**24  # characters of the claims
+DEEPEST = 6  # lists in lists in the claims; a utility's table is at 4
+MOST_LAYERS, MOST_UNITS = 16, 4096  # of a network
+
+
+class CertificateError(InputError):
+    """The file is no certificate, is damaged, or makes a false claim."""
+
+
+def printable(text: str, longest: int = 600) -> str:
+    """Escape characters that could move a terminal's cursor or forge a line; cut long text."""
+    shown = "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text[:longest])
+    return shown if len(text) <= longest else f"{shown}..."
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Put the file's name before an error message, in one line."""
+    try:
+        yield
+    except InputError as error:
+        raise CertificateError(f"{printable(str(path))} {printable(str(error))}") from None
+
+
+def read(path: Path) -> tuple[npt.NDArray[Any], dict[str, Any]]:
+    """Read the policy, as int64 or float64, and the claims, and check their hash.
+
+    Raises:
+        CertificateError: if the file is not a whole certificate.
+        OSError: if there is no such file or it cannot be read.
+    """
+    with path.open("rb") as file:
+        content = file.read(LARGEST + 1)
+    with naming(path):
+        try:
+            return _parse(content)
+        except InputError:
+            raise
+        except Exception as error:
+            # Of damaged bytes zipfile, zlib, numpy and json raise nearly anything, RuntimeError
+            # and MemoryError included. Nothing but reading happens here, so it is the file's fault.
+            reason = str(error) or type(error).__name__
+            raise InputError(f"must be a whole policy certificate: {reason}") from None
+
+
+def _parse(content: bytes) -> tuple[npt.NDArray[Any], dict[str, Any]]:
+    if len(content) > LARGEST:
+        raise InputError(f"must be a file of at most {LARGEST:,} bytes")
+    if not zipfile.is_zipfile(io.BytesIO(content)):
+        raise ValueError("it is cut off, or no .npz file at all")
+    if content.count(b"PK\x01\x02") > 100:  # each becomes an object when the file is opened
+        raise InputError(f"must hold {', '.join(MEMBERS)} alone, got hundreds of members")
+    with warnings.catch_warnings(), zipfile.ZipFile(io.BytesIO(content)) as archive:
+        warnings.simplefilter("error")  # of numpy, about headers that it mends
+        if sorted(archive.namelist()) != sorted(f"{name}.npy" for name in MEMBERS):
+            raise InputError(f"must hold {', '.join(MEMBERS)} alone, got {archive.namelist()}")
+        policy, text, stated = (_member(archive, name) for name in MEMBERS)
+    if stated != (computed := digest_of(policy, text)):
+        raise InputError(f"must have the hash {stated} that it states, got {computed}")
+    return _checked(policy), _claims(text)
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> Any:
+    """Read an array or a text after comparing its header with the size of the data."""
+    info = archive.getinfo(f"{name}.npy")
+    if info.file_size > (LARGEST if name == "policy" else 4 * LONGEST):
+        raise InputError(f"must be of a limited size, got {info.file_size:,} bytes of {name}")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise InputError(f"must be compressed as .npz files are, got type {info.compress_type}")
+    with archive.open(info) as member:  # ``archive.read`` would unpack more than is promised
+        file = io.BytesIO(member.read(info.file_size))
+    if np.lib.format.read_magic(file) != (1, 0):
+        raise InputError(f"must have {name} in version 1.0 of the format npy")
+    shape, _, kind = np.lib.format.read_array_header_1_0(file)
+    wanted = kind.kind in "uif" and len(shape) in (1, 2) if name == "policy" else kind.kind == "U"
+    if not wanted or (name != "policy" and shape != ()):
+        holds = "actions or probabilities" if name == "policy" else "a text"
+        raise InputError(f"must hold {holds} as {name}, got {kind} of shape {shape}")
+    promised, there = prod(shape) * kind.itemsize, len(file.getvalue()) - file.tell()
+    if min(shape, default=0) < 0 or promised != there:
+        raise InputError(f"must hold {name} of shape {shape} and {kind}, got {there:,} bytes of it")
+    if name == "policy":
+        check_size(shape)
+    file.seek(0)
+    array = np.lib.format.read_array(file, allow_pickle=False)
+    return array if name == "policy" else str(array)
+
+
+def check_size(shape: tuple[int, ...]) -> None:
+    """Refuse policies that are too large to be read as numbers of eight bytes."""
+    if 8 * prod(shape) > LARGEST:
+        raise InputError(f"must hold at most {LARGEST // 8:,} numbers, got a policy of {shape}")
+
+
+def _checked(policy: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Give actions as int64, and probabilities as float64: sums of shorter floats are wrong."""
+    if policy.ndim == 1 and policy.dtype.kind in "ui":
+        return policy.astype(np.int64)
+    table = policy.astype(np.float64)
+    if table.size and not (table.min() >= 0 and table.max() <= 1 + SUM_TOLERANCE):
+        raise InputError("must hold probabilities from 0 to 1")
+    return table
+
+
+def _claims(text: str) -> dict[str, Any]:
+    claims = json.loads(text, parse_constant=_no_number)
+    if not isinstance(claims, dict) or claims.get("format") != FORMAT:
+        raise InputError(f"must be of the format {FORMAT!r}")
+    _check_depth(claims, DEEPEST)
+    if not isinstance(game := claims.get("game"), str) or game not in GAMES:
+        raise InputError(f"must name a game out of {', '.join(GAMES)}, got {game!r}")
+    if not isinstance(claims.get("keywords"), dict) or not isinstance(claims.get("policy"), str):
+        raise InputError("must name the keywords of its game and its policy")
+    if "network" in claims:
+        _check_network(claims["network"])
+    for name in CLAIMS:
+        claimed: Any = claims.get(name)
+        known = isinstance(claimed, int | float) and not isinstance(claimed, bool)
+        if not known or not isfinite(claimed):
+            raise InputError(f"must claim a finite number as {name}, got {claimed!r}")
+    return claims
+
+
+def _check_network(said: Any) -> None:
+    """Check the layers of a network: its numbers of units, and the function of the units."""
+    units = said.get("units") if isinstance(said, dict) else None
+    few = isinstance(units, list) and 1 <= len(units) <= MOST_LAYERS
+    if not few or not all(type(count) is int and 1 <= count <= MOST_UNITS for count in units or ()):
+        raise InputError(f"must name the units of 1 to {MOST_LAYERS} layers of its network")
+    if set(said) != {"units", "activation"} or not isinstance(said["activation"], str):
+        raise InputError("must name units and activation of its network")
+
+
+def _no_number(text: str) -> float:
+    raise InputError(f"must claim finite numbers, got {text}")
+
+
+def _check_depth(value: Any, levels: int) -> None:
+    """Refuse lists in lists in lists, which no message could show."""
+    if isinstance(value, dict | list):
+        if not levels:
+            raise InputError(f"must make claims of at most {DEEPEST} levels")
+        for entry in value.values() if isinstance(value, dict) else value:
+            _check_depth(entry, levels - 1)
+
+
+def digest_of(policy: npt.NDArray[Any], claims: str) -> str:
+    """Give the hash of a policy and the text of its claims."""
+    shape = f"{policy.dtype.str} {policy.shape}\n"
+    return hashlib.sha256(shape.encode() + policy.tobytes() + claims.encode()).hexdigest()
