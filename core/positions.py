@@ -31,9 +31,9 @@ def require_few_states(game: Game) -> None:
     if not has_few_states(game):
         most = int(MOST * limit_factor())
         raise SizeError(
-            f"{game!r} must have at most {show(most)} states, got {show(game.num_states)}: of "
-            "so large a game the values of optimal and of random play are computed, and no other "
-            f"policy, table or audit ({VARIABLE} changes the limit)"
+            f"{game!r} must have at most {show(most)} states, got {show(game.num_states)}: in "
+            "so large a game policies have exact scores, and there are no arrays of all states, "
+            f"no tables and no audits ({VARIABLE} changes the limit)"
         )
 
 

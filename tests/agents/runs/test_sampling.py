@@ -1,0 +1,95 @@
+"""Runs of games with too many states for arrays: sample scores, and an exact one at the end."""
+
+import json
+from pathlib import Path
+
+import pytest
+from exactdice.agents.learners.adapter import ModelPolicy
+from exactdice.agents.runs import folders, sampling
+from exactdice.agents.runs.callback import ExactEvalCallback
+from exactdice.agents.runs.config import RunError, TrainConfig
+from exactdice.agents.runs.models import make_env, make_model
+from exactdice.agents.runs.sampling import sample_score
+from exactdice.agents.runs.train import train
+
+import exactdice
+
+BOXES = {"boxes": "ones,yahtzee"}
+OPTIONS = {"game": "Yahtzee", "env": BOXES}
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """Have games of more than 1,000 states scored by tours."""
+    exactdice.baselines.cache.clear_cache()
+    monkeypatch.setattr("exactdice.core.positions.MOST", 1000)
+    monkeypatch.setattr("exactdice.envs.engine.engine.ADVANTAGES", 0)
+    monkeypatch.setattr(sampling, "GAMES", 50)
+    yield
+    exactdice.baselines.cache.clear_cache()
+
+
+def test_the_margin_of_a_sample_score_holds_the_exact_score(small):
+    config = small(**OPTIONS)
+    env = make_env(config)
+    model = make_model(config, env)
+    exact = exactdice.score(model, env)
+    policy = ModelPolicy(model, env.task.game)
+    inside = 0
+    for seed in range(20):
+        found = sample_score(policy, env.task, (seed,))
+        inside += abs(found.value - exact.value) <= found.margin
+        assert found.value + found.regret == pytest.approx(exact.optimum)
+        assert found.moves == pytest.approx(exact.moves, rel=0.05)
+        assert 0 < found.margin < 0.05 * exact.deviation * 1.96
+    assert inside >= 16  # 95 % of 20: 15 or fewer have a chance of 0.3 %
+    assert sample_score(policy, env.task, (3,)) == sample_score(policy, env.task, (3,))
+
+
+@pytest.mark.usefixtures("large")
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
+def test_a_run_samples_and_ends_with_an_exact_score_and_a_certificate(small, algorithm, capsys):
+    result = train(small(**OPTIONS, algorithm=algorithm))
+    folder = Path("runs", f"Yahtzee-{algorithm}-1")
+    log = folders.read_log(folder)
+    assert log["margin"][-1] == 0
+    assert (log["margin"][:-1] > 0).all()
+    assert len(log["margin"]) > 2
+    assert log["results"][-1] == result.value
+    assert result.policy.endswith("in fixed point")
+    verified = exactdice.verify(folder / "certificate.npz")
+    saved = json.loads((folder / "score.json").read_text())
+    assert verified.value == result.value == saved["value"]
+    assert saved["counts"]["points"]["Ones"][0] == pytest.approx(
+        verified.counts["points"]["Ones"][0]
+    )
+    shown = capsys.readouterr().out
+    assert "sample games" in shown
+
+
+@pytest.mark.usefixtures("large")
+def test_a_network_that_no_certificate_holds_is_refused_before_training(small):
+    hyperparams = {"policy_kwargs": "dict(activation_fn=nn.ELU, net_arch=[8])"}
+    with pytest.raises((RunError, ValueError), match="must have layers of ReLU or of Tanh"):
+        train(small(**OPTIONS, hyperparams=hyperparams))
+
+
+@pytest.mark.usefixtures("large")
+def test_a_resumed_run_goes_on_with_its_margins(small, monkeypatch):
+    sample = ExactEvalCallback._log_sample
+
+    def stopping(self):
+        sample(self)
+        self.stop = self.num_timesteps > 1000
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ExactEvalCallback, "_log_sample", stopping)
+        assert train(small(**OPTIONS)) is None
+    folder = Path("runs", "Yahtzee-ppo-1")
+    before = folders.read_log(folder)["margin"]
+    assert len(before) == 2
+    assert train(TrainConfig(resume=folder)) is not None
+    after = folders.read_log(folder)["margin"]
+    assert len(after) > 3
+    assert list(after[:2]) == list(before)
+    assert after[-1] == 0
