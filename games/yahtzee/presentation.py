@@ -18,6 +18,9 @@ from .layout import layout
 #: Standard deviation of the points of optimal play with all boxes, which takes minutes to compute.
 DEVIATION = 59.6
 
+#: Number of boxes up to which the open ones are named, and not the filled ones.
+MANY = 3
+
 #: What a box scores, in words.
 WORTH = {
     "three_of_a_kind": "all dice, if three are of a kind",
@@ -95,7 +98,7 @@ class YahtzeePresentation(Presentation[Yahtzee]):
         is_open = self._open(observation)
         turn = len(self.game.chosen) - len(is_open) + 1
         rolled = " ".join(map(str, _faces(observation[-FACES:])))
-        words = f"rolled {rolled} in turn {turn} with {listed(map(title_of, is_open))} open"
+        words = f"rolled {rolled} in turn {turn} with {self._open_in_words(observation)} open"
         words += f", {spelled(left)} {plural(left, 'roll')} left"
         if any(box < FACES for box in self.game.chosen):
             words += f", {upper} upper {plural(upper, 'point')}"
@@ -106,12 +109,20 @@ class YahtzeePresentation(Presentation[Yahtzee]):
         boxes: list[int] = np.flatnonzero(observation[: len(BOXES)]).tolist()
         return boxes
 
+    def _open_in_words(self, observation: IntArray) -> str:
+        """Name the open boxes, or the others if these are fewer."""
+        is_open = self._open(observation)
+        filled = [box for box in self.game.chosen if box not in is_open]
+        if len(is_open) <= max(len(filled), MANY):
+            return listed(map(title_of, is_open))
+        return f"all boxes but {listed(map(title_of, filled))}" if filled else "all boxes"
+
     @override
     def look_at(self, observation: IntArray) -> str:
         upper, _, left = (int(number) for number in observation[len(BOXES) : -FACES])
-        is_open = listed(map(title_of, self._open(observation)))
-        words = f"Open: {is_open}. {spelled(left).capitalize()} {plural(left, 'roll')} left"
-        return f"{words}; {upper} of {ENOUGH} upper points for the bonus."
+        rolls = f"{spelled(left).capitalize()} {plural(left, 'roll')} left"
+        points = f"{upper} of {ENOUGH} upper points for the bonus"
+        return f"Open: {self._open_in_words(observation)}. {rolls}; {points}."
 
     # ------------------------------------------------------------------ moves
 
