@@ -43,13 +43,25 @@ class Ladder:
 
 def _ladder(name: str, title: str, game: str, knob: str, values: Sequence[int | str]) -> Ladder:
     """Make a ladder from the values of its knob."""
-    rungs = [
-        Rung(str(value).rpartition(":")[2], game, MappingProxyType({knob: value}))
-        for value in values
-    ]
+    rungs = [Rung(_label(value), game, MappingProxyType({knob: value})) for value in values]
     return Ladder(name, title, knob, tuple(rungs))
 
 
+def _label(value: int | str) -> str:
+    """Write a value: a number, the strength of an opponent, or how many names are listed."""
+    number = str(value).rpartition(":")[2]
+    return number if number[0].isdigit() else str(len(number.split(",")))
+
+
+#: Boxes of Yahtzee, from one to six.
+BOXES = (
+    "chance",
+    "yahtzee,chance",
+    "full_house,yahtzee,chance",
+    "sixes,full_house,yahtzee,chance",
+    "sixes,full_house,large_straight,yahtzee,chance",
+    "fives,sixes,full_house,large_straight,yahtzee,chance",
+)
 #: Opponents from random (0) to optimal (1).
 STRENGTHS = ("strength:0", "strength:0.25", "strength:0.5", "strength:0.75", "strength:1")
 
@@ -109,6 +121,13 @@ _ALL = (
         "FourTwoOneMatch",
         "tokens",
         (1, 3, 5, 7, 11, 15, 21),
+    ),
+    _ladder(
+        "yahtzee-boxes",
+        "Yahtzee, more boxes",
+        "Yahtzee",
+        "boxes",
+        BOXES,
     ),
 )
 
