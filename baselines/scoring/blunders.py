@@ -14,6 +14,9 @@ from ..solving.evaluation import Solution
 from ..solving.induction import visit_action_values
 from ..solving.players import with_illegal
 
+#: Decisions that are met with a smaller probability are said to be met once in so many games.
+RARE = 5e-5
+
 
 @dataclass(frozen=True)
 class Blunder:
@@ -122,6 +125,12 @@ def mistakes(agent: Policy, solution: Solution, visits: Values) -> Mistakes:
     return Mistakes(*(column[in_order] for column in columns))
 
 
+def _once(chance: float) -> str:
+    """Write a small probability in words: "once in 56,000 games"."""
+    every = 1 / chance
+    return f"once in {round(every, 2 - len(str(int(every)))):,.0f} games"
+
+
 def _in_words(
     game: Game,
     observation: tuple[int, ...],
@@ -137,7 +146,7 @@ def _in_words(
     words = present(game)
     position = words.describe(seen)
     does, best = (words.describe_move(seen, chosen) for chosen in (action, best_action))
-    met = f"in {occupancy:.2%} of games"
+    met = f"in {occupancy:.2%} of games" if occupancy >= RARE else _once(occupancy)
     if game.has_cycles:
         met = f"{occupancy:.4f} times a game"
     sentence = (

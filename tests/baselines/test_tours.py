@@ -4,6 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch as th
+from exactdice.baselines.scoring.blunders import _once
 from exactdice.baselines.solving.touring import is_toured
 from exactdice.core import SizeError
 from exactdice.core.sweeps import sweeps_of
@@ -251,3 +252,8 @@ def test_games_for_two_have_no_tours(large):
     assert greed.game.num_states > 1000
     assert not is_toured(greed)
     assert is_toured(Task(Yahtzee(boxes=BOXES)))
+
+
+def test_what_is_rarely_met_is_said_to_be_met_once_in_so_many_games():
+    assert _once(1.8e-5) == "once in 56,000 games"
+    assert _once(4.95e-5) == "once in 20,000 games"
