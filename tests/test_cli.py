@@ -77,7 +77,7 @@ def test_the_main_job_trains_scores_and_saves(run):
 
 @pytest.mark.posix
 def test_ctrl_c_saves_and_says_how_to_resume(run):
-    slow = [*SMALL, "--steps", "10000", "--num-envs", "64", "--eval-interval", "500"]
+    slow = [*SMALL, "--steps", "6000", "--num-envs", "64", "--eval-interval", "500"]
     command = [*JOB, *slow, "--run-folder", "mine"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         while "steps: regret" not in running.stdout.readline():
@@ -247,10 +247,10 @@ def test_a_terminal_shows_the_progress_and_the_output_is_the_same(run, monkeypat
     ):
         plain = run(*words)
         assert (plain[0], plain[2]) == (0, "")
-        monkeypatch.setenv("FORCE_COLOR", "1")
-        monkeypatch.setenv("NO_COLOR", "1")
-        code, said, shown = run(*words)
-        monkeypatch.undo()
+        with monkeypatch.context() as patch:
+            patch.setenv("FORCE_COLOR", "1")
+            patch.setenv("NO_COLOR", "1")
+            code, said, shown = run(*words)
         assert code == 0
         assert re.sub(r"\x1b\[[0-9;]*m", "", said) == plain[1]
         assert re.search("computing|values|visits|decisions|exploitability", shown)

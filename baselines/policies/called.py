@@ -5,6 +5,7 @@ function gives is stored. Its actions are those of a function of the state as fa
 of every batch some states are asked about again, in a batch of their own.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,25 +26,27 @@ from .tables import as_numbers, batches
 SHARE = 256
 
 
+@dataclass(frozen=True)
 class Call:
     """Calls a function with the observations and masks of states.
 
-    Args:
+    Attributes:
         function: gives actions (state,) or probabilities (state, action).
         check: the game, and the seat whose observations are meant.
     """
 
-    def __init__(self, function: PolicyFunction, check: PolicyCheck) -> None:
-        self._function, self._game, self._seat = function, check.game, check.seat
+    function: PolicyFunction
+    check: PolicyCheck
 
     def __call__(
         self, states: IntArray, again: bool = False
     ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Return actions or laws, and the evidence: preferences, if the function has any."""
-        seen = self._game.observe(states, self._seat), self._game.mask(states)
-        if isinstance(self._function, NetworkPolicy):
-            return self._function.tell(*seen, again=again)
-        given = as_numbers(self._function(*seen), "policy")
+        game = self.check.game
+        seen = game.observe(states, self.check.seat), game.mask(states)
+        if isinstance(self.function, NetworkPolicy):
+            return self.function.tell(*seen, again=again)
+        given = as_numbers(self.function(*seen), "policy")
         return given, given.astype(np.float64) if given.ndim == 2 else given
 
 

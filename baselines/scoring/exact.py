@@ -4,10 +4,9 @@ from typing import Any
 
 from ..cache import cached
 from ..policies.door import label
-from ..policies.kinds import Policy
-from ..solving.solver import evaluate, evaluate_where_met, read_agent, solve
-from ..solving.touring import is_toured, tour_error, tour_of
-from ..task import Task
+from ..solving.solver import evaluate, evaluate_where_met, solve
+from ..solving.touring import evaluate_by_tour, is_toured
+from ..task import Task, as_task
 from .figure import LOGGED
 from .score import Score
 from .toured import TouredScore
@@ -36,8 +35,14 @@ def score(
     Raises:
         ValueError: if the policy does not fit the game or cannot be scored exactly.
     """
-    agent, task = read_agent(policy, env, deterministic, masked, observations)
-    kind, value, error_bound = _value(agent, task)
+    task, options = as_task(env), (deterministic, masked, observations)
+    kind: type[Score]
+    if is_toured(task):
+        kind, (agent, value, error_bound) = TouredScore, evaluate_by_tour(policy, env, *options)
+    else:
+        found = evaluate_where_met(policy, env, *options)
+        kind, agent, error_bound = Score, found.policy, found.error_bound
+        value = float(found.value)
     return kind(
         policy=name or label(policy),
         deterministic=agent.is_deterministic,
@@ -49,22 +54,6 @@ def score(
         agent=agent,
         error_bound=error_bound,
     )
-
-
-def _value(agent: Policy, task: Task) -> tuple[type[Score], float, float]:
-    """Compute the value of an agent: the kind of its score, the value, and the bound of its error.
-
-    In a game with too many states for arrays, policies with a sweep of their own have it, and all
-    others a tour.
-    """
-    if not is_toured(task):
-        found = evaluate_where_met(agent, task)
-        return Score, float(found.value), found.error_bound
-    if agent.fold is not None:
-        found = evaluate(agent, task)
-        return TouredScore, float(found.value), found.error_bound
-    tour = tour_of(agent, task)
-    return TouredScore, tour.mean, tour_error(tour)
 
 
 def exact_evaluation(

@@ -89,20 +89,18 @@ def read_agent(
 ) -> tuple[Policy, Task]:
     """Read a policy for its score: a network is called in a large game when it is needed.
 
-    Args:
-        policy: see ``as_policy``, as for all other arguments.
-        env: see ``as_policy``.
-        deterministic: see ``as_policy``.
-        masked: see ``as_policy``.
-        observations: see ``as_policy``.
+    All arguments are those of ``as_policy``.
     """
     task, sight = task_and_sight(env)
     reading = Reading(deterministic, masked, sight, observations, lazy=True)
     return _agent(policy, task, FLOATS, reading), task
 
 
-def evaluate_where_met(agent: Policy, task: Task) -> Evaluation:
+def evaluate_where_met(
+    policy: PolicyLike, env: Any, deterministic: bool, masked: bool, observations: Any
+) -> Evaluation:
     """Compute the value of a policy in the positions that the agent can meet, and in no others."""
+    agent, task = read_agent(policy, env, deterministic, masked, observations)
     swept = _swept(where_met(agent, task) if agent.is_lazy else agent, task, FLOATS)
     return Evaluation(task, agent, swept.values, FLOATS, swept.error_bound)
 

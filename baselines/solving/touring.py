@@ -1,14 +1,16 @@
 """Tours of policies: the exact figures of games with too many states for arrays of them."""
 
+from typing import Any
+
 from ...core import InputError
 from ...core.positions import has_few_states, require_few_states
 from ...core.sweeps import sweeps_of
 from ...core.tour import Tour
 from ..cache import cached
-from ..policies.kinds import Policy
+from ..policies.kinds import Policy, PolicyLike
 from ..task import Task
 from .rounding import values_error
-from .solver import solve
+from .solver import evaluate, read_agent, solve
 
 #: Largest difference of mean and regret from the optimum, as a share of the largest payoff.
 _CLOSE = 1e-9
@@ -17,6 +19,21 @@ _CLOSE = 1e-9
 def is_toured(task: Task) -> bool:
     """Say whether policies are scored by a tour, as the states are too many for arrays."""
     return task.game.num_players == 1 and not has_few_states(task.game)
+
+
+def evaluate_by_tour(
+    policy: PolicyLike, env: Any, deterministic: bool, masked: bool, observations: Any
+) -> tuple[Policy, float, float]:
+    """Read a policy and compute its value: the agent, the value, and the bound of its error.
+
+    All arguments are those of ``as_policy``. Policies with a sweep of their own need no tour.
+    """
+    agent, task = read_agent(policy, env, deterministic, masked, observations)
+    if agent.fold is not None:
+        found = evaluate(agent, task)
+        return agent, float(found.value), found.error_bound
+    tour = tour_of(agent, task)
+    return agent, tour.mean, values_error(tour.roundings, tour.mean)  # all terms are positive
 
 
 @cached
@@ -46,8 +63,3 @@ def tour_of(agent: Policy, task: Task) -> Tour:
             f"{tour.mean!r} and {lost!r}: this is a bug of exactdice, please report it"
         )
     return tour
-
-
-def tour_error(tour: Tour) -> float:
-    """Bound the distance of the mean of a tour from the exact one; all its terms are positive."""
-    return values_error(tour.roundings, tour.mean)

@@ -214,8 +214,8 @@ def test_a_reward_threshold_means_the_reward_of_training(reward, vector):
 @pytest.mark.filterwarnings("ignore:.*render_mode='rgb_array'")  # which make_vec_env tries first
 def test_the_libraries_own_vectors_and_wrappers_take_the_environments():
     env_id, size = "exactdice:exactdice/Greed-v0", {"max_score": 20}
-    env = make_vec_env(env_id, 2, env_kwargs=size, seed=1)
-    model = MaskablePPO("MlpPolicy", env, n_steps=64, device="cpu", seed=0).learn(256)
+    env = make_vec_env(env_id, 16, env_kwargs=size, seed=1)
+    model = MaskablePPO("MlpPolicy", env, n_steps=8, device="cpu", seed=0).learn(256)
     mean, _ = evaluate_policy(model, env, 2000, warn=False)
     score = exactdice.score(model, gym.make(env_id, **size))
     assert abs(mean - score.value) < 5 * 0.5 / np.sqrt(2000)

@@ -162,7 +162,7 @@ def test_a_run_stops_at_a_normalized_score_and_can_be_scored_again(small):
     ("options", "game", "interval"),
     [
         ({}, "Greed", 25_000),
-        ({}, "LowestScoreMatch", 25_000),
+        ({}, "LowestScoreMatch", 1_000_000 // 33),  # 1,002,976 states
         ({}, "FourTwoOneMatch", 1_000_000 // 7),
         ({}, "Yahtzee", 25_000),  # of sample games
         ({"eval_interval": 300}, "Yahtzee", 300),
