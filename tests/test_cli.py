@@ -369,7 +369,8 @@ def test_a_run_is_scored_in_depth(run, monkeypatch):
     code, said, complaint = run("score", "mine", "--ceiling")
     assert (code, complaint) == (0, "")
     for words in (
-        "payoffs and their probabilities: 0 (",
+        "% of the way from random play to the optimum: it loses ",
+        "results and their probabilities: win (",
         "of its decisions are optimal; it plays",
         "exploitability in this seat: ",
         "costliest decisions",
