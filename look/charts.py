@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..core import BoolArray, FloatArray, InputError
+from ..core import BoolArray, FloatArray, InputError, IntArray
 
 GREY = "#b8b8b8"  # colour of cells without a value, and of the veil over faded cells
 VEIL = 0.65  # opacity of the veil
@@ -73,6 +73,26 @@ class Map:
     limits: tuple[float, float] | None = None
     whole: bool = False
     log: bool = False
+
+    @property
+    def seen(self) -> BoolArray:
+        """Cells with a colour that are not faded, shape (row, column)."""
+        seen: BoolArray = np.isfinite(self.values) & ~self.below_scale
+        return seen if self.faded is None else seen & ~self.faded
+
+    @property
+    def window(self) -> tuple[slice, slice]:
+        """Rows and columns that are shown: of numbered ones, those where cells are seen.
+
+        A few cells far from the others, such as the beginning of a game, are left out.
+        """
+        if not self.seen.any():
+            return slice(0, len(self.values)), slice(0, self.values.shape[1])
+        rows, columns = (self.seen.sum(axis=axis) for axis in (1, 0))
+        return (
+            slice(0, len(rows)) if self.rows is not None else _crowded(rows),
+            slice(0, len(columns)) if self.columns is not None else _crowded(columns),
+        )
 
     @property
     def has_lines(self) -> bool:
@@ -231,6 +251,25 @@ class Plot:
 
 #: The former name of ``Plot``, for scripts that import it.
 Picture = Plot
+
+
+def _crowded(counts: IntArray) -> slice:
+    """Find where most cells lie on an axis, between gaps of more than a tenth of the axis.
+
+    Args:
+        counts: number of cells in each row or column; a short axis is taken as a whole.
+
+    Returns:
+        ``FEW`` places at least.
+    """
+    if len(counts) <= FEW:
+        return slice(0, len(counts))
+    places = np.flatnonzero(counts)
+    groups = np.split(places, np.flatnonzero(np.diff(places) > max(2, len(counts) / 10)) + 1)
+    most = max(groups, key=lambda group: int(counts[group].sum()))
+    spare = max(0, FEW - int(most[-1] - most[0]))
+    first = min(max(0, int(most[0]) - spare // 2), len(counts) - FEW)
+    return slice(first, min(len(counts), max(int(most[-1]) + 1, first + FEW)))
 
 
 def named(names: Sequence[str]) -> range:

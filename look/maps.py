@@ -36,14 +36,14 @@ def map_size(chart: Map) -> tuple[float, float]:
 def map_legend(chart: Map) -> dict[str, Patch]:
     """Return a legend of grey, faded, hatched and white cells."""
     handles: dict[str, Patch] = {}
-    if np.isnan(chart.values).any() and chart.missing_label:
+    if np.isnan(chart.values[chart.window]).any() and chart.missing_label:
         handles[chart.missing_label] = Patch(facecolor=GREY)
-    if chart.faded is not None and chart.faded.any():
+    if chart.faded is not None and chart.faded[chart.window].any():
         handles[chart.faded_label] = Patch(facecolor=GREY, alpha=VEIL)
     outlined = partial(Patch, facecolor=NOTHING, edgecolor="black", linewidth=0.4)
-    if chart.hatched is not None and chart.hatched.any():
+    if chart.hatched is not None and chart.hatched[chart.window].any():
         handles[chart.hatched_label] = outlined(hatch=HATCH)
-    if chart.below_scale.any():
+    if chart.below_scale[chart.window].any():
         handles["nothing, or below the scale"] = outlined()
     return handles
 
@@ -68,6 +68,9 @@ def draw_map(axes: Axes, chart: Map) -> None:
         _hatch(axes, chart.hatched & ~shown.mask, _are_dark(colours(norm(shown))), raster)
     _write_texts(axes, chart, norm, colours)
     _name_cells(axes, chart)
+    within_rows, within_columns = chart.window
+    axes.set_xlim(within_columns.start - 0.5, within_columns.stop - 0.5)
+    axes.set_ylim(within_rows.start - 0.5, within_rows.stop - 0.5)
     _add_scale(axes, chart, drawn)
 
 

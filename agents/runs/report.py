@@ -1,6 +1,5 @@
 """Scores in words, for the terminal."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from itertools import groupby
 from typing import Any
@@ -10,14 +9,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ...baselines import Blunder, Score
+from ...baselines import Score
 from ...baselines.scoring.certificate import printable
-from ...baselines.scoring.figure import FIGURES, Figure
+from ...baselines.scoring.figure import FIGURES
 from ...baselines.scoring.summary import Table as Numbers
-from ...baselines.scoring.summary import pays_wins, result, summary, tables
+from ...baselines.scoring.summary import costliest, pays_wins, result, summary, tables
 from ...core import SizeError
 from ...core.progress import tell
-from ...core.words import to_you
 
 _LOOK: Any = {"box": box.SIMPLE_HEAD, "pad_edge": False, "title_justify": "left"}
 
@@ -43,26 +41,25 @@ def report(score: Score, console: Console) -> None:
     for each in tables(score):
         console.print(_numbers(each))
     try:
-        costly = score.blunders(10)
+        costly = costliest(score, 10)
     except SizeError as error:
         console.print(f"no decisions: {error}", highlight=False, markup=False, soft_wrap=True)
         return
-    if costly:
-        console.print(_table(costly, score.task.game.has_cycles))
+    if costly.rows:
+        console.print(_decisions(costly))
 
 
-def _table(costly: Sequence[Blunder], has_cycles: bool) -> Table:
+def _decisions(costly: Numbers) -> Table:
     """Make a table of blunders, whose words wrap at the width of the terminal."""
+    position, played, best, *numbers = costly.header
     table = Table(title="costliest decisions", **_LOOK)
-    table.add_column("position", min_width=16)
-    for name in ("played", "best"):
-        table.add_column(name)
-    for name in ("cost a game", "times a game" if has_cycles else "of games"):
+    table.add_column(position, min_width=16)
+    table.add_column(played)
+    table.add_column(best)
+    for name in numbers:
         table.add_column(name, justify="right", min_width=8)
-    for blunder in costly:
-        met = f"{blunder.occupancy:.4f}" if has_cycles else f"{blunder.occupancy:.2%}"
-        moves = (to_you(words) for words in (blunder.move, blunder.best_move))
-        table.add_row(*map(Text, (blunder.position, *moves, f"{blunder.cost:.6f}", met)))
+    for row in costly.rows:
+        table.add_row(*map(Text, row))
     return table
 
 
@@ -77,14 +74,6 @@ def _numbers(each: Numbers) -> Table:
     return table
 
 
-def text_of(figure: Figure, score: Score) -> str:
-    """Write a figure; nothing if the game is too large for it."""
-    try:
-        return figure.text(score)
-    except SizeError:
-        return ""
-
-
 def _in_depth(score: Score) -> str:
     """Put outcomes, and the figures that have sentences, into words."""
     lines = []
@@ -93,7 +82,7 @@ def _in_depth(score: Score) -> str:
         each = (f"{result(payoff, game)} ({chance:.2%})" for payoff, chance in law)
         what = "results" if pays_wins(game) else "payoffs"
         lines.append(f"{what} and their probabilities: {', '.join(each)}")
-    told = [figure for figure in FIGURES if figure.sentence and text_of(figure, score)]
+    told = [figure for figure in FIGURES if figure.sentence and figure.text(score)]
     for _, alike in groupby(told, lambda figure: figure.format):  # of one format: on one line
         lines.append("; ".join(one.sentence.format(one.text(score)) for one in alike))
     return "\n".join(lines)

@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ...core import Game, SizeError
+from ...core.words import to_you
 from .parts import worst_part
 from .score import Score
 
@@ -43,7 +44,7 @@ def _quality(score: Score) -> str:
     if score.normalized < 0:
         return f"It plays worse than uniformly random play: it loses {gives}."
     digits = max(1, int(score.nines) - 1)  # so that only the optimum has 100 %
-    way = f"{score.normalized:.{digits}%}".replace("%", " %")
+    way = _percent(score.normalized, digits)
     return f"It goes {way} of the way from random play to the optimum: it loses {gives}."
 
 
@@ -54,13 +55,20 @@ def _to_mend(score: Score) -> str:
             (division, *max(parts.items(), key=lambda part: part[1]), sum(parts.values()))
             for division, parts in score.regrets.items()
         )
-        each = (f"by {name}, in {part} ({cost / whole:.0%})" for name, part, cost, whole in largest)
+        each = (
+            f"by {name}, in {part} ({_percent(cost / whole)})"
+            for name, part, cost, whole in largest
+        )
         return f"Most of that is lost, {'; '.join(each)}."
     part = worst_part(score)
     if part is None:
         return "That is spread over the game: no part has much more of it than of the decisions."
-    share = f"{part.regret:.0%} of that is lost in {part.decisions:.0%} of its decisions"
-    return f"{share}: {part.words}."
+    lost_there, met = _percent(part.regret), _percent(part.decisions)
+    return f"{lost_there} of that is lost in {met} of its decisions: {part.words}."
+
+
+def _percent(share: float, digits: int = 0) -> str:
+    return f"{100 * share:.{digits}f} %"
 
 
 def _short(number: float) -> str:
@@ -76,16 +84,39 @@ def result(payoff: float, game: Game) -> str:
 
 
 class Table(NamedTuple):
-    """A table of a score in parts; all columns but the first are numbers."""
+    """A table of texts: a title, the names of the columns, and the rows."""
 
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
 
+def costliest(score: Score, count: int) -> Table:
+    """Make a table of the costliest decisions: three columns of words, then two of numbers.
+
+    Raises:
+        SizeError: if the game is too large for the list of decisions.
+    """
+    cycles = score.task.game.has_cycles
+    rows = (
+        (
+            blunder.position,
+            to_you(blunder.move),
+            to_you(blunder.best_move),
+            f"{blunder.cost:.6f}",
+            f"{blunder.occupancy:.4f}" if cycles else f"{blunder.occupancy:.2%}",
+        )
+        for blunder in score.blunders(count)
+    )
+    often = "times a game" if cycles else "of games"
+    header = ("position", "played", "best", "cost a game", often)
+    return Table("The costliest decisions", header, tuple(rows))
+
+
 def tables(score: Score) -> Iterator[Table]:
     """Make the tables of a score in parts: its regret, and what it counts beside optimal play.
 
+    The first column holds names, the others numbers.
     There are none in a game that says nothing of its parts, or that is too large for them.
     """
     with suppress(SizeError):

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...baselines import Score, Task, occupancy, solve
+from ...baselines.scoring.summary import quoted
 from ...baselines.solving.occupancy import pieces
 from ...core import BoolArray, FloatArray
 from ...core.presentation import present
@@ -86,35 +87,34 @@ def rolls(scored: Score) -> Plot:
             far = np.abs(rolled[states, None] - numbers)
             best[states] = np.where(optimal[states], far, np.inf).argmin(axis=1)
     met = scored.occupancy > 0
-    beyond = max(1.0, float(np.abs(rolled - best)[met].max()))
+    beyond = float(np.abs(rolled - best)[met].max())
     options: dict[str, Any] = {
         "met": met,
         "faded_label": "never met by the agent",
         "whole": scored.deterministic,
     }
+    name = quoted(scored.policy)
+    panels = _maps(
+        task,
+        rolled,
+        value_label="dice rolled",
+        says=lambda state: f"rolls {rolled[state]:.4g}, best {best[state]:g}",
+        **options,
+    )
+    compared = f"the nearest best number{_against(task)}"
+    if beyond > 0:
+        below = f"below, how many more (blue) or fewer (red) than {compared}"
+        limits = -max(1.0, beyond), max(1.0, beyond)
+        style: dict[str, Any] = {"colours": "diverging", "limits": limits, **options}
+        panels += _maps(task, rolled - best, value_label="dice too many", **style)
+    else:
+        below = f"everywhere {compared}"
     return Plot(
-        title=f"How many dice {scored.policy} rolls, M = {game.max_score}, s = {game.sides}",
-        caption=f"The number of dice that {scored.policy} rolls by both scores"
-        f"{'' if scored.deterministic else ', on average'}, where 0 means stop; below, how many "
-        f"more (blue) or fewer (red) than the nearest best number{_against(task)}. Grey: "
+        title=f"How many dice {name} rolls, M = {game.max_score}, s = {game.sides}",
+        caption=f"The number of dice that {name} rolls by both scores"
+        f"{'' if scored.deterministic else ', on average'}, where 0 means stop; {below}. Grey: "
         "unreachable states; faded: never met by the agent.",
-        panels=[
-            *_maps(
-                task,
-                rolled,
-                value_label="dice rolled",
-                says=lambda state: f"rolls {rolled[state]:.4g}, best {best[state]:g}",
-                **options,
-            ),
-            *_maps(
-                task,
-                rolled - best,
-                value_label="dice too many",
-                colours="diverging",
-                limits=(-beyond, beyond),
-                **options,
-            ),
-        ],
+        panels=panels,
     )
 
 

@@ -65,7 +65,7 @@ def test_a_summary_says_how_good_and_what_to_mend():
         "It goes 74.1 % of the way from random play to the optimum: "
         "it loses 86 wins in a thousand games."
     )
-    assert mend.startswith("44% of that is lost in 29% of its decisions: those with own score")
+    assert mend.startswith("44 % of that is lost in 29 % of its decisions: those with own score")
     assert summary(exactdice.score("optimal", GREED)) == (
         "It is optimal: no decision costs anything.",
     )

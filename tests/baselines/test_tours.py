@@ -276,7 +276,7 @@ def test_parts_of_a_score_are_shown_as_tables(large):
     console = Console(file=io.StringIO(), width=100)
     report(scored, console)
     said = console.file.getvalue()
-    assert "Most of that is lost, by turn, in 1 (56%); by roll, in 1 (67%);" in said
+    assert "Most of that is lost, by turn, in 1 (56 %); by roll, in 1 (67 %);" in said
     assert all(title in said for title in found)
 
 
