@@ -13,6 +13,7 @@ from .policies.names import (
 from .policies.preferences import NetworkPolicy, choose
 from .scoring.blunders import Blunder
 from .scoring.certificate import CertificateError, certificate, verify
+from .scoring.comparison import Comparison, compare
 from .scoring.description import Description, describe
 from .scoring.exact import exact_evaluation, random_value, score
 from .scoring.figure import LOGGED
@@ -43,6 +44,7 @@ __all__ = [
     "MOST_MEMBERS",
     "Blunder",
     "CertificateError",
+    "Comparison",
     "Description",
     "Evaluation",
     "ImpossibleScoreError",
@@ -63,6 +65,7 @@ __all__ = [
     "best_response",
     "certificate",
     "choose",
+    "compare",
     "describe",
     "equilibrium",
     "evaluate",

@@ -43,7 +43,7 @@ def _outside(scored: Score, maps: Sequence[Map]) -> str:
     """Say how much of the regret lies outside the windows of maps, if it can be seen."""
     shown = sum(float(np.nansum(each.values[each.window])) for each in maps)
     beyond = 1 - shown / scored.regret if scored.regret > 0 else 0.0
-    return f" Outside the part shown: {beyond:.0%} of it." if beyond > 0.005 else ""
+    return f" Outside the part shown: {100 * beyond:.0f} % of it." if beyond > 0.005 else ""
 
 
 def _maps(scored: Score, states: IntArray, layout: Layout) -> list[Map]:

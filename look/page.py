@@ -34,8 +34,8 @@ figure svg { max-width: 100%; height: auto }
 @media (max-width: 50rem) {
   body { margin: 1rem auto }
   .two { grid-template-columns: 1fr }
-  td { min-width: 6rem }
-  table.sortable { font-size: .85rem }
+  table { font-size: .85rem }
+  td:first-child { min-width: 8rem }
   th, td { padding: .25rem .75rem .25rem 0 }
 }
 h1, h2, p { overflow-wrap: anywhere }

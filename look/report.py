@@ -111,7 +111,7 @@ def _numbers(score: Score) -> Iterator[str]:
         yield page.section(agents.outcomes(score), "outcomes")
     for each in tables(score):
         yield page.heading(each.title)
-        yield page.table(each.header, each.rows, texts=1)
+        yield page.table(each.header, each.rows, each.texts)
 
 
 def _mistakes(score: Score) -> Iterator[str]:
@@ -126,7 +126,7 @@ def _mistakes(score: Score) -> Iterator[str]:
     if not costly.rows:
         yield page.paragraph("No decision costs anything.")
         return
-    yield page.table(costly.header, costly.rows, texts=3)
+    yield page.table(costly.header, costly.rows, costly.texts)
     if has_few_states(score.task.game):
         yield page.section(agents.mistakes(score), "mistakes")
 

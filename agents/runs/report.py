@@ -17,8 +17,6 @@ from ...baselines.scoring.summary import costliest, pays_wins, result, summary, 
 from ...core import SizeError
 from ...core.progress import tell
 
-_LOOK: Any = {"box": box.SIMPLE_HEAD, "pad_edge": False, "title_justify": "left"}
-
 
 def compute(score: Score) -> None:
     """Compute all that ``report`` prints; a score computes a figure when it is first asked."""
@@ -39,37 +37,27 @@ def report(score: Score, console: Console) -> None:
         console.print(Text(sentence), soft_wrap=True)
     console.print(_in_depth(score), highlight=False, soft_wrap=True)
     for each in tables(score):
-        console.print(_numbers(each))
+        console.print(drawn(each))
     try:
         costly = costliest(score, 10)
     except SizeError as error:
         console.print(f"no decisions: {error}", highlight=False, markup=False, soft_wrap=True)
         return
     if costly.rows:
-        console.print(_decisions(costly))
+        console.print(drawn(costly._replace(title="costliest decisions")))
 
 
-def _decisions(costly: Numbers) -> Table:
-    """Make a table of blunders, whose words wrap at the width of the terminal."""
-    position, played, best, *numbers = costly.header
-    table = Table(title="costliest decisions", **_LOOK)
-    table.add_column(position, min_width=16)
-    table.add_column(played)
-    table.add_column(best)
-    for name in numbers:
-        table.add_column(name, justify="right", min_width=8)
-    for row in costly.rows:
-        table.add_row(*map(Text, row))
-    return table
-
-
-def _numbers(each: Numbers) -> Table:
-    """Make a table whose columns after the first are numbers."""
-    name, *columns = each.header
-    table = Table(name, title=each.title, **_LOOK)
-    for column in columns:
-        table.add_column(column, justify="right")
-    for row in each.rows:
+def drawn(numbers: Numbers) -> Table:
+    """Draw a table, whose words wrap at the width of the terminal."""
+    look: Any = {"box": box.SIMPLE_HEAD, "pad_edge": False, "title_justify": "left"}
+    table = Table(title=numbers.title or None, **look)
+    for place, name in enumerate(numbers.header):
+        if place < numbers.texts:
+            least = 16 if numbers.texts > 1 and not place else None
+            table.add_column(name, min_width=least, overflow="fold")
+        else:
+            table.add_column(name, justify="right", min_width=8)
+    for row in numbers.rows:
         table.add_row(*map(Text, row))
     return table
 

@@ -84,15 +84,16 @@ def result(payoff: float, game: Game) -> str:
 
 
 class Table(NamedTuple):
-    """A table of texts: a title, the names of the columns, and the rows."""
+    """A table: title, names of the columns, rows; the first ``texts`` columns hold words."""
 
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    texts: int = 1
 
 
 def costliest(score: Score, count: int) -> Table:
-    """Make a table of the costliest decisions: three columns of words, then two of numbers.
+    """Make a table of the costliest decisions.
 
     Raises:
         SizeError: if the game is too large for the list of decisions.
@@ -110,13 +111,12 @@ def costliest(score: Score, count: int) -> Table:
     )
     often = "times a game" if cycles else "of games"
     header = ("position", "played", "best", "cost a game", often)
-    return Table("The costliest decisions", header, tuple(rows))
+    return Table("The costliest decisions", header, tuple(rows), texts=3)
 
 
 def tables(score: Score) -> Iterator[Table]:
     """Make the tables of a score in parts: its regret, and what it counts beside optimal play.
 
-    The first column holds names, the others numbers.
     There are none in a game that says nothing of its parts, or that is too large for them.
     """
     with suppress(SizeError):

@@ -291,7 +291,8 @@ def test_mistakes_outside_the_part_shown_are_told():
     shown = agents.mistakes(scored)
     inside = sum(np.nansum(panel.values[panel.window]) for panel in shown.panels)
     assert inside < 0.9 * scored.regret  # the beginning lies far from all else
-    assert f"Outside the part shown: {1 - inside / scored.regret:.0%} of it." in shown.caption
+    beyond = 100 * (1 - inside / scored.regret)
+    assert f"Outside the part shown: {beyond:.0f} % of it." in shown.caption
     assert "0 points to 0: rolls 16 dice, best rolls 24 dice" in shown.caption
 
 
