@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..baselines import Score, score, solve
-from ..baselines.scoring.summary import pays_wins, quoted, result
+from ..baselines.scoring.summary import pays_wins, quoted, result, summary
 from ..core import FloatArray, InputError, IntArray, Layout
 from ..core.positions import states_of
 from ..core.presentation import present
@@ -22,12 +22,14 @@ def mistakes(scored: Score) -> Plot:
     game, states = task.game, states_of(task.game, task.seat)
     layout = present(game).layout(game.observe(states, task.seat))
     maps = [] if layout is None else _maps(scored, states, layout)
+    outside = _outside(scored, maps) if maps else ""
     name = quoted(scored.policy)
     return Plot(
         title=f"Where {name} errs: {present(game).title}",
-        caption=f"The cost of the mistakes of {name} in each cell, in payoff per game, on a "
-        f"logarithmic scale. Their sum is its regret, {scored.regret:.6f}; the optimum is "
-        f"{scored.optimum:.6f}.{_worst(scored)}{_outside(scored, maps) if maps else ''}",
+        caption=f"{name}{' '.join(summary(scored)).removeprefix('It')} The cost of the mistakes "
+        f"of {name} in each cell, in payoff per game, on a logarithmic scale. Their sum is its "
+        f"regret, {scored.regret:.6f}; the optimum is {scored.optimum:.6f}.{_worst(scored)}"
+        f"{outside}",
         panels=maps or [_bars(scored)],
     )
 

@@ -17,6 +17,8 @@ from .charts import FEW, GREY, LARGE, MANY, VEIL, Map, named
 
 HATCH = "//////"
 NOTHING = "#ffffff"  # colour of zero on a logarithmic scale
+NAME = 0.145  # inches of an axis that a name takes
+AROUND = 1.0  # inches of a map beside its cells
 MAPS = {"sequential": "viridis", "diverging": "RdBu"}
 
 
@@ -138,14 +140,16 @@ def _are_dark(colours: FloatArray) -> BoolArray:
 
 def _name_cells(axes: Axes, chart: Map) -> None:
     axes.set_ylabel(chart.y_label)
-    for names, count, axis in (
-        (chart.columns, chart.values.shape[1], axes.xaxis),
-        (chart.rows, chart.values.shape[0], axes.yaxis),
+    width, height = map_size(chart)
+    for names, count, axis, long in (
+        (chart.columns, chart.values.shape[1], axes.xaxis, width),
+        (chart.rows, chart.values.shape[0], axes.yaxis, height),
     ):
         if names is not None:
-            axis.set_major_locator(FixedLocator(named(names)))
-            axis.set_major_formatter(FixedFormatter([names[place] for place in named(names)]))
-            axis.set_tick_params(labelsize=6 if count > MANY else 8, length=0)
+            shown = named(names, max(1, int((long - AROUND) / NAME)))
+            axis.set_major_locator(FixedLocator(shown))
+            axis.set_major_formatter(FixedFormatter([names[place] for place in shown]))
+            axis.set_tick_params(labelsize=9, length=0)
         elif count <= FEW:
             axis.set_major_locator(FixedLocator(range(count)))
         else:

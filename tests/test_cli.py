@@ -292,7 +292,7 @@ def test_agents_of_a_game_for_one_are_compared_without_games(run, monkeypatch):
     monkeypatch.setattr("exactdice.core.positions.MOST", 1000)
     boxes = ["--env", "boxes", "ones,yahtzee"]
     said = run("compare", "random", "optimal", "Yahtzee", *boxes)[1]
-    assert '"optimal" is better: "random" loses 5.1 of the payoff of a game more.' in said
+    assert '"optimal" is better: "random" loses a payoff of 5.1 a game more.' in said
     assert "No differences: " in said
 
 

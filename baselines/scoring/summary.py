@@ -9,6 +9,8 @@ from ...core.words import to_you
 from .parts import worst_part
 from .score import Score
 
+#: Normalised scores nearer to 0 are those of random play.
+LIKE_RANDOM = 1e-9
 #: Names of payoffs in games that are won, tied or lost.
 _RESULTS = {1.0: "win", 0.5: "tie", 0.0: "loss"}
 
@@ -33,14 +35,16 @@ def summary(score: Score) -> tuple[str, ...]:
 
 
 def lost(cost: float, game: Game) -> str:
-    """Write a loss a game: "8.3 wins in a thousand games", or in the payoff's own unit."""
+    """Write a loss: "8.3 wins in a thousand games" or, where payoffs are no wins, a game."""
     if pays_wins(game):
         return f"{_short(1000 * cost)} wins in a thousand games"
-    return f"{_short(cost)} of the payoff of a game"
+    return f"a payoff of {_short(cost)} a game"
 
 
 def _quality(score: Score) -> str:
     gives = lost(score.regret, score.task.game)
+    if abs(score.normalized) < LIKE_RANDOM:
+        return f"It plays as well as uniformly random play: it loses {gives}."
     if score.normalized < 0:
         return f"It plays worse than uniformly random play: it loses {gives}."
     digits = max(1, int(score.nines) - 1)  # so that only the optimum has 100 %

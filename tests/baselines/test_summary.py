@@ -66,6 +66,8 @@ def test_a_summary_says_how_good_and_what_to_mend():
         "it loses 86 wins in a thousand games."
     )
     assert mend.startswith("44 % of that is lost in 29 % of its decisions: those with own score")
+    first = summary(exactdice.score("random", GREED))[0]
+    assert first.startswith("It plays as well as uniformly random play: it loses ")
     assert summary(exactdice.score("optimal", GREED)) == (
         "It is optimal: no decision costs anything.",
     )
@@ -85,4 +87,4 @@ def test_wins_are_of_games_that_one_wins_from_others():
     assert [result(payoff, Greed()) for payoff in (1, 0.5, 0)] == ["win", "tie", "loss"]
     assert result(1.0, FourTwoOne()) == "1"
     assert lost(0.0008, Greed()) == "0.8 wins in a thousand games"
-    assert lost(2.06, FourTwoOne()) == "2.1 of the payoff of a game"
+    assert lost(2.06, FourTwoOne()) == "a payoff of 2.1 a game"
