@@ -14,6 +14,7 @@ from .policies.preferences import NetworkPolicy, choose
 from .scoring.blunders import Blunder
 from .scoring.certificate import certificate, in_fixed_point, verify
 from .scoring.certificate_file import CertificateError
+from .scoring.comparison import Comparison, compare
 from .scoring.description import Description, describe
 from .scoring.exact import exact_evaluation, random_value, score
 from .scoring.figure import LOGGED
@@ -44,6 +45,7 @@ __all__ = [
     "MOST_MEMBERS",
     "Blunder",
     "CertificateError",
+    "Comparison",
     "Description",
     "Evaluation",
     "ImpossibleScoreError",
@@ -64,6 +66,7 @@ __all__ = [
     "best_response",
     "certificate",
     "choose",
+    "compare",
     "describe",
     "equilibrium",
     "evaluate",

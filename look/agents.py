@@ -1,8 +1,11 @@
 """Charts for agents of any game: the cost of mistakes by state, and the law of payoffs."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..baselines import Score, score, solve
+from ..baselines.scoring.summary import pays_wins, quoted, result, summary
 from ..core import FloatArray, InputError, IntArray, Layout
 from ..core.positions import states_of
 from ..core.presentation import present
@@ -18,13 +21,16 @@ def mistakes(scored: Score) -> Plot:
     task = scored.task
     game, states = task.game, states_of(task.game, task.seat)
     layout = present(game).layout(game.observe(states, task.seat))
-    panels = [_bars(scored)] if layout is None else _maps(scored, states, layout)
+    maps = [] if layout is None else _maps(scored, states, layout)
+    outside = _outside(scored, maps) if maps else ""
+    name = quoted(scored.policy)
     return Plot(
-        title=f"Where {scored.policy} errs: {present(game).title}",
-        caption=f"The cost of the mistakes of {scored.policy} in each cell, in payoff per game, on "
-        f"a logarithmic scale. Their sum is its regret, {scored.regret:.6f}; the optimum is "
-        f"{scored.optimum:.6f}.{_worst(scored)}",
-        panels=panels,
+        title=f"Where {name} errs: {present(game).title}",
+        caption=f"{name}{' '.join(summary(scored)).removeprefix('It')} The cost of the mistakes "
+        f"of {name} in each cell, in payoff per game, on a logarithmic scale. Their sum is its "
+        f"regret, {scored.regret:.6f}; the optimum is {scored.optimum:.6f}.{_worst(scored)}"
+        f"{outside}",
+        panels=maps or [_bars(scored)],
     )
 
 
@@ -33,6 +39,13 @@ def _worst(scored: Score) -> str:
     state = int(scored.costs.argmax())
     lost = float(scored.costs[state])
     return f" The costliest decision, {lost:.6f}: {decision(scored, state)}." if lost > 0 else ""
+
+
+def _outside(scored: Score, maps: Sequence[Map]) -> str:
+    """Say how much of the regret lies outside the windows of maps, if it can be seen."""
+    shown = sum(float(np.nansum(each.values[each.window])) for each in maps)
+    beyond = 1 - shown / scored.regret if scored.regret > 0 else 0.0
+    return f" Outside the part shown: {100 * beyond:.0f} % of it." if beyond > 0.005 else ""
 
 
 def _maps(scored: Score, states: IntArray, layout: Layout) -> list[Map]:
@@ -126,11 +139,15 @@ def outcomes(scored: Score) -> Plot:
         raise InputError(
             f"game must pay at its end alone to be plotted by payoff, got {scored.task.game!r}"
         )
+    game = scored.task.game
+    what = "result" if pays_wins(game) else "payoff"
     payoffs = sorted({*ours, *best}, reverse=True)
     panel = Bars(
-        title=f"What {scored.policy} gets: {present(scored.task.game).title}",
+        title=f"What {quoted(scored.policy)} gets: {present(scored.task.game).title}",
         x_label="probability",
-        labels=[f"payoff {payoff:g}" for payoff in payoffs],
+        labels=[
+            result(payoff, game) if pays_wins(game) else f"payoff {payoff:g}" for payoff in payoffs
+        ],
         values=np.array([ours.get(payoff, 0.0) for payoff in payoffs]),
         name=scored.policy,
         others=np.array([best.get(payoff, 0.0) for payoff in payoffs]),
@@ -138,6 +155,6 @@ def outcomes(scored: Score) -> Plot:
     )
     return Plot.of(
         panel,
-        f"The probability of each payoff of {scored.policy}, beside that in optimal play. The mean "
-        f"is {scored.value:.6f}, that of optimal play {scored.optimum:.6f}.",
+        f"The probability of each {what} of {quoted(scored.policy)}, beside that in optimal play. "
+        f"The mean is {scored.value:.6f}, that of optimal play {scored.optimum:.6f}.",
     )

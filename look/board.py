@@ -40,9 +40,9 @@ def _of_runs(board: Board) -> str:
         _figures(drawn),
         page.heading("References"),
         page.paragraph(REFERENCES),
-        page.table(*board.references, numbers=True),
+        page.table(*board.references, texts=2),
     ]
-    return page.to_html("exactdice: leaderboard", parts, hover=False)
+    return page.to_html("exactdice: leaderboard", parts)
 
 
 def _of_track(board: Standings | SelfPlayBoard) -> str:
@@ -64,7 +64,7 @@ def _of_track(board: Standings | SelfPlayBoard) -> str:
         parts += [page.heading("Rules"), page.paragraph(rules(board))]
         parts += [page.heading("References"), page.paragraph(REFERENCES)]
         parts += [page.sortable(*board.references)]
-    return page.to_html(f"exactdice: {board.track.title}", parts, hover=False)
+    return page.to_html(f"exactdice: {board.track.title}", parts)
 
 
 def _swatches() -> dict[str, str]:

@@ -12,13 +12,18 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..core import BoolArray, FloatArray, InputError
+from ..core import BoolArray, FloatArray, InputError, IntArray
 
 GREY = "#b8b8b8"  # colour of cells without a value, and of the veil over faded cells
 VEIL = 0.65  # opacity of the veil
 FEW = 12  # up to this number of cells or whole numbers, each gets a tick
-#: Wong's colours, which colour-blind readers can tell apart (Nature Methods 8, 441).
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+LEAST = 6  # smallest number of rows and columns of a window
+#: Wong's colours, which colour-blind readers can tell apart (Nature Methods 8, 441), and two more
+#: of Tol's, so that the agents of the leaderboard have one each.
+COLOURS = (
+    *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"),
+    *("#882255", "#999933"),
+)
 FORMATS = ("png", "svg", "pdf", "jpg", "webp")  # written without another program
 MANY = 30  # above this number of rows, names are small and no lines separate the cells
 MOST = 60  # the largest number of names on an axis that can be read
@@ -73,6 +78,27 @@ class Map:
     limits: tuple[float, float] | None = None
     whole: bool = False
     log: bool = False
+
+    @property
+    def seen(self) -> BoolArray:
+        """Cells with a colour that are not faded, shape (row, column)."""
+        seen: BoolArray = np.isfinite(self.values) & ~self.below_scale
+        return seen if self.faded is None else seen & ~self.faded
+
+    @property
+    def window(self) -> tuple[slice, slice]:
+        """Rows and columns that are shown: those where cells are seen.
+
+        On axes of numbers, a few cells far from the others, such as the beginning of a game, are
+        left out.
+        """
+        if not self.seen.any():
+            return slice(0, len(self.values)), slice(0, self.values.shape[1])
+        rows, columns = (self.seen.sum(axis=axis) for axis in (1, 0))
+        return (
+            _crowded(rows) if self.rows is None else _used(rows),
+            _crowded(columns) if self.columns is None else _used(columns),
+        )
 
     @property
     def has_lines(self) -> bool:
@@ -233,9 +259,34 @@ class Plot:
 Picture = Plot
 
 
-def named(names: Sequence[str]) -> range:
+def _used(counts: IntArray) -> slice:
+    """Leave out the first and the last rows or columns that have no cells."""
+    places = np.flatnonzero(counts)
+    return slice(int(places[0]), int(places[-1]) + 1)
+
+
+def _crowded(counts: IntArray) -> slice:
+    """Find where most cells lie on an axis, between gaps of more than a tenth of the axis.
+
+    Args:
+        counts: number of cells in each row or column; a short axis is taken as a whole.
+
+    Returns:
+        ``LEAST`` places at least.
+    """
+    if len(counts) <= FEW:
+        return slice(0, len(counts))
+    places = np.flatnonzero(counts)
+    groups = np.split(places, np.flatnonzero(np.diff(places) > max(2, len(counts) / 10)) + 1)
+    most = max(groups, key=lambda group: int(counts[group].sum()))
+    spare = max(0, LEAST - int(most[-1] - most[0]))
+    first = min(max(0, int(most[0]) - spare // 2), len(counts) - LEAST)
+    return slice(first, min(len(counts), max(int(most[-1]) + 1, first + LEAST)))
+
+
+def named(names: Sequence[str], most: int = MOST) -> range:
     """Return the indices of the rows or columns whose names are shown: all, or every n-th."""
-    return range(0, len(names), -(-len(names) // MOST))
+    return range(0, len(names), -(-len(names) // most))
 
 
 def format_of(picture: Path) -> str:

@@ -19,7 +19,8 @@ STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "exactdice",
     "hatch.linewidth": 0.6,
-    "axes.titlesize": 11,
+    "font.size": 11,
+    "axes.titlesize": 12,
     "axes.prop_cycle": f"cycler('color', {list(COLOURS)})",
 }
 
@@ -78,7 +79,7 @@ def _figure(plot: Plot) -> Figure:
         handles |= _legend(panel)
     if handles:
         place: Any = {"loc": "outside lower center", "ncols": 4, "frameon": False}
-        figure.legend(list(handles.values()), list(handles), fontsize=9, **place)
+        figure.legend(list(handles.values()), list(handles), fontsize=10, **place)
     figure.suptitle(plot.title, fontsize=13, fontweight="bold")
     return figure
 
@@ -138,7 +139,7 @@ def _draw_lines(axes: Axes, chart: Lines) -> None:
         axes.set_xscale("log")
     axes.grid(alpha=0.3, which="both" if chart.log_y else "major")
     if len(chart.series) > 1 or chart.series[0].name:
-        axes.legend(fontsize=9)
+        axes.legend(fontsize=10)
 
 
 def _draw_bars(axes: Axes, chart: Bars) -> None:
@@ -157,7 +158,7 @@ def _draw_bars(axes: Axes, chart: Bars) -> None:
             hatches = _hatches(chart) if shift < 0 else None
             axes.barh(places + shift, np.nan_to_num(values), height=0.4, hatch=hatches)
             _write_numbers(axes, places + shift, values, chart.log)
-    axes.set_yticks(places, list(chart.labels), fontsize=9)
+    axes.set_yticks(places, list(chart.labels), fontsize=10)
     axes.set_ylim(len(places) - 0.4, -0.6)
     axes.grid(alpha=0.3, axis="x")
     axes.set_axisbelow(True)
@@ -178,7 +179,7 @@ def _write_numbers(axes: Axes, places: FloatArray, values: FloatArray, log: bool
         text = "not legible" if np.isnan(value) else f" {value:.4g}"
         at = 0.0 if np.isnan(value) else value
         if at > 0 or not log:
-            axes.text(at, place, text, va="center", fontsize=7)
+            axes.text(at, place, text, va="center", fontsize=9)
 
 
 def _draw_points(axes: Axes, chart: Points) -> None:

@@ -75,4 +75,4 @@ def _page(board: EntryBoard, colours: dict[str, int]) -> str:
         page.heading("Rules"),
         page.paragraph(board.rules),
     ]
-    return page.to_html(f"exactdice: {board.track.title}, entries", parts, hover=False)
+    return page.to_html(f"exactdice: {board.track.title}, entries", parts)

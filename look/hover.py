@@ -10,28 +10,27 @@ from plotly.colors import diverging, sequential
 
 from ..core import BoolArray, FloatArray
 from .charts import COLOURS, FEW, GREY, VEIL, Bars, Lines, Map, Panel, Points, named
+from .packing import plot
 
 FADED = f"rgba(184, 184, 184, {VEIL})"  # grey
 SCALES = {"sequential": sequential.Viridis, "diverging": diverging.RdBu}
+HEIGHT = 450  # of plots that say no other, in pixels
 TOLD = 12_000  # up to this number of cells, each has its own text
 
 
-def to_hover_over(panel: Panel, name: str, titled: bool) -> str:
-    """Write a panel as HTML.
+def to_hover_over(panel: Panel, name: str) -> str:
+    """Write a panel as HTML, without its title.
 
     Args:
         panel: what to draw.
         name: unique on the page.
-        titled: whether to write the title above the panel; not needed if it is the only one.
     """
-    above, below = any(_titles(panel, titled)), not isinstance(panel, Map)
     layout: dict[str, Any] = {
         "template": "plotly_white",
-        "margin": {"l": 60, "r": 20, "t": 20 + 30 * above, "b": 60 + 20 * below},
+        "margin": {"l": 60, "r": 20, "t": 20, "b": 60 if isinstance(panel, Map) else 80},
         "xaxis_title": "<br>".join(wrap(panel.x_label, 40)),
         "colorway": COLOURS,
         "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom"},
-        "title": ": ".join(_titles(panel, titled)) or None,
     }
     if isinstance(panel, Map):
         figure = _map(panel)
@@ -42,23 +41,11 @@ def to_hover_over(panel: Panel, name: str, titled: bool) -> str:
     else:
         figure = _points(panel)
     figure.update_layout(layout)
-    part: str = figure.to_html(
-        full_html=False,
-        include_plotlyjs=False,
-        div_id=name,
-        config={"displaylogo": False, "responsive": True},
-    )
-    return part
-
-
-def _titles(panel: Panel, titled: bool) -> list[str]:
-    """Return the texts above a panel: its title if ``titled``, and the label of a map's colours."""
-    colours = [panel.value_label] if isinstance(panel, Map) else []
-    return [panel.title, *colours] if titled else colours
+    return plot(name, figure.to_json(), figure.layout.height or HEIGHT)
 
 
 def _map(chart: Map) -> Any:
-    rows, columns = chart.values.shape
+    rows = len(chart.values)
     figure = go.Figure()
     if chart.below_scale.any():
         figure.add_trace(_plain(np.where(chart.below_scale, 0.0, np.nan), "#ffffff", chart))
@@ -81,8 +68,8 @@ def _map(chart: Map) -> Any:
         figure.add_trace(_corners(hatched) if chart.texts is not None else _strokes(hatched))
     figure.update_layout(
         plot_bgcolor=GREY,
-        xaxis=_cells(columns, chart.columns),
-        yaxis=_cells(rows, chart.rows),
+        xaxis=_cells(chart.window[1], chart.columns),
+        yaxis=_cells(chart.window[0], chart.rows),
         yaxis_title=chart.y_label,
         height=min(max(420, 22 * rows + 140), 900) if chart.rows is not None else 520,
     )
@@ -159,11 +146,12 @@ def _ink(x: Any, y: Any) -> Any:
     return go.Scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip", showlegend=False)
 
 
-def _cells(count: int, names: Sequence[str] | None) -> dict[str, Any]:
-    """Lay out an axis of ``count`` cells."""
-    axis = {"showgrid": False, "zeroline": False, "range": [-0.5, count - 0.5]}
+def _cells(shown: slice, names: Sequence[str] | None) -> dict[str, Any]:
+    """Lay out an axis of cells, some of which are shown at first."""
+    ends = [shown.start - 0.5, shown.stop - 0.5]
+    axis = {"showgrid": False, "zeroline": False, "range": ends}
     if names is None:
-        return {**axis, "dtick": 1} if count <= FEW else axis
+        return {**axis, "dtick": 1} if shown.stop - shown.start <= FEW else axis
     places = list(named(names))
     ticks = {"tickmode": "array", "tickvals": places, "ticktext": [names[i] for i in places]}
     return {**axis, **ticks}

@@ -17,6 +17,8 @@ from .charts import FEW, GREY, LARGE, MANY, VEIL, Map, named
 
 HATCH = "//////"
 NOTHING = "#ffffff"  # colour of zero on a logarithmic scale
+NAME = 0.145  # inches of an axis that a name takes
+AROUND = 1.0  # inches of a map beside its cells
 MAPS = {"sequential": "viridis", "diverging": "RdBu"}
 
 
@@ -36,14 +38,14 @@ def map_size(chart: Map) -> tuple[float, float]:
 def map_legend(chart: Map) -> dict[str, Patch]:
     """Return a legend of grey, faded, hatched and white cells."""
     handles: dict[str, Patch] = {}
-    if np.isnan(chart.values).any() and chart.missing_label:
+    if np.isnan(chart.values[chart.window]).any() and chart.missing_label:
         handles[chart.missing_label] = Patch(facecolor=GREY)
-    if chart.faded is not None and chart.faded.any():
+    if chart.faded is not None and chart.faded[chart.window].any():
         handles[chart.faded_label] = Patch(facecolor=GREY, alpha=VEIL)
     outlined = partial(Patch, facecolor=NOTHING, edgecolor="black", linewidth=0.4)
-    if chart.hatched is not None and chart.hatched.any():
+    if chart.hatched is not None and chart.hatched[chart.window].any():
         handles[chart.hatched_label] = outlined(hatch=HATCH)
-    if chart.below_scale.any():
+    if chart.below_scale[chart.window].any():
         handles["nothing, or below the scale"] = outlined()
     return handles
 
@@ -68,6 +70,9 @@ def draw_map(axes: Axes, chart: Map) -> None:
         _hatch(axes, chart.hatched & ~shown.mask, _are_dark(colours(norm(shown))), raster)
     _write_texts(axes, chart, norm, colours)
     _name_cells(axes, chart)
+    within_rows, within_columns = chart.window
+    axes.set_xlim(within_columns.start - 0.5, within_columns.stop - 0.5)
+    axes.set_ylim(within_rows.start - 0.5, within_rows.stop - 0.5)
     _add_scale(axes, chart, drawn)
 
 
@@ -135,14 +140,16 @@ def _are_dark(colours: FloatArray) -> BoolArray:
 
 def _name_cells(axes: Axes, chart: Map) -> None:
     axes.set_ylabel(chart.y_label)
-    for names, count, axis in (
-        (chart.columns, chart.values.shape[1], axes.xaxis),
-        (chart.rows, chart.values.shape[0], axes.yaxis),
+    width, height = map_size(chart)
+    for names, count, axis, long in (
+        (chart.columns, chart.values.shape[1], axes.xaxis, width),
+        (chart.rows, chart.values.shape[0], axes.yaxis, height),
     ):
         if names is not None:
-            axis.set_major_locator(FixedLocator(named(names)))
-            axis.set_major_formatter(FixedFormatter([names[place] for place in named(names)]))
-            axis.set_tick_params(labelsize=6 if count > MANY else 8, length=0)
+            shown = named(names, max(1, int((long - AROUND) / NAME)))
+            axis.set_major_locator(FixedLocator(shown))
+            axis.set_major_formatter(FixedFormatter([names[place] for place in shown]))
+            axis.set_tick_params(labelsize=9, length=0)
         elif count <= FEW:
             axis.set_major_locator(FixedLocator(range(count)))
         else:

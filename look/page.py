@@ -1,13 +1,14 @@
 """A self-contained web page of texts, tables and interactive plots."""
 
 import html
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from plotly.offline import get_plotlyjs
 
 from .charts import Bars, Map, Panel, Plot
 from .hover import to_hover_over
+from .packing import pack
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem;
@@ -18,7 +19,7 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto
 .two { grid-template-columns: 1fr 1fr }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1rem 0 }
 th, td { padding: .25rem .75rem; border-bottom: 1px solid #d0d7de; text-align: left }
-table.numbers :is(th, td):nth-child(n+3) { text-align: right; white-space: nowrap }
+.number, table.numbers :is(th, td):nth-child(n+3) { text-align: right; white-space: nowrap }
 table.sortable { position: relative }
 table.sortable :is(th, td):first-child { position: sticky; left: 0; background: #fff }
 table.sortable tr > th { white-space: normal; vertical-align: bottom }
@@ -33,9 +34,12 @@ figure svg { max-width: 100%; height: auto }
 @media (max-width: 50rem) {
   body { margin: 1rem auto }
   .two { grid-template-columns: 1fr }
-  table.sortable { font-size: .85rem }
+  table { font-size: .85rem }
+  td:first-child { min-width: 8rem }
   th, td { padding: .25rem .75rem .25rem 0 }
 }
+h1, h2, p { overflow-wrap: anywhere }
+nav ul { columns: 18rem; padding-left: 1.2rem }
 code { background: #f0f2f4; padding: .1rem .3rem }
 """
 #: Sorts a table by a column: numbers by size, and rows without a number last.
@@ -63,16 +67,14 @@ for (const button of document.querySelectorAll("table.sortable th button")) {
 """
 
 
-def to_html(title: str, parts: Sequence[str], hover: bool = True) -> str:
+def to_html(title: str, parts: Sequence[str]) -> str:
     """Write a page of parts, which loads nothing from other servers.
 
     Args:
         title: its title.
         parts: its paragraphs, tables and plots, as HTML.
-        hover: whether some parts are interactive plots, which need plotly's script.
     """
-    script = f"<script>{get_plotlyjs()}</script>" if hover else ""
-    body = "\n".join(parts)
+    body = pack(parts)
     if 'class="numbers sortable"' in body:
         body += f"\n<script>{SORTING}</script>"
     return f"""<!doctype html>
@@ -83,7 +85,6 @@ def to_html(title: str, parts: Sequence[str], hover: bool = True) -> str:
 <link rel="icon" href="data:,">
 <title>{html.escape(title)}</title>
 <style>{STYLE}</style>
-{script}
 </head>
 <body>
 <h1>{html.escape(title)}</h1>
@@ -99,19 +100,39 @@ def paragraph(text: str) -> str:
 
 
 def heading(text: str) -> str:
-    """Write a heading."""
-    return f"<h2>{html.escape(text)}</h2>"
+    """Write a heading, to which ``contents`` can lead."""
+    place = re.sub("[^a-z0-9]+", "-", text.lower()).strip("-")
+    return f'<h2 id="{place}">{html.escape(text)}</h2>'
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], numbers: bool = False) -> str:
-    """Write a table of texts; ``numbers`` aligns the columns from the third on as numbers."""
+def contents(parts: Sequence[str]) -> str:
+    """Write links to the headings in parts of a page."""
+    found = re.findall('<h2 id="(.*?)">(.*?)</h2>', "\n".join(parts))
+    lines = "".join(f'<li><a href="#{place}">{text}</a></li>' for place, text in found)
+    return f'<nav aria-label="Contents"><ul>{lines}</ul></nav>'
 
-    def cells(tag: str, texts: Sequence[str]) -> str:
-        return "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts)
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], texts: int | None = None) -> str:
+    """Write a table.
+
+    Args:
+        header: names of the columns.
+        rows: texts of the cells.
+        texts: number of the first columns that hold words; the others hold numbers, which stand
+            on the right. None: all hold words.
+    """
+
+    def cells(tag: str, words: Sequence[str]) -> str:
+        kinds = [
+            " class=number" if texts is not None and n >= texts else "" for n in range(len(words))
+        ]
+        return "".join(
+            f"<{tag}{kind}>{html.escape(word)}</{tag}>"
+            for kind, word in zip(kinds, words, strict=True)
+        )
 
     lines = [f"<tr>{cells('th', header)}</tr>", *(f"<tr>{cells('td', row)}</tr>" for row in rows)]
-    kind = ' class="numbers"' if numbers else ""
-    return f'<div class="scroll"><table{kind}>{"".join(lines)}</table></div>'
+    return f'<div class="scroll"><table>{"".join(lines)}</table></div>'
 
 
 def sortable(
@@ -152,12 +173,14 @@ def links(addresses: Mapping[str, str]) -> str:
 
 def section(plot: Plot, name: str) -> str:
     """Write a plot with its title and caption; ``name`` is unique on the page."""
+    several = len(plot.panels) > 1
     panels = "\n".join(
+        f"<div>{_title(panel, several)}"
         f'<div class="scroll"><div style="min-width: {_width(panel)}px">'
-        f"{to_hover_over(panel, f'{name}-{number}', len(plot.panels) > 1)}</div></div>"
+        f"{to_hover_over(panel, f'{name}-{number}')}</div></div></div>"
         for number, panel in enumerate(plot.panels)
     )
-    beside = "panels two" if len(plot.panels) > 1 else "panels"
+    beside = "panels two" if several else "panels"
     keys = dict.fromkeys(key for panel in plot.panels for key in _keys(panel))
     parts = [
         heading(plot.title),
@@ -168,6 +191,13 @@ def section(plot: Plot, name: str) -> str:
         of = "Cells" if any(isinstance(panel, Map) for panel in plot.panels) else "Bars"
         parts.append(paragraph(f"{of}: {'; '.join(keys)}."))
     return "\n".join(parts)
+
+
+def _title(panel: Panel, titled: bool) -> str:
+    """Write what stands above a panel: its title if ``titled``, and what a map's colours are."""
+    words = [panel.title] if titled and panel.title else []
+    words += [panel.value_label] if isinstance(panel, Map) else []
+    return f"<p><b>{html.escape(': '.join(words))}</b></p>" if words else ""
 
 
 def _width(panel: Panel) -> int:
@@ -183,11 +213,13 @@ def _width(panel: Panel) -> int:
 def _keys(panel: Panel) -> Iterator[str]:
     """Describe hatched bars, and cells outside the colour scale."""
     if isinstance(panel, Map):
-        if np.isnan(panel.values).any() and panel.missing_label:
+        if np.isnan(panel.values[panel.window]).any() and panel.missing_label:
             yield f"grey, {panel.missing_label}"
-        if panel.faded is not None and panel.faded.any():
+        if panel.faded is not None and panel.faded[panel.window].any():
             yield f"faded, {panel.faded_label}"
     if isinstance(panel, Map | Bars) and panel.hatched is not None and panel.hatched.any():
         yield f"hatched, {panel.hatched_label}"
-    if isinstance(panel, Map) and panel.below_scale.any():
+    if isinstance(panel, Map) and panel.below_scale[panel.window].any():
         yield "white, nothing or below the scale"
+    if isinstance(panel, Map) and panel.seen.sum() > panel.seen[panel.window].sum():
+        yield "a double click shows those outside the range, too"

@@ -1,6 +1,6 @@
 """A web page about an agent: its score, its mistakes, and its learning curve."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -10,8 +10,11 @@ from ..agents.runs.options import PolicyOptions
 from ..baselines import Blunder, Score, Task, evaluate, solve
 from ..baselines import score as exact_score
 from ..baselines.scoring.figure import FIGURES
-from ..core import Game, InputError
+from ..baselines.scoring.summary import costliest, quoted, summary, tables
+from ..core import Game, InputError, SizeError
+from ..core.positions import has_few_states
 from ..core.presentation import present
+from ..core.progress import tell
 from ..core.words import typed
 from . import agents, page
 from .charts import Plot
@@ -36,32 +39,47 @@ def write_report(agent: PolicyOptions, path: Path) -> Score:
         raise InputError(f"page must end in .html, got {path}")
     path.parent.mkdir(parents=True, exist_ok=True)
     score = agent.score(Path(agent.policy).name)
-    title = f"{present(score.task.game).title}: {score.policy}"
-    path.write_text(page.to_html(title, list(_parts(agent, score))), encoding="utf-8")
+    title = f"{present(score.task.game).title}: {quoted(score.policy)}"
+    steps = list(_steps(agent, score))
+    parts: list[str] = []
+    for number, (name, make) in enumerate(steps):
+        tell(number, len(steps), name)
+        parts += make()
+    lead = [page.paragraph(_what_it_is(score)), page.contents(parts)]
+    path.write_text(page.to_html(title, [*lead, *parts]), encoding="utf-8")
     return score
 
 
-def _parts(agent: PolicyOptions, score: Score) -> Iterator[str]:
+def _what_it_is(score: Score) -> str:
     kind = "deterministic" if score.deterministic else "stochastic"
-    yield page.paragraph(
-        f"{score.policy} ({kind}) in {score.task.words}. Everything here is computed over every "
-        "state of the game; nothing is an estimate from sample games. The command is: "
-        f"{_command(agent)}"
-    )
-    yield page.table(*_numbers(score))
-    yield page.section(agents.mistakes(score), "mistakes")
-    yield from _blunders(score)
-    for name, own in AGENT_CHARTS.items():
-        if own.game is not None and own.suits(score.task.game):
-            yield page.section(own.draw(score), name)
-    if score.outcomes is not None:
-        yield page.section(agents.outcomes(score), "outcomes")
-    yield from _best_response(score)
+    what = f"{quoted(score.policy)} ({kind}) in {score.task.words}."
+    return " ".join([what, *summary(score)])
+
+
+def _steps(agent: PolicyOptions, score: Score) -> Iterator[tuple[str, Callable[[], Iterable[str]]]]:
+    """List what computes the parts of the page, by names for whoever waits."""
+    game = score.task.game
+    yield "the score", partial(_numbers, score)
+    yield "mistakes", partial(_mistakes, score)
+    if has_few_states(game):
+        for name, own in AGENT_CHARTS.items():
+            if own.game is not None and own.suits(game):
+                yield name, partial(_drawn, name, partial(own.draw, score))
+    yield "the best response", partial(_best_response, score)
     if agent.is_run:
-        yield from _of_run(agent)
+        yield "the run", partial(_of_run, agent)
     for name, chart in GAME_CHARTS.items():
-        if chart.reported and chart.game == score.task.game.name:
-            yield _drawn(name, partial(chart.draw, score.task))
+        if chart.reported and chart.game == game.name:
+            yield name, partial(_drawn, name, partial(chart.draw, score.task))
+    yield "the page", partial(_origin, agent)
+
+
+def _origin(agent: PolicyOptions) -> Iterator[str]:
+    yield page.heading("How this page was made")
+    yield page.paragraph(
+        "Everything here is computed over every state of the game; nothing is an estimate from "
+        f"sample games. The command is: {_command(agent)}"
+    )
 
 
 def _command(agent: PolicyOptions) -> str:
@@ -83,27 +101,41 @@ def _without_folders(place: str) -> str:
     return str(path.relative_to(here)) if path.is_relative_to(here) else path.name
 
 
-def _numbers(score: Score) -> tuple[list[str], list[list[str]]]:
-    """Return the header and the rows of a table of the score."""
+def _numbers(score: Score) -> Iterator[str]:
+    """Write the figures of the score, the results of games, and the score in parts."""
+    yield page.heading("Score")
     shown = [figure for figure in FIGURES if figure.label and figure.text(score)]
     rows = [[figure.label, figure.text(score), figure.meaning] for figure in shown]
-    return ["", "exact", "what it is"], rows
+    yield page.table(["", "exact", "what it is"], rows)
+    if score.outcomes is not None:
+        yield page.section(agents.outcomes(score), "outcomes")
+    for each in tables(score):
+        yield page.heading(each.title)
+        yield page.table(each.header, each.rows, each.texts)
 
 
-def _blunders(score: Score) -> Iterator[str]:
-    yield page.heading("The costliest decisions")
-    blunders = score.blunders(BLUNDERS)
-    if not blunders:
+def _mistakes(score: Score) -> Iterator[str]:
+    """Write the table of the costliest decisions, and their map."""
+    try:
+        costly = costliest(score, BLUNDERS)
+    except SizeError as error:
+        yield page.heading("The costliest decisions")
+        yield page.paragraph(f"No decisions: {error}.")
+        return
+    yield page.heading(costly.title)
+    if not costly.rows:
         yield page.paragraph("No decision costs anything.")
         return
-    yield page.table(["costliest first"], [[blunder.words] for blunder in blunders])
+    yield page.table(costly.header, costly.rows, costly.texts)
+    if has_few_states(score.task.game):
+        yield page.section(agents.mistakes(score), "mistakes")
 
 
 def _best_response(score: Score) -> Iterator[str]:
     """Describe what a best response to the agent earns, and where it departs from equilibrium."""
     if score.exploitability_in_seat is None:
         return
-    game, seat, name = score.task.game, 1 - score.task.seat, score.policy
+    game, seat, name = score.task.game, 1 - score.task.seat, quoted(score.policy)
     against = Task(game, seat, {score.task.seat: score.agent})
     best = float(solve(against).value_before_play)
     due = float(solve(Task(game, seat, "optimal")).value_before_play)
@@ -144,9 +176,9 @@ def _of_run(agent: PolicyOptions) -> Iterator[str]:
 
     folder = Path(agent.policy)
     yield page.section(runs.learning([folder]), "learning")
-    yield _drawn("critic", partial(runs.critic, folder, agent.model or "final"))
+    yield from _drawn("critic", partial(runs.critic, folder, agent.model or "final"))
     if (folder / "diagnosis.npz").is_file():
-        yield _drawn("diagnosis", partial(diagnosis.diagnosis, folder))
+        yield from _drawn("diagnosis", partial(diagnosis.diagnosis, folder))
         yield page.table(["", "last", "after moves", "what it is"], diagnosis.figures(folder))
         yield from _findings(folder)
 
@@ -163,9 +195,9 @@ def _findings(folder: Path) -> Iterator[str]:
     yield page.table(["check", "mistake", "in words"], rows)
 
 
-def _drawn(name: str, draw: Callable[[], Plot]) -> str:
-    """Return a plot as HTML, or a paragraph that explains why there is none."""
+def _drawn(name: str, draw: Callable[[], Plot]) -> Iterator[str]:
+    """Write a plot, or a paragraph that explains why there is none."""
     try:
-        return page.section(draw(), name)
+        yield page.section(draw(), name)
     except InputError as error:
-        return page.paragraph(f"No picture {name}: {error}")
+        yield page.paragraph(f"No picture {name}: {error}")

@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from ..agents.algorithms import ALGORITHMS
-from ..agents.board.leaderboard import Cell, Curve, agent_name, read_cells, summarise
+from ..agents.board.leaderboard import Cell, Curve, Summary, agent_name, read_cells, summarise
 from ..agents.learners.adapter import ModelPolicy
 from ..agents.runs.config import RunError
 from ..agents.runs.folders import load_model, read_config, read_log
 from ..baselines import Score, evaluate, score, solve
+from ..baselines.scoring.summary import quoted
 from ..core import FloatArray, IntArray
 from .agents import decision
 from .charts import Bars, Lines, Plot, Points, Series
@@ -28,11 +29,16 @@ def learning(folders: Sequence[Path]) -> Plot:
     Raises:
         RunError: if a folder has no scores.
     """
+    configs = [read_config(folder) for folder in folders]
+    agents = [agent_name(config) for config in configs]
+    names = _names(set(agents))
+    alone = len(set(agents)) == len(agents)  # otherwise, the runs of an agent have several colours
     series = []
-    for folder in folders:
-        config, log = read_config(folder), read_log(folder)
+    for place, (folder, config) in enumerate(zip(folders, configs, strict=True)):
+        log = read_log(folder)
         series.append(
             Series(
+                colour=names.index(agents[place]) if alone else place,
                 name=f"{config.game_name}: {agent_name(config)}",
                 x=log["timesteps"] / 1e6,
                 y=np.maximum(1 - log["normalized"], FLOOR),
@@ -63,22 +69,42 @@ def leaderboard(folder: Path) -> Plot:
         raise RunError(f"folder must hold finished runs, got {folder}")
     middle, high, low = np.maximum(1 - np.array([row.mean for row in rows]), FLOOR / 10).T
     known = not np.isnan(low).any()  # with two seeds or more
+    names = _names({row.agent for row in rows})
     panel = Bars(
         title="Exact distance to the optimum, by game and agent",
-        x_label="1 - normalised score: mean and 95 % interval",
+        x_label="1 - normalised score",
         labels=[f"{row.game}: {row.agent}" for row in rows],
         values=middle,
         low=low if known else None,
         high=high if known else None,
         log=True,
+        colours=[names.index(row.agent) for row in rows],
         words=[f"{row.seeds} seeds, mean normalised score {row.mean.middle:.6f}" for row in rows],
     )
     return Plot.of(
         panel,
-        "Mean gap to the optimum of the leaderboard's agents over seeds, with a bootstrap interval "
-        "over the seeds. Further left is better, and random play is at 1; gaps below "
+        f"{_nearest(rows)}Mean gap to the optimum of the leaderboard's agents over seeds, one "
+        "colour for each agent, with a 95 % bootstrap interval over the seeds. Further left is "
+        "better, and random play is at 1; gaps below "
         f"{FLOOR / 10:g} are drawn at {FLOOR / 10:g}.",
     )
+
+
+def _names(agents: set[str]) -> list[str]:
+    """List agents in an order by which each has one colour on all pages and pictures."""
+    titles = [known.title for known in ALGORITHMS.values()]  # of the outcome as the reward
+    return titles + sorted(agents - set(titles))
+
+
+def _nearest(rows: Sequence[Summary]) -> str:
+    """Say which agent is nearest to the optimum in most games."""
+    games = dict.fromkeys(row.game for row in rows if row.game != "all")
+    best = [
+        max((row for row in rows if row.game == game), key=lambda row: row.mean.middle).agent
+        for game in games
+    ]
+    most = max(dict.fromkeys(best), key=best.count)
+    return f"{quoted(most)} is nearest to the optimum in {best.count(most)} of {len(games)} games. "
 
 
 def curves(cells: Mapping[Cell, Curve]) -> Plot:
@@ -86,9 +112,7 @@ def curves(cells: Mapping[Cell, Curve]) -> Plot:
     games: dict[str, dict[str, list[Curve]]] = {}
     for cell, curve in cells.items():
         games.setdefault(cell.game, {}).setdefault(agent_name(cell), []).append(curve)
-    titles = [known.title for known in ALGORITHMS.values()]  # of the outcome as the reward
-    others = sorted({agent_name(cell) for cell in cells} - set(titles))
-    names = titles + others  # an agent has one colour on all pages
+    names = _names({agent_name(cell) for cell in cells})
     panels = [
         Lines(
             title=game,

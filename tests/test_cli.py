@@ -256,6 +256,46 @@ def test_a_terminal_shows_the_progress_and_the_output_is_the_same(run, monkeypat
         assert re.search("computing|values|visits|decisions|exploitability", shown)
 
 
+def test_two_agents_are_compared(run):
+    code, said, complaint = run("compare", "if_else", "terminal", "greed")
+    assert (code, complaint) == (0, "")
+    assert said.startswith("Greed, seat 0, against optimal\n")
+    for words in (
+        "regret 0.086016 0.055362",
+        '"terminal" is better: "if_else" loses 31 wins in a thousand games more.',
+        'in 80.6 % of the decisions of "if_else" and in 73.9 % of the decisions of "terminal".',
+        "0 points to 0 roll 16 dice roll 26 dice roll 24 dice -0.018924",
+        'head to head: "if_else" against "terminal"',
+        '"if_else" in seat 0 50.60% 7.77% 41.63% 0.544855',
+    ):
+        assert words in " ".join(said.split())
+    tables = [line for line in said.splitlines() if line.startswith(" ")]
+    assert max(map(len, tables)) <= 80
+    assert "Both are equal." in run("compare", "random", "random", *SMALL)[1]
+
+
+@pytest.mark.usefixtures("mine")
+def test_a_run_is_compared_in_its_own_game(run):
+    code, said, complaint = run("compare", "mine", "if_else")
+    assert (code, complaint) == (0, "")
+    assert said.startswith("Greed, max_score 10, sides 3, seat 0, against optimal\n")
+    assert '"mine"' in said
+    assert "head to head" in said
+    assert run("compare", "if_else", "mine", "Greed")[2] == (
+        "error: game must be left out: only a comparison without runs has it\n"
+    )
+    assert "policy must be a run folder" in run("compare", "mine", "nobody")[2]
+
+
+def test_agents_of_a_game_for_one_are_compared_without_games(run, monkeypatch):
+    assert "head to head" not in run("compare", "random", "goal:1,1", "FourTwoOne")[1]
+    monkeypatch.setattr("exactdice.core.positions.MOST", 1000)
+    boxes = ["--env", "boxes", "ones,yahtzee"]
+    said = run("compare", "random", "optimal", "Yahtzee", *boxes)[1]
+    assert '"optimal" is better: "random" loses a payoff of 5.1 a game more.' in said
+    assert "No differences: " in said
+
+
 @pytest.mark.parametrize("width", [60, 80, 132])
 def test_the_table_of_mistakes_fits_the_terminal(run, monkeypatch, width):
     monkeypatch.setenv("COLUMNS", str(width))
@@ -369,7 +409,8 @@ def test_a_run_is_scored_in_depth(run, monkeypatch):
     code, said, complaint = run("score", "mine", "--ceiling")
     assert (code, complaint) == (0, "")
     for words in (
-        "payoffs and their probabilities: 0 (",
+        "% of the way from random play to the optimum: it loses ",
+        "results and their probabilities: win (",
         "of its decisions are optimal; it plays",
         "exploitability in this seat: ",
         "costliest decisions",
@@ -596,6 +637,7 @@ def test_commands_without_training_need_the_light_extra_alone(tmp_path):
     works = [
         (["solve", *SMALL], "optimal value 0.5001"),
         (["score", "if_else", *SMALL], "if_else (deterministic, masked) in Greed, max_score 10"),
+        (["compare", "if_else", "random", "Greed", *SMALL], '"if_else" is better: "random" loses '),
         (["verify", "mine/certificate.npz"], "mine/certificate.npz: holds"),
         (["--help"], "Train an agent and score it exactly"),
         (["train", "--help"], "--eval-interval"),

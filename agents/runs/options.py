@@ -98,6 +98,23 @@ def _read_values(env: dict[str, int | str]) -> dict[str, Any]:
     }
 
 
+def policy_from_word(word: str, task: Task) -> str | Path:
+    """Give the policy of a word of the command line that is no run folder: a name or a file.
+
+    Raises:
+        InputError: if it is neither.
+    """
+    if is_policy_name(task.game, word):
+        return word
+    if Path(word).is_file():
+        return Path(word)
+    known = policy_names(task.game)
+    raise InputError(
+        f"policy must be a run folder, a certificate, a saved model or one of {', '.join(known)}, "
+        f"got {word!r}{meant(word, known)}"
+    )
+
+
 @dataclass(frozen=True)
 class PolicyOptions:
     """The options by which a command names a policy.
@@ -144,17 +161,10 @@ class PolicyOptions:
 
     def _score_policy(self, name: str | None) -> Score:
         task = task_from_options(self.game or DEFAULT_GAME, dict(self.env))
-        named = is_policy_name(task.game, self.policy)
-        if not named and not Path(self.policy).is_file():
-            known = ", ".join(policy_names(task.game))
-            raise InputError(
-                "policy must be a run folder, a certificate, a saved model or one of "
-                f"{known}, got {self.policy!r}{meant(self.policy, policy_names(task.game))}"
-            )
+        policy = policy_from_word(self.policy, task)
         self.refuse("a run folder", model=self.model)
-        if named:
+        if isinstance(policy, str):
             self.refuse("a model", stochastic=self.stochastic)
-        policy = self.policy if named else Path(self.policy)
         return score(policy, task, deterministic=not self.stochastic, name=name)
 
     @staticmethod

@@ -1,6 +1,5 @@
 """Scores in words, for the terminal."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from itertools import groupby
 from typing import Any
@@ -10,12 +9,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ...baselines import Blunder, Score
+from ...baselines import Score
 from ...baselines.scoring.certificate_file import printable
-from ...baselines.scoring.figure import FIGURES, Figure
+from ...baselines.scoring.figure import FIGURES
+from ...baselines.scoring.summary import Table as Numbers
+from ...baselines.scoring.summary import costliest, pays_wins, result, summary, tables
 from ...core import SizeError
 from ...core.progress import tell
-from ...core.words import to_you
 
 
 def compute(score: Score) -> None:
@@ -33,49 +33,44 @@ def report(score: Score, console: Console) -> None:
     table = Table(*(figure.label for figure in columns), box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_row(*(figure.text(score) for figure in columns))
     console.print(table)
+    for sentence in summary(score):
+        console.print(Text(sentence), soft_wrap=True)
     console.print(_in_depth(score), highlight=False, soft_wrap=True)
+    for each in tables(score):
+        console.print(drawn(each))
     try:
-        costly = score.blunders(10)
+        costly = costliest(score, 10)
     except SizeError as error:
         console.print(f"no decisions: {error}", highlight=False, markup=False, soft_wrap=True)
         return
-    if not costly:
-        console.print("no decision costs anything")
-        return
-    console.print(_table(costly, score.task.game.has_cycles))
+    if costly.rows:
+        console.print(drawn(costly._replace(title="costliest decisions")))
 
 
-def _table(costly: Sequence[Blunder], has_cycles: bool) -> Table:
-    """Make a table of blunders, whose words wrap at the width of the terminal."""
+def drawn(numbers: Numbers) -> Table:
+    """Draw a table, whose words wrap at the width of the terminal."""
     look: Any = {"box": box.SIMPLE_HEAD, "pad_edge": False, "title_justify": "left"}
-    table = Table(title="costliest decisions", **look)
-    table.add_column("position", min_width=16)
-    for name in ("played", "best"):
-        table.add_column(name)
-    for name in ("cost a game", "times a game" if has_cycles else "of games"):
-        table.add_column(name, justify="right", min_width=8)
-    for blunder in costly:
-        met = f"{blunder.occupancy:.4f}" if has_cycles else f"{blunder.occupancy:.2%}"
-        moves = (to_you(words) for words in (blunder.move, blunder.best_move))
-        table.add_row(*map(Text, (blunder.position, *moves, f"{blunder.cost:.6f}", met)))
+    table = Table(title=numbers.title or None, **look)
+    for place, name in enumerate(numbers.header):
+        if place < numbers.texts:
+            least = 16 if numbers.texts > 1 and not place else None
+            table.add_column(name, min_width=least, overflow="fold")
+        else:
+            table.add_column(name, justify="right", min_width=8)
+    for row in numbers.rows:
+        table.add_row(*map(Text, row))
     return table
-
-
-def _text(figure: Figure, score: Score) -> str:
-    """Write a figure; nothing if the game is too large for it."""
-    try:
-        return figure.text(score)
-    except SizeError:
-        return ""
 
 
 def _in_depth(score: Score) -> str:
     """Put outcomes, and the figures that have sentences, into words."""
     lines = []
     if score.outcomes is not None:
-        each = (f"{payoff:g} ({chance:.2%})" for payoff, chance in score.outcomes.items())
-        lines.append(f"payoffs and their probabilities: {', '.join(each)}")
-    told = [figure for figure in FIGURES if figure.sentence and _text(figure, score)]
+        game, law = score.task.game, sorted(score.outcomes.items(), reverse=True)
+        each = (f"{result(payoff, game)} ({chance:.2%})" for payoff, chance in law)
+        what = "results" if pays_wins(game) else "payoffs"
+        lines.append(f"{what} and their probabilities: {', '.join(each)}")
+    told = [figure for figure in FIGURES if figure.sentence and figure.text(score)]
     for _, alike in groupby(told, lambda figure: figure.format):  # of one format: on one line
         lines.append("; ".join(one.sentence.format(one.text(score)) for one in alike))
     return "\n".join(lines)

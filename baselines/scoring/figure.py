@@ -3,6 +3,8 @@
 from decimal import Context, Decimal
 from typing import NamedTuple
 
+from ...core import SizeError
+
 
 class Figure(NamedTuple):
     """A number of a ``Score``: how JSON, the terminal and web pages show it.
@@ -24,8 +26,11 @@ class Figure(NamedTuple):
     logged: bool = False
 
     def text(self, score: object) -> str:
-        """Write the number; empty if it is None, as exploitability is without an adversary."""
-        value = getattr(score, self.name)
+        """Write the number; empty if it is None, or if the game is too large for it."""
+        try:
+            value = getattr(score, self.name)
+        except SizeError:
+            return ""
         return "" if value is None else format(value, self.format)
 
 

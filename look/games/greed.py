@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...baselines import Score, Task, occupancy, solve
+from ...baselines.scoring.summary import quoted
 from ...baselines.solving.occupancy import pieces
 from ...core import BoolArray, FloatArray
 from ...core.presentation import present
@@ -16,7 +17,9 @@ from ..charts import CellWords, Map, Plot
 from ..registry import agent_chart, example, game_chart
 
 example("mistakes-greed", "mistakes", "if_else", Greed)
+example("rolls-greed", "rolls", "if_else", Greed)
 
+EARLY = 0.8  # part of the limit up to which the game is called open
 KINDS = ("Normal turns", "Last turns")  # by the last component of an observation
 
 
@@ -39,7 +42,9 @@ def policy(task: Task) -> Plot:
     dice, worth = solution.policy.actions, solution.values[task.seat]
     return Plot(
         title=f"How many dice to roll, M = {game.max_score}, s = {game.sides}",
-        caption=f"The best number of dice by both scores{_against(task)}, the fewest where several "
+        caption=f"At 0 to 0 optimal play {present(game).describe_action(int(dice[0]))}, and the "
+        "fewer the nearer it is to the limit. The best number of dice by both scores"
+        f"{_against(task)}, the fewest where several "
         "are best (hatched); 0 means stop. Grey: unreachable states; faded: never reached "
         f"{_in_play(task)}.",
         panels=_maps(
@@ -60,17 +65,33 @@ def policy(task: Task) -> Plot:
 def value(task: Task) -> Plot:
     """Draw the value of every state."""
     game = greed_of(task)
+    worth = solve(task).values[task.seat]
     return Plot(
         title=f"Win probability, M = {game.max_score}, s = {game.sides}",
-        caption=f"Win probability of the player to move{ties_words(game)}, {_in_play(task)} from "
-        f"there on. Grey: unreachable states; faded: never reached {_in_play(task)}.",
+        caption=f"{_open_game(task, worth)}Win probability of the player to move"
+        f"{ties_words(game)}, {_in_play(task)} from there on. Grey: "
+        f"unreachable states; faded: never reached {_in_play(task)}.",
         panels=_maps(
             task,
-            solve(task).values[task.seat],
+            worth,
             value_label="win probability",
             colours="diverging",
             limits=(0.0, 1.0),
         ),
+    )
+
+
+def _open_game(task: Task, worth: FloatArray) -> str:
+    """Say how long the game is open: the values while both players have few points."""
+    game = greed_of(task)
+    few = int(EARLY * game.max_score)
+    begun = (slice(few + 1), slice(few + 1))
+    values = cells(game, worth, 0)[begun][cells(game, _met(task, "optimal"), 0)[begun]]
+    if not values.size:
+        return ""
+    return (
+        f"The last steps decide: as long as both players have at most {few} points, the player to "
+        f"move wins with probability {values.min():.2f} to {values.max():.2f}. "
     )
 
 
@@ -86,36 +107,48 @@ def rolls(scored: Score) -> Plot:
             far = np.abs(rolled[states, None] - numbers)
             best[states] = np.where(optimal[states], far, np.inf).argmin(axis=1)
     met = scored.occupancy > 0
-    beyond = max(1.0, float(np.abs(rolled - best)[met].max()))
+    beyond = float(np.abs(rolled - best)[met].max())
     options: dict[str, Any] = {
         "met": met,
         "faded_label": "never met by the agent",
         "whole": scored.deterministic,
     }
-    return Plot(
-        title=f"How many dice {scored.policy} rolls, M = {game.max_score}, s = {game.sides}",
-        caption=f"The number of dice that {scored.policy} rolls by both scores"
-        f"{'' if scored.deterministic else ', on average'}, where 0 means stop; below, how many "
-        f"more (blue) or fewer (red) than the nearest best number{_against(task)}. Grey: "
-        "unreachable states; faded: never met by the agent.",
-        panels=[
-            *_maps(
-                task,
-                rolled,
-                value_label="dice rolled",
-                says=lambda state: f"rolls {rolled[state]:.4g}, best {best[state]:g}",
-                **options,
-            ),
-            *_maps(
-                task,
-                rolled - best,
-                value_label="dice too many",
-                colours="diverging",
-                limits=(-beyond, beyond),
-                **options,
-            ),
-        ],
+    name = quoted(scored.policy)
+    panels = _maps(
+        task,
+        rolled,
+        value_label="dice rolled",
+        says=lambda state: f"rolls {rolled[state]:.4g}, best {best[state]:g}",
+        **options,
     )
+    compared = f"the nearest best number{_against(task)}"
+    if beyond > 0:
+        below = f"below, how many more (blue) or fewer (red) than {compared}"
+        limits = -max(1.0, beyond), max(1.0, beyond)
+        style: dict[str, Any] = {"colours": "diverging", "limits": limits, **options}
+        panels += _maps(task, rolled - best, value_label="dice too many", **style)
+    else:
+        below = f"everywhere {compared}"
+    return Plot(
+        title=f"How many dice {name} rolls, M = {game.max_score}, s = {game.sides}",
+        caption=f"{_habit(scored, rolled - best)} The number of dice that {name} rolls by both "
+        "scores"
+        f"{'' if scored.deterministic else ', on average'}, where 0 means stop; {below}. Grey: "
+        "unreachable states; faded: never met by the agent.",
+        panels=panels,
+    )
+
+
+def _habit(scored: Score, beyond: FloatArray) -> str:
+    """Say how often an agent rolls a best number of dice, and which way it errs."""
+    met = scored.occupancy / scored.moves
+    few, many = (float((met * np.maximum(sign * beyond, 0)).sum()) for sign in (-1, 1))
+    often = (
+        f"{quoted(scored.policy)} rolls a best number in {scored.optimal_share:.1%} of its turns"
+    )
+    if few == many:
+        return f"{often}."
+    return f"{often}, and on average {few:.2g} dice too few and {many:.2g} too many."
 
 
 def _against(task: Task) -> str:

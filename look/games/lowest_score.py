@@ -1,6 +1,8 @@
 """Charts of the lowest-score game: the notebook's tables, and the best number of dice to keep."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from math import factorial, prod
 
 import numpy as np
 
@@ -32,7 +34,8 @@ def keep(task: Task) -> Plot:
     known = {"players after": 0, "players tied for it": 1}
     return Plot(
         title="How many dice the last player keeps",
-        caption="The number of dice, the lowest ones, that the last player of a round keeps, by "
+        caption="The more points to spare, the more dice are worth keeping; whoever has few keeps "
+        "one die and rolls on. The number of dice, the lowest ones, that the last player keeps, by "
         "the points that they may still cost to tie for the lowest score; rolls are sorted by "
         f"worth. Hatched: {TIES}, and the fewest is shown. Faded: all numbers are equally good, "
         "as the round is won or lost.",
@@ -50,16 +53,28 @@ def first(task: Task) -> Plot:
     game = _rules(task)
     solution = solve(Task(game, 0, "optimal" if game.players > 1 else ()))
     known = {"players after": game.players - 1, "best total so far": game.max_score + 1}
+    panels = [
+        _kept(solution, dice, "total kept", _totals(game, dice), "points kept", known)
+        for dice in range(2, game.dice + 1)
+    ]
     return Plot(
         title="How many dice the first player keeps",
-        caption="The number of dice, the lowest ones, that the first player of a round keeps if "
-        "all play optimally, by the points kept before; rolls are sorted by worth. There is no "
-        f"score to beat yet. Hatched: {TIES}, and the fewest is shown. Faded: all numbers are "
-        "equally good.",
-        panels=[
-            _kept(solution, dice, "total kept", _totals(game, dice), "points kept", known)
-            for dice in range(2, game.dice + 1)
-        ],
+        caption=f"{_at_first(panels[-1], game)} The number of dice, the lowest ones, that the "
+        "first player of a round keeps if all play optimally, by the points kept before; rolls are "
+        f"sorted by worth. There is no score to beat yet. Hatched: {TIES}, and the fewest is "
+        "shown. Faded: all numbers are equally good.",
+        panels=panels,
+    )
+
+
+def _at_first(panel: Map, game: LowestScore) -> str:
+    """Say how often a player who rolls all dice keeps one, and no more."""
+    assert panel.rows is not None
+    rolls = [[int(face) for face in row.split()] for row in panel.rows]
+    ways = [factorial(game.dice) // prod(map(factorial, Counter(roll).values())) for roll in rolls]
+    one = sum(way for way, kept in zip(ways, panel.values[:, 0], strict=True) if kept == 1)
+    return (
+        f"In {one / game.faces**game.dice:.0%} of the first rolls it is best to keep one die only."
     )
 
 

@@ -268,6 +268,34 @@ def test_a_game_of_ones_own_gets_bars(own_games, tmp_path):
     draw(shown, tmp_path / "pig.png")
 
 
+def map_of(values, **options):
+    return Map(title="", x_label="", y_label="", value_label="", values=values, **options)
+
+
+def test_a_map_shows_the_part_that_is_met_without_a_cell_far_away():
+    values = np.full((101, 101), np.nan)
+    values[22:100, 16:101] = 1.0
+    values[0, 0] = 1.0
+    assert map_of(values).window == (slice(22, 100), slice(16, 101))
+    faded = np.ones(values.shape, dtype=bool)
+    faded[60:63, 98:] = False  # a few cells, with some others around them
+    assert map_of(values, faded=faded).window == (slice(58, 64), slice(95, 101))
+    rows = [str(row) for row in range(101)]
+    assert map_of(values, rows=rows).window == (slice(0, 100), slice(16, 101))
+    assert map_of(values[:12, :12]).window == (slice(0, 12), slice(0, 12))
+    assert map_of(np.full((20, 20), np.nan)).window == (slice(0, 20), slice(0, 20))
+
+
+def test_mistakes_outside_the_part_shown_are_told():
+    scored = score("if_else", make_task("Greed"))
+    shown = agents.mistakes(scored)
+    inside = sum(np.nansum(panel.values[panel.window]) for panel in shown.panels)
+    assert inside < 0.9 * scored.regret  # the beginning lies far from all else
+    beyond = 100 * (1 - inside / scored.regret)
+    assert f"Outside the part shown: {beyond:.0f} % of it." in shown.caption
+    assert "0 points to 0: rolls 16 dice, best rolls 24 dice" in shown.caption
+
+
 def test_optimal_play_errs_nowhere(tmp_path):
     scored = score("optimal", make_task("Greed", **SMALL["Greed"]))
     shown = agents.mistakes(scored)

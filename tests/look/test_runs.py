@@ -17,6 +17,7 @@ from exactdice.agents.runs.report import report
 from exactdice.agents.runs.train import train
 from exactdice.baselines import best_response, evaluate, make_task, score
 from exactdice.baselines.scoring.figure import FIGURES
+from exactdice.core.progress import watched
 from exactdice.look import gallery, page
 from exactdice.look import runs as charts
 from exactdice.look.games import greed
@@ -90,7 +91,7 @@ def test_plot_draws_by_name_and_says_what_it_shows(run, runs):
     assert said.endswith("drawn in greed-policy.png\n")
     assert Path("greed-policy.png").stat().st_size > 1000
     assert run("plot", "mistakes", "if_else", *GREED, "--picture", "a.svg")[0] == 0
-    assert "Where if_else errs" in Path("a.svg").read_text()
+    assert 'Where "if_else" errs' in Path("a.svg").read_text()
     assert run("plot", "mistakes", runs["outcome"], "--picture", "b.svg")[0] == 0
     assert run("plot", "critic", runs["outcome"], "--picture", "c.svg")[0] == 0
     assert run("plot", "learning", runs["outcome"], runs["regret"], "--picture", "d.svg")[0] == 0
@@ -131,8 +132,9 @@ def opened(browser, path):
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("request", lambda request: wrong.append(request.url))
     page.goto(path.resolve().as_uri())
-    page.wait_for_selector(".js-plotly-plot .main-svg")
-    page.wait_for_function("document.readyState === 'complete'")
+    page.wait_for_function(
+        "[...document.querySelectorAll('.plot')].every((one) => one.querySelector('.main-svg'))"
+    )
     assert wrong.pop(0).startswith("file:")
     return page, wrong
 
@@ -145,6 +147,8 @@ PAGES = {
     "FourTwoOneMatch": {"mistakes": 1, "outcomes": 1, "421-match": 1},
     "LowestScore": {"mistakes": 1, "outcomes": 1, "lowest-score-keep": 2, "lowest-score-first": 2},
 }
+#: The same of perfect players, who have no mistakes to be drawn.
+PERFECT = {"mistakes": 0, "rolls": 2}
 
 
 def drawn(page):
@@ -160,6 +164,13 @@ def test_the_page_of_a_run_opens_in_a_browser(run, runs, browser):
     page, wrong = opened(browser, Path("report.html"))
     assert drawn(page) == {**PAGES["Greed"], "learning": 1, "critic": 1}
     assert page.locator("table").nth(1).locator("tr").count() > 5
+    assert page.locator("table").nth(1).locator("th").all_text_contents() == [
+        "position", "played", "best", "cost a game", "of games",
+    ]  # fmt: skip
+    assert page.locator("nav a").first.text_content() == "Score"
+    for link in page.locator("nav a").all():
+        assert page.locator(f"h2{link.get_attribute('href')}").count() == 1
+    assert Path("report.html").stat().st_size < 3_000_000
     page.locator("#mistakes-0").scroll_into_view_if_needed()
     place = page.locator("#mistakes-0 .nsewdrag").bounding_box()
     page.mouse.move(place["x"], place["y"])
@@ -195,9 +206,13 @@ def test_the_page_of_a_policy_has_the_maps_of_its_game(run, browser, policy, gam
     words = [str(word) for pair in keywords.items() for word in pair]
     assert run("report", policy, "--game", game, "--env", *words, "--page", "page.html")[0] == 0
     page, wrong = opened(browser, Path("page.html"))
-    assert drawn(page) == PAGES[game]
-    assert policy in page.title()
-    assert f"exactdice report {policy} --game {game}" in page.locator("p").first.text_content()
+    perfect = PERFECT if policy == "optimal" else {}
+    assert drawn(page) == Counter({**PAGES[game], **perfect})
+    assert f'"{policy}"' in page.title()
+    first = page.locator("p").first.text_content()
+    assert first.startswith(f'"{policy}" (')
+    assert "It is optimal" in first or "of that is lost" in first or "spread over" in first
+    assert f"exactdice report {policy} --game {game}" in page.locator("p").last.text_content()
     assert "No picture" not in page.content()
     best = page.get_by_text("A best-response opponent")
     task = make_task(game, **keywords)
@@ -209,6 +224,33 @@ def test_the_page_of_a_policy_has_the_maps_of_its_game(run, browser, policy, gam
         assert f"opponent in seat {1 - task.seat} earns {earned:.6f} a game" in best.text_content()
         assert f"difference, {lost:.6f}, is the exploitability" in best.text_content()
     assert not wrong
+
+
+@pytest.mark.parametrize("policy", ["random", "optimal", "strength:0.5"])
+def test_the_page_of_a_game_with_too_many_states_for_arrays(run, monkeypatch, policy):
+    monkeypatch.setattr("exactdice.core.positions.MOST", 1000)
+    assert run("report", policy, "--game", "Yahtzee", "--env", "boxes", "ones,yahtzee")[0] == 0
+    text = Path("report.html").read_text()
+    assert "<td>optimum</td><td>6.040765</td>" in text
+    assert ("No decisions: decisions must be fewer" in text) == (policy == "random")
+    assert ("No decision costs anything" in text) == (policy == "optimal")
+
+
+def test_a_page_fits_a_phone(run, browser):
+    assert run("report", "transfer", "--game", "FourTwoOneMatch", "--env", "tokens", 2)[0] == 0
+    page, _ = opened(browser, Path("report.html"))
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert page.locator(".modebar-container *").count() == 0
+
+
+def test_who_waits_for_a_page_is_told_how_far_it_is(tmp_path):
+    told = []
+    with watched(lambda done, total, name: told.append((done, total, name))):
+        write_report(PolicyOptions("random", "Greed", {"max_score": 3}), tmp_path / "page.html")
+    steps = [name for _, _, name in told]
+    assert [steps.index(name) for name in ("the score", "mistakes", "rolls", "greed-value")]
+    assert all(0 <= done < total for done, total, _ in told)
 
 
 def test_every_figure_of_a_score_is_in_json_in_the_terminal_and_on_the_page(tmp_path):

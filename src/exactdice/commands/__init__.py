@@ -14,6 +14,7 @@ from . import (
     audit,
     benchmark,
     board,
+    compare,
     describe,
     diagnose,
     play,
@@ -40,6 +41,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "train": Command(TrainConfig, train.run),
     "score": Command(score.ScoreConfig, score.run),
+    "compare": Command(compare.CompareConfig, compare.run),
     "verify": Command(verify.VerifyConfig, verify.run),
     "audit": Command(audit.AuditConfig, audit.run),
     "solve": Command(solve.SolveConfig, solve.run),

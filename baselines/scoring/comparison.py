@@ -1,0 +1,221 @@
+"""Two agents side by side: their scores, where they differ, and who wins head to head.
+
+The regret of an agent is the sum over positions of what its moves cost there (see ``score``), so
+the regret of one agent minus that of another is a sum over positions, too,
+
+    regret(A) - regret(B) = sum over states s of  cost of A in s  -  cost of B in s.
+
+A cost is how often the agent comes to the position, times the loss by its move if play is optimal
+from then on. Where two agents play alike, they differ only in how often they come there.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core import FLOATS, InputError, IntArray
+from ...core.positions import require_few_states
+from ...core.presentation import present
+from ...core.progress import tell
+from ..policies.door import Reading, convert
+from ..solving.occupancy import outcomes, pieces
+from ..solving.solver import evaluate, solve
+from ..task import Task, task_and_sight
+from .exact import score
+from .score import Score
+from .summary import pays_wins
+
+#: Largest difference by rounding between a mean payoff and the mean of its law.
+WITHIN = 1e-9
+
+
+class Difference(NamedTuple):
+    """A position in which two agents play differently.
+
+    Attributes:
+        observation: what the agents observe.
+        position: the position in words.
+        moves: what each agent does, in words; of agents that draw their moves, the action of which
+            one has the most more than the other.
+        best_move: what optimal play does.
+        costs: expected payoff a game that each agent loses by its moves in the position.
+    """
+
+    observation: tuple[int, ...]
+    position: str
+    moves: tuple[str, str]
+    best_move: str
+    costs: tuple[float, float]
+
+    @property
+    def gain(self) -> float:
+        """Expected payoff a game by which the second agent loses less here than the first."""
+        return self.costs[0] - self.costs[1]
+
+
+class Meeting(NamedTuple):
+    """Games of the first agent against the second.
+
+    Attributes:
+        seat: seat of the first agent.
+        payoff: expected payoff of the first agent.
+        outcomes: probability of each payoff of the first agent, highest first; None if payoffs are
+            no wins, or if both players may win.
+    """
+
+    seat: int
+    payoff: float
+    outcomes: Mapping[float, float] | None
+
+
+class _Changes(NamedTuple):
+    """States in which two agents play differently: shape (state,), and (state, 2) of both."""
+
+    states: IntArray
+    actions: IntArray
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two agents in one task.
+
+    Attributes:
+        first: score of the first agent.
+        second: score of the second agent.
+        players: both policies as they were given, which play the other seat, too.
+        reading: how these policies see the game.
+    """
+
+    first: Score
+    second: Score
+    players: tuple[Any, Any] = field(repr=False)
+    reading: Reading = field(repr=False)
+
+    @property
+    def gain(self) -> float:
+        """Expected payoff by which the second agent beats the first, against the same opponents."""
+        return self.second.value - self.first.value
+
+    @cached_property
+    def shares(self) -> tuple[float, float]:
+        """Shares of each agent's decisions in which the other plays differently."""
+        first, second = (
+            float(scored.occupancy[self._changes.states].sum()) / scored.moves
+            for scored in (self.first, self.second)
+        )
+        return first, second
+
+    @cached_property
+    def gain_alike(self) -> float:
+        """The part of ``gain`` from positions where both play alike, but come unequally often."""
+        costs = self.first.costs - self.second.costs
+        return self.gain - float(costs[self._changes.states].sum())
+
+    def differences(self, count: int | None = 10) -> list[Difference]:
+        """List the positions in which the agents play differently, by the size of their gains.
+
+        Args:
+            count: how many at most; None lists all. Their gains and ``gain_alike`` sum to ``gain``.
+
+        Raises:
+            SizeError: if the game has too many states for arrays.
+        """
+        states, task = self._changes.states, self.first.task
+        costs = np.column_stack([scored.costs[states] for scored in (self.first, self.second)])
+        order = np.argsort(-np.abs(costs[:, 0] - costs[:, 1]), kind="stable")[:count]
+        best = solve(task).policy.likeliest(states[order])
+        seen = task.game.observe(states[order], task.seat)
+        moves = np.column_stack([self._changes.actions[order], best]).tolist()
+        rows = zip(seen, moves, costs[order].tolist(), strict=True)
+        return [_in_words(task, *row) for row in rows]
+
+    @cached_property
+    def meetings(self) -> tuple[Meeting, ...]:
+        """Games of the two against each other: the first agent in seat 0, then in seat 1.
+
+        "optimal" is the equilibrium here. Empty unless the game has two players.
+
+        Raises:
+            ValueError: if a policy cannot play both seats.
+        """
+        if self.first.task.game.num_players != 2:
+            return ()
+        tell(1, 3, "games head to head")
+        return self._meeting(0), self._meeting(1)
+
+    def _meeting(self, seat: int) -> Meeting:
+        """Let the agents play, with the first in a seat."""
+        game = self.first.task.game
+        own, other = (
+            convert(policy, game, place, reading=self.reading)
+            for policy, place in zip(self.players, (seat, 1 - seat), strict=True)
+        )
+        payoff = float(evaluate(own, Task(game, seat, {1 - seat: other})).value_before_play)
+        leader, follower = (own, other) if seat == 0 else (other, own)
+        law = outcomes(leader, Task(game, 0, {1: follower}), FLOATS).law  # seat 0 always moves
+        if law is None or not pays_wins(game):
+            return Meeting(seat, payoff, None)
+        paid = {float(won) if seat == 0 else 1 - float(won): float(law[won]) for won in law}
+        if abs(sum(won * chance for won, chance in paid.items()) - payoff) > WITHIN:
+            return Meeting(seat, payoff, None)  # both may win, or both may lose
+        return Meeting(seat, payoff, {won: paid[won] for won in sorted(paid, reverse=True)})
+
+    @cached_property
+    def _changes(self) -> _Changes:
+        """Find the states that either agent meets and in which they play differently."""
+        task, scores = self.first.task, (self.first, self.second)
+        require_few_states(task.game)
+        met = self.first.occupancy + self.second.occupancy
+        found: list[tuple[IntArray, IntArray]] = []
+        for seat, batch in pieces(task):
+            states = batch[met[batch] > 0] if seat == task.seat else batch[:0]
+            own, other = (scored.agent.probabilities(states) for scored in scores)
+            changed = np.flatnonzero((own != other).any(axis=1))
+            more = (other - own)[changed]
+            actions = np.column_stack([more.argmin(axis=1), more.argmax(axis=1)])
+            found.append((states[changed], actions))
+        return _Changes(*(np.concatenate(column) for column in zip(*found, strict=True)))
+
+
+def _in_words(task: Task, seen: IntArray, actions: list[int], costs: list[float]) -> Difference:
+    """Describe a difference: the actions are those of both agents and the best one."""
+    words = present(task.game)
+    first, second, best = (words.describe_move(seen, action) for action in actions)
+    return Difference(
+        observation=tuple(seen.tolist()),
+        position=words.describe(seen),
+        moves=(first, second),
+        best_move=best,
+        costs=(costs[0], costs[1]),
+    )
+
+
+def compare(first: Any, second: Any, env: Any, *, deterministic: bool = True) -> Comparison:
+    """Compare two agents exactly: their scores, where they differ, and who wins head to head.
+
+    Args:
+        first: whatever ``as_policy`` takes, or a ``Score`` of the same task.
+        second: likewise.
+        env: an environment of this project, its id, or a ``Task``.
+        deterministic: for models, whether they take their likeliest action or draw from their law.
+
+    Raises:
+        ValueError: if a policy does not fit the game, or a score is of another task.
+    """
+    task, sight = task_and_sight(env)
+    scores = []
+    for name, agent in (("first", first), ("second", second)):
+        found = (
+            agent if isinstance(agent, Score) else score(agent, env, deterministic=deterministic)
+        )
+        if found.task != task:
+            raise InputError(f"{name} must be of {task.words}, got a score of {found.task.words}")
+        if not found.masked:
+            raise InputError(f"{name} must be held to the legal actions, got {found.title}")
+        scores.append(found)
+    players = tuple(one.agent if isinstance(one, Score) else one for one in (first, second))
+    reading = Reading(deterministic=deterministic, sight=sight)
+    return Comparison(scores[0], scores[1], (players[0], players[1]), reading)

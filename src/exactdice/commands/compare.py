@@ -1,0 +1,146 @@
+"""``exactdice compare``: two agents side by side."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from ..agents.runs.options import (
+    GameWord,
+    Keywords,
+    PolicyOptions,
+    policy_from_word,
+    task_from_options,
+)
+from ..baselines import Comparison, Score, compare
+from ..baselines.scoring.figure import FIGURES
+from ..baselines.scoring.summary import Table, lost, quoted, result
+from ..core import InputError, SizeError
+from ..core.words import to_you
+from ..games import DEFAULT_GAME
+from .waiting import shown_progress
+
+SHOWN = 10  # differences in the table
+_Agent = tyro.conf.arg(metavar="AGENT")
+
+
+@dataclass(frozen=True)
+class CompareConfig:
+    """Compare two agents exactly: scores, where they differ and at what cost, head to head."""
+
+    first: tyro.conf.Positional[Annotated[str, _Agent]]
+    """Run folder, certificate, model saved by stable-baselines3, or name of a policy."""
+
+    second: tyro.conf.Positional[Annotated[str, _Agent]]
+    """The same of the other agent."""
+
+    game: GameWord = None
+    """Game of two agents that are no runs, in upper or lower case. Default: Greed."""
+
+    env: Keywords = field(default_factory=dict)
+    """Keyword arguments of the environment of two agents that are no runs: --env max_score 50."""
+
+    stochastic: bool = False
+    """Compare models as they draw actions at random from their laws, not with the likeliest
+    actions."""
+
+
+def run(options: CompareConfig) -> int:
+    """Print the comparison."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from ..agents.runs.report import drawn
+
+    with shown_progress():
+        found = _compare(options)
+        parts = list(_parts(found))
+    console = Console()
+    console.print(Text(found.first.task.words), soft_wrap=True)
+    for part in parts:
+        if isinstance(part, str):
+            console.print(Text(part), soft_wrap=True)
+        else:
+            console.print(drawn(part))
+    return 0
+
+
+def _compare(options: CompareConfig) -> Comparison:
+    words = options.first, options.second
+    runs = {
+        word: PolicyOptions(word, stochastic=options.stochastic).score(Path(word).name)
+        for word in words
+        if Path(word).is_dir()
+    }
+    if runs:
+        PolicyOptions.refuse("a comparison without runs", game=options.game, env=options.env)
+    task = next((run.task for run in runs.values()), None)
+    task = task or task_from_options(options.game or DEFAULT_GAME, options.env)
+    first, second = (runs.get(word) or policy_from_word(word, task) for word in words)
+    return compare(first, second, task, deterministic=not options.stochastic)
+
+
+def _parts(found: Comparison) -> Iterator[str | Table]:
+    """Give the sentences and the tables of a comparison."""
+    names = quoted(found.first.policy), quoted(found.second.policy)
+    yield Table("", ("", *names), tuple(_figures(found.first, found.second)))
+    better = names if found.gain < 0 else names[::-1]
+    apart = lost(abs(found.gain), found.first.task.game)
+    yield (
+        f"{better[0]} is better: {better[1]} loses {apart} more."
+        if found.gain
+        else "Both are equal."
+    )
+    try:
+        yield from _differences(found, names)
+    except SizeError as error:
+        yield f"No differences: {error}."
+    try:
+        yield from _met(found)
+    except InputError as error:
+        yield f"No games head to head: {error}."
+
+
+def _figures(first: Score, second: Score) -> Iterator[tuple[str, ...]]:
+    """Give the rows of the table of both scores."""
+    for figure in FIGURES:
+        texts = (figure.text(first), figure.text(second)) if figure.label else ()
+        if any(texts):
+            yield figure.label, *texts
+
+
+def _differences(found: Comparison, names: tuple[str, str]) -> Iterator[str | Table]:
+    differences = found.differences(SHOWN)
+    shares = (
+        f"{100 * share:.3g} % of the decisions of {name}"
+        for share, name in zip(found.shares, names, strict=True)
+    )
+    yield f"They play differently in {' and in '.join(shares)}."
+    rows = (
+        (each.position, *map(to_you, (*each.moves, each.best_move)), f"{each.gain:+.6f}")
+        for each in differences
+    )
+    header = ("position", *names, "best", f"{names[1]} gains")
+    if differences:
+        yield Table("where they differ most, and gains a game", header, tuple(rows), 4)
+
+
+def _met(found: Comparison) -> Iterator[Table]:
+    """Make a table of the games of the first agent against the second."""
+    meetings, game = found.meetings, found.first.task.game
+    if not meetings:
+        return
+    name, other = quoted(found.first.policy), quoted(found.second.policy)
+    paid = sorted({paid for each in meetings for paid in each.outcomes or ()}, reverse=True)
+    rows = (
+        (
+            f"{name} in seat {each.seat}",
+            *(f"{(each.outcomes or {}).get(payoff, 0.0):.2%}" for payoff in paid),
+            f"{each.payoff:.6f}",
+        )
+        for each in meetings
+    )
+    header = ("", *(result(payoff, game) for payoff in paid), "expected payoff")
+    yield Table(f"head to head: {name} against {other}", header, tuple(rows))

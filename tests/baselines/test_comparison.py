@@ -1,0 +1,104 @@
+"""Two agents side by side: differences that sum to the gain, and games head to head."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from exactdice.baselines import Task, make_task
+from exactdice.core import SizeError
+from exactdice.games import FourTwoOne, Greed, LowestScore, ShutTheBox
+
+import exactdice
+
+GREED = make_task("Greed", max_score=12, sides=4)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "task"),
+    [
+        ("if_else", "terminal", GREED),
+        ("random", "if_else", make_task("Greed", max_score=12, sides=4, seat=1)),
+        ("random", "optimal", Task(ShutTheBox(tiles=4))),
+        ("only3s", "notebook", Task(LowestScore(dice=3), 2, "notebook")),
+        ("ratchet:421", "random", Task(FourTwoOne(casts=2))),
+        ("transfer", "set", make_task("FourTwoOneMatch", tokens=2, faces=3)),
+    ],
+)
+def test_differences_sum_to_the_gain(first, second, task):
+    found = exactdice.compare(first, second, task)
+    assert found.first.value == exactdice.score(first, task).value
+    assert found.gain == pytest.approx(exactdice.score(second, task).value - found.first.value)
+    all_of_them = found.differences(None)
+    gains = [each.gain for each in all_of_them]
+    assert sum(gains) + found.gain_alike == pytest.approx(found.gain, abs=1e-12)
+    assert list(map(abs, gains)) == sorted(map(abs, gains), reverse=True)
+    assert found.differences(3) == all_of_them[:3]
+    assert all(0 <= share <= 1 for share in found.shares)
+
+
+def test_a_difference_says_what_both_do_and_what_is_best():
+    worst = exactdice.compare("if_else", "terminal", make_task("Greed")).differences(1)[0]
+    assert worst.position == "0 points to 0"
+    assert worst.moves == ("rolls 16 dice", "rolls 26 dice")
+    assert worst.best_move == "rolls 24 dice"
+    blunder = exactdice.score("if_else", make_task("Greed")).blunders(1)[0]
+    assert worst.costs[0] == pytest.approx(blunder.cost)
+
+
+def test_an_agent_does_not_differ_from_itself():
+    found = exactdice.compare("if_else", exactdice.score("if_else", GREED), GREED)
+    assert (found.gain, found.gain_alike, found.shares) == (0, 0, (0, 0))
+    assert found.differences() == []
+
+
+@pytest.mark.parametrize("game", [Greed(12, 4), ShutTheBox(tiles=4)])
+def test_games_head_to_head_are_those_of_the_payoff_matrix(game):
+    found = exactdice.compare("random", "optimal", Task(game))
+    matrix = exactdice.payoff_matrix(["random", "optimal"], Task(game))
+    mean = np.mean([meeting.payoff for meeting in found.meetings])
+    assert mean == pytest.approx(matrix.payoffs[0, 1])
+    for meeting in found.meetings:
+        assert sum(meeting.outcomes.values()) == pytest.approx(1)
+        paid = sum(payoff * chance for payoff, chance in meeting.outcomes.items())
+        assert paid == pytest.approx(meeting.payoff)
+
+
+def test_only_two_meet_head_to_head():
+    assert exactdice.compare("random", "only3s", Task(LowestScore(dice=2))).meetings == ()
+    two = exactdice.compare("random", "only3s", Task(LowestScore(dice=2, players=2)))
+    matrix = exactdice.payoff_matrix(["random", "only3s"], Task(LowestScore(dice=2, players=2)))
+    assert two.meetings[0].outcomes is None  # both win if they tie
+    assert np.mean([meeting.payoff for meeting in two.meetings]) == pytest.approx(
+        matrix.payoffs[0, 1]
+    )
+
+
+def test_environments_and_functions_are_taken():
+    env = gym.make("exactdice/Greed-v0", max_score=12, sides=4)
+    found = exactdice.compare(lambda seen, masks: masks.argmax(-1), "random", env)
+    assert found.first.policy == "a function"
+    assert found.gain == pytest.approx(
+        found.second.value - exactdice.score(lambda seen, masks: masks.argmax(-1), env).value
+    )
+
+
+def test_a_score_of_another_task_is_refused():
+    other = exactdice.score("random", make_task("Greed", max_score=13, sides=4))
+    with pytest.raises(ValueError, match="second must be of Greed, max_score 12, sides 4, seat 0"):
+        exactdice.compare("if_else", other, GREED)
+
+
+def test_policies_not_held_to_the_legal_actions_are_refused():
+    loose = exactdice.score(lambda seen, _: seen[:, 0] * 0, GREED, masked=False)
+    with pytest.raises(ValueError, match="first must be held to the legal actions, got a func"):
+        exactdice.compare(loose, "random", GREED)
+
+
+def test_differences_need_arrays_of_states(monkeypatch):
+    exactdice.baselines.cache.clear_cache()
+    monkeypatch.setattr("exactdice.core.positions.MOST", 1000)
+    found = exactdice.compare("random", "optimal", make_task("Yahtzee", boxes="ones,yahtzee"))
+    assert found.gain > 0
+    assert found.meetings == ()
+    with pytest.raises(SizeError):
+        found.differences()
+    exactdice.baselines.cache.clear_cache()
