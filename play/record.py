@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from ..agents.runs.config import task_from_options
 from ..baselines import Task, is_policy_name
@@ -92,6 +93,22 @@ class GameRecord:
         words += ["--seed", str(self.seed)]
         return printable(typed([*words, "--coach"] if self.coach else words))
 
+    @property
+    def text(self) -> str:
+        """The text of the game's file, which ``read_record`` reads."""
+        content = {"kind": KIND, **asdict(self._anywhere()), "actions": list(self.actions)}
+        return json.dumps(content) + "\n"
+
+    @property
+    def link(self) -> str:
+        """The game, its options, seed and moves, as the part of an address behind the #."""
+        env = dict(self.env)
+        against = self.against or env.pop(find_game(self.game).opponent_keyword, None)
+        moves = ".".join(map(str, self.actions))
+        known = {"game": find_game(self.game).name, "against": against, **env}
+        known |= {"seed": self.seed, "moves": moves or None}
+        return urlencode({name: value for name, value in known.items() if value is not None})
+
     def after(self, session: Session) -> "GameRecord":
         """Return a record of the moves of a session, with the options of this record."""
         return replace(self, seed=session.seed, actions=tuple(session.actions))
@@ -112,10 +129,9 @@ class GameRecord:
 
     def write(self, path: Path) -> None:
         """Save atomically: a reader finds the old file or the new one."""
-        content = {"kind": KIND, **asdict(self._anywhere()), "actions": list(self.actions)}
         beside = path.with_name(f".{path.name}.{os.getpid()}")
         try:
-            beside.write_text(json.dumps(content) + "\n", encoding="utf-8")
+            beside.write_text(self.text, encoding="utf-8")
             beside.replace(path)
         finally:
             beside.unlink(missing_ok=True)

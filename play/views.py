@@ -10,6 +10,7 @@ from typing import Any
 from ..baselines import policy_names
 from ..core import GAMES, Game, SizeError
 from ..core.presentation import present
+from ..core.words import sentence
 from ..envs import find_game
 from ..envs.drawing.painting import to_svg
 from ..envs.drawing.picture import NARROW, WIDE, picture_of
@@ -18,8 +19,9 @@ from .coach import EXACT, Unit, balance, given_away, hints, made_of, unit_of, ve
 from .grades import TIE, grade, is_decision
 from .record import GameRecord
 from .replies import written
+from .review import ACCURACY, Step, accuracy, costliest, steps
 from .rules import rules
-from .session import Advice, Choice, Session
+from .session import Advice, Choice, Session, replay
 
 JSON = dict[str, Any]
 
@@ -86,6 +88,7 @@ def session_view(session: Session, record: GameRecord) -> JSON:
         "against": {session.names[seat]: name for seat, name in task.labels.items()},
         "seed": session.seed,
         "command": record.after(session).command,
+        "link": record.after(session).link,
         "made": len(session.actions),
         "film": [drawing(scene) for scene in film],
         "position": film[-1].position,
@@ -159,12 +162,35 @@ def _grade(advice: Sequence[Advice], action: int) -> str:
 
 def verdicts_view(session: Session) -> JSON:
     """Return the coach's verdict on each move so far, and its grade."""
-    unit, made = unit_of(session.task.game), len(session.actions)
-    verdicts = []
-    for number, action in enumerate(session.actions):
-        advice = session.advice(made - number)
-        verdicts.append({"words": verdict(advice, action, unit), "grade": _grade(advice, action)})
-    return {"verdicts": verdicts}
+    return {"verdicts": [{"words": one.verdict, "grade": one.grade} for one in steps(session)]}
+
+
+def review_view(session: Session) -> JSON:
+    """Return what the game teaches: the course of the chances, accuracy and costliest moves."""
+    unit, made, course = unit_of(session.task.game), steps(session), session.course
+    low, high = (0.0, 1.0) if unit.ends else (min(course), max(course))
+    percent = accuracy(made)
+    return {
+        "accuracy": "" if percent is None else f"{percent} %",
+        "meaning": ACCURACY,
+        "name": sentence(unit.meaning.partition(",")[0]).rstrip("."),
+        "low": unit.shown(unit.rounded(low)),
+        "high": unit.shown(unit.rounded(high)),
+        "course": [(value - low) / ((high - low) or 1.0) for value in course],
+        "steps": [_step_view(one) for one in made],
+        "worst": [one.number for one in costliest(made)],
+    }
+
+
+def _step_view(one: Step) -> JSON:
+    return {"words": one.words, "verdict": one.verdict, "grade": one.grade, "lost": one.lost}
+
+
+def past_view(record: GameRecord, session: Session, made: int) -> JSON:
+    """Describe the game as it was before a move, and the values of the moves there."""
+    past = replay(session.task, session.seed, session.actions[:made])
+    ago = len(session.actions) - made
+    return {**session_view(past, record), "advice": advice_view(session, ago) if ago else None}
 
 
 def account_view(session: Session) -> JSON:

@@ -79,3 +79,28 @@ export function wish() {
   }
   return asked;
 }
+
+// Return the request for the game of a link: its options, seed and moves.
+export function wishOfLink(words) {
+  const { game, against, seat, seed, moves, ...env } = Object.fromEntries(new URLSearchParams(words));
+  const asked = { game, env };
+  if (against) asked.against = against;
+  if (seat) asked.seat = Number(seat);
+  if (seed) asked.seed = Number(seed);
+  if (moves) asked.moves = moves.split(".").map(Number);
+  return asked;
+}
+
+// Return the request for the game of a file that this page or the terminal has saved.
+export function wishOfFile(text) {
+  let saved = {};
+  try {
+    saved = JSON.parse(text);
+  } catch { /* refused below */ }
+  if (saved?.kind !== "exactdice play") throw new Error("This file is no game that exactdice saved.");
+  const { seat, ...env } = saved.env;
+  const asked = { game: saved.game, env, seed: saved.seed, moves: saved.actions };
+  if (saved.against) asked.against = saved.against;
+  if (seat) asked.seat = seat;
+  return asked;
+}

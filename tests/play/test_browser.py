@@ -306,6 +306,87 @@ def test_a_narrow_screen_has_a_board_of_its_own_that_can_be_clicked(tabs):
     assert page.locator("rect.open[aria-pressed=true]").count() >= 1
 
 
+def lose_at_greed(page):
+    """Play a game of three moves, of which the second is a blunder."""
+    begin(page, "Greed", seed=4, sizes={"max_score": 100})
+    for number in (5, 1, 24):
+        page.locator(f"#choices [data-action='{number}']").click()
+        idle(page)
+    page.wait_for_selector("#account .review")
+    idle(page)
+
+
+def test_a_game_is_looked_back_on_and_tried_again_from_its_costliest_move(tabs):
+    page = tabs()
+    lose_at_greed(page)
+    end = drawn(page)
+    assert re.match(r"\d+\s% accuracy", page.inner_text(".accuracy"))
+    assert page.locator(".course .lost").count() == 3
+    assert page.locator(".course .luck, .course .bad").count() == 4
+    worst = page.locator(".worst li")
+    assert worst.count() == 3
+    assert worst.first.inner_text().startswith("Move 2, roll 1 die. Blunder: gives away 24.1")
+    worst.first.locator("text=Jump").click()
+    idle(page)
+    assert page.inner_text("#when") == "Before move 2 of 3"
+    assert "18 of 100" in page.inner_html("#board")
+    assert page.inner_text("#verdict").startswith("Move 2, roll 1 die\n\nBlunder")
+    assert "roll 1 die (yours)" in page.inner_text("#advice tr.made")
+    page.click("#later")
+    idle(page)
+    assert page.inner_text("#when") == "Before move 3 of 3"
+    page.locator("#log .told", has_text="opponent rolls").click()
+    idle(page)
+    assert page.inner_text("#when") == "After move 1 of 3"
+    page.locator(".told").first.click()
+    idle(page)
+    assert page.inner_text("#when") == "Before move 1 of 3"
+    assert page.locator("#earlier").is_disabled()
+    page.click("#now")
+    idle(page)
+    assert drawn(page) == end
+    assert page.inner_text("#ending") == "You win."
+    page.locator(".course .step").nth(1).click(force=True)
+    idle(page)
+    page.click("#retry")
+    idle(page)
+    assert "18 of 100" in page.inner_html("#board")
+    assert page.locator("#log li.mine").count() == 1
+    assert page.locator("#choices button").count() > 1
+    page.go_back()
+    page.wait_for_selector("#account .review")
+    idle(page)
+    assert drawn(page) == end
+
+
+def test_a_link_and_a_file_open_the_same_position_in_another_tab(tabs, tmp_path):
+    page = tabs()
+    begin(page, "ShutTheBox", seed=4)
+    step(page, 1)
+    step(page, 1)
+    before = drawn(page)
+    with page.expect_download() as kept:
+        page.click("#file")
+    kept.value.save_as(tmp_path / "game.json")
+    link = page.locator("#link").evaluate("one => one.href")
+    assert "game=ShutTheBox&seed=4&moves=" in link
+    other = tabs()
+    other.goto(link)
+    idle(other)
+    other.wait_for_selector("#log li.mine")
+    assert drawn(other) == before
+    assert "moves" not in other.url
+    begin(other, "Greed")
+    other.set_input_files("#load", tmp_path / "game.json")
+    idle(other)
+    assert drawn(other) == before
+    (tmp_path / "game.json").write_text("{}")
+    other.set_input_files("#load", tmp_path / "game.json")
+    idle(other)
+    assert other.inner_text("#message") == "This file is no game that exactdice saved."
+    assert drawn(other) == before
+
+
 def drawn(page):
     """Give the board as the server draws it, without what the pointer lights up."""
     return re.sub(r' class="[^"]*"', "", page.inner_html("#board"))
