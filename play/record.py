@@ -19,6 +19,7 @@ from ..core import InputError, at_least
 from ..core.words import typed
 from ..envs import find_game, full_place
 from ..games import DEFAULT_GAME
+from .levels import policy_of
 from .session import Session, replay
 
 KIND = "exactdice play"  # marks the files of saved games
@@ -32,7 +33,8 @@ class GameRecord:
     Attributes:
         game: name or place of the game.
         env: keyword arguments of its environment, as parsed from the command line.
-        against: policy of the other players, several with commas; None for the game's default.
+        against: policy or level of the other players, several with commas; None for the game's
+            default.
         seed: seed of all random draws.
         coach: whether the coach comments on moves.
         actions: moves made so far.
@@ -53,6 +55,8 @@ class GameRecord:
         """
         find_game(self.game)
         object.__setattr__(self, "game", full_place(self.game))
+        if self.against is not None:
+            object.__setattr__(self, "against", policy_of(self.against))
         if at_least("seed", self.seed, 0) > LARGEST_SEED:
             raise InputError(f"seed must be from 0 to {LARGEST_SEED}, got {self.seed}")
 

@@ -7,7 +7,6 @@ from decimal import Decimal
 from math import sqrt
 from typing import Any
 
-from ..baselines import policy_names
 from ..core import GAMES, Game, SizeError
 from ..core.presentation import present
 from ..core.words import sentence
@@ -17,6 +16,7 @@ from ..envs.drawing.picture import NARROW, WIDE, picture_of
 from ..envs.drawing.scene import Scene
 from .coach import EXACT, Unit, balance, given_away, hints, made_of, unit_of, verdict
 from .grades import TIE, grade, is_decision
+from .levels import players, rivals
 from .record import GameRecord
 from .replies import written
 from .review import ACCURACY, Step, accuracy, costliest, steps
@@ -38,7 +38,6 @@ def setup_view(first: GameRecord) -> JSON:
 
 def game_view(kind: type[Game], first: GameRecord) -> JSON:
     """List the options of a game, with the values that ``first`` gives them."""
-    game: Any = kind
     is_first = find_game(first.game) is kind
     given = dict(first.env) if is_first else {}
     seat = given.pop("seat", 0)
@@ -48,7 +47,6 @@ def game_view(kind: type[Game], first: GameRecord) -> JSON:
         if not is_first:
             raise
         default = first.task.game
-    named = [name for name in policy_names(game) if "<" not in name]
     given.pop(kind.opponent_keyword, None)
     against = (against_of(first) if is_first else None) or kind.default_opponent
     shown = present(default)
@@ -58,7 +56,8 @@ def game_view(kind: type[Game], first: GameRecord) -> JSON:
         "title": shown.title,
         "players": default.num_players,
         "for_two": dict(shown.made_for_two) if default.num_players == 1 else {},
-        "opponents": list(dict.fromkeys([against, *named])),
+        "opponents": [vars(one) for one in players(kind, against)],
+        "against": against,
         "seat": seat,
         "keywords": [
             {"name": one.name, "default": _plain(one.default), "given": given.get(one.name)}
@@ -85,7 +84,7 @@ def session_view(session: Session, record: GameRecord) -> JSON:
         "rules": rules(task.game),
         "names": session.names,
         "seat": task.seat,
-        "against": {session.names[seat]: name for seat, name in task.labels.items()},
+        "against": [vars(one) for one in rivals(task)],
         "seed": session.seed,
         "command": record.after(session).command,
         "link": record.after(session).link,

@@ -22,6 +22,7 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 from ..core import InputError
 from ..core.progress import watched
 from ..envs import find_game
+from .levels import strength
 from .open_games import NotKeptError, OpenGames
 from .record import GameRecord
 from .views import (
@@ -195,6 +196,12 @@ def _serve_coach(app: Flask, games: OpenGames, progress: _Progress) -> None:
         game = games.find(name)
         with game.lock, progress.shown():
             return review_view(game.session)
+
+    @app.get("/api/games/<name>/strength")
+    def how_strong(name: str) -> JSON:
+        game = games.find(name)
+        with game.lock, progress.shown():
+            return {"words": strength(game.session.task)}
 
     @app.get("/api/games/<name>/past/<int:made>")
     def past(name: str, made: int) -> JSON:

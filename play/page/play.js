@@ -202,6 +202,10 @@ async function show(answer, watched, judged = false) {
   by("rules").textContent = state.rules;
   by("seed").replaceChildren(`Seed ${state.seed}. The same game again: `,
     element("code", {}, state.command));
+  by("rivals").hidden = !state.against.length;
+  by("who").replaceChildren(...state.against.flatMap((one) =>
+    [element("b", {}, `${one.title}. `), `${one.about} `]));
+  by("strength").hidden = false;
   document.title = `${state.title} – exactdice`;
   by("moves").hidden = by("end").hidden = by("past").hidden = true;
   past = null;
@@ -440,6 +444,10 @@ by("same").addEventListener("click", () => work(() => begin({ again: id, seed: s
 by("earlier").addEventListener("click", () => work(() => look(past.made - 1)));
 by("later").addEventListener("click", () => work(() => look(past.made + 1)));
 by("retry").addEventListener("click", () => work(() => retry(past.made)));
+by("strength").addEventListener("click", () => work(async () => {
+  by("who").append((await inGame("/strength")).words);
+  by("strength").hidden = true;
+}));
 by("now").addEventListener("click", () => work(present));
 by("link").addEventListener("click", (event) => {
   event.preventDefault();

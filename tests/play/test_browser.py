@@ -486,6 +486,23 @@ def test_the_verdict_comes_before_the_moves_of_the_others(tabs):
     assert page.locator("#log li").count() > moves
 
 
+def test_the_players_to_choose_have_a_line_each_and_say_how_strong_they_are(tabs):
+    page = tabs()
+    page.select_option("[name=game]", "Greed")
+    page.select_option("[name=against]", label="Club")
+    assert page.inner_text("#about") == "Half of the way from random to perfect play."
+    page.click("#setup button.main")
+    idle(page)
+    page.click("#strength")
+    idle(page)
+    words = page.inner_text("#who")
+    assert words.startswith("Club. Half of the way from random to perfect play. Against perfect")
+    assert words.endswith("So Club is 50.0 % of the way.")
+    page.select_option("[name=game]", "Yahtzee")
+    assert page.locator("[name=seat] option").all_inner_texts() == ["alone"]
+    assert page.inner_text("#about") == ""
+
+
 def test_moves_of_the_others_are_shown_one_by_one_and_a_click_goes_on(tabs):
     page = tabs(motion="no-preference")
     page.select_option("[name=game]", "LowestScore")

@@ -196,7 +196,11 @@ def test_the_game_of_the_command_line_comes_first_with_its_moves_and_policies():
     assert (game["coach"], game["made"], game["seed"]) == (True, 2, 1)
     offered = web.get("/api/setup").json
     greed = next(one for one in offered["games"] if one["name"] == offered["first"])
-    assert greed["opponents"][0] == "if_else"
+    assert greed["against"] == "if_else"
+    assert [one["title"] for one in greed["opponents"]] == [
+        *("Beginner", "Club", "Strong", "Perfect", "Rules of thumb", "Last-turn expert", "Random")
+    ]
+    assert all(one["about"].endswith(".") for game in offered["games"] for one in game["opponents"])
     assert {one["name"]: one["given"] for one in greed["keywords"]}["max_score"] == 10
     assert {one["name"] for one in offered["games"]} == set(GAMES)
 
