@@ -3,6 +3,8 @@
 
 import { accountPicture, adviceTable, graded } from "./coach.js";
 import { by, element } from "./element.js";
+import { forget, listen } from "./keys.js";
+import { enliven, remember } from "./motion.js";
 import { exactMove, fitting, withoutPiece, withPiece } from "./pieces.js";
 import { reviewPicture } from "./review.js";
 import { ask } from "./server.js";
@@ -10,13 +12,14 @@ import { fillSetup, wishOfFile, wishOfLink } from "./setup.js";
 
 const PAUSE = 900; // milliseconds for which another player's move is shown
 const LONGEST = 4000; // milliseconds for all of them; many moves are shown faster
-const MANY = 6; // in games with more actions, moves without pieces are chosen by a slider
+const MANY = 6; // in games with more actions, moves without pieces are numbers in a grid
 const narrow = matchMedia("(max-width: 34rem)");
 
 let id = ""; // the random name of the game, which only this page and the server know
 let state = null;
 let chosen = new Set(); // numbers of the chosen pieces
-let touched = false; // whether the player has chosen pieces or a number since the last move
+let touched = false; // whether the player has chosen pieces since the last move
+let picked = null; // the move that was chosen by its number
 let verdicts = []; // the coach's verdict on each move so far
 let logged = 0; // number of moves in the log, fewer than all while those of the others are shown
 let hints = null; // the advice on the coming move and the number of hints shown, once one is asked
@@ -199,6 +202,8 @@ async function show(answer, watched, judged = false) {
   state = answer;
   chosen = new Set();
   touched = false;
+  picked = null;
+  forget();
   by("rules").textContent = state.rules;
   by("seed").replaceChildren(`Seed ${state.seed}. The same game again: `,
     element("code", {}, state.command));
@@ -221,9 +226,13 @@ async function show(answer, watched, judged = false) {
   else showMoves();
 }
 
+// Draw a scene, unless it is on the board: its dice may be rolling.
 function draw(scene) {
+  if (scene === shown) return;
+  const before = remember(by("board").firstElementChild);
   shown = scene;
   by("board").innerHTML = narrow.matches ? scene.narrow : scene.wide;
+  enliven(by("board").firstElementChild, before);
 }
 
 // Show the verdict on the player's move if it is to be judged, and then the moves of the other players
@@ -276,7 +285,6 @@ function showMoves() {
   const plain = numbered();
   by("moves").hidden = false;
   by("undo").disabled = !state.made;
-  by("slide").hidden = !plain;
   by("choices").className = plain ? "numbers" : "words";
   by("choices").replaceChildren(...choices.map((choice) => {
     const words = plain ? choice.words.match(/\d+/)?.[0] ?? choice.words : choice.words;
@@ -289,26 +297,16 @@ function showMoves() {
     for (const name of ["pointerleave", "blur"]) button.addEventListener(name, () => light([]));
     return button;
   }));
-  if (plain) {
-    by("slider").max = choices.length - 1;
-    by("slider").value = 1;
-  }
   by("hint").textContent = plain ? "" : hintFor(choices);
   makeClickable();
   showChosen();
-  focusFor(plain);
+  by(ready() ? "play" : "board").focus({ preventScroll: true }); // Enter alone makes no other move
 }
 
-// Whether moves are numbers on a slider. This depends on the game, so that a game keeps its control.
+// Whether moves are numbers in a grid. This depends on the game, so that a game keeps its control.
 function numbered() {
   const { choices, actions } = state;
   return actions > MANY && choices.length > 1 && choices.every((choice) => !choice.parts.length);
-}
-
-// Put the focus where Enter alone makes no move, unless there is only one.
-function focusFor(plain) {
-  const place = ready() ? "play" : plain ? "slider" : "board";
-  by(place).focus({ preventScroll: true });
 }
 
 function hintFor(choices) {
@@ -340,17 +338,41 @@ function makeClickable() {
 function choose(part) {
   if (working) return;
   touched = true;
+  picked = null;
   const change = chosen.has(part) ? withoutPiece : withPiece;
   chosen = change(part, chosen, state.choices, state.pieces);
   showChosen();
+}
+
+// Choose by digits on the keyboard: a die or a tile with this number, with those that every such move
+// takes, or else a move by its number. 0 chooses no piece, and no digit chooses nothing. Return whether
+// there is such a move.
+function chooseNumber(digits) {
+  const taken = new Set(state.choices.flatMap((choice) => choice.parts));
+  if (!digits || (taken.size && digits === "0")) {
+    chosen.clear();
+    picked = null;
+    touched = Boolean(digits);
+  } else if (taken.size) {
+    const same = [...taken].filter((part) => String(state.pieces[part]) === digits);
+    const part = same.find((one) => !chosen.has(one));
+    if (part !== undefined) choose(part);
+    if (!same.length) return false;
+  } else {
+    const found = state.choices.find((choice) => choice.action === Number(digits));
+    if (!found) return false;
+    picked = found;
+  }
+  showChosen();
+  if (ready()) by("play").focus({ preventScroll: true });
+  return true;
 }
 
 // Return the move that the main button makes: none before the player has chosen, so that Enter alone
 // gives nothing away.
 function ready() {
   if (state.choices.length === 1) return state.choices[0];
-  if (!touched) return undefined;
-  if (numbered()) return state.choices[Number(by("slider").value)];
+  if (picked || !touched) return picked ?? undefined;
   return exactMove(chosen, state.choices, state.pieces);
 }
 
@@ -368,7 +390,7 @@ function showChosen() {
     const action = Number(button.dataset.action);
     button.classList.toggle("fits", chosen.size > 0 && fit.has(action));
     button.classList.toggle("off", chosen.size > 0 && !fit.has(action));
-    button.classList.toggle("now", !by("slide").hidden && action === now?.action);
+    button.classList.toggle("now", action === picked?.action);
   }
 }
 
@@ -420,20 +442,13 @@ by("coach").addEventListener("change", () => {
 });
 narrow.addEventListener("change", () => {
   if (working) return; // it is drawn when the film ends
-  draw(shown);
+  const scene = shown;
+  shown = null;
+  draw(scene);
   if (!state.ended && !past) {
     makeClickable();
     showChosen();
   }
-});
-for (const act of ["input", "click"]) { // a click where the slider stands gives no input
-  by("slider").addEventListener(act, () => {
-    touched = true;
-    showChosen();
-  });
-}
-by("slider").addEventListener("keydown", (event) => {
-  if (event.key === "Enter") by("play").click();
 });
 by("play").addEventListener("click", once(() => move(ready().action)));
 by("undo").addEventListener("click", () => work(undo));
@@ -464,6 +479,8 @@ by("load").addEventListener("change", () => work(async () => {
 addEventListener("popstate", () => work(arrive));
 by("board").addEventListener("click", () => hurry?.());
 document.addEventListener("keydown", () => hurry?.());
+listen(chooseNumber);
+for (const card of document.querySelectorAll("aside > details")) card.open = !narrow.matches;
 
 await work(async () => {
   fillSetup(await ask("/api/setup"), (wish) => work(() => begin(wish)));

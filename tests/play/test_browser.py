@@ -9,6 +9,7 @@ from exactdice.play.web import make_app
 from small_games import SMALL
 from werkzeug.serving import WSGIRequestHandler, make_server
 
+SMALL_MATCH = SMALL["LowestScoreMatch"][0]
 IDLE = "body:not([aria-busy])"
 
 
@@ -113,7 +114,7 @@ def test_every_game_is_played_by_clicks_to_an_end_that_adds_up(tabs, name, width
     moves = play(page)
     assert moves
     assert page.inner_text("#ending")
-    said = page.locator("#log .said").all_inner_texts()  # nothing on moves without an alternative
+    said = page.locator("#log .said").all_text_contents()  # nothing on moves without an alternative
     assert len(said) <= moves
     assert all(re.match("Best|Good|Inaccuracy|Mistake|Blunder|All moves", words) for words in said)
     numbers = page.locator("#account .step b").all_inner_texts()
@@ -153,9 +154,10 @@ def test_a_choice_lights_its_pieces(tabs):
 def test_the_keyboard_suffices(tabs):
     page = tabs()
     begin(page, "Greed")
-    page.focus("#slider")
-    for key in ("ArrowRight", "ArrowRight", "Enter"):
+    for key in "93":  # there is no move 93: the second digit begins a new number
         page.keyboard.press(key)
+    assert page.inner_text("#play") == "roll 3 dice"
+    page.keyboard.press("Enter")
     idle(page)
     assert "3 dice" in page.locator("#log li").first.inner_text()
     begin(page, "ShutTheBox", seed=4)
@@ -166,6 +168,24 @@ def test_the_keyboard_suffices(tabs):
     page.keyboard.press("Enter")
     idle(page)
     assert page.locator("#log li").count() >= 1
+    page.keyboard.press("h")
+    idle(page)
+    assert page.locator("#verdict p").count() == 1
+    page.keyboard.press("u")
+    idle(page)
+    assert page.inner_text("#log") == ""
+    for key in "92":
+        page.keyboard.press(key)
+    assert page.inner_text("#play") == "close 2 9"
+    page.keyboard.press("Enter")
+    idle(page)
+    assert "close 2 9" in page.locator("#log li").first.inner_text()
+    begin(page, "FourTwoOne", seed=4)
+    page.keyboard.press("0")
+    assert page.inner_text("#play") == "put aside nothing"
+    page.locator("[name=seed]").focus()
+    page.keyboard.press("u")
+    assert page.inner_text("#play") == "put aside nothing"
 
 
 @pytest.mark.parametrize(
@@ -188,10 +208,11 @@ def test_a_game_has_the_same_control_from_its_beginning_to_its_end(tabs):
     counts = []
     while not page.locator("#end").is_visible() and len(counts) < 12:
         counts.append(page.locator("#choices button").count())
-        assert page.locator("#slider").is_visible()
         labels = page.locator("#choices button").all_inner_texts()
         assert labels == ["stop", *map(str, range(1, counts[-1]))]
-        assert page.evaluate("document.activeElement.id") == "slider"
+        assert page.evaluate("document.activeElement.id") == (
+            "play" if counts[-1] == 1 else "board"
+        )
         page.locator("#choices button").nth(min(3, counts[-1] - 1)).click()
         idle(page)
     assert counts[0] > 6 >= min(counts)
@@ -387,6 +408,47 @@ def test_a_link_and_a_file_open_the_same_position_in_another_tab(tabs, tmp_path)
     assert drawn(other) == before
 
 
+def test_a_phone_has_the_verdict_and_the_main_button_in_sight_and_short_pages(tabs):
+    page = tabs(390)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.check("#coach")
+    for name, sizes in [
+        *(("Greed", {"max_score": 100}), ("LowestScore", {"players": 2}), ("ShutTheBox", {})),
+        *(
+            ("FourTwoOne", {}),
+            ("FourTwoOneMatch", {"tokens": 2}),
+            ("LowestScoreMatch", SMALL_MATCH),
+        ),
+        ("Yahtzee", SMALL["Yahtzee"][0]),
+    ]:
+        begin(page, name, seed=4, sizes=sizes)
+        for _ in range(3):
+            if page.locator("#end").is_visible():
+                break
+            assert page.evaluate("document.documentElement.scrollHeight") < 1000, name
+            for part in ("#play", "#verdict"):
+                box = page.locator(part).bounding_box()
+                assert box is None or box["y"] + box["height"] <= 844, (name, part)
+            step(page, 1)
+        board = page.locator("#board").bounding_box()
+        assert board["height"] < 400, name
+    assert page.locator("aside > details[open]").count() == 0
+
+
+def test_dice_roll_and_news_are_bold_and_nothing_moves_if_motion_is_reduced(tabs):
+    for motion in ("no-preference", "reduce"):
+        page = tabs(motion=motion)
+        begin(page, "LowestScore", sizes={"players": 1, "objective": "score"})
+        page.evaluate("""() => {
+          window.moved = 0;
+          Element.prototype.animate = () => { window.moved += 1; };
+        }""")
+        page.locator("#choices button").first.click()
+        idle(page)
+        assert (page.evaluate("moved") > 0) == (motion == "no-preference")
+        assert page.locator("#board .fresh").count() >= 1
+
+
 def drawn(page):
     """Give the board as the server draws it, without what the pointer lights up."""
     return re.sub(r' class="[^"]*"', "", page.inner_html("#board"))
@@ -557,7 +619,7 @@ def test_a_game_for_one_is_played_by_two_where_a_seat_is_chosen(tabs):
 def test_a_double_click_is_one_move(tabs, place):
     page = tabs()
     begin(page, "Greed", sizes={"max_score": 100})
-    page.click("#slider")  # the main button has a move only once a number is chosen
+    page.keyboard.press("1")  # the main button has a move only once a number is chosen
     page.locator(place).nth(0 if place == "#play" else 1).dblclick(delay=60)
     idle(page)
     own = page.locator("#log li.mine")
