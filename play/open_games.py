@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any
 
 from ..baselines import is_policy_name
-from ..core import GAMES, InputError
+from ..core import GAMES, InputError, at_least
 from ..envs import find_game
 from .record import GameRecord, new_seed
 from .session import Session
@@ -72,8 +72,10 @@ class OpenGames:
         """Read the options of a new game; only the command line may name files of policies."""
         if not wish:
             return self._first
-        _check(wish, game=str, against=str, seat=int, seed=int, env=dict)
+        _check(wish, game=str, against=str, seat=int, seed=int, env=dict, moves=list)
         name, env = wish.get("game", ""), wish.get("env", {})
+        if name == self._first.game:  # a file says where the class of a game of one's own is
+            name = find_game(name).name
         if name not in GAMES:
             raise InputError(f"game must be one of {', '.join(GAMES)}, got {name[:50]!r}")
         game: Any = GAMES[name]
@@ -92,13 +94,17 @@ class OpenGames:
             {key: _number(value) for key, value in env.items()} | ({"seat": seat} if seat else {}),
             None if against == game.default_opponent else against,
             wish["seed"] if "seed" in wish else new_seed(),
+            actions=_moves(wish),
         )
 
     def _again(self, wish: JSON) -> GameRecord:
-        """Return the record of an open game, with no moves and perhaps another seed."""
-        _check(wish, again=str, seed=int)
-        like = self.find(wish["again"]).record
-        return replace(like, seed=wish.get("seed", like.seed), actions=())
+        """Return the record of an open game, with its first moves or none, perhaps another seed."""
+        _check(wish, again=str, seed=int, made=int)
+        game = self.find(wish["again"])
+        with game.lock:
+            like = game.record.after(game.session)
+        made = at_least("made", wish.get("made", 0), 0)
+        return replace(like, seed=wish.get("seed", like.seed), actions=like.actions[:made])
 
 
 def _check(wish: JSON, **known: type) -> None:
@@ -110,6 +116,14 @@ def _check(wish: JSON, **known: type) -> None:
             raise InputError(
                 f"{key} must be of type {known[key].__name__}, got {str(value)[:50]!r}"
             )
+
+
+def _moves(wish: JSON) -> tuple[int, ...]:
+    """Return the moves that a link or a file has made."""
+    moves = wish.get("moves", [])
+    if not all(type(action) is int for action in moves):
+        raise InputError("moves must be whole numbers")
+    return tuple(moves)
 
 
 def _number(value: Any) -> Any:

@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from ..agents.runs.config import task_from_options
 from ..baselines import Task, is_policy_name
@@ -18,6 +19,7 @@ from ..core import InputError, at_least
 from ..core.words import typed
 from ..envs import find_game, full_place
 from ..games import DEFAULT_GAME
+from .levels import policy_of
 from .session import Session, replay
 
 KIND = "exactdice play"  # marks the files of saved games
@@ -31,7 +33,8 @@ class GameRecord:
     Attributes:
         game: name or place of the game.
         env: keyword arguments of its environment, as parsed from the command line.
-        against: policy of the other players, several with commas; None for the game's default.
+        against: policy or level of the other players, several with commas; None for the game's
+            default.
         seed: seed of all random draws.
         coach: whether the coach comments on moves.
         actions: moves made so far.
@@ -52,6 +55,8 @@ class GameRecord:
         """
         find_game(self.game)
         object.__setattr__(self, "game", full_place(self.game))
+        if self.against is not None:
+            object.__setattr__(self, "against", policy_of(self.against))
         if at_least("seed", self.seed, 0) > LARGEST_SEED:
             raise InputError(f"seed must be from 0 to {LARGEST_SEED}, got {self.seed}")
 
@@ -92,6 +97,22 @@ class GameRecord:
         words += ["--seed", str(self.seed)]
         return printable(typed([*words, "--coach"] if self.coach else words))
 
+    @property
+    def text(self) -> str:
+        """The text of the game's file, which ``read_record`` reads."""
+        content = {"kind": KIND, **asdict(self._anywhere()), "actions": list(self.actions)}
+        return json.dumps(content) + "\n"
+
+    @property
+    def link(self) -> str:
+        """The game, its options, seed and moves, as the part of an address behind the #."""
+        env = dict(self.env)
+        against = self.against or env.pop(find_game(self.game).opponent_keyword, None)
+        moves = ".".join(map(str, self.actions))
+        known = {"game": find_game(self.game).name, "against": against, **env}
+        known |= {"seed": self.seed, "moves": moves or None}
+        return urlencode({name: value for name, value in known.items() if value is not None})
+
     def after(self, session: Session) -> "GameRecord":
         """Return a record of the moves of a session, with the options of this record."""
         return replace(self, seed=session.seed, actions=tuple(session.actions))
@@ -112,10 +133,9 @@ class GameRecord:
 
     def write(self, path: Path) -> None:
         """Save atomically: a reader finds the old file or the new one."""
-        content = {"kind": KIND, **asdict(self._anywhere()), "actions": list(self.actions)}
         beside = path.with_name(f".{path.name}.{os.getpid()}")
         try:
-            beside.write_text(json.dumps(content) + "\n", encoding="utf-8")
+            beside.write_text(self.text, encoding="utf-8")
             beside.replace(path)
         finally:
             beside.unlink(missing_ok=True)

@@ -15,6 +15,7 @@ the dice and with the other players' moves.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import sub
 from typing import Any
 
 import numpy as np
@@ -121,6 +122,7 @@ class Session:
         self._rng = np.random.default_rng(seed)
         self._lanes.start(ONLY, self._rng)
         self._moments = [self._moment(0.0, over=False)]
+        self._known: dict[int, Any] = {}  # action values by state
 
     def _moment(self, paid: float, over: bool) -> _Moment:
         state = int(self._lanes.states()[0])
@@ -231,24 +233,34 @@ class Session:
         return 2 * (known or score("optimal", self.task).deviation) or 1.0
 
     @property
+    def course(self) -> list[float]:
+        """The expected payoff of optimal play from each moment on, with what was paid before.
+
+        First before the first roll, then before and after each move, at last now: ``1 + 2 moves +
+        1`` numbers. Moves change it by their losses, and all else changes it by luck.
+        """
+        line = [float(solve(self.task).value)]
+        for number, action in enumerate(self.actions):
+            values, paid = self._values(number), self._moments[number].paid
+            line += [paid + float(values.max()), paid + float(values[action])]
+        now = self._moments[-1]
+        left = 0.0 if now.over else float(self._values(len(self.actions)).max())
+        return [*line, now.paid + left]
+
+    @property
     def account(self) -> Account:
         """The parts of the payoff so far."""
-        solution = solve(self.task)
-        expected = float(solution.value)
-        given_away = 0.0
-        for number, action in enumerate(self.actions):
-            values = self._values(number)
-            given_away += float(values.max() - values[action])
-        now = self._moments[-1]
-        payoff = now.paid
-        if not now.over:
-            payoff += float(self._values(len(self.actions)).max())
+        expected, *moves, payoff = self.course
+        given_away = sum(map(sub, moves[::2], moves[1::2]), 0.0)
         return Account(expected, given_away, payoff - expected + given_away, payoff)
 
     def _values(self, number: int) -> Any:
         """Return action values, shape (action,), before a move; -inf if illegal."""
-        state = np.array([self._moments[number].state])
-        return solve(self.task).action_values(self.task.game.observe(state, self.task.seat)[0])
+        state = self._moments[number].state
+        if state not in self._known:
+            seen = self.task.game.observe(np.array([state]), self.task.seat)[0]
+            self._known[state] = solve(self.task).action_values(seen)
+        return self._known[state]
 
 
 def replay(task: Task, seed: int, actions: Sequence[int]) -> Session:

@@ -12,6 +12,7 @@ from ..core.presentation import present
 from ..core.words import listed, typed
 from .asking import Ask, asking, patience
 from .coach import balance_in_words, ranked, unit_of, verdict
+from .levels import rivals
 from .record import LARGEST_SEED, GameRecord, free_path
 from .replies import labels, possible, understand, written
 from .rules import rules
@@ -217,9 +218,8 @@ class Terminal:
         session, task = self._session, self._session.task
         self._say(f"{present(task.game).title}, seed {session.seed}", style="bold")
         if task.labels:
-            others = listed(dict.fromkeys(task.labels.values()))
-            place = f"player {task.seat + 1} of {task.game.num_players}"
-            self._say(f"You are {place}, against {printable(others)}.")
+            place, others = task.seat + 1, printable(listed(one.title for one in rivals(task)))
+            self._say(f"You are player {place} of {task.game.num_players}, against {others}.")
         if self._coached:
             self._say(f"The coach says what moves are worth: {self._unit.meaning}")
         self._say(

@@ -7,19 +7,21 @@ from decimal import Decimal
 from math import sqrt
 from typing import Any
 
-from ..baselines import policy_names
 from ..core import GAMES, Game, SizeError
 from ..core.presentation import present
+from ..core.words import sentence
 from ..envs import find_game
 from ..envs.drawing.painting import to_svg
 from ..envs.drawing.picture import NARROW, WIDE, picture_of
 from ..envs.drawing.scene import Scene
 from .coach import EXACT, Unit, balance, given_away, hints, made_of, unit_of, verdict
 from .grades import TIE, grade, is_decision
+from .levels import players, rivals
 from .record import GameRecord
 from .replies import written
+from .review import ACCURACY, Step, accuracy, costliest, steps
 from .rules import rules
-from .session import Advice, Choice, Session
+from .session import Advice, Choice, Session, replay
 
 JSON = dict[str, Any]
 
@@ -36,7 +38,6 @@ def setup_view(first: GameRecord) -> JSON:
 
 def game_view(kind: type[Game], first: GameRecord) -> JSON:
     """List the options of a game, with the values that ``first`` gives them."""
-    game: Any = kind
     is_first = find_game(first.game) is kind
     given = dict(first.env) if is_first else {}
     seat = given.pop("seat", 0)
@@ -46,7 +47,6 @@ def game_view(kind: type[Game], first: GameRecord) -> JSON:
         if not is_first:
             raise
         default = first.task.game
-    named = [name for name in policy_names(game) if "<" not in name]
     given.pop(kind.opponent_keyword, None)
     against = (against_of(first) if is_first else None) or kind.default_opponent
     shown = present(default)
@@ -56,7 +56,8 @@ def game_view(kind: type[Game], first: GameRecord) -> JSON:
         "title": shown.title,
         "players": default.num_players,
         "for_two": dict(shown.made_for_two) if default.num_players == 1 else {},
-        "opponents": list(dict.fromkeys([against, *named])),
+        "opponents": [vars(one) for one in players(kind, against)],
+        "against": against,
         "seat": seat,
         "keywords": [
             {"name": one.name, "default": _plain(one.default), "given": given.get(one.name)}
@@ -83,9 +84,10 @@ def session_view(session: Session, record: GameRecord) -> JSON:
         "rules": rules(task.game),
         "names": session.names,
         "seat": task.seat,
-        "against": {session.names[seat]: name for seat, name in task.labels.items()},
+        "against": [vars(one) for one in rivals(task)],
         "seed": session.seed,
         "command": record.after(session).command,
+        "link": record.after(session).link,
         "made": len(session.actions),
         "film": [drawing(scene) for scene in film],
         "position": film[-1].position,
@@ -159,12 +161,35 @@ def _grade(advice: Sequence[Advice], action: int) -> str:
 
 def verdicts_view(session: Session) -> JSON:
     """Return the coach's verdict on each move so far, and its grade."""
-    unit, made = unit_of(session.task.game), len(session.actions)
-    verdicts = []
-    for number, action in enumerate(session.actions):
-        advice = session.advice(made - number)
-        verdicts.append({"words": verdict(advice, action, unit), "grade": _grade(advice, action)})
-    return {"verdicts": verdicts}
+    return {"verdicts": [{"words": one.verdict, "grade": one.grade} for one in steps(session)]}
+
+
+def review_view(session: Session) -> JSON:
+    """Return what the game teaches: the course of the chances, accuracy and costliest moves."""
+    unit, made, course = unit_of(session.task.game), steps(session), session.course
+    low, high = (0.0, 1.0) if unit.ends else (min(course), max(course))
+    percent = accuracy(made)
+    return {
+        "accuracy": "" if percent is None else f"{percent} %",
+        "meaning": ACCURACY,
+        "name": sentence(unit.meaning.partition(",")[0]).rstrip("."),
+        "low": unit.shown(unit.rounded(low)),
+        "high": unit.shown(unit.rounded(high)),
+        "course": [(value - low) / ((high - low) or 1.0) for value in course],
+        "steps": [_step_view(one) for one in made],
+        "worst": [one.number for one in costliest(made)],
+    }
+
+
+def _step_view(one: Step) -> JSON:
+    return {"words": one.words, "verdict": one.verdict, "grade": one.grade, "lost": one.lost}
+
+
+def past_view(record: GameRecord, session: Session, made: int) -> JSON:
+    """Describe the game as it was before a move, and the values of the moves there."""
+    past = replay(session.task, session.seed, session.actions[:made])
+    ago = len(session.actions) - made
+    return {**session_view(past, record), "advice": advice_view(session, ago) if ago else None}
 
 
 def account_view(session: Session) -> JSON:

@@ -11,6 +11,7 @@ import sys
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,20 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 
 from ..core import InputError
 from ..core.progress import watched
+from ..envs import find_game
+from .levels import strength
 from .open_games import NotKeptError, OpenGames
 from .record import GameRecord
-from .views import JSON, account_view, advice_view, session_view, setup_view, verdicts_view
+from .views import (
+    JSON,
+    account_view,
+    advice_view,
+    past_view,
+    review_view,
+    session_view,
+    setup_view,
+    verdicts_view,
+)
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")
@@ -69,6 +81,7 @@ def make_app(first: GameRecord) -> Flask:
     app = Flask("exactdice", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
     games, progress = OpenGames(first), _Progress()
+    offered = cache(partial(setup_view, first))  # making every game takes a second
 
     @app.before_request
     def only_by_our_name() -> None:
@@ -90,7 +103,7 @@ def make_app(first: GameRecord) -> Flask:
 
     @app.get("/api/setup")
     def setup() -> JSON:
-        return setup_view(first)
+        return offered()
 
     @app.get("/api/progress")
     def how_far() -> JSON:
@@ -102,7 +115,8 @@ def make_app(first: GameRecord) -> Flask:
             name, game = games.begin(_body())
         return {"id": name, "coach": first.coach, **session_view(game.session, game.record)}
 
-    _serve_games(app, games, progress)
+    _serve_games(app, games)
+    _serve_coach(app, games, progress)
     return app
 
 
@@ -120,7 +134,7 @@ def _serve_page(app: Flask) -> None:
         return Response(files[name].read_bytes(), mimetype=TYPES[files[name].suffix])
 
 
-def _serve_games(app: Flask, games: OpenGames, progress: _Progress) -> None:
+def _serve_games(app: Flask, games: OpenGames) -> None:
     @app.get("/api/games/<name>")
     def show(name: str) -> JSON:
         game = games.find(name)
@@ -145,6 +159,17 @@ def _serve_games(app: Flask, games: OpenGames, progress: _Progress) -> None:
             game.session.undo()
             return session_view(game.session, game.record)
 
+    @app.get("/api/games/<name>/file")
+    def file(name: str) -> Response:
+        game = games.find(name)
+        with game.lock:
+            record = game.record.after(game.session)
+        kept = f'attachment; filename="exactdice-{find_game(record.game).name}.json"'
+        headers = {"Content-Disposition": kept}
+        return Response(record.text, mimetype="application/json", headers=headers)
+
+
+def _serve_coach(app: Flask, games: OpenGames, progress: _Progress) -> None:
     @app.get("/api/games/<name>/advice/<int:before>")
     def advice(name: str, before: int) -> JSON:
         game = games.find(name)
@@ -165,6 +190,26 @@ def _serve_games(app: Flask, games: OpenGames, progress: _Progress) -> None:
         game = games.find(name)
         with game.lock, progress.shown():
             return account_view(game.session)
+
+    @app.get("/api/games/<name>/review")
+    def review(name: str) -> JSON:
+        game = games.find(name)
+        with game.lock, progress.shown():
+            return review_view(game.session)
+
+    @app.get("/api/games/<name>/strength")
+    def how_strong(name: str) -> JSON:
+        game = games.find(name)
+        with game.lock, progress.shown():
+            return {"words": strength(game.session.task)}
+
+    @app.get("/api/games/<name>/past/<int:made>")
+    def past(name: str, made: int) -> JSON:
+        game = games.find(name)
+        with game.lock, progress.shown():
+            if made > len(game.session.actions):
+                abort(404, "There is no such move in this game.")
+            return past_view(game.record, game.session, made)
 
 
 def _refusal(error: HTTPException) -> tuple[JSON, int]:

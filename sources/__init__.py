@@ -11,9 +11,9 @@ from typing import Any
 from ..baselines.policies.names import NamedPolicy, register_policies
 
 
-def _at(place: str, *references: str) -> NamedPolicy:
+def _at(place: str, *references: str, title: str = "", about: str = "") -> NamedPolicy:
     """Return the policy that the function at ``module:function`` makes; see ``NamedPolicy``."""
-    return NamedPolicy(partial(_call, place), references or None)
+    return NamedPolicy(partial(_call, place), references or None, title, about)
 
 
 def _call(place: str, *args: Any) -> Any:
@@ -25,16 +25,40 @@ def _call(place: str, *args: Any) -> Any:
 #: Policies of each game, by name.
 POLICIES = {
     "Greed": {
-        "if_else": _at("greed.policies:if_else"),
-        "terminal": _at("greed.policies:terminal"),
+        "if_else": _at(
+            "greed.policies:if_else",
+            title="Rules of thumb",
+            about="Rolls all dice that cannot go bust, and stops once it is ahead.",
+        ),
+        "terminal": _at(
+            "greed.policies:terminal",
+            title="Last-turn expert",
+            about="Plays last turns by search, and thinks one turn ahead before.",
+        ),
     },
     "LowestScore": {
-        "only3s": _at("lowest_score.policies:only3s"),
-        "notebook": _at("lowest_score.policies:notebook"),
+        "only3s": _at(
+            "lowest_score.policies:only3s",
+            title="Only zeros",
+            about="Keeps all dice that count zero, or else the lowest die.",
+        ),
+        "notebook": _at(
+            "lowest_score.policies:notebook",
+            title="OptimalBot",
+            about="Thinks that all later players only try to beat its total.",
+        ),
     },
     "LowestScoreMatch": {
-        "only3s": _at("lowest_score.policies:only3s"),
-        "round": _at("lowest_score.policies:one_round"),
+        "only3s": _at(
+            "lowest_score.policies:only3s",
+            title="Only zeros",
+            about="Keeps all dice that count zero, or else the lowest die.",
+        ),
+        "round": _at(
+            "lowest_score.policies:one_round",
+            title="Round by round",
+            about="Plays each round perfectly, whatever the score of the match.",
+        ),
     },
     "FourTwoOne": {
         "ratchet:<goal>": _at("four_two_one.policies:ratchet", "ratchet:421"),
@@ -44,10 +68,26 @@ POLICIES = {
         ),
     },
     "FourTwoOneMatch": {
-        "transfer": _at("four_two_one.match_policies:transfer"),
-        "net": _at("four_two_one.match_policies:net"),
-        "capped": _at("four_two_one.match_policies:capped"),
-        "set": _at("four_two_one.match_policies:win_the_round"),
+        "transfer": _at(
+            "four_two_one.match_policies:transfer",
+            title="Own hand",
+            about="Makes its own hand worth most, whatever the other player has.",
+        ),
+        "net": _at(
+            "four_two_one.match_policies:net",
+            title="Tokens",
+            about="Gains as many tokens as it can in each round, on average.",
+        ),
+        "capped": _at(
+            "four_two_one.match_policies:capped",
+            title="Tokens at hand",
+            about="Gains as many tokens as it can in each round, counting those that are left.",
+        ),
+        "set": _at(
+            "four_two_one.match_policies:win_the_round",
+            title="Round by round",
+            about="Wins as many rounds as it can, whatever they are worth.",
+        ),
         "transfer:<phase>": _at("four_two_one.match_policies:transfer_in"),
         "net:<phase>": _at("four_two_one.match_policies:net_in"),
     },

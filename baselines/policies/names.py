@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy.typing as npt
@@ -35,10 +36,14 @@ class NamedPolicy:
         make: the function that makes it.
         references: the names that the leaderboard scores, such as ("hold:20",); () for none. None
             stands for the policy's own name, or for no name if it has an argument.
+        title: what people call the player; empty for the policy's own name.
+        about: how the player plays, in a sentence for people; empty if there is none.
     """
 
     make: Maker
     references: tuple[str, ...] | None = None
+    title: str = ""
+    about: str = ""
 
 
 #: The registered policies, by game and name.
@@ -114,6 +119,11 @@ def is_policy_name(game: Game, name: str) -> bool:
 def policy_names(game: Game) -> list[str]:
     """List the names of a game's policies, registered policies included."""
     return [*COMMON, *_REGISTERED.get(game.name, {})]
+
+
+def registered_policies(game_name: str) -> Mapping[str, NamedPolicy]:
+    """Return the policies that are registered for the game of a name, by their names."""
+    return MappingProxyType(_REGISTERED.get(game_name, {}))
 
 
 def reference_names(game: Game) -> list[str]:

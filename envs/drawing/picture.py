@@ -63,7 +63,7 @@ class Page:
 
 
 WIDE = Page(600, 400, 140, 4)
-NARROW = Page(360, 440, 116, 6)  # for phones
+NARROW = Page(360, 350, 116, 3)  # for phones, with room for the moves below it
 
 
 @dataclass(frozen=True)

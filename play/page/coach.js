@@ -4,6 +4,12 @@ import { element } from "./element.js";
 
 const TOP = 6; // moves in the table before it is opened, besides the player's own
 
+// Set the grade in bold; a number and its sign stay on one line.
+export function graded(words, grade) {
+  words = words.replaceAll(" %", "\u00a0%");
+  return grade ? [element("b", {}, words.slice(0, grade.length)), words.slice(grade.length)] : [words];
+}
+
 // List the moves, the best first; the player's own is always in sight.
 export function adviceTable(advice, onHover) {
   const sorted = advice.moves.map((move, place) => ({ ...move, place }))

@@ -1,60 +1,33 @@
 // The game in the browser. The server knows the rules and draws the board; this page shows the board,
 // finds the moves for the clicked pieces, and sends moves.
 
-import { accountPicture, adviceTable } from "./coach.js";
+import { accountPicture, adviceTable, graded } from "./coach.js";
 import { by, element } from "./element.js";
+import { forget, listen } from "./keys.js";
+import { enliven, remember } from "./motion.js";
 import { exactMove, fitting, withoutPiece, withPiece } from "./pieces.js";
-import { fillSetup } from "./setup.js";
+import { reviewPicture } from "./review.js";
+import { ask } from "./server.js";
+import { fillSetup, wishOfFile, wishOfLink } from "./setup.js";
 
 const PAUSE = 900; // milliseconds for which another player's move is shown
 const LONGEST = 4000; // milliseconds for all of them; many moves are shown faster
-const MANY = 6; // in games with more actions, moves without pieces are chosen by a slider
-const WAIT = "One moment: the game is being solved exactly.";
+const MANY = 6; // in games with more actions, moves without pieces are numbers in a grid
 const narrow = matchMedia("(max-width: 34rem)");
 
 let id = ""; // the random name of the game, which only this page and the server know
 let state = null;
 let chosen = new Set(); // numbers of the chosen pieces
-let touched = false; // whether the player has chosen pieces or a number since the last move
+let touched = false; // whether the player has chosen pieces since the last move
+let picked = null; // the move that was chosen by its number
 let verdicts = []; // the coach's verdict on each move so far
 let logged = 0; // number of moves in the log, fewer than all while those of the others are shown
 let hints = null; // the advice on the coming move and the number of hints shown, once one is asked
+let past = null; // the number of moves before the position looked at, and its answer, in a review
+let shown = null; // the scene on the board
 let hurry = null; // a function that ends the pause, during a pause
 
 // ------------------------------------------------------------------ the server
-
-async function ask(path, body) {
-  const options = body === undefined ? {} : {
-    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
-  };
-  let asking = 0;
-  const waiting = setTimeout(() => {
-    by("waiting").textContent = WAIT;
-    by("busy").hidden = false;
-    asking = setInterval(showProgress, 500);
-  }, 250);
-  try {
-    const answer = await fetch(path, options);
-    const said = await answer.json();
-    if (!answer.ok) throw Object.assign(new Error(said.error), { status: answer.status });
-    return said;
-  } catch (error) {
-    throw error instanceof TypeError
-      ? new Error("The server does not answer. Is exactdice play --web still running?") : error;
-  } finally {
-    clearTimeout(waiting);
-    clearInterval(asking);
-    by("busy").hidden = true;
-  }
-}
-
-// Say how far the server is with a long computation.
-async function showProgress() {
-  try {
-    const { percent } = await (await fetch("/api/progress")).json();
-    if (percent !== null) by("waiting").textContent = `${WAIT} ${percent} %`;
-  } catch { /* the answer that is waited for tells of a server that is gone */ }
-}
 
 const inGame = (path, body) => ask(`/api/games/${id}${path}`, body);
 
@@ -95,13 +68,72 @@ function openSetup(open) { // the form is folded on small screens
 
 async function begin(wish) {
   const answer = await ask("/api/games", wish);
-  ({ id } = answer);
   if (answer.coach && !Object.keys(wish).length) coach(true);
   openSetup(false);
-  history.replaceState(null, "", `#${id}`);
+  if (id && !location.hash.includes("=")) history.pushState(null, "", `#${answer.id}`);
+  else history.replaceState(null, "", `#${answer.id}`);
+  ({ id } = answer);
   verdicts = [];
-  await show(answer, true);
+  clearAdvice();
+  await show(answer, !answer.made);
+  if (answer.made && by("coach").checked) await recall();
 }
+
+// Show the game that the address names: an open one by its random name, or any by its options, seed
+// and moves. "Back" in the browser comes here too.
+async function arrive() {
+  const name = location.hash.slice(1);
+  try {
+    if (name.includes("=") || !name) return await begin(name ? wishOfLink(name) : {});
+    const answer = await ask(`/api/games/${name}`);
+    id = name;
+    verdicts = [];
+    clearAdvice();
+    await show(answer, false);
+    if (by("coach").checked) await recall();
+  } catch (error) {
+    if (!error.status) throw error;
+    history.replaceState(null, "", "#");
+    await begin({});
+    tell(error.message.replace("Begin a new one.", "This is a new one."));
+  }
+}
+
+// ------------------------------------------------------------------ a look back
+
+// Show the position before a move and what the move gave away, or a move of another player.
+async function look(made, film = -1) {
+  clearAdvice();
+  past = { made, answer: await inGame(`/past/${made}`) };
+  const { answer } = past;
+  const scene = answer.film.at(film);
+  const own = film === -1 && made < state.made;
+  by("moves").hidden = by("end").hidden = true;
+  by("past").hidden = false;
+  by("when").textContent = own ? `Before move ${made + 1} of ${state.made}` : `After move ${made} of ${state.made}`;
+  by("earlier").disabled = !made;
+  by("later").disabled = made >= state.made;
+  by("retry").disabled = !own;
+  draw(scene);
+  by("board").scrollIntoView({ block: "nearest" });
+  if (!own) return;
+  const { advice } = answer;
+  if (advice.verdict) {
+    say([`Move ${made + 1}, ${wordsOf(advice)}`, advice.verdict], "", advice.grade);
+    showAdvice(advice);
+  } else say([`Move ${made + 1}, ${wordsOf(advice)}: the only move.`]);
+  light(advice.moves.find((move) => move.action === advice.made).parts);
+}
+
+const wordsOf = (advice) => advice.moves.find((move) => move.action === advice.made).words;
+
+// Return from the look back to where the game is.
+async function present() {
+  clearAdvice();
+  await show(state, false);
+}
+
+const retry = (made) => begin({ again: id, made });
 
 function coach(on) { // the setting survives a reload
   by("coach").checked = on;
@@ -134,17 +166,12 @@ async function judge() {
   else showLog(logged);
 }
 
-// Show sentences of the coach below the board; a grade begins the first one.
-function say(sentences, grade = "") {
-  by("verdict").replaceChildren(...sentences.map((words) => element("p", {}, ...graded(words, grade))));
-  by("verdict").dataset.grade = grade;
+// Show sentences of the coach below the board; the first may begin with a grade, and the later ones.
+function say(sentences, first = "", last = first) {
+  by("verdict").replaceChildren(...sentences.map((words, place) =>
+    element("p", {}, ...graded(words, place ? last : first))));
+  by("verdict").dataset.grade = last;
   by("verdict").hidden = !sentences.length;
-}
-
-// Set the grade in bold; a number and its sign stay on one line.
-function graded(words, grade) {
-  words = words.replaceAll(" %", "\u00a0%");
-  return grade ? [element("b", {}, words.slice(0, grade.length)), words.slice(grade.length)] : [words];
 }
 
 // Fetch the verdicts on all moves, for moves made while the coach was off or before a reload.
@@ -175,11 +202,21 @@ async function show(answer, watched, judged = false) {
   state = answer;
   chosen = new Set();
   touched = false;
+  picked = null;
+  forget();
   by("rules").textContent = state.rules;
   by("seed").replaceChildren(`Seed ${state.seed}. The same game again: `,
     element("code", {}, state.command));
+  by("rivals").hidden = !state.against.length;
+  by("who").replaceChildren(...state.against.flatMap((one) =>
+    [element("b", {}, `${one.title}. `), `${one.about} `]));
+  by("strength").hidden = false;
   document.title = `${state.title} – exactdice`;
-  by("moves").hidden = by("end").hidden = true;
+  by("moves").hidden = by("end").hidden = by("past").hidden = true;
+  past = null;
+  by("link").href = `#${state.link}`;
+  by("link").textContent = "Copy a link to this position";
+  by("file").href = `/api/games/${id}/file`;
   logged = state.log.length;
   if (watched) await watch(judged);
   logged = state.log.length;
@@ -189,8 +226,13 @@ async function show(answer, watched, judged = false) {
   else showMoves();
 }
 
+// Draw a scene, unless it is on the board: its dice may be rolling.
 function draw(scene) {
+  if (scene === shown) return;
+  const before = remember(by("board").firstElementChild);
+  shown = scene;
   by("board").innerHTML = narrow.matches ? scene.narrow : scene.wide;
+  enliven(by("board").firstElementChild, before);
 }
 
 // Show the verdict on the player's move if it is to be judged, and then the moves of the other players
@@ -217,11 +259,16 @@ async function watch(judged) {
 
 function showLog(count) {
   let own = 0;
+  let since = 0; // moves of others since the player's last
   const lines = state.log.slice(0, count).map((event) => {
     const mine = event.seat === state.seat;
-    const line = element("li", { class: mine ? "mine" : "", "data-seat": event.seat % 6 },
-      element("b", {}, event.who), ` ${event.words}`);
+    const told = element("button", { type: "button", class: "told" }, element("b", {}, event.who), ` ${event.words}`);
+    const line = element("li", { class: mine ? "mine" : "", "data-seat": event.seat % 6 }, told);
     const said = mine ? verdicts[own] : undefined;
+    since = mine ? 0 : since + 1;
+    // The film of a position begins with the player's own move, if there was one.
+    const [made, film] = [own, mine ? -1 : since - (own ? 0 : 1)];
+    told.addEventListener("click", () => work(() => look(made, film)));
     if (mine) own += 1;
     if (event.decided) line.append(element("span", { class: "decided" }, event.decided));
     if (said?.words) {
@@ -238,7 +285,6 @@ function showMoves() {
   const plain = numbered();
   by("moves").hidden = false;
   by("undo").disabled = !state.made;
-  by("slide").hidden = !plain;
   by("choices").className = plain ? "numbers" : "words";
   by("choices").replaceChildren(...choices.map((choice) => {
     const words = plain ? choice.words.match(/\d+/)?.[0] ?? choice.words : choice.words;
@@ -251,26 +297,16 @@ function showMoves() {
     for (const name of ["pointerleave", "blur"]) button.addEventListener(name, () => light([]));
     return button;
   }));
-  if (plain) {
-    by("slider").max = choices.length - 1;
-    by("slider").value = 1;
-  }
   by("hint").textContent = plain ? "" : hintFor(choices);
   makeClickable();
   showChosen();
-  focusFor(plain);
+  by(ready() ? "play" : "board").focus({ preventScroll: true }); // Enter alone makes no other move
 }
 
-// Whether moves are numbers on a slider. This depends on the game, so that a game keeps its control.
+// Whether moves are numbers in a grid. This depends on the game, so that a game keeps its control.
 function numbered() {
   const { choices, actions } = state;
   return actions > MANY && choices.length > 1 && choices.every((choice) => !choice.parts.length);
-}
-
-// Put the focus where Enter alone makes no move, unless there is only one.
-function focusFor(plain) {
-  const place = ready() ? "play" : plain ? "slider" : "board";
-  by(place).focus({ preventScroll: true });
 }
 
 function hintFor(choices) {
@@ -302,17 +338,41 @@ function makeClickable() {
 function choose(part) {
   if (working) return;
   touched = true;
+  picked = null;
   const change = chosen.has(part) ? withoutPiece : withPiece;
   chosen = change(part, chosen, state.choices, state.pieces);
   showChosen();
+}
+
+// Choose by digits on the keyboard: a die or a tile with this number, with those that every such move
+// takes, or else a move by its number. 0 chooses no piece, and no digit chooses nothing. Return whether
+// there is such a move.
+function chooseNumber(digits) {
+  const taken = new Set(state.choices.flatMap((choice) => choice.parts));
+  if (!digits || (taken.size && digits === "0")) {
+    chosen.clear();
+    picked = null;
+    touched = Boolean(digits);
+  } else if (taken.size) {
+    const same = [...taken].filter((part) => String(state.pieces[part]) === digits);
+    const part = same.find((one) => !chosen.has(one));
+    if (part !== undefined) choose(part);
+    if (!same.length) return false;
+  } else {
+    const found = state.choices.find((choice) => choice.action === Number(digits));
+    if (!found) return false;
+    picked = found;
+  }
+  showChosen();
+  if (ready()) by("play").focus({ preventScroll: true });
+  return true;
 }
 
 // Return the move that the main button makes: none before the player has chosen, so that Enter alone
 // gives nothing away.
 function ready() {
   if (state.choices.length === 1) return state.choices[0];
-  if (!touched) return undefined;
-  if (numbered()) return state.choices[Number(by("slider").value)];
+  if (picked || !touched) return picked ?? undefined;
   return exactMove(chosen, state.choices, state.pieces);
 }
 
@@ -330,7 +390,7 @@ function showChosen() {
     const action = Number(button.dataset.action);
     button.classList.toggle("fits", chosen.size > 0 && fit.has(action));
     button.classList.toggle("off", chosen.size > 0 && !fit.has(action));
-    button.classList.toggle("now", !by("slide").hidden && action === now?.action);
+    button.classList.toggle("now", action === picked?.action);
   }
 }
 
@@ -369,6 +429,8 @@ async function showEnd() {
   by("account").replaceChildren();
   by("again").focus({ preventScroll: true });
   by("account").replaceChildren(accountPicture(await inGame("/account")));
+  const review = await inGame("/review");
+  by("account").append(reviewPicture(review, (made) => work(() => look(made)), (made) => work(() => retry(made))));
 }
 
 // -------------------------------------------------------------------- the start
@@ -380,50 +442,48 @@ by("coach").addEventListener("change", () => {
 });
 narrow.addEventListener("change", () => {
   if (working) return; // it is drawn when the film ends
-  draw(state.film.at(-1));
-  if (!state.ended) {
+  const scene = shown;
+  shown = null;
+  draw(scene);
+  if (!state.ended && !past) {
     makeClickable();
     showChosen();
   }
-});
-for (const act of ["input", "click"]) { // a click where the slider stands gives no input
-  by("slider").addEventListener(act, () => {
-    touched = true;
-    showChosen();
-  });
-}
-by("slider").addEventListener("keydown", (event) => {
-  if (event.key === "Enter") by("play").click();
 });
 by("play").addEventListener("click", once(() => move(ready().action)));
 by("undo").addEventListener("click", () => work(undo));
 by("back").addEventListener("click", () => work(undo));
 by("ask").addEventListener("click", () => work(hint));
-by("again").addEventListener("click", () => work(async () => {
-  clearAdvice();
-  await begin({ again: id, seed: (state.seed + 1) % 2 ** 32 });
+by("again").addEventListener("click", () => work(() => begin({ again: id, seed: (state.seed + 1) % 2 ** 32 })));
+by("same").addEventListener("click", () => work(() => begin({ again: id, seed: state.seed })));
+by("earlier").addEventListener("click", () => work(() => look(past.made - 1)));
+by("later").addEventListener("click", () => work(() => look(past.made + 1)));
+by("retry").addEventListener("click", () => work(() => retry(past.made)));
+by("strength").addEventListener("click", () => work(async () => {
+  by("who").append((await inGame("/strength")).words);
+  by("strength").hidden = true;
 }));
-by("same").addEventListener("click", () => work(async () => {
-  clearAdvice();
-  await begin({ again: id, seed: state.seed });
+by("now").addEventListener("click", () => work(present));
+by("link").addEventListener("click", (event) => {
+  event.preventDefault();
+  work(async () => {
+    await navigator.clipboard.writeText(by("link").href);
+    by("link").textContent = "Link copied";
+  });
+});
+by("load").addEventListener("change", () => work(async () => {
+  const [file] = by("load").files;
+  by("load").value = "";
+  if (file) await begin(wishOfFile(await file.text()));
 }));
+addEventListener("popstate", () => work(arrive));
 by("board").addEventListener("click", () => hurry?.());
 document.addEventListener("keydown", () => hurry?.());
+listen(chooseNumber);
+for (const card of document.querySelectorAll("aside > details")) card.open = !narrow.matches;
 
 await work(async () => {
-  fillSetup(await ask("/api/setup"), (wish) => work(async () => {
-    clearAdvice();
-    await begin(wish);
-  }));
+  fillSetup(await ask("/api/setup"), (wish) => work(() => begin(wish)));
   coach(Boolean(sessionStorage.getItem("coach")));
-  id = location.hash.slice(1);
-  if (!id) return begin({});
-  try {
-    await show(await inGame(""), false);
-    if (by("coach").checked) await recall();
-  } catch (error) {
-    if (error.status !== 404) throw error;
-    await begin({});
-    tell(error.message.replace("Begin a new one.", "This is a new one."));
-  }
+  await arrive();
 });

@@ -15,6 +15,7 @@ export function fillSetup(setup, onWish) {
   form.elements.game.addEventListener("change", showGame);
   by("keywords").addEventListener("input", showSeats);
   form.elements.seat.addEventListener("change", showAgainst);
+  form.elements.against.addEventListener("change", showAgainst);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     onWish(wish());
@@ -27,7 +28,8 @@ const chosen = () => games.find((game) => game.name === form.elements.game.value
 function showGame() {
   const game = chosen();
   form.elements.against.replaceChildren(
-    ...game.opponents.map((name) => element("option", { value: name }, name)));
+    ...game.opponents.map(({ name, title }) => element("option", { value: name }, title)));
+  form.elements.against.value = game.against;
   by("keywords").replaceChildren(...game.keywords.map((keyword) => {
     const input = element("input", {
       name: `env ${keyword.name}`, placeholder: keyword.default ?? "none", size: 9, autocomplete: "off",
@@ -48,7 +50,8 @@ function showSeats() {
   const game = chosen();
   const sizes = Object.fromEntries(typed());
   const alone = game.players === 1;
-  const players = Math.min(Number(sizes.players) || (alone ? 2 : game.players), 30);
+  const usual = !alone ? game.players : Object.keys(game.for_two).length ? 2 : 0;
+  const players = Math.min(Number(sizes.players) || usual, 30);
   const before = form.elements.seat.value;
   form.elements.seat.replaceChildren(
     ...(alone ? [element("option", { value: ALONE }, "alone")] : []),
@@ -61,7 +64,10 @@ function showSeats() {
 }
 
 function showAgainst() {
-  form.elements.against.disabled = form.elements.seat.value === ALONE;
+  const { against, seat } = form.elements;
+  against.disabled = seat.value === ALONE;
+  const one = chosen().opponents.find(({ name }) => name === against.value);
+  by("about").textContent = against.disabled || !one ? "" : one.about;
 }
 
 // Return the request for a new game; without a seed the server draws one.
@@ -77,5 +83,30 @@ export function wish() {
   if (seed.value.trim()) {
     asked.seed = /^\d{1,10}$/.test(seed.value.trim()) ? Number(seed.value) : seed.value.trim();
   }
+  return asked;
+}
+
+// Return the request for the game of a link: its options, seed and moves.
+export function wishOfLink(words) {
+  const { game, against, seat, seed, moves, ...env } = Object.fromEntries(new URLSearchParams(words));
+  const asked = { game, env };
+  if (against) asked.against = against;
+  if (seat) asked.seat = Number(seat);
+  if (seed) asked.seed = Number(seed);
+  if (moves) asked.moves = moves.split(".").map(Number);
+  return asked;
+}
+
+// Return the request for the game of a file that this page or the terminal has saved.
+export function wishOfFile(text) {
+  let saved = {};
+  try {
+    saved = JSON.parse(text);
+  } catch { /* refused below */ }
+  if (saved?.kind !== "exactdice play") throw new Error("This file is no game that exactdice saved.");
+  const { seat, ...env } = saved.env;
+  const asked = { game: saved.game, env, seed: saved.seed, moves: saved.actions };
+  if (saved.against) asked.against = saved.against;
+  if (seat) asked.seat = seat;
   return asked;
 }

@@ -9,6 +9,7 @@ from exactdice.play.web import make_app
 from small_games import SMALL
 from werkzeug.serving import WSGIRequestHandler, make_server
 
+SMALL_MATCH = SMALL["LowestScoreMatch"][0]
 IDLE = "body:not([aria-busy])"
 
 
@@ -113,7 +114,7 @@ def test_every_game_is_played_by_clicks_to_an_end_that_adds_up(tabs, name, width
     moves = play(page)
     assert moves
     assert page.inner_text("#ending")
-    said = page.locator("#log .said").all_inner_texts()  # nothing on moves without an alternative
+    said = page.locator("#log .said").all_text_contents()  # nothing on moves without an alternative
     assert len(said) <= moves
     assert all(re.match("Best|Good|Inaccuracy|Mistake|Blunder|All moves", words) for words in said)
     numbers = page.locator("#account .step b").all_inner_texts()
@@ -153,9 +154,10 @@ def test_a_choice_lights_its_pieces(tabs):
 def test_the_keyboard_suffices(tabs):
     page = tabs()
     begin(page, "Greed")
-    page.focus("#slider")
-    for key in ("ArrowRight", "ArrowRight", "Enter"):
+    for key in "93":  # there is no move 93: the second digit begins a new number
         page.keyboard.press(key)
+    assert page.inner_text("#play") == "roll 3 dice"
+    page.keyboard.press("Enter")
     idle(page)
     assert "3 dice" in page.locator("#log li").first.inner_text()
     begin(page, "ShutTheBox", seed=4)
@@ -166,6 +168,24 @@ def test_the_keyboard_suffices(tabs):
     page.keyboard.press("Enter")
     idle(page)
     assert page.locator("#log li").count() >= 1
+    page.keyboard.press("h")
+    idle(page)
+    assert page.locator("#verdict p").count() == 1
+    page.keyboard.press("u")
+    idle(page)
+    assert page.inner_text("#log") == ""
+    for key in "92":
+        page.keyboard.press(key)
+    assert page.inner_text("#play") == "close 2 9"
+    page.keyboard.press("Enter")
+    idle(page)
+    assert "close 2 9" in page.locator("#log li").first.inner_text()
+    begin(page, "FourTwoOne", seed=4)
+    page.keyboard.press("0")
+    assert page.inner_text("#play") == "put aside nothing"
+    page.locator("[name=seed]").focus()
+    page.keyboard.press("u")
+    assert page.inner_text("#play") == "put aside nothing"
 
 
 @pytest.mark.parametrize(
@@ -188,10 +208,11 @@ def test_a_game_has_the_same_control_from_its_beginning_to_its_end(tabs):
     counts = []
     while not page.locator("#end").is_visible() and len(counts) < 12:
         counts.append(page.locator("#choices button").count())
-        assert page.locator("#slider").is_visible()
         labels = page.locator("#choices button").all_inner_texts()
         assert labels == ["stop", *map(str, range(1, counts[-1]))]
-        assert page.evaluate("document.activeElement.id") == "slider"
+        assert page.evaluate("document.activeElement.id") == (
+            "play" if counts[-1] == 1 else "board"
+        )
         page.locator("#choices button").nth(min(3, counts[-1] - 1)).click()
         idle(page)
     assert counts[0] > 6 >= min(counts)
@@ -306,6 +327,128 @@ def test_a_narrow_screen_has_a_board_of_its_own_that_can_be_clicked(tabs):
     assert page.locator("rect.open[aria-pressed=true]").count() >= 1
 
 
+def lose_at_greed(page):
+    """Play a game of three moves, of which the second is a blunder."""
+    begin(page, "Greed", seed=4, sizes={"max_score": 100})
+    for number in (5, 1, 24):
+        page.locator(f"#choices [data-action='{number}']").click()
+        idle(page)
+    page.wait_for_selector("#account .review")
+    idle(page)
+
+
+def test_a_game_is_looked_back_on_and_tried_again_from_its_costliest_move(tabs):
+    page = tabs()
+    lose_at_greed(page)
+    end = drawn(page)
+    assert re.match(r"\d+\s% accuracy", page.inner_text(".accuracy"))
+    assert page.locator(".course .lost").count() == 3
+    assert page.locator(".course .luck, .course .bad").count() == 4
+    worst = page.locator(".worst li")
+    assert worst.count() == 3
+    assert worst.first.inner_text().startswith("Move 2, roll 1 die. Blunder: gives away 24.1")
+    worst.first.locator("text=Jump").click()
+    idle(page)
+    assert page.inner_text("#when") == "Before move 2 of 3"
+    assert "18 of 100" in page.inner_html("#board")
+    assert page.inner_text("#verdict").startswith("Move 2, roll 1 die\n\nBlunder")
+    assert "roll 1 die (yours)" in page.inner_text("#advice tr.made")
+    page.click("#later")
+    idle(page)
+    assert page.inner_text("#when") == "Before move 3 of 3"
+    page.locator("#log .told", has_text="opponent rolls").click()
+    idle(page)
+    assert page.inner_text("#when") == "After move 1 of 3"
+    page.locator(".told").first.click()
+    idle(page)
+    assert page.inner_text("#when") == "Before move 1 of 3"
+    assert page.locator("#earlier").is_disabled()
+    page.click("#now")
+    idle(page)
+    assert drawn(page) == end
+    assert page.inner_text("#ending") == "You win."
+    page.locator(".course .step").nth(1).click(force=True)
+    idle(page)
+    page.click("#retry")
+    idle(page)
+    assert "18 of 100" in page.inner_html("#board")
+    assert page.locator("#log li.mine").count() == 1
+    assert page.locator("#choices button").count() > 1
+    page.go_back()
+    page.wait_for_selector("#account .review")
+    idle(page)
+    assert drawn(page) == end
+
+
+def test_a_link_and_a_file_open_the_same_position_in_another_tab(tabs, tmp_path):
+    page = tabs()
+    begin(page, "ShutTheBox", seed=4)
+    step(page, 1)
+    step(page, 1)
+    before = drawn(page)
+    with page.expect_download() as kept:
+        page.click("#file")
+    kept.value.save_as(tmp_path / "game.json")
+    link = page.locator("#link").evaluate("one => one.href")
+    assert "game=ShutTheBox&seed=4&moves=" in link
+    other = tabs()
+    other.goto(link)
+    idle(other)
+    other.wait_for_selector("#log li.mine")
+    assert drawn(other) == before
+    assert "moves" not in other.url
+    begin(other, "Greed")
+    other.set_input_files("#load", tmp_path / "game.json")
+    idle(other)
+    assert drawn(other) == before
+    (tmp_path / "game.json").write_text("{}")
+    other.set_input_files("#load", tmp_path / "game.json")
+    idle(other)
+    assert other.inner_text("#message") == "This file is no game that exactdice saved."
+    assert drawn(other) == before
+
+
+def test_a_phone_has_the_verdict_and_the_main_button_in_sight_and_short_pages(tabs):
+    page = tabs(390)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.check("#coach")
+    for name, sizes in [
+        *(("Greed", {"max_score": 100}), ("LowestScore", {"players": 2}), ("ShutTheBox", {})),
+        *(
+            ("FourTwoOne", {}),
+            ("FourTwoOneMatch", {"tokens": 2}),
+            ("LowestScoreMatch", SMALL_MATCH),
+        ),
+        ("Yahtzee", SMALL["Yahtzee"][0]),
+    ]:
+        begin(page, name, seed=4, sizes=sizes)
+        for _ in range(3):
+            if page.locator("#end").is_visible():
+                break
+            assert page.evaluate("document.documentElement.scrollHeight") < 1000, name
+            for part in ("#play", "#verdict"):
+                box = page.locator(part).bounding_box()
+                assert box is None or box["y"] + box["height"] <= 844, (name, part)
+            step(page, 1)
+        board = page.locator("#board").bounding_box()
+        assert board["height"] < 400, name
+    assert page.locator("aside > details[open]").count() == 0
+
+
+def test_dice_roll_and_news_are_bold_and_nothing_moves_if_motion_is_reduced(tabs):
+    for motion in ("no-preference", "reduce"):
+        page = tabs(motion=motion)
+        begin(page, "LowestScore", sizes={"players": 1, "objective": "score"})
+        page.evaluate("""() => {
+          window.moved = 0;
+          Element.prototype.animate = () => { window.moved += 1; };
+        }""")
+        page.locator("#choices button").first.click()
+        idle(page)
+        assert (page.evaluate("moved") > 0) == (motion == "no-preference")
+        assert page.locator("#board .fresh").count() >= 1
+
+
 def drawn(page):
     """Give the board as the server draws it, without what the pointer lights up."""
     return re.sub(r' class="[^"]*"', "", page.inner_html("#board"))
@@ -405,6 +548,23 @@ def test_the_verdict_comes_before_the_moves_of_the_others(tabs):
     assert page.locator("#log li").count() > moves
 
 
+def test_the_players_to_choose_have_a_line_each_and_say_how_strong_they_are(tabs):
+    page = tabs()
+    page.select_option("[name=game]", "Greed")
+    page.select_option("[name=against]", label="Club")
+    assert page.inner_text("#about") == "Half of the way from random to perfect play."
+    page.click("#setup button.main")
+    idle(page)
+    page.click("#strength")
+    idle(page)
+    words = page.inner_text("#who")
+    assert words.startswith("Club. Half of the way from random to perfect play. Against perfect")
+    assert words.endswith("So Club is 50.0 % of the way.")
+    page.select_option("[name=game]", "Yahtzee")
+    assert page.locator("[name=seat] option").all_inner_texts() == ["alone"]
+    assert page.inner_text("#about") == ""
+
+
 def test_moves_of_the_others_are_shown_one_by_one_and_a_click_goes_on(tabs):
     page = tabs(motion="no-preference")
     page.select_option("[name=game]", "LowestScore")
@@ -459,7 +619,7 @@ def test_a_game_for_one_is_played_by_two_where_a_seat_is_chosen(tabs):
 def test_a_double_click_is_one_move(tabs, place):
     page = tabs()
     begin(page, "Greed", sizes={"max_score": 100})
-    page.click("#slider")  # the main button has a move only once a number is chosen
+    page.keyboard.press("1")  # the main button has a move only once a number is chosen
     page.locator(place).nth(0 if place == "#play" else 1).dblclick(delay=60)
     idle(page)
     own = page.locator("#log li.mine")

@@ -439,7 +439,7 @@ def test_a_trained_run_is_an_opponent_and_comes_back_from_anywhere(run, tmp_path
 
 def test_the_seat_and_several_opponents_are_said(run):
     said = run("", "LowestScore", "--env", "seat", 1, "--against", "only3s,random,notebook")[1]
-    assert "You are player 2 of 4, against only3s, random and notebook." in said
+    assert "You are player 2 of 4, against Only zeros, Random and OptimalBot." in said
     assert "player 1, rolled" in said
 
 

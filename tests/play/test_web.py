@@ -9,13 +9,14 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 from exactdice.core.progress import tell
 from exactdice.envs import find_game
 from exactdice.games import GAMES
 from exactdice.play import open_games
-from exactdice.play.record import GameRecord
+from exactdice.play.record import GameRecord, read_record
 from exactdice.play.web import PAGE, make_app, serve
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -83,6 +84,69 @@ def test_every_game_is_played_to_an_end_whose_account_adds_up(name):
     assert web.get(f"/api/games/{game['id']}/advice/0").status_code == 404
 
 
+def play_some(web, game, moves=3):
+    while game["choices"] and game["made"] < moves:
+        game = move(web, game, game["choices"][-1]["action"])
+    return game
+
+
+def test_a_position_of_the_past_is_shown_with_its_values_and_played_on_from():
+    web = client()
+    games = [play_some(web, begin(web, **small("ShutTheBox")), n) for n in range(3)]
+    here = f"/api/games/{games[2]['id']}"
+    for made, game in enumerate(games):
+        past = web.get(f"{here}/past/{made}").json
+        advice = past.pop("advice")
+        assert past == {key: game[key] for key in past}
+        again = begin(web, again=games[2]["id"], made=made)
+        assert again["film"] == past["film"]
+        assert again["id"] not in [one["id"] for one in games]
+        assert (advice is None) == (made == 2)
+    assert web.get(f"{here}/past/1").json["advice"] == web.get(f"{here}/advice/1").json
+
+
+def test_the_review_says_how_exact_the_moves_were_and_which_were_the_costliest():
+    web = client()
+    game = begin(web, game="Greed", env={"max_score": 100}, seed=4)
+    for action in (5, 1, 24):
+        game = move(web, game, action)
+    here = f"/api/games/{game['id']}"
+    review = web.get(f"{here}/review").json
+    costs = []
+    for number, one in enumerate(review["steps"]):
+        moves = web.get(f"{here}/past/{number}").json["advice"]["moves"]
+        costs.append(next(m["exact"][1] for m in moves if m["words"] == one["words"]))
+        before, made = review["course"][1 + 2 * number : 3 + 2 * number]
+        assert before - made == pytest.approx(float(costs[-1]), abs=1e-4)
+    assert len(review["course"]) == 2 * game["made"] + 2
+    assert review["worst"] == sorted(range(len(costs)), key=lambda n: -float(costs[n]))[:3]
+    assert (review["low"], review["high"]) == ("0.0 %", "100.0 %")
+    assert re.fullmatch(r"\d+ %", review["accuracy"])
+    best = begin(web, game="Greed", env={"max_score": 100}, seed=4)
+    while best["choices"]:
+        moves = web.get(f"/api/games/{best['id']}/advice/0").json["moves"]
+        best = move(web, best, next(one["action"] for one in moves if one["best"]))
+    review = web.get(f"/api/games/{best['id']}/review").json
+    assert (review["accuracy"], review["worst"]) == ("100 %", [])
+
+
+@pytest.mark.parametrize("name", sorted(SMALL))
+def test_a_link_and_a_file_bring_every_game_to_where_it_was(name, tmp_path):
+    web = client()
+    game = play_some(web, begin(web, **small(name)))
+    said = dict(parse_qsl(game["link"]))
+    wish = {key: said.pop(key) for key in ("game", "against") if key in said}
+    wish |= {key: int(said.pop(key)) for key in ("seat", "seed") if key in said}
+    moves = [int(action) for action in said.pop("moves").split(".")]
+    elsewhere = begin(client(GameRecord("Yahtzee")), **wish, moves=moves, env=said)
+    assert {**elsewhere, "id": 0} == {**game, "id": 0, "coach": False}
+    answer = web.get(f"/api/games/{game['id']}/file")
+    assert answer.headers["Content-Disposition"] == f'attachment; filename="exactdice-{name}.json"'
+    path = tmp_path / "game.json"
+    path.write_bytes(answer.data)
+    assert read_record(path).session().actions == moves
+
+
 def test_the_film_shows_each_move_of_the_others_and_ends_with_the_board():
     web = client()
     game = begin(web, game="LowestScore", against="random", seat=2, seed=1)
@@ -132,7 +196,11 @@ def test_the_game_of_the_command_line_comes_first_with_its_moves_and_policies():
     assert (game["coach"], game["made"], game["seed"]) == (True, 2, 1)
     offered = web.get("/api/setup").json
     greed = next(one for one in offered["games"] if one["name"] == offered["first"])
-    assert greed["opponents"][0] == "if_else"
+    assert greed["against"] == "if_else"
+    assert [one["title"] for one in greed["opponents"]] == [
+        *("Beginner", "Club", "Strong", "Perfect", "Rules of thumb", "Last-turn expert", "Random")
+    ]
+    assert all(one["about"].endswith(".") for game in offered["games"] for one in game["opponents"])
     assert {one["name"]: one["given"] for one in greed["keywords"]}["max_score"] == 10
     assert {one["name"] for one in offered["games"]} == set(GAMES)
 
@@ -167,7 +235,10 @@ def test_a_game_of_ones_own_is_played_too(own_games):
         ({"game": "Greed", "seed": 2**40}, "seed must be from 0 to"),
         ({"game": "Greed", "seed": "x"}, "seed must be of type int, got 'x'"),
         ({"game": ["Greed"]}, "game must be of type str"),
-        ({"colour": 1}, "a game takes game, against, seat, seed, env, got 'colour'"),
+        ({"game": "Greed", "moves": "12"}, "moves must be of type list"),
+        ({"game": "Greed", "moves": [1, "2"]}, "moves must be whole numbers"),
+        ({"game": "Greed", "moves": [99]}, "a saved game must have legal moves"),
+        ({"colour": 1}, "a game takes game, against, seat, seed, env, moves, got 'colour'"),
     ],
 )
 def test_what_cannot_be_played_is_refused_in_a_line(wish, said):
@@ -207,6 +278,10 @@ def test_requests_that_are_none_of_ours_are_refused_with_a_message():
         web.get(f"{here}/advice/1"): 404,
         web.get(f"{here}/advice/{10**30}"): 404,
         web.get(f"{here}/advice/-1"): 404,
+        web.get(f"{here}/past/1"): 404,
+        web.get("/api/games/x/review"): 404,
+        web.get("/api/games/x/file"): 404,
+        web.post(asked, json={"again": game["id"], "made": -1}): 400,
     }
     for answer, code in answers.items():
         assert answer.status_code == code, answer.json

@@ -1,0 +1,94 @@
+"""The players that a person can choose to play against, by names that people understand.
+
+Levels are policies of graded strength (``baselines/policies/strength.py``): each wins a fixed share
+of what perfect play wins more than random play, so that the steps between them are equally large.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..baselines import Task, score
+from ..baselines.policies.names import EQUILIBRIUM, registered_policies
+from ..core import Game
+from .coach import unit_of
+
+
+@dataclass(frozen=True)
+class Player:
+    """A player to choose.
+
+    Attributes:
+        name: name of its policy.
+        title: what people call it.
+        about: how it plays, in a sentence.
+    """
+
+    name: str
+    title: str
+    about: str
+
+
+LEVELS = (
+    Player("strength:0.25", "Beginner", "A quarter of the way from random to perfect play."),
+    Player("strength:0.5", "Club", "Half of the way from random to perfect play."),
+    Player("strength:0.75", "Strong", "Three quarters of the way from random to perfect play."),
+    Player("optimal", "Perfect", "Makes the best move always, computed exactly."),
+)
+RANDOM = Player("random", "Random", "Draws every move by chance.")
+BY_WORD = {level.title.casefold(): level.name for level in (*LEVELS, RANDOM)}
+
+
+def policy_of(against: str) -> str:
+    """Replace levels by the names of their policies: "strength:0.5" for "club", in any case."""
+    return ",".join(map(_policy_of, against.split(",")))
+
+
+def _policy_of(word: str) -> str:
+    meant = BY_WORD.get(word.strip().casefold())
+    return word if meant is None or Path(word).exists() else meant
+
+
+def player(game: type[Game] | Game, name: str) -> Player:
+    """Return the player of a policy; one that has no title is called by the policy's name."""
+    wanted = "optimal" if name in EQUILIBRIUM else name
+    for one in (*LEVELS, RANDOM):
+        if one.name == wanted:
+            return replace(one, name=name)
+    known = registered_policies(game.name).get(name)
+    return Player(name, known.title or name, known.about) if known else Player(name, name, "")
+
+
+def players(game: type[Game], default: str) -> list[Player]:
+    """List the players of a game: its levels, those of its sources, and random play.
+
+    Args:
+        game: the game.
+        default: name of the policy that is selected at first; it is listed in any case.
+    """
+    perfect = default if default in EQUILIBRIUM else "optimal"
+    levels = [perfect if level.name == "optimal" else level.name for level in LEVELS]
+    own = [name for name in registered_policies(game.name) if "<" not in name]
+    return [player(game, name) for name in dict.fromkeys([*levels, *own, "random", default])]
+
+
+def rivals(task: Task) -> list[Player]:
+    """List the other players of a task, each once."""
+    return [player(task.game, name) for name in dict.fromkeys(task.labels.values())]
+
+
+def strength(task: Task) -> str:
+    """Say how strong the first other player is, exactly; empty if there is none."""
+    if not task.labels:
+        return ""
+    (seat, name), *_ = task.labels.items()
+    result = score(task.opponents[0], Task(task.game, seat))
+    unit, title = unit_of(task.game), player(task.game, name).title
+    does = "wins" if unit.ends else "gets"
+    value, best, random = (
+        unit.shown(unit.rounded(number)) for number in (result.value, result.optimum, result.random)
+    )
+    where = f", as player {seat + 1}," if task.game.num_players > 2 else ""
+    return (
+        f"Against perfect players {title}{where} {does} {value}; perfect play {does} {best}, "
+        f"random play {random}. So {title} is {100 * result.normalized:.1f} % of the way."
+    )
