@@ -1,7 +1,6 @@
 """Plots as data, independent of the library that draws them.
 
-A ``Plot`` has one panel or several, and a caption. ``drawing`` writes it as a file, ``page`` as a
-part of a web page, so that nothing is computed or described twice.
+A ``Plot`` has panels and a caption. ``drawing`` writes it as a file, ``page`` on a web page.
 """
 
 from collections.abc import Callable, Sequence
