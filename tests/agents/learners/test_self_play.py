@@ -62,7 +62,12 @@ def test_the_opponent_is_the_agent_as_it_is_now_and_the_seat_changes(small):
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"past_selves": 2}, {"algorithm": "qlearning"}], ids=["present", "past", "q"]
+    "options",
+    [
+        pytest.param({}, id="present", marks=pytest.mark.slow),  # less is saved than with the past
+        pytest.param({"past_selves": 2}, id="past"),
+        pytest.param({"algorithm": "qlearning"}, id="q"),
+    ],
 )
 def test_a_self_play_run_resumes_to_the_last_bit(small, monkeypatch, options):
     whole = train(small(self_play=True, run_folder=Path("whole"), **options))

@@ -91,7 +91,9 @@ def test_exploration_is_uniform_over_legal_actions():
     assert model._explore(np.array([0, 0, 0])).shape == ()
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "dqn", "qlearning"])
+@pytest.mark.parametrize(
+    "algorithm", ["ppo", pytest.param("dqn", marks=pytest.mark.slow), "qlearning"]
+)
 def test_a_networks_score_agrees_with_simulation(small, algorithm):
     """200,000 games of the same network, played by the environment with its masks."""
     config = small(algorithm=algorithm, steps=4000, env={})
