@@ -88,8 +88,7 @@ class Map:
     def window(self) -> tuple[slice, slice]:
         """Rows and columns that are shown: those where cells are seen.
 
-        On axes of numbers, a few cells far from the others, such as the beginning of a game, are
-        left out.
+        On axes of numbers, a few cells far from the others are left out, such as a beginning.
         """
         if not self.seen.any():
             return slice(0, len(self.values)), slice(0, self.values.shape[1])

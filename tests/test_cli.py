@@ -276,6 +276,9 @@ def test_two_agents_are_compared(run):
     tables = [line for line in said.splitlines() if line.startswith(" ")]
     assert max(map(len, tables)) <= 80
     assert "Both are equal." in run("compare", "random", "random", *SMALL)[1]
+    rules = ["--env", "players", "2", "dice", "2"]
+    tied = run("compare", "random", "only3s", "LowestScore", *rules)[1]  # both win if they tie
+    assert "0.00%" not in tied[tied.index("head to head") :]
 
 
 @pytest.mark.usefixtures("mine")

@@ -156,11 +156,11 @@ class Comparison:
         payoff = float(evaluate(own, Task(game, seat, {1 - seat: other})).value_before_play)
         leader, follower = (own, other) if seat == 0 else (other, own)
         law = outcomes(leader, Task(game, 0, {1: follower}), FLOATS).law  # seat 0 always moves
-        if law is None or not pays_wins(game):
+        if law is None or not (pays_wins(game) and game.zero_sum):
             return Meeting(seat, payoff, None)
         paid = {float(won) if seat == 0 else 1 - float(won): float(law[won]) for won in law}
         if abs(sum(won * chance for won, chance in paid.items()) - payoff) > WITHIN:
-            return Meeting(seat, payoff, None)  # both may win, or both may lose
+            return Meeting(seat, payoff, None)  # the payoffs of both add up to another total
         return Meeting(seat, payoff, {won: paid[won] for won in sorted(paid, reverse=True)})
 
     @cached_property

@@ -143,9 +143,8 @@ def _habit(scored: Score, beyond: FloatArray) -> str:
     """Say how often an agent rolls a best number of dice, and which way it errs."""
     met = scored.occupancy / scored.moves
     few, many = (float((met * np.maximum(sign * beyond, 0)).sum()) for sign in (-1, 1))
-    often = (
-        f"{quoted(scored.policy)} rolls a best number in {scored.optimal_share:.1%} of its turns"
-    )
+    share = f"{100 * scored.optimal_share:.1f} %"
+    often = f"{quoted(scored.policy)} rolls a best number in {share} of its turns"
     if few == many:
         return f"{often}."
     return f"{often}, and on average {few:.2g} dice too few and {many:.2g} too many."

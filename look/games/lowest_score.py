@@ -73,9 +73,8 @@ def _at_first(panel: Map, game: LowestScore) -> str:
     rolls = [[int(face) for face in row.split()] for row in panel.rows]
     ways = [factorial(game.dice) // prod(map(factorial, Counter(roll).values())) for roll in rolls]
     one = sum(way for way, kept in zip(ways, panel.values[:, 0], strict=True) if kept == 1)
-    return (
-        f"In {one / game.faces**game.dice:.0%} of the first rolls it is best to keep one die only."
-    )
+    share = 100 * one / game.faces**game.dice
+    return f"In {share:.0f} % of the first rolls it is best to keep one die only."
 
 
 @game_chart("lowest-score-survival", LowestScore, fixed=True)

@@ -296,6 +296,39 @@ def test_mistakes_outside_the_part_shown_are_told():
     assert "0 points to 0: rolls 16 dice, best rolls 24 dice" in shown.caption
 
 
+def test_captions_begin_with_what_one_takes_away():
+    begins = {
+        "421-laws": "How often a goal is reached: of different faces, three in 23 %, two in 15 %",
+        "421-tables": "All 30 legible numbers of the paper are right to its five digits",
+        "lowest-score-first": "In 80 % of the first rolls it is best to keep one die only.",
+        "rolls-greed": '"if_else" rolls a best number in 31.7 % of its turns, and on average 2.6',
+        "greed-policy": "At 0 to 0 optimal play rolls 24 dice",
+        "greed-value": "The last steps decide: as long as both players have at most 80 points",
+    }
+    for name, begin in begins.items():
+        assert picture([name]).caption.startswith(begin), name
+
+
+def test_goals_that_are_reached_as_often_are_told_once():
+    caption = picture(
+        ["421-laws"], env={"dice": 2, "faces": 3, "casts": 1, "utility": "sum"}
+    ).caption
+    assert "two in 22 % and one in 11 % of rounds" in caption
+
+
+def test_the_share_of_first_rolls_is_the_probability_of_the_dice():
+    task = make_task("LowestScore", dice=3, faces=4, players=2)
+    solution = exactdice.solve(Task(task.game, 0, "optimal"))
+    alone = 0
+    for roll in itertools.product(range(1, 5), repeat=3):
+        seen = np.zeros(6, dtype=int)
+        seen[1:4] = task.game.by_worth(roll)
+        seen[-2:] = task.game.max_score + 1, 1
+        alone += solution.optimal_actions(seen)[0] == 0
+    caption = picture(["lowest-score-first"], env={"dice": 3, "faces": 4, "players": 2}).caption
+    assert caption.startswith(f"In {100 * alone / 64:.0f} % of the first rolls")
+
+
 def test_optimal_play_errs_nowhere(tmp_path):
     scored = score("optimal", make_task("Greed", **SMALL["Greed"]))
     shown = agents.mistakes(scored)

@@ -83,6 +83,12 @@ def test_the_leaderboard_has_an_interval_around_every_mean():
     assert len(panel.labels) > 15
     assert np.all(panel.low <= panel.values)
     assert np.all(panel.values <= panel.high)
+    agents = [label.partition(": ")[2] for label in panel.labels]
+    assert (
+        len(set(agents))
+        == len(set(panel.colours))
+        == len(set(zip(agents, panel.colours, strict=True)))
+    )
 
 
 def test_plot_draws_by_name_and_says_what_it_shows(run, runs):

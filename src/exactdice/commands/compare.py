@@ -133,14 +133,16 @@ def _met(found: Comparison) -> Iterator[Table]:
     if not meetings:
         return
     name, other = quoted(found.first.policy), quoted(found.second.policy)
-    paid = sorted({paid for each in meetings for paid in each.outcomes or ()}, reverse=True)
+    laws = [each.outcomes for each in meetings if each.outcomes is not None]
+    laws = laws if len(laws) == len(meetings) else [{} for _ in meetings]
+    paid = sorted({payoff for law in laws for payoff in law}, reverse=True)
     rows = (
         (
             f"{name} in seat {each.seat}",
-            *(f"{(each.outcomes or {}).get(payoff, 0.0):.2%}" for payoff in paid),
+            *(f"{law.get(payoff, 0.0):.2%}" for payoff in paid),
             f"{each.payoff:.6f}",
         )
-        for each in meetings
+        for each, law in zip(meetings, laws, strict=True)
     )
     header = ("", *(result(payoff, game) for payoff in paid), "expected payoff")
     yield Table(f"head to head: {name} against {other}", header, tuple(rows))
