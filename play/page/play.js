@@ -205,6 +205,8 @@ async function show(answer, watched, judged = false) {
   picked = null;
   forget();
   by("rules").textContent = state.rules;
+  by("worth").replaceChildren(...state.worth.map(([words, worth]) => element("tr", {},
+    element("th", { scope: "row" }, words), element("td", {}, worth))));
   by("seed").replaceChildren(`Seed ${state.seed}. The same game again: `,
     element("code", {}, state.command));
   by("rivals").hidden = !state.against.length;

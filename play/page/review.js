@@ -27,7 +27,8 @@ function chart(review, onJump) {
   });
   for (let place = 0; place < course.length - 1; place += 1) {
     const luck = course[place + 1] < course[place] ? "bad" : "luck";
-    svg.append(segment(place, place % 2 ? "lost" : luck));
+    const own = steps[(place - 1) / 2]?.lost ? "lost" : "kept";
+    svg.append(segment(place, place % 2 ? own : luck));
   }
   steps.forEach((step, number) => {
     const field = shape("rect", { x: number + 1, y: 0, width: 1, height: 1, class: "step" });

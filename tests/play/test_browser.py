@@ -67,7 +67,12 @@ def begin(page, name, seed=3, sizes=None):
     if sizes:
         page.locator("#sizes").evaluate("details => { details.open = true }")
     for keyword, value in (sizes or {}).items():
-        page.fill(f"[name='env {keyword}']", str(value))
+        field = page.locator(f"[name='env {keyword}']")
+        if field.evaluate("one => one.tagName") == "SELECT":
+            there = f"one => [...one.options].some((each) => each.value === '{value}')"
+            field.select_option(str(value) if field.evaluate(there) else "other")
+        if field.evaluate("one => one.tagName") == "INPUT":
+            field.fill(str(value))
     page.fill("[name=seed]", str(seed))
     page.click("#setup button.main")
     idle(page)
@@ -562,6 +567,18 @@ def test_the_players_to_choose_have_a_line_each_and_say_how_strong_they_are(tabs
     assert words.endswith("So Club is 50.0 % of the way.")
     page.select_option("[name=game]", "Yahtzee")
     assert page.locator("[name=seat] option").all_inner_texts() == ["alone"]
+    page.select_option("[name=game]", "FourTwoOneMatch")
+    page.locator("#sizes").evaluate("details => { details.open = true }")
+    pots = page.locator("[name='env short_pot'] option").all_inner_texts()
+    assert pots[0] == "a pot that has too few gives what it has"
+    assert "largest number of casts" in page.locator("#keywords .help").all_inner_texts()[3]
+    page.select_option("[name=game]", "ShutTheBox")
+    page.select_option("[name='env one_die']", "other")
+    page.fill("[name='env one_die']", "sum<=4")
+    page.click("#setup button.main")
+    idle(page)
+    assert "add up to at most 4" in page.inner_text("#rules")
+    page.select_option("[name=game]", "Yahtzee")
     assert page.inner_text("#about") == ""
 
 
