@@ -115,7 +115,8 @@ async function look(made, film = -1) {
   by("later").disabled = made >= state.made;
   by("retry").disabled = !own;
   draw(scene);
-  by("board").scrollIntoView({ block: "nearest" });
+  by("now").focus({ preventScroll: true });
+  scrollTo(0, 0);
   if (!own) return;
   const { advice } = answer;
   if (advice.verdict) {

@@ -348,13 +348,15 @@ def test_a_game_is_looked_back_on_and_tried_again_from_its_costliest_move(tabs):
     end = drawn(page)
     assert re.match(r"\d+\s% accuracy", page.inner_text(".accuracy"))
     assert page.locator(".course .lost").count() == 3
-    assert page.locator(".course .luck, .course .bad").count() == 4
+    assert page.locator(".course .luck, .course .bad").count() == 3
+    assert page.locator(".course .kept").count() == 1  # before the first roll
     worst = page.locator(".worst li")
     assert worst.count() == 3
     assert worst.first.inner_text().startswith("Move 2, roll 1 die. Blunder: gives away 24.1")
     worst.first.locator("text=Jump").click()
     idle(page)
     assert page.inner_text("#when") == "Before move 2 of 3"
+    assert page.evaluate("scrollY") == 0
     assert "18 of 100" in page.inner_html("#board")
     assert page.inner_text("#verdict").startswith("Move 2, roll 1 die\n\nBlunder")
     assert "roll 1 die (yours)" in page.inner_text("#advice tr.made")
