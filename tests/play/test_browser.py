@@ -595,7 +595,7 @@ def test_moves_of_the_others_are_shown_one_by_one_and_a_click_goes_on(tabs):
         seen.add(page.locator("#log li").count())
         page.click("#board")
     assert len(seen) > 1
-    assert page.locator("#log li").count() == max(seen)
+    assert page.locator("#log li").count() >= max(seen)
 
 
 def test_what_is_refused_is_told_on_the_page_and_the_game_goes_on(tabs):
