@@ -27,9 +27,12 @@ class Presentation(Generic[GameT]):
     Attributes:
         game: the game that is presented.
         made_for_two: keyword arguments for two players, if the default game is for one player.
+        options: values of keyword arguments that a person may choose, with their meaning in words,
+            by keyword.
     """
 
     made_for_two: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    options: ClassVar[Mapping[str, Mapping[Any, str]]] = MappingProxyType({})
 
     def __init__(self, game: GameT) -> None:
         self.game = game
@@ -89,6 +92,10 @@ class Presentation(Generic[GameT]):
         module = inspect.getmodule(type(self.game))  # None for a class made by ``exec``
         said = (module and inspect.getdoc(module)) or f"{self.title}."
         return [" ".join(" ".join(said.split("\n\n")[:2]).split())]
+
+    def worth_table(self) -> Sequence[tuple[str, str]]:
+        """List combinations with their worth in words, the best first; by default none."""
+        return ()
 
     def layout(self, observations: IntArray) -> Layout | None:
         """Give each state a cell of a map; by default None, and charts list states instead.

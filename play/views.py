@@ -1,6 +1,5 @@
 """What the server sends to the page in the browser: JSON, with boards as SVG."""
 
-import inspect
 from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal
@@ -16,6 +15,7 @@ from ..envs.drawing.picture import NARROW, WIDE, picture_of
 from ..envs.drawing.scene import Scene
 from .coach import EXACT, Unit, balance, given_away, hints, made_of, unit_of, verdict
 from .grades import TIE, grade, is_decision
+from .keywords import fields
 from .levels import players, rivals
 from .record import GameRecord
 from .replies import written
@@ -50,7 +50,6 @@ def game_view(kind: type[Game], first: GameRecord) -> JSON:
     given.pop(kind.opponent_keyword, None)
     against = (against_of(first) if is_first else None) or kind.default_opponent
     shown = present(default)
-    keywords = inspect.signature(kind).parameters.values()
     return {
         "name": kind.name,
         "title": shown.title,
@@ -59,20 +58,13 @@ def game_view(kind: type[Game], first: GameRecord) -> JSON:
         "opponents": [vars(one) for one in players(kind, against)],
         "against": against,
         "seat": seat,
-        "keywords": [
-            {"name": one.name, "default": _plain(one.default), "given": given.get(one.name)}
-            for one in keywords
-        ],
+        "keywords": fields(kind, shown, given),
     }
 
 
 def against_of(record: GameRecord) -> Any:
     """Return the policies of the other players that a record names, or None."""
     return record.against or record.env.get(find_game(record.game).opponent_keyword)
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, int | float | str | None) else str(value)
 
 
 def session_view(session: Session, record: GameRecord) -> JSON:
@@ -82,6 +74,7 @@ def session_view(session: Session, record: GameRecord) -> JSON:
     return {
         "title": present(task.game).title,
         "rules": rules(task.game),
+        "worth": present(task.game).worth_table(),
         "names": session.names,
         "seat": task.seat,
         "against": [vars(one) for one in rivals(task)],

@@ -39,9 +39,9 @@ class FourTwoOne(TurnGame):
     ties in this order.
 
     Args:
-        dice: D, at least 1.
-        faces: F, at least 2.
-        casts: J, the largest number of casts of a round, at least 1.
+        dice: number of dice D, at least 1.
+        faces: faces F of each die, at least 2.
+        casts: the largest number J of casts of a round, at least 1.
         utility: "transfer" (Table 5; three dice), "sum" of the faces, "goal:123" (1 for a
             combination, else 0), "goals:123,224,345" (1 for any of several combinations), a
             function of (combination, casts made), a table of shape (combination, casts) in the

@@ -1,6 +1,7 @@
 """The rules, states and moves of a match of 421 in words, and its board."""
 
 from collections.abc import Iterator, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from typing_extensions import override
@@ -11,8 +12,9 @@ from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
 from ...core.words import ordinal, plural, said_of, sentence, spelled, up_to
 from .match import FourTwoOneMatch
-from .presentation import FourTwoOnePresentation, in_words, ranking_rule, turn_rules, worth_rule
+from .presentation import FourTwoOnePresentation
 from .ranking import Combination
+from .wording import in_words, ranking_rule, turn_rules, worth_rule, worth_table
 
 #: The player who begins the next round, by the value of the keyword ``starter``.
 STARTERS = {
@@ -26,6 +28,20 @@ STARTERS = {
 @presents(FourTwoOneMatch)
 class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
     """The words and the board of a match; ``FourTwoOneMatch`` has the rules."""
+
+    options = MappingProxyType(
+        {
+            "starter": STARTERS,
+            "tie": {
+                "last": "of equal combinations the one that was cast last loses",
+                "replay": "after equal combinations the round is played again",
+            },
+            "short_pot": {
+                "truncate": "a pot that has too few gives what it has",
+                "spill": "of a pot that has too few the winner gives the rest",
+            },
+        }
+    )
 
     def __init__(self, game: FourTwoOneMatch) -> None:
         super().__init__(game)
@@ -84,6 +100,10 @@ class FourTwoOneMatchPresentation(Presentation[FourTwoOneMatch]):
             yield "Of equal combinations nobody takes tokens, and the same player begins again."
         else:
             yield "Of equal combinations the one that was cast last loses."
+
+    @override
+    def worth_table(self) -> Sequence[tuple[str, str]]:
+        return worth_table(self.game.faces, self.game.four_two_one)
 
     # ------------------------------------------------------------------ states
 

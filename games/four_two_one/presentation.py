@@ -1,6 +1,5 @@
 """The rules, states and moves of a turn or a set of 421 in words, and its board."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 
@@ -14,19 +13,26 @@ from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
 from ...core.words import (
     dice_words,
-    either,
     listed,
     ordinal,
     plural,
     sentence,
     spelled,
     times,
-    up_to,
     whose,
 )
 from .game import FourTwoOne
 from .layout import layout
 from .ranking import Combination
+from .wording import (
+    goal_rule,
+    in_words,
+    ranking_rule,
+    ranking_table,
+    turn_rules,
+    worth_rule,
+    worth_table,
+)
 
 #: The result of equal combinations in a set, by the value of the keyword ``tie``.
 TIES = {
@@ -40,6 +46,17 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
     """The words and the board of a turn or a set; ``FourTwoOne`` has the rules."""
 
     made_for_two = MappingProxyType({"utility": "set"})
+    options = MappingProxyType(
+        {
+            "utility": {
+                "transfer": "the tokens that the dice are worth",
+                "sum": "the sum of the faces",
+                "goal:421": "1 for 4 2 1, else nothing",
+                "set": "two players: the higher combination wins",
+            },
+            "tie": TIES,
+        }
+    )
 
     @property
     @override
@@ -77,11 +94,17 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
         elif kind == "sum":
             yield f"You are paid the {'sum of the faces' if self.game.dice > 1 else 'face'}."
         elif goals:
-            yield f"You are paid {_goal_rule(goals.split(','))}, else nothing."
+            yield f"You are paid {goal_rule(goals.split(','))}, else nothing."
         elif self.game.duration is None and self.game.casts > 1:
             yield "What you are paid depends on the faces and on how often you have cast."
         else:
             yield f"What you are paid depends on the {plural(self.game.dice, 'face')}."
+
+    @override
+    def worth_table(self) -> Sequence[tuple[str, str]]:
+        if self.game._utility == "transfer":
+            return worth_table(self.game.faces, 10)
+        return ranking_table(self.game.faces) if self.game._utility == "set" else ()
 
     # ------------------------------------------------------------------ states
 
@@ -228,53 +251,3 @@ class FourTwoOnePresentation(Presentation[FourTwoOne]):
     @override
     def parts(self, observation: IntArray, action: int) -> tuple[int, ...]:
         return self.game.subsets[action]
-
-
-def in_words(faces: Sequence[int]) -> str:
-    """Write faces as players name them, in falling order: "4 2 1"."""
-    return " ".join(map(str, sorted(faces, reverse=True))) or "nothing"
-
-
-def turn_rules(dice: int, faces: int, casts: int) -> Iterator[str]:
-    """Yield the sentences about a turn of at most ``casts`` casts."""
-    yield f"Cast {dice_words(dice, faces)} {up_to(casts)}."
-    if casts > 1 and dice == 1:
-        yield "After each cast put the die aside, for good, or cast it again."
-    elif casts > 1:
-        yield (
-            "After each cast put aside, for good, any of the dice just cast; the others are cast "
-            "again."
-        )
-
-
-def _goal_rule(goals: Sequence[str]) -> str:
-    """Write the payoff of each goal; a goal that is listed twice pays 2."""
-    counts = Counter("".join(sorted(goal, reverse=True)) for goal in goals)
-    payoffs = sorted(set(counts.values()))
-    return listed(
-        f"{payoff} for {either(goal for goal in counts if counts[goal] == payoff)}"
-        for payoff in payoffs
-    )
-
-
-def ranking_rule(faces: int) -> str:
-    """Write the order of combinations of three dice."""
-    order = ["421"] * (faces >= 4) + ["111"]
-    order += ["two ones with another face or three equal faces, by that face, the ones first"]
-    order += ["sequences by their highest faces"] * (faces >= 3)
-    order += ["all others by their highest faces"]
-    return f"From high to low: {', then '.join(order)}."
-
-
-def worth_rule(faces: int, four_two_one: int) -> str:
-    """Write the worth of combinations of three dice in tokens.
-
-    Args:
-        faces: faces of a die.
-        four_two_one: tokens that 421 is worth.
-    """
-    parts = [f"421 is worth {four_two_one} {plural(four_two_one, 'token')}"] * (faces >= 4)
-    parts += ["111 is worth 7 tokens"]
-    parts += ["two ones with another face, or three equal faces, are worth that face"]
-    parts += ["a sequence is worth 2"] * (faces >= 3)
-    return f"{'; '.join(parts)}; all else is worth 1."

@@ -1,6 +1,9 @@
 """The payoffs at the end of a game of Greed, for a bust and for each comparison of scores."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
+
+#: A value of the keyword ``tie``.
+Tie: TypeAlias = Literal["half", "lost", "stopper", "chaser"]
 
 
 class Ending(NamedTuple):
@@ -26,7 +29,7 @@ LOWER = Ending(0, 2, "the higher score wins")
 HIGHER = Ending(2, 0, "the higher score wins")
 #: The end with equal scores, by the value of the keyword ``tie``. The mover has had the last turn,
 #: after the other player stopped.
-TIES = {
+TIES: dict[Tie, Ending] = {
     "half": Ending(1, 1, "equal scores are half a win for both"),
     "lost": Ending(0, 0, "with equal scores both lose"),
     "stopper": Ending(0, 2, "equal scores are won by the player who stopped"),

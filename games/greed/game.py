@@ -15,7 +15,7 @@ The expected values of all actions take O(M^3) together, a die at a time (``recu
 from collections.abc import Sequence
 from fractions import Fraction
 from math import log2
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from ...core.dice import sum_counts, sum_laws
 from ...core.game import Game
 from ...core.sizes import Cost, check_sizes
 from ...core.types import Array, BoolArray, IntArray, Move, frozen
-from .endings import BUST, HIGHER, LOWER, TIES, Endings
+from .endings import BUST, HIGHER, LOWER, TIES, Endings, Tie
 
 
 class Greed(Game):
@@ -33,7 +33,7 @@ class Greed(Game):
     A state is (mover's score, other player's score, last turn?), an action a number of dice.
 
     Args:
-        max_score: the limit M, at least 1 point.
+        max_score: the limit M of the scores, at least 1 point.
         sides: faces of each die, at least 1.
         max_dice: the largest number of dice that a player may roll. None allows, in each state, the
             numbers up to floor(2 (M - p) / (s + 1)) + 1; one of these is always optimal (section 7:
@@ -62,12 +62,12 @@ class Greed(Game):
         max_score: int = 100,
         sides: int = 6,
         max_dice: int | None = None,
-        tie: str = "half",
+        tie: Tie = "half",
     ) -> None:
         self.max_score = at_least("max_score", max_score, 1)
         self.sides = at_least("sides", sides, 1)
         self.max_dice = max_dice if max_dice is None else at_least("max_dice", max_dice, 0)
-        self.tie = one_of("tie", tie, list(TIES))
+        self.tie: Tie = one_of("tie", tie, get_args(Tie))
         self.endings = Endings(BUST, LOWER, TIES[self.tie], HIGHER)
         self.zero_sum = all(end.mover + end.other == 2 for end in self.endings)
         halves = [(end.mover, end.other) for end in self.endings]

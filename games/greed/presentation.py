@@ -1,6 +1,7 @@
 """The rules, states and moves of Greed in words, and its board."""
 
 from collections.abc import Iterator, Sequence
+from types import MappingProxyType
 
 from typing_extensions import override
 
@@ -20,6 +21,8 @@ SHOWN = 30  # the largest number of dice that are drawn
 @presents(Greed)
 class GreedPresentation(Presentation[Greed]):
     """The words and the board of Greed; ``Greed`` has the rules."""
+
+    options = MappingProxyType({"tie": {tie: ending.words for tie, ending in TIES.items()}})
 
     # ------------------------------------------------------------------ the rules
 

@@ -1,6 +1,7 @@
 """The rules, states and moves of a match of the lowest-score game in words, and its board."""
 
 from collections.abc import Iterator, Sequence
+from types import MappingProxyType
 
 from typing_extensions import override
 
@@ -10,7 +11,7 @@ from ...core.presentation import Presentation, presents
 from ...core.types import IntArray
 from ...core.words import listed, plural, said_of, sentence, spelled, whose
 from .match import LowestScoreMatch
-from .presentation import LowestScorePresentation, to_come
+from .presentation import LowestScorePresentation, still_to_play, to_come
 
 #: The player who begins the next round, by the value of the keyword ``starter``.
 STARTERS = {
@@ -23,6 +24,16 @@ STARTERS = {
 @presents(LowestScoreMatch)
 class LowestScoreMatchPresentation(Presentation[LowestScoreMatch]):
     """The words and the board of a match; ``LowestScoreMatch`` has the rules."""
+
+    options = MappingProxyType(
+        {
+            "starter": STARTERS,
+            "tie": {
+                "first": "of equal totals the first to be rolled wins",
+                "last": "of equal totals the last to be rolled wins",
+            },
+        }
+    )
 
     def __init__(self, game: LowestScoreMatch) -> None:
         super().__init__(game)
@@ -119,10 +130,11 @@ class LowestScoreMatchPresentation(Presentation[LowestScoreMatch]):
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
         *_, best, holder, players_after, _ = (int(number) for number in observation)
         won = self._rounds_won(self._wins(seat, observation), names)
-        whose = names[(seat + holder) % self.game.players]
-        to_beat = "nothing yet" if best == self.game.nothing else f"{best} of {whose}"
-        known = Row("to beat", (Note(to_beat),)), Row("still to come", (Note(str(players_after)),))
-        return (*won, *self.round.turn_board(seat, observation), *known)
+        owner = whose(names[(seat + holder) % self.game.players])
+        lowest = "none yet" if best == self.game.nothing else f"{best}, {owner}"
+        known = Row("lowest so far", (Note(lowest),))
+        after = Row("still to play", (Note(still_to_play(players_after)),))
+        return (*won, *self.round.turn_board(seat, observation), known, after)
 
     def _wins(self, seat: int, observation: IntArray) -> list[int]:
         """Return the rounds that each player has won, by seat."""
@@ -151,7 +163,7 @@ class LowestScoreMatchPresentation(Presentation[LowestScoreMatch]):
         wins = self._wins(seat, observation)
         wins[winner] += 1
         turn = self.round.settled_turn(seat, observation, total)
-        lowest = Row("lowest total", (Note(f"{best} of {names[winner]}"),))
+        lowest = Row("lowest total", (Note(f"{best}, {whose(names[winner])}"),))
         return (*self._rounds_won(wins, names), *turn, lowest)
 
     @override

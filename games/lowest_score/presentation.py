@@ -19,6 +19,15 @@ class LowestScorePresentation(Presentation[LowestScore]):
     """The words and the board of a round; ``LowestScore`` has the rules."""
 
     made_for_two = MappingProxyType({"players": 2})
+    options = MappingProxyType(
+        {
+            "objective": {
+                "win": "win: everyone tied for lowest wins",
+                "share": "win: everyone tied for lowest shares the win",
+                "score": "a low total, whatever the others have",
+            }
+        }
+    )
 
     @property
     @override
@@ -149,8 +158,8 @@ class LowestScorePresentation(Presentation[LowestScore]):
         known = []
         if self.game.objective != "score" and self.game.players > 1:
             nothing = best > self.game.max_score
-            known = [Row("to beat", (Note("nothing yet" if nothing else str(best)),))]
-            known.append(Row("still to come", (Note(str(players_after)),)))
+            known = [Row("lowest so far", (Note("none yet" if nothing else str(best)),))]
+            known.append(Row("still to play", (Note(still_to_play(players_after)),)))
         return (*self.turn_board(seat, observation), *known)
 
     @override
@@ -186,6 +195,11 @@ def to_come(players_after: int) -> str:
     if not players_after:
         return "nobody to come"
     return f"{spelled(players_after)} {plural(players_after, 'player')} to come"
+
+
+def still_to_play(players_after: int) -> str:
+    """Write the number of players still to come, for the board: "2 players"."""
+    return f"{players_after} {plural(players_after, 'player')}" if players_after else "nobody"
 
 
 def _with_article(face: int) -> str:

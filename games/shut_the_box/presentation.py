@@ -21,6 +21,23 @@ class ShutTheBoxPresentation(Presentation[ShutTheBox]):
     """The words and the board of Shut the Box; ``ShutTheBox`` has the rules."""
 
     made_for_two = MappingProxyType({"objective": "win"})
+    options = MappingProxyType(
+        {
+            "one_die": {
+                "sum<=6": "one die once the open tiles add up to 6 or less",
+                "never": "all dice always",
+            },
+            "shut_wins": {
+                True: "a first player who closes all tiles has won",
+                False: "the second player may still close all tiles, too",
+            },
+            "objective": {
+                "win": "two players: the lower sum left open wins",
+                "sum": "alone: leave a low sum open",
+                "shut": "alone: close all tiles",
+            },
+        }
+    )
 
     @property
     @override
@@ -118,24 +135,26 @@ class ShutTheBoxPresentation(Presentation[ShutTheBox]):
 
     @override
     def board(self, seat: int, observation: IntArray, names: Sequence[str]) -> tuple[Row, ...]:
-        return self._rows(seat, observation, ())
+        return self._rows(seat, observation, (), names)
 
     @override
     def settled(
         self, seat: int, observation: IntArray, action: int, outcome: int, names: Sequence[str]
     ) -> tuple[Row, ...]:
-        return self._rows(seat, observation, self.parts(observation, action))
+        return self._rows(seat, observation, self.parts(observation, action), names)
 
-    def _rows(self, seat: int, observation: IntArray, closed: Sequence[int]) -> tuple[Row, ...]:
+    def _rows(
+        self, seat: int, observation: IntArray, closed: Sequence[int], names: Sequence[str]
+    ) -> tuple[Row, ...]:
         """Return the board, with the dice of the last roll, after some tiles have been closed."""
         *tiles, roll, target = (int(number) for number in observation)
         before = sum(i + 1 for i, flag in enumerate(tiles) if flag)
         box = tuple(Tile(i + 1, bool(flag) and i not in closed, i) for i, flag in enumerate(tiles))
         left = sum(tile.number for tile in box if tile.is_open)
         dice = dice_with_sum(roll, self.game.num_dice(before), self.game.sides, *tiles)
-        known = [Row("still open", (Note(str(left)),), seat)]
+        known = [Row("sum left open", (Note(str(left)),), seat)]
         if target <= self.game.max_score:
-            known.append(Row("to beat", (Note(str(target)),)))
+            known.append(Row(f"{names[1 - seat]} left", (Note(str(target)),), 1 - seat))
         return (Row("tiles", box, seat), Row("rolled", dice, seat), *known)
 
     @override

@@ -1,6 +1,7 @@
 """The rules, states and moves of Yahtzee in words, and its score sheet."""
 
 from collections.abc import Iterator, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from typing_extensions import override
@@ -41,6 +42,15 @@ def title_of(box: int) -> str:
 @presents(Yahtzee)
 class YahtzeePresentation(Presentation[Yahtzee]):
     """The words and the score sheet; ``Yahtzee`` has the rules."""
+
+    options = MappingProxyType(
+        {
+            "joker": {
+                "forced": "a joker must take its upper box if it is open",
+                "free": "a joker may take any open box",
+            }
+        }
+    )
 
     @property
     @override

@@ -115,7 +115,8 @@ async function look(made, film = -1) {
   by("later").disabled = made >= state.made;
   by("retry").disabled = !own;
   draw(scene);
-  by("board").scrollIntoView({ block: "nearest" });
+  by("now").focus({ preventScroll: true });
+  scrollTo(0, 0);
   if (!own) return;
   const { advice } = answer;
   if (advice.verdict) {
@@ -205,6 +206,8 @@ async function show(answer, watched, judged = false) {
   picked = null;
   forget();
   by("rules").textContent = state.rules;
+  by("worth").replaceChildren(...state.worth.map(([words, worth]) => element("tr", {},
+    element("th", { scope: "row" }, words), element("td", {}, worth))));
   by("seed").replaceChildren(`Seed ${state.seed}. The same game again: `,
     element("code", {}, state.command));
   by("rivals").hidden = !state.against.length;

@@ -3,6 +3,7 @@
 import { graded } from "./coach.js";
 import { element } from "./element.js";
 
+const SAME = 1e-9; // smaller differences are roundings
 const SVG = "http://www.w3.org/2000/svg";
 
 function shape(name, attributes) {
@@ -26,8 +27,9 @@ function chart(review, onJump) {
     x1: at[from], y1: 1 - course[from], x2: at[from + 1], y2: 1 - course[from + 1], class: kind,
   });
   for (let place = 0; place < course.length - 1; place += 1) {
-    const luck = course[place + 1] < course[place] ? "bad" : "luck";
-    svg.append(segment(place, place % 2 ? "lost" : luck));
+    const gain = course[place + 1] - course[place];
+    const kinds = place % 2 ? ["lost", "kept", "kept"] : ["bad", "kept", "luck"];
+    svg.append(segment(place, kinds[1 + (Math.abs(gain) > SAME ? Math.sign(gain) : 0)]));
   }
   steps.forEach((step, number) => {
     const field = shape("rect", { x: number + 1, y: 0, width: 1, height: 1, class: "step" });

@@ -4,6 +4,7 @@ import { by, element } from "./element.js";
 
 const form = by("setup");
 const ALONE = "alone";
+const OTHER = "other"; // the entry of a list that leads to a field for free words
 const SEATS = ["first", "second", "third", "fourth", "fifth", "sixth"];
 let games = [];
 
@@ -31,11 +32,16 @@ function showGame() {
     ...game.opponents.map(({ name, title }) => element("option", { value: name }, title)));
   form.elements.against.value = game.against;
   by("keywords").replaceChildren(...game.keywords.map((keyword) => {
-    const input = element("input", {
-      name: `env ${keyword.name}`, placeholder: keyword.default ?? "none", size: 9, autocomplete: "off",
-    });
-    input.value = keyword.given ?? "";
-    return element("label", {}, keyword.name.replaceAll("_", " "), input);
+    const field = fieldOf(keyword);
+    const help = element("span", { class: "help" });
+    const label = element("label", { title: keyword.about }, keyword.name.replaceAll("_", " "), field, help);
+    const explain = () => { // a long entry is cut in the list
+      const [entry] = label.contains(field) ? field.selectedOptions ?? [] : [];
+      help.textContent = entry ? entry.textContent : keyword.about;
+    };
+    label.addEventListener("change", explain);
+    explain();
+    return label;
   }));
   form.elements.seat.replaceChildren();
   showSeats();
@@ -43,8 +49,30 @@ function showGame() {
   showAgainst();
 }
 
-const typed = () => [...by("keywords").querySelectorAll("input")]
-  .map((input) => [input.name.slice(4), input.value.trim()]).filter(([, value]) => value);
+// A list to choose from, or a field for a number or for free words.
+function fieldOf(keyword) {
+  const name = `env ${keyword.name}`;
+  if (!keyword.options.length) {
+    const input = element("input",
+      { name, placeholder: keyword.default ?? "none", size: 9, autocomplete: "off" });
+    input.value = keyword.given ?? "";
+    return input;
+  }
+  const list = element("select", { name }, ...keyword.options.map(([value, words]) =>
+    element("option", { value: value === keyword.default ? "" : value }, words)));
+  if (keyword.open) list.append(element("option", { value: OTHER }, "another value ..."));
+  list.addEventListener("change", () => {
+    if (list.value !== OTHER) return;
+    const input = fieldOf({ ...keyword, options: [] });
+    list.replaceWith(input);
+    input.focus();
+  });
+  list.value = keyword.given === null || keyword.given === keyword.default ? "" : keyword.given;
+  return list;
+}
+
+const typed = () => [...by("keywords").querySelectorAll("input, select")]
+  .map((field) => [field.name.slice(4), field.value.trim()]).filter(([, value]) => value);
 
 function showSeats() {
   const game = chosen();

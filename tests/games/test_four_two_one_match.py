@@ -10,7 +10,7 @@ from exactdice.baselines import Task, evaluate, occupancy, solve
 from exactdice.baselines.solving.induction import equilibrium
 from exactdice.core.sweeps import Sweeps, sweeps_for
 from exactdice.envs import Engine
-from exactdice.games import FourTwoOneMatch, InputError, present
+from exactdice.games import FourTwoOne, FourTwoOneMatch, InputError, present
 
 #: Keywords of matches whose moves can be listed.
 TINY = [
@@ -273,6 +273,17 @@ def test_a_position_reads_as_a_sentence():
         present(game).describe_move(seen, len(game.phases[0].round.subsets) - 1)
         == "puts aside 4 4 1"
     )
+
+
+def test_the_table_of_worths_lists_what_each_combination_is_worth():
+    table = present(FourTwoOneMatch(four_two_one=8)).worth_table()
+    assert table[:3] == [("4 2 1", "8 tokens"), ("1 1 1", "7 tokens"), ("6 1 1, 6 6 6", "6 tokens")]
+    assert table[-2] == ("2 1 1, 2 2 2, 6 5 4, 5 4 3, 4 3 2, 3 2 1", "2 tokens")
+    assert table[-1] == ("all others", "1 token")
+    order = [words for words, _ in present(FourTwoOne(utility="set")).worth_table()]
+    assert order[:2] == ["4 2 1", "1 1 1"]
+    assert order[3] == "6 5 4, 5 4 3, 4 3 2, 3 2 1"
+    assert present(FourTwoOne(utility="sum")).worth_table() == ()
 
 
 def test_a_match_for_one_token_is_one_round_in_words():

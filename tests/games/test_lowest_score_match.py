@@ -130,4 +130,4 @@ def test_a_match_of_one_round_is_told_without_a_next_round():
         == "0 so far, rolled 1 2, nothing to beat yet, one player to come"
     )
     labels = [row.label for row in present(match).board(0, seen, ("you", "other"))]
-    assert labels == ["rolled", "kept so far", "to beat", "still to come"]
+    assert labels == ["rolled", "kept so far", "lowest so far", "still to play"]

@@ -182,7 +182,7 @@ def test_the_box_ends_with_the_tiles_of_the_last_move(seat):
         session = random_game(make_task("ShutTheBox", seat, tiles=4, sides=3), seed)
         pieces = final_pieces(session)
         left = sum(tile.number for tile in pieces["tiles"] if tile.is_open)
-        assert pieces["still open"] == (Note(str(left)),)
+        assert pieces["sum left open"] == (Note(str(left)),)
         assert f"left {left} open" in session.reason or "the box" in session.reason
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
+from exactdice.baselines import make_task
 from exactdice.core.progress import tell
 from exactdice.envs import find_game
 from exactdice.games import GAMES
@@ -202,6 +203,13 @@ def test_the_game_of_the_command_line_comes_first_with_its_moves_and_policies():
     ]
     assert all(one["about"].endswith(".") for game in offered["games"] for one in game["opponents"])
     assert {one["name"]: one["given"] for one in greed["keywords"]}["max_score"] == 10
+    for game in offered["games"]:
+        for one in game["keywords"]:
+            assert one["about"].endswith("."), (game["name"], one)
+            values = [value for value, _ in one["options"]]
+            assert not values or one["default"] in values
+            for value in values:
+                make_task(game["name"], **{one["name"]: value})
     assert {one["name"] for one in offered["games"]} == set(GAMES)
 
 
