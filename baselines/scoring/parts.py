@@ -137,5 +137,7 @@ def _best(axis: _Axis, places: IntArray, excess: FloatArray) -> _Interval:
     high = int((before[1:] - least).argmax())
     low = int(before[: high + 1].argmin())
     met = places[(places >= low) & (places <= high)]  # without values that are never met
+    if not len(met):  # all shares agree, so that no interval is worse than another
+        return _Interval(axis, int(places.min()), int(places.max()), 0.0)
     most = float(before[high + 1] - before[low])
     return _Interval(axis, int(met.min()), int(met.max()), most)
