@@ -210,7 +210,8 @@ def learner(request, monkeypatch, one_thread):  # noqa: ARG001
 
 
 def learn_a_little(learner, game="FourTwoOne"):
-    args = learner.Args(f"exactdice/{game}-v0", total_timesteps=4096, num_envs=64, audits=2)
+    steps = 4096 if game == "FourTwoOne" else 32_768  # with fewer DQN loses to random play in Greed
+    args = learner.Args(f"exactdice/{game}-v0", total_timesteps=steps, num_envs=64, audits=2)
     if learner.__name__ == "dqn":
         args = replace(args, learning_starts=1024, target_interval=512, num_steps=8)
     return learner.main(args)
