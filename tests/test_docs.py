@@ -41,6 +41,7 @@ NOT_RUN = {
     "exactdice solve FourTwoOneMatch --exact": "takes minutes; a slow test solves it",
     "exactdice solve Yahtzee": "takes half a minute; slow tests solve it",
     "exactdice score optimal Yahtzee": "takes a minute; slow tests compute its deviation",
+    "exactdice train Yahtzee": "takes an hour; tests/agents/runs has small runs",
     "exactdice train Yahtzee --reward regret": "takes an hour; tests/agents/runs has small runs",
     "exactdice score runs/Yahtzee-ppo-1 Yahtzee": "takes minutes; tests/baselines/test_tours.py",
     "python benchmarks/tours.py": "takes minutes; tests/baselines/test_tours.py",
