@@ -1,4 +1,4 @@
-"""The states of a seat, and the legal actions of many states at once."""
+"""The states in which a seat may be to move, and the legal actions of many states at once."""
 
 from collections.abc import Iterator
 
@@ -11,19 +11,20 @@ from .identity import once_a_game
 from .sizes import VARIABLE, limit_factor, show
 from .types import BoolArray, IntArray, Stage, frozen
 
-#: Number of states whose masks fit into the processor's cache.
+#: Number of states in a piece; their masks fit into the processor's cache.
 PIECE = 4096
-#: Largest number of states that are visited one by one; a list of them takes 512 MB.
+#: Largest number of states in a game whose states are visited one by one; a list of this many
+#: takes 512 MB.
 MOST = 2**26
 
 
 def has_few_states(game: Game) -> bool:
-    """Say whether a game is so small that its states are visited one by one."""
+    """Return whether a game has few enough states for computations that visit each of them."""
     return game.num_states <= MOST * limit_factor()
 
 
 def require_few_states(game: Game) -> None:
-    """Refuse computations that visit every state of a very large game, one by one.
+    """Raise an error if a game has too many states for computations that visit each of them.
 
     Raises:
         SizeError: if the game has too many states.
@@ -39,10 +40,10 @@ def require_few_states(game: Game) -> None:
 
 @once_a_game
 def states_of(game: Game, seat: int) -> IntArray:
-    """List the states in which a player may be to move, in growing order.
+    """List the states in which a seat may be to move, in increasing order: int64, shape (state,).
 
     Raises:
-        SizeError: if there are too many.
+        SizeError: if the game has too many states.
     """
     require_few_states(game)
     known = np.zeros(game.num_states, dtype=bool)
@@ -53,7 +54,7 @@ def states_of(game: Game, seat: int) -> IntArray:
 
 
 def legal_moves(game: Game, states: IntArray) -> tuple[IntArray, IntArray]:
-    """List the legal moves from some states: indices into ``states``, and actions.
+    """List the legal moves in some states: indices into ``states``, and actions, shape (move,).
 
     Raises:
         GameError: if the mask has another shape or dtype, or a state has no legal action.
@@ -68,7 +69,7 @@ def legal_in(game: Game, stage: Stage) -> BoolArray:
 
 
 def are_legal(game: Game, states: IntArray, actions: IntArray) -> BoolArray:
-    """Say whether the action chosen in each state is legal, shape (state,)."""
+    """Return whether the action chosen in each state is legal, bool, shape (state,)."""
     pieces = [np.empty(0, dtype=bool)]
     for piece in _pieces(len(states)):
         chosen = actions[piece]

@@ -1,9 +1,10 @@
-"""A tour: one pass forward through a game for one player that asks about every state once.
+"""A tour: one forward pass through a one-player game that asks the policy once about each state.
 
-Games with too many states for arrays are scored by a tour. It moves along the probability that
-the player comes to a state, and with it the points so far and their squares, and compares each
-decision with the best one, whose values it is given. It never holds a number for every state, and
-asks about no state that the player does not come to.
+A tour scores a policy in a game with too many states for arrays. It carries forward the occupancy
+of each state (the probability that the player reaches it), the expected points so far and their
+expected squares. It compares each decision with the optimal one, by the optimal values that the
+caller passes. It never holds a number for every state at once, and it asks about no state that the
+player never reaches.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,21 +14,22 @@ import numpy as np
 
 from .types import BoolArray, FloatArray, IntArray
 
-#: Number of the costliest decisions that a tour keeps.
+#: A tour keeps this number of decisions, the costliest.
 KEPT = 1000
 
 
 class Grid(NamedTuple):
-    """States in rows and columns, whose decisions are asked together.
+    """States in rows and columns, whose decisions are asked for in one call.
 
     Each component of an observation depends on the row alone or on the column alone. So the first
-    layer of a network is the sum of two parts, each of which is computed for few states.
+    layer of a network is the sum of one part per row and one part per column, and a network
+    computes each part once instead of once per state.
 
     Attributes:
-        states: shape (row, column).
-        actions: all actions that are legal in some state of a row, shape (row, entry); rows with
-            fewer of them are filled up with -1.
-        legal: whether an entry of ``actions`` is legal, shape (row, entry, column).
+        states: the states, int64, shape (row, column).
+        actions: all actions that are legal in some state of a row, int64, shape (row, entry);
+            shorter rows are padded with -1.
+        legal: whether an entry of ``actions`` is legal, bool, shape (row, entry, column).
     """
 
     states: IntArray
@@ -36,12 +38,12 @@ class Grid(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """Decisions of a player, arrays of shape (choice,).
+    """Decisions of a player: one entry per state and action, arrays of shape (choice,).
 
     Attributes:
-        places: the state, by its index in the flat array of the grid's states.
-        actions: an action that is taken there with a positive probability.
-        chances: this probability; those of a state add up to 1.
+        places: index of the state in the flattened ``Grid.states``.
+        actions: an action that the player takes there with positive probability.
+        chances: the probability of the action; the probabilities in a state sum to 1.
     """
 
     places: IntArray
@@ -50,18 +52,18 @@ class Choices(NamedTuple):
 
     @staticmethod
     def certain(met: BoolArray, actions: IntArray) -> "Choices":
-        """Give one action for each state that is met.
+        """Return the choices of a player that takes one action, with probability 1, in each state.
 
         Args:
-            met: mask of the grid's states, shape (row, column).
-            actions: integers, shape (state that is met,).
+            met: whether the player reaches a state of the grid, bool, shape (row, column).
+            actions: the action in each reached state, integers, shape (reached state,).
         """
         places = np.flatnonzero(met)
         return Choices(places, actions.astype(np.int64), np.ones(len(places)))
 
 
-#: A function that gives a player's decisions in the states of a grid that are met, of which it gets
-#: a mask of shape (row, column).
+#: A function that returns a player's decisions in the reached states of a grid; its second argument
+#: is the mask of the reached states, shape (row, column).
 Choose: TypeAlias = Callable[[Grid, BoolArray], Choices]
 
 
@@ -73,35 +75,34 @@ class Decisions(NamedTuple):
     values: FloatArray  # of the action, if play is optimal from then on
     best: FloatArray  # of the best action in the state
     chances: FloatArray  # probability that the player takes the action in the state
-    occupancy: FloatArray  # probability that the player comes to the state and takes the action
+    occupancy: FloatArray  # probability that the player reaches the state and takes the action
 
     @property
     def costs(self) -> FloatArray:
-        """Expected payoff that each decision costs, shape (decision,)."""
+        """Expected payoff per game that each decision loses, float64, shape (decision,)."""
         return self.occupancy * (self.best - self.values)
 
     def take(self, index: IntArray) -> "Decisions":
-        """Give some of the decisions."""
+        """Return the decisions at the given indices."""
         states, actions, values, best, chances, occupancy = self
         some = values[index], best[index], chances[index], occupancy[index]
         return Decisions(states[index], actions[index], *some)
 
 
 class Tour(NamedTuple):
-    """The games of a player.
+    """The result of a tour: exact figures of a player's games.
 
     Attributes:
-        mean: expected payoff.
-        variance: of the payoff.
-        moves: expected number of moves.
-        mistakes: expected number of moves that cost something.
+        mean: expected payoff of a game.
+        variance: variance of the payoff of a game.
+        moves: expected number of moves in a game.
+        mistakes: expected number of suboptimal moves in a game.
         flawless: probability of a game without a mistake.
-        costliest: the ``KEPT`` costliest mistakes, in the order of their states.
-        regrets: the regret in parts, by a word for the division and then by the name of the part:
-            ``regrets["turn"]["3"]``. The parts of each division add up to the regret.
-        counts: expected numbers, by a word for what is counted and then by the name of the part:
-            ``counts["points"]["Chance"]``.
-        roundings: bounds the relative error of ``mean``, as so many roundings one after the other.
+        costliest: the ``KEPT`` costliest mistakes, sorted by state.
+        regrets: the regret in parts, by division and then by part: ``regrets["turn"]["3"]``. The
+            parts of each division sum to the regret.
+        counts: expected numbers, by quantity and then by part: ``counts["points"]["Chance"]``.
+        roundings: number of successive roundings that bounds the relative error of ``mean``.
     """
 
     mean: float
@@ -116,14 +117,14 @@ class Tour(NamedTuple):
 
 
 class Costliest:
-    """Keeps the costliest of many decisions."""
+    """Collects decisions and keeps the ``KEPT`` costliest."""
 
     def __init__(self) -> None:
         self._parts: list[Decisions] = []
         self._least, self._count = 0.0, 0
 
     def add(self, decisions: Decisions) -> None:
-        """Note decisions; those that cost less than enough others are dropped."""
+        """Add decisions; a decision that cannot be among the ``KEPT`` costliest is dropped."""
         costly = np.flatnonzero(decisions.costs > self._least)
         if len(costly):
             self._parts.append(decisions.take(costly))
@@ -141,7 +142,7 @@ class Costliest:
             self._least = float(kept.costs[-1])
 
     def sorted(self) -> Decisions:
-        """Give the costliest decisions, in the order of their states."""
+        """Return the costliest decisions, at most ``KEPT``, sorted by state and then action."""
         if not self._parts:
             nothing, none = np.zeros(0, dtype=np.int64), np.zeros(0)
             return Decisions(nothing, nothing, none, none, none, none)

@@ -1,4 +1,4 @@
-"""Ground truth for authors of learning algorithms: what was recorded, against what is true."""
+"""Ground truth for authors of learning algorithms: audits of recorded numbers by exact ones."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .figures.gradients import gradient as gradient
     from .training.callback import DiagnoseCallback as DiagnoseCallback
 
-#: Names that need further libraries: their modules, and these libraries.
+#: Names that need further libraries: the module of each name, and the libraries to install.
 LATER = {
     "DiagnoseCallback": (".training.callback", "stable-baselines3: pip install sb3-contrib"),
     "gradient": (".figures.gradients", "PyTorch: pip install torch"),

@@ -1,4 +1,4 @@
-"""Reading the arrays of users: their shapes, and what numbers they may hold."""
+"""Reading of users' arrays, with checks of their shapes and numbers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,16 +11,16 @@ from ..core import BoolArray, FloatArray, InputError, IntArray
 
 
 def numbers(given: Any, name: str, shape: tuple[int, ...], *, finite: bool = True) -> FloatArray:
-    """Read an array of numbers, or a tensor of any library; a last axis of length 1 is dropped.
+    """Return an array, or a tensor of any library, as float64; drop a last axis of length 1.
 
     Args:
         given: the array.
-        name: of the argument, for messages.
-        shape: that it must have.
+        name: name of the argument, for messages.
+        shape: the required shape.
         finite: whether all numbers must be finite.
 
     Raises:
-        InputError: if it has another shape, or is no array of such numbers.
+        InputError: if the array has another shape, or entries that are not such numbers.
     """
     array = as_numbers(given, name)
     if array.shape == (*shape, 1):
@@ -36,10 +36,10 @@ def numbers(given: Any, name: str, shape: tuple[int, ...], *, finite: bool = Tru
 
 
 def factor(given: Any, name: str) -> float:
-    """Read a number from 0 to 1.
+    """Return a number as a float, after checking that it is from 0 to 1.
 
     Raises:
-        InputError: if it is no such number.
+        InputError: if it is no number from 0 to 1.
     """
     if isinstance(given, str) or np.ndim(given) or given is None or not 0 <= given <= 1:
         shown = given if isinstance(given, int | float) else f"a {type(given).__name__}"
@@ -51,7 +51,7 @@ def whole(given: Any, name: str, shape: tuple[int, ...]) -> IntArray:
     """Read an array of whole numbers.
 
     Raises:
-        InputError: as ``numbers`` does, or if one is not whole.
+        InputError: if ``numbers`` rejects the array, or a number is not whole.
     """
     read = numbers(given, name, shape)
     if not np.array_equal(read, np.rint(read)):
@@ -63,7 +63,7 @@ def flags(given: Any, name: str, shape: tuple[int, ...]) -> BoolArray:
     """Read an array of truth values, or of 0 and 1.
 
     Raises:
-        InputError: as ``whole`` does, or if a number is another one.
+        InputError: if ``whole`` rejects the array, or a number is neither 0 nor 1.
     """
     read = whole(given, name, shape)
     if not np.isin(read, (0, 1)).all():
@@ -75,7 +75,7 @@ def leading_shape(given: Any, name: str, axes: int) -> tuple[int, ...]:
     """Return the length of the first axes of an array, or of the first entry of a mapping.
 
     Raises:
-        InputError: if it has fewer axes, or nothing in it.
+        InputError: if the array has fewer axes, or the mapping is empty.
     """
     first: npt.NDArray[Any] = as_numbers(
         next(iter(given.values())) if isinstance(given, Mapping) else given, name

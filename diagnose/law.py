@@ -1,4 +1,4 @@
-"""The law of what follows a move of the agent, once the opponents have replied.
+"""The probability law of the result of an agent's move, after the opponents' replies.
 
 The law is read from the flat tables by which environments are played (``envs.engine.process``): a
 move draws an outcome, which leads to a state of the agent, to an end of the game with a payoff, or
@@ -19,9 +19,9 @@ from ..core.sizes import check_memory
 from ..envs.engine.process import FIRST_PLACE, number_of
 from ..envs.engine.tables import process_of
 
-#: Bytes of an outcome while it is listed.
+#: Bytes of memory for each listed outcome.
 LISTED = 60
-#: Moves whose laws are compared with what was recorded at once.
+#: Number of moves in a batch whose laws are compared with the record.
 PIECE = 2**14
 
 
@@ -59,7 +59,7 @@ class MoveLaw:
     Raises:
         InputError: if the task has no tables, as they would be too large, or as the policy of an
             opponent is asked anew in every game; or if moves pay before the end.
-        SizeError: if the outcomes are too many to be listed.
+        SizeError: if the moves have too many outcomes for a list.
     """
 
     def __init__(self, task: Task, states: IntArray, actions: IntArray) -> None:
@@ -96,7 +96,7 @@ class MoveLaw:
         return len(self.states) + len(self.payoffs)
 
     def results(self, states: IntArray) -> IntArray:
-        """Return the result that each next state of the agent is, -1 if it never follows."""
+        """Return the number of the result for each next state; -1 if no move leads there."""
         if not len(self.states):
             return np.full_like(states, -1)
         places = np.minimum(np.searchsorted(self.states, states), len(self.states) - 1)
@@ -106,13 +106,13 @@ class MoveLaw:
         """Return the expected number after each move, shape (move,).
 
         Args:
-            numbers: a number of each result, shape (result,).
+            numbers: a number for each result, shape (result,).
         """
         mean = self._direct @ numbers + self._led @ (self._found @ numbers)
         return np.asarray(mean, dtype=np.float64)
 
     def chances(self, moves: IntArray, results: IntArray) -> FloatArray:
-        """Return the probability of results, shape (transition,); of the result -1 it is 0.
+        """Return the probability of each transition's result, shape (transition,); 0 for -1.
 
         Args:
             moves: number of each transition's move.
@@ -132,7 +132,7 @@ class MoveLaw:
     # ------------------------------------------------------------------ listing
 
     def _led_to(self, part: _Listed) -> IntArray:
-        """List the nodes that outcomes lead to, in growing order."""
+        """List the nodes to which outcomes lead, in increasing order."""
         first = self._process.first_node
         return np.unique(part.events[part.events >= first]) - first
 
@@ -187,7 +187,7 @@ class MoveLaw:
     # ----------------------------------------------------------------- matrices
 
     def _matrices(self, part: _Listed, sources: IntArray) -> tuple[Any, Any]:
-        """Make the matrices to results and to nodes, rows as ``sources``."""
+        """Return the matrices of probabilities of results and of nodes, a row for each source."""
         rows = np.searchsorted(sources, part.sources)
         first = self._process.first_node
         ends = len(self.states) + np.searchsorted(self._paid, part.events)

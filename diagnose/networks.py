@@ -1,4 +1,4 @@
-"""Torch modules, called with all that an agent sees, and sums of gradients over its states."""
+"""Torch modules on the observations of all states of an agent, and sums of their gradients."""
 
 from typing import Any
 
@@ -16,8 +16,8 @@ class Network:
 
     Args:
         module: the module.
-        name: of the argument, for messages.
-        width: number of results of an observation; None for one, with or without an axis.
+        name: name of the argument, for messages.
+        width: number of results for each observation; None for one, with or without an axis.
     """
 
     def __init__(self, module: Any, name: str, width: int | None) -> None:
@@ -28,10 +28,10 @@ class Network:
 
     @property
     def parameters(self) -> dict[str, th.Tensor]:
-        """The parameters that are learnt, by name.
+        """The parameters that require a gradient, by name.
 
         Raises:
-            InputError: if there are none.
+            InputError: if the module has no such parameters.
         """
         named = self._module.named_parameters()
         learnt: dict[str, th.Tensor] = {name: given for name, given in named if given.requires_grad}
@@ -71,10 +71,10 @@ class Network:
         return given.reshape(shape)
 
     def repeatable(self, observations: Any) -> FloatArray:
-        """Return the results as an array, computed twice, in different batches.
+        """Return the results as an array, after computing them twice in different batches.
 
         Raises:
-            InputError: if they depend on chance or on the rest of the batch.
+            InputError: if the results depend on chance or on the rest of the batch.
         """
         given, again = (as_numbers(self(part), "") for part in (observations, observations[::2]))
         if not np.allclose(given[::2], again, rtol=0, atol=ROUNDING * abs(given).max()):
@@ -104,7 +104,7 @@ class Sums:
         self._weights: list[list[FloatArray]] = []
 
     def add(self, states: IntArray, weights: list[FloatArray]) -> None:
-        """Add states, shape (state,), and weights of their results, shape (state, ...), by sum."""
+        """Add states, (state,), and for each sum the weights of their results, (state, ...)."""
         for first in range(0, len(states), BATCH):
             piece = slice(first, first + BATCH)
             self._states.append(states[piece])

@@ -1,4 +1,4 @@
-"""Records of an algorithm: what it saw, did, was paid and computed, as plain arrays."""
+"""Records of an algorithm as plain arrays: observations, actions, rewards and its own numbers."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -40,10 +40,10 @@ class Rollout:
         actions: shape (time, lane).
         rewards: of each move, shape (time, lane).
         terminated: whether the move of this row has ended the game, shape (time, lane).
-        values: of the critic, at ``observations``.
-        last_values: of the critic after the last row, shape (lane,).
+        values: the critic's values at ``observations``, shape (time, lane).
+        last_values: the critic's values after the last row, shape (lane,).
         log_probs: logarithms of the probabilities with which the actions were drawn.
-        advantages: as the algorithm has estimated them.
+        advantages: the algorithm's estimates of the advantages.
         returns: targets of the critic: advantages plus values.
         gamma: discount.
         gae_lambda: the lambda of generalised advantage estimation.
@@ -67,10 +67,10 @@ class Targets:
     """Bootstrap targets of action values, r + gamma max Q(s', a'), shape (transition,).
 
     Attributes:
-        transitions: those from which the targets were computed.
-        targets: what the algorithm has computed.
+        transitions: the transitions from which the algorithm computed the targets.
+        targets: the algorithm's targets.
         network: the target network, from observations to action values (transition, action).
-        online: the online network, which is trained; None if it is not known.
+        online: the online network, which is trained; None if unknown.
         gamma: discount.
         double: whether the action is the online network's (double DQN).
     """
@@ -143,7 +143,7 @@ class ValueUpdate:
         target_before: the target network before the step, a copy; None if it is not checked.
         target_after: the target network after the step, and after its update if that was due.
         copied: whether an update of the target network was due.
-        tau: part of the online network that an update of the target network takes over.
+        tau: weight of the online network in an update of the target network.
     """
 
     observations: Any
@@ -164,7 +164,7 @@ Record: TypeAlias = Rollout | Transitions | Targets
 
 @dataclass(frozen=True)
 class EpsilonGreedy:
-    """The policy that plays at random with a probability, and the best action by a network if not.
+    """The policy that takes a random action with a given probability, else a network's best one.
 
     Attributes:
         network: from a batch of observations to action values, shape (observation, action).

@@ -2,21 +2,21 @@
 
 from dataclasses import dataclass, field
 
-#: Checks of what chance explains, in which no single entry is wrong.
+#: Statistical checks, in which no single entry is wrong.
 CHANCE = ("outcomes", "beginnings", "policy", "visits")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A check that does not hold.
+    """A failed check.
 
     Attributes:
         check: the name of the check.
         mistake: the name of the known mistake that reproduces the recorded numbers; None if no
             known mistake does. ``docs/mutants.md`` has the names.
-        count: number of entries that are wrong.
-        of: number of entries that were checked.
-        words: what is wrong, with one example, and the cure if the mistake is known.
+        count: number of wrong entries.
+        of: number of checked entries.
+        words: a description of the error with one example, and the cure if the mistake is known.
     """
 
     check: str
@@ -27,7 +27,7 @@ class Finding:
 
 
 def told(example: str, cure: str = "") -> str:
-    """Join an example of what is wrong and the cure, if it is known, as sentences."""
+    """Join an example of an error and its cure, if it is known, into sentences."""
     return f"{example}. {cure[:1].upper()}{cure[1:]}." if cure else f"{example}."
 
 
@@ -36,10 +36,10 @@ class Report:
     """The result of an audit.
 
     Attributes:
-        findings: the checks that do not hold.
-        held: the checks that hold: their names, and the number of entries of each.
-        notes: statements that are no mistakes, such as a constant factor of the rewards.
-        unchecked: what could not be checked, and why.
+        findings: the failed checks.
+        held: the passed checks: the name of each, and its number of entries.
+        notes: remarks that are no mistakes, such as a constant factor of the rewards.
+        unchecked: the checks that could not be made, and the reason for each.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether all checks hold."""
+        """Whether all checks passed."""
         return not self.findings
 
     def __str__(self) -> str:

@@ -16,7 +16,7 @@ from ..core.presentation import present
 from ..envs import RewardMode
 from .arrays import numbers
 
-#: States whose observations are made at once.
+#: Number of states whose observations are computed at once.
 BATCH = 2**13
 
 
@@ -28,9 +28,9 @@ class AgentView:
 
     Attributes:
         task: the agent's decision problem.
-        states: in which the agent may be to move, in growing order, shape (state,).
-        mode: reward mode.
-        scale: factor of the rewards.
+        states: the states in which the agent may be to move, in increasing order, shape (state,).
+        mode: the reward mode.
+        scale: the factor by which rewards are multiplied.
     """
 
     def __init__(self, env: Any) -> None:
@@ -46,16 +46,16 @@ class AgentView:
         return np.asarray(seen if self._sight is None else self._sight.show(seen))
 
     def occupancy(self, policy: Policy) -> FloatArray:
-        """Return how often a game meets each of the agent's states, shape (state,).
+        """Return the occupancy of each of the agent's states, shape (state,).
 
-        It is a probability, or expected visits in a game with cycles, under the condition that the
+        It is a probability, or the expected number of visits in a game with cycles, given that the
         agent gets to move: environments replay all other games.
         """
         met: FloatArray = play(policy, self.task, FLOATS).at(self.task.seat, self.states)
         return met
 
     def rewards(self, states: IntArray, payoffs: FloatArray) -> FloatArray:
-        """Turn expected payoffs from states on into expected sums of rewards, shape (state,).
+        """Convert expected payoffs after states to expected sums of rewards, shape (state,).
 
         Rewards of the modes "shaped" and "regret" add up to the payoff less the optimal value of
         the state; rewards may be scaled.

@@ -66,6 +66,7 @@ def photograph(
     if page.locator("rect.open").count():
         page.locator("rect.open").first.click()
     page.mouse.move(0, 0)
+    page.evaluate("scrollTo(0, 0)")
     image = Image.open(BytesIO(page.screenshot()))
     image.convert("RGB").quantize(256).save(path, optimize=True)
 

@@ -12,8 +12,8 @@ from .api.wrappers import Opaque, not_followed, sight_in_training
 from .engine.engine import Engine, RewardMode
 from .planners.sparse import SparseLaw, sparse_law
 
-#: Exact values of default environments by id: "optimum", "random" and "worst"; a game need not
-#: have an entry.
+#: Exact values of default environments by id: "optimum", "random" and "worst"; Yahtzee has no
+#: "worst", and a game of one's own no entry.
 REFERENCE: dict[str, dict[str, float]] = json.loads(
     files(__package__).joinpath("reference.json").read_text(encoding="utf-8")
 )

@@ -8,8 +8,8 @@ repeats that are left and the points of the dice, 4 x 6 x 15 = 360 states.
 Optimal play gets 25.6680 points, with a standard deviation of 5.4600. To freeze all sets of five
 points or more gets 25.0752, the most of such rules, with a standard deviation of 6.2269.
 
-    exactdice solve --game examples/four_hundred_metres.py:FourHundredMetres
-    exactdice score freeze:5 --game examples/four_hundred_metres.py:FourHundredMetres
+    exactdice solve examples/four_hundred_metres.py:FourHundredMetres
+    exactdice score freeze:5 examples/four_hundred_metres.py:FourHundredMetres
 """
 
 from collections.abc import Sequence

@@ -10,9 +10,9 @@ back to the same position. Every cycle passes the beginning of a turn, and banke
 
 Source: Neller and Presser, *Optimal Play of the Dice Game Pig* (UMAP Journal 25, 2004).
 
-    exactdice solve --game examples/pig.py:Pig
-    exactdice score hold:20 --game examples/pig.py:Pig
-    exactdice train --game examples/pig.py:Pig --env target 30
+    exactdice solve examples/pig.py:Pig
+    exactdice score hold:20 examples/pig.py:Pig
+    exactdice train examples/pig.py:Pig --env target 30
 """
 
 from collections.abc import Sequence

@@ -4,9 +4,9 @@ Two players, one after the other, roll a die as often as they like and add up th
 above the limit is bust and has lost. The second player knows the first player's total. The higher
 total wins; equal totals share the win. With the limit 21 this is blackjack with a die.
 
-    exactdice solve --game examples/twenty_one.py:TwentyOne
-    exactdice score hold:17 --game examples/twenty_one.py:TwentyOne
-    exactdice train --game examples/twenty_one.py:TwentyOne --env limit 12
+    exactdice solve examples/twenty_one.py:TwentyOne
+    exactdice score hold:17 examples/twenty_one.py:TwentyOne
+    exactdice train examples/twenty_one.py:TwentyOne --env limit 12
 """
 
 from collections.abc import Sequence

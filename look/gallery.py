@@ -46,7 +46,7 @@ def write_gallery(folder: Path, words: Sequence[str], only: str | None = None) -
         path = folder / f"{name}.png"
         draw(shown, path, dpi=90)
         written.append(path)
-        command = ["exactdice plot", *chart, *(["--game", game] if game else [])]
+        command = ["exactdice plot", *chart, *([game] if game else [])]
         lines += [
             "",
             f"## {shown.title}",

@@ -61,10 +61,9 @@ def _steps(agent: PolicyOptions, score: Score) -> Iterator[tuple[str, Callable[[
     game = score.task.game
     yield "the score", partial(_numbers, score)
     yield "mistakes", partial(_mistakes, score)
-    if has_few_states(game):
-        for name, own in AGENT_CHARTS.items():
-            if own.game is not None and own.suits(game):
-                yield name, partial(_drawn, name, partial(own.draw, score))
+    for name, own in AGENT_CHARTS.items():
+        if own.game is not None and own.suits(game):
+            yield name, partial(_drawn, name, partial(own.draw, score))
     yield "the best response", partial(_best_response, score)
     if agent.is_run:
         yield "the run", partial(_of_run, agent)
@@ -85,7 +84,7 @@ def _origin(agent: PolicyOptions) -> Iterator[str]:
 def _command(agent: PolicyOptions) -> str:
     """Return the command that writes the page."""
     words = ["exactdice", "report", _without_folders(agent.policy)]
-    words += ["--game", _without_folders(agent.game)] if agent.game else []
+    words += [_without_folders(agent.game)] if agent.game else []
     words += ["--env", *(str(word) for pair in agent.env.items() for word in pair)] * bool(
         agent.env
     )

@@ -12,7 +12,7 @@ from ..agents.algorithms import ALGORITHMS
 from ..agents.board.leaderboard import Cell, Curve, Summary, agent_name, read_cells, summarise
 from ..agents.learners.adapter import ModelPolicy
 from ..agents.runs.config import RunError
-from ..agents.runs.folders import load_model, read_config, read_log
+from ..agents.runs.folders import MARGIN, load_model, read_config, read_log
 from ..baselines import Score, evaluate, score, solve
 from ..baselines.scoring.summary import quoted
 from ..core import FloatArray, IntArray
@@ -24,7 +24,7 @@ POINTS = 4000  # largest number of states in a plot
 
 
 def learning(folders: Sequence[Path]) -> Plot:
-    """Draw the exact gap to the optimum of runs over their steps.
+    """Draw the gap to the optimum of runs over their moves; sample scores have a 95 % interval.
 
     Raises:
         RunError: if a folder has no scores.
@@ -33,29 +33,41 @@ def learning(folders: Sequence[Path]) -> Plot:
     agents = [agent_name(config) for config in configs]
     names = _names(set(agents))
     alone = len(set(agents)) == len(agents)  # otherwise, the runs of an agent have several colours
-    series = []
-    for place, (folder, config) in enumerate(zip(folders, configs, strict=True)):
-        log = read_log(folder)
-        series.append(
-            Series(
-                colour=names.index(agents[place]) if alone else place,
-                name=f"{config.game_name}: {agent_name(config)}",
-                x=log["timesteps"] / 1e6,
-                y=np.maximum(1 - log["normalized"], FLOOR),
-            )
+    logs = [read_log(folder) for folder in folders]
+    series = [
+        Series(
+            colour=names.index(agents[place]) if alone else place,
+            name=f"{config.game_name}: {agents[place]}",
+            x=log["timesteps"] / 1e6,
+            **_gaps(log),
         )
+        for place, (log, config) in enumerate(zip(logs, configs, strict=True))
+    ]
+    exact = not any(MARGIN in log for log in logs)
     panel = Lines(
-        title="Exact distance to the optimum",
+        title="Exact distance to the optimum" if exact else "Distance to the optimum",
         x_label="agent's moves, million",
         y_label="1 - normalised score (random play: 1)",
         series=series,
         log_y=True,
     )
+    sampled = " Bands are 95 % intervals of scores from sample games; points without one are exact."
     return Plot.of(
         panel,
-        "Exact gap to the optimum during training, over the agent's moves; gaps below "
-        f"{FLOOR:g} are drawn at {FLOOR:g}.",
+        f"{'Exact gap' if exact else 'Gap'} to the optimum during training, over the agent's "
+        f"moves; gaps below {FLOOR:g} are drawn at {FLOOR:g}.{'' if exact else sampled}",
     )
+
+
+def _gaps(log: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    """Give the gaps to the optimum of a log, as the arguments of a line."""
+    gaps = 1 - log["normalized"]
+    if MARGIN not in log:
+        return {"y": np.maximum(gaps, FLOOR)}
+    span = np.divide(log["regret"], gaps, out=np.ones_like(gaps), where=gaps > 0)
+    wide = log[MARGIN] / span
+    ends = {"y": gaps, "low": gaps - wide, "high": gaps + wide}
+    return {name: np.maximum(end, FLOOR) for name, end in ends.items()}
 
 
 def leaderboard(folder: Path) -> Plot:

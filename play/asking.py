@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from textwrap import wrap
 from threading import Timer
 from time import perf_counter
 
@@ -33,6 +34,27 @@ def asking(console: Console) -> Ask:
         return line
 
     return read
+
+
+class Voice:
+    """Prints sentences and drawings.
+
+    Args:
+        console: prints them.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def say(self, words: str, style: str | None = None) -> None:
+        """Print a sentence, wrapped with an indent."""
+        width = self._console.width
+        for line in wrap(words, width, subsequent_indent="    ") if words.strip() else [words]:
+            self.draw(line, style)
+
+    def draw(self, line: str, style: str | None = None) -> None:
+        """Print a line without wrapping: part of a board, or a command to copy."""
+        self._console.print(line, style=style, markup=False, emoji=False, soft_wrap=True)
 
 
 @contextmanager

@@ -10,9 +10,10 @@ from decimal import Decimal
 
 from ..core import Game
 from ..core.presentation import present
-from ..core.words import either, plural
+from ..core.words import YOU, either, plural, sentence
+from .advice import Advice
 from .grades import BEST, GOOD, THRESHOLDS, TIE, grade, is_decision
-from .session import Advice, Session
+from .session import Session
 
 EXACT = Decimal("0.0001")  # the digits of details
 SOME = 3  # moves in a hint, of which one is best
@@ -59,7 +60,7 @@ class Unit:
         return self.shown(printed) if printed else f"less than {self.digits} {self.sign}"
 
     def thresholds(self, spread: float) -> str:
-        """Write the sentence on the grades of moves, in the unit (``Session.spread``)."""
+        """Write the sentence on the grades of moves, in the unit (``spread_of``)."""
         named = [
             f"{name} from {self.shown(self.rounded(least * spread))}"
             for name, least in THRESHOLDS.items()
@@ -150,25 +151,33 @@ def ranked(advice: Sequence[Advice], unit: Unit) -> list[tuple[Advice, str, str]
     return lines
 
 
-def balance(session: Session) -> dict[str, Decimal]:
-    """Split a payoff into parts that add up as they are printed.
+def balance(session: Session, seat: int) -> dict[str, Decimal]:
+    """Split a person's payoff into parts that add up as they are printed.
+
+    Args:
+        session: the game.
+        seat: the person's.
 
     Returns:
         The payoff "expected" at the start; the losses "given away" by moves, as the coach has
         printed them, a sum of at most 0; the "luck", which is the rest; and the "payoff".
     """
-    account, moves = session.account, enumerate(reversed(session.actions), start=1)
-    unit = unit_of(session.task.game)
-    each = (given_away(session.advice(before), action, unit) for before, action in moves)
+    account, moves = session.account_of(seat), enumerate(session.actions)
+    unit, made = unit_of(session.task.game), len(session.actions)
+    each = (
+        given_away(session.advice(made - number), action, unit)
+        for number, action in moves
+        if session.moment(number).seat == seat
+    )
     lost = sum(each, unit.rounded(0))
     expected, payoff = unit.rounded(account.expected), unit.rounded(account.payoff)
     luck = payoff - expected + lost
     return {"expected": expected, "given away": -lost + 0, "luck": luck, "payoff": payoff}
 
 
-def balance_in_words(session: Session, unit: Unit) -> str:
+def balance_in_words(session: Session, seat: int, unit: Unit) -> str:
     """Write ``balance`` as an equation."""
-    parts = balance(session)
+    parts = balance(session, seat)
     sign, kind = ("-", "bad luck") if parts["luck"] < 0 else ("+", "luck")
     expected, lost, luck, payoff = (unit.shown(abs(part)) for part in parts.values())
     if parts["expected"] < 0:
@@ -176,3 +185,11 @@ def balance_in_words(session: Session, unit: Unit) -> str:
     if parts["payoff"] < 0:
         payoff = f"-{payoff}"
     return f"{expected} expected at the start - {lost} given away {sign} {luck} {kind} = {payoff}"
+
+
+def result(session: Session, unit: Unit) -> str:
+    """Say how the game has ended; nothing while it goes on."""
+    if session.payoff is None:
+        return ""
+    own = session.names[session.task.seat] == YOU
+    return unit.ending(session.payoff) if own else sentence(session.ended)

@@ -18,7 +18,7 @@ a good player hesitates.
 
 from collections.abc import Sequence
 
-from .session import Advice
+from .advice import Advice
 
 BEST, GOOD = "best", "good"
 #: The smallest loss of each grade, as a share.

@@ -34,6 +34,7 @@ LEVELS = (
     Player("strength:0.75", "Strong", "Three quarters of the way from random to perfect play."),
     Player("optimal", "Perfect", "Makes the best move always, computed exactly."),
 )
+PERSON = Player("person", "Another person", "You play by turns at this screen.")
 RANDOM = Player("random", "Random", "Draws every move by chance.")
 BY_WORD = {level.title.casefold(): level.name for level in (*LEVELS, RANDOM)}
 

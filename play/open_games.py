@@ -1,44 +1,61 @@
 """The games that are open in browsers, and requests for new games."""
 
 import re
-import secrets
-from collections import OrderedDict
 from dataclasses import replace
 from threading import Lock
 from typing import Any
 
 from ..baselines import is_policy_name
 from ..core import GAMES, InputError, at_least
+from ..core.words import YOU
 from ..envs import find_game
+from .levels import PERSON
+from .opened import Opened
 from .record import GameRecord, new_seed
 from .session import Session
+from .statistics import keep, kept_game, path_of_games
 from .views import JSON, against_of
-
-KEPT = 50  # largest number of open games
-
-
-class NotKeptError(InputError):
-    """A request for a game that the server does not keep."""
+from .watching import Agent, agent_of
 
 
 class OpenGame:
-    """A game in a browser; its lock lets one request in at a time."""
+    """A game in a browser; its lock lets one request in at a time.
 
-    def __init__(self, record: GameRecord) -> None:
-        self.record, self.lock = record, Lock()
-        self.session: Session = record.session()
+    Args:
+        record: options, seed and first moves.
+        watch: the policy that makes the moves; None if persons make them.
+        counts: whether the game is kept for the statistics when it is over.
+
+    Attributes:
+        session: the game.
+        agent: makes the moves, if persons do not.
+    """
+
+    def __init__(self, record: GameRecord, watch: str | None, *, counts: bool) -> None:
+        self.record, self.watch, self.lock = record, watch, Lock()
+        self.agent: Agent | None = None if watch is None else agent_of(watch, record.task)
+        self.session: Session = record.session(self.agent.title if self.agent else YOU)
+        self._counts = counts and watch is None and not record.together
+
+    def keep(self) -> None:
+        """Keep the game for the statistics, if it is over and counts; once."""
+        if self._counts and self.session.now.over:
+            self._counts = False
+            keep(kept_game(self.session, self.record), path_of_games())
 
 
 class OpenGames:
-    """The open games by random name; if there are too many, the least recently used is closed.
+    """The open games.
 
     Args:
         first: the game that the command line names.
+        watch: the policy that the command line names to make the moves.
     """
 
-    def __init__(self, first: GameRecord) -> None:
-        self._first, self._lock = first, Lock()
-        self._kept: OrderedDict[str, OpenGame] = OrderedDict()
+    def __init__(self, first: GameRecord, watch: str | None = None) -> None:
+        self._first, self._watch = first, watch
+        self._opened: Opened[OpenGame] = Opened("game")
+        self.find = self._opened.find
 
     def begin(self, wish: JSON) -> tuple[str, OpenGame]:
         """Start a game: with the given options, those of an open game, or the command line's.
@@ -46,32 +63,27 @@ class OpenGames:
         Raises:
             ValueError: if an option is unknown or out of range.
         """
-        game = OpenGame(self._again(wish) if "again" in wish else self._record(wish))
-        name = secrets.token_urlsafe(16)
-        with self._lock:
-            self._kept[name] = game
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
-        return name, game
+        wish = dict(wish)
+        if "again" in wish:
+            game = self._again(wish)
+        elif not wish:
+            game = OpenGame(self._first, self._watch, counts=True)
+        else:
+            watch = self._watched(wish)
+            game = OpenGame(self._record(wish), watch, counts="moves" not in wish)
+        return self._opened.add(game), game
 
-    def find(self, name: str) -> OpenGame:
-        """Return the game of a name.
-
-        Raises:
-            NotKeptError: if there is no such game, or it has been closed.
-        """
-        with self._lock:
-            if name not in self._kept:
-                raise NotKeptError(
-                    f"This game is not kept here: only the last {KEPT} are. Begin a new one."
-                )
-            self._kept.move_to_end(name)
-            return self._kept[name]
+    def _watched(self, wish: JSON) -> str | None:
+        """Take the policy that makes the moves out of a wish; empty for a person."""
+        watch = wish.pop("watch", "")
+        _check({"watch": watch}, watch=str)
+        game: Any = GAMES.get(str(wish.get("game")))
+        if watch and watch != self._watch and not (game and is_policy_name(game, watch)):
+            raise InputError(f"watch must be the name of a policy, got {watch[:50]!r}")
+        return watch or None
 
     def _record(self, wish: JSON) -> GameRecord:
         """Read the options of a new game; only the command line may name files of policies."""
-        if not wish:
-            return self._first
         _check(wish, game=str, against=str, seat=int, seed=int, env=dict, moves=list)
         name, env = wish.get("game", ""), wish.get("env", {})
         if name == self._first.game:  # a file says where the class of a game of one's own is
@@ -82,29 +94,32 @@ class OpenGames:
         own = find_game(self._first.game) is game
         against = wish.get("against", game.default_opponent)
         is_given = own and against == against_of(self._first)
-        if not (is_given or is_policy_name(game, against)):
+        together = against == PERSON.name
+        if not (is_given or together or is_policy_name(game, against)):
             raise InputError(f"against must be the name of a policy, got {against[:50]!r}")
         if {"seat", game.opponent_keyword} & set(env):
             raise InputError(f"env must be without seat and {game.opponent_keyword}")
-        if not all(isinstance(value, int | str | None) for value in env.values()):
-            raise InputError("env must have numbers, words, true, false or null")
-        seat = wish.get("seat", 0)
+        seat = 0 if together else wish.get("seat", 0)
         return GameRecord(
             self._first.game if own else name,
-            {key: _number(value) for key, value in env.items()} | ({"seat": seat} if seat else {}),
+            options(env) | ({"seat": seat} if seat else {}),
             None if against == game.default_opponent else against,
             wish["seed"] if "seed" in wish else new_seed(),
             actions=_moves(wish),
         )
 
-    def _again(self, wish: JSON) -> GameRecord:
-        """Return the record of an open game, with its first moves or none, perhaps another seed."""
+    def _again(self, wish: JSON) -> OpenGame:
+        """Return a game like an open one, with its first moves or none, perhaps another seed.
+
+        The same dice again, or another try from a position, do not count for the statistics.
+        """
         _check(wish, again=str, seed=int, made=int)
         game = self.find(wish["again"])
         with game.lock:
             like = game.record.after(game.session)
         made = at_least("made", wish.get("made", 0), 0)
-        return replace(like, seed=wish.get("seed", like.seed), actions=like.actions[:made])
+        record = replace(like, seed=wish.get("seed", like.seed), actions=like.actions[:made])
+        return OpenGame(record, game.watch, counts=not made and record.seed != like.seed)
 
 
 def _check(wish: JSON, **known: type) -> None:
@@ -124,6 +139,17 @@ def _moves(wish: JSON) -> tuple[int, ...]:
     if not all(type(action) is int for action in moves):
         raise InputError("moves must be whole numbers")
     return tuple(moves)
+
+
+def options(env: JSON) -> JSON:
+    """Read the keywords of a game, with typed numbers as numbers.
+
+    Raises:
+        InputError: if a value is of another type.
+    """
+    if not all(isinstance(value, int | str | None) for value in env.values()):
+        raise InputError("env must have numbers, words, true, false or null")
+    return {key: _number(value) for key, value in env.items()}
 
 
 def _number(value: Any) -> Any:

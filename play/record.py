@@ -16,10 +16,10 @@ from ..agents.runs.config import task_from_options
 from ..baselines import Task, is_policy_name
 from ..baselines.scoring.certificate_file import printable
 from ..core import InputError, at_least
-from ..core.words import typed
+from ..core.words import YOU, typed
 from ..envs import find_game, full_place
 from ..games import DEFAULT_GAME
-from .levels import policy_of
+from .levels import PERSON, policy_of
 from .session import Session, replay
 
 KIND = "exactdice play"  # marks the files of saved games
@@ -33,8 +33,8 @@ class GameRecord:
     Attributes:
         game: name or place of the game.
         env: keyword arguments of its environment, as parsed from the command line.
-        against: policy or level of the other players, several with commas; None for the game's
-            default.
+        against: policy or level of the other players, several with commas; "person" if they are
+            persons at the same screen; None for the game's default.
         seed: seed of all random draws.
         coach: whether the coach comments on moves.
         actions: moves made so far.
@@ -60,6 +60,16 @@ class GameRecord:
         if at_least("seed", self.seed, 0) > LARGEST_SEED:
             raise InputError(f"seed must be from 0 to {LARGEST_SEED}, got {self.seed}")
 
+    @property
+    def together(self) -> bool:
+        """Whether all players are persons."""
+        return self.against == PERSON.name
+
+    @property
+    def against_nobody(self) -> "GameRecord":
+        """The same game against its default opponents."""
+        return replace(self, against=None)
+
     @cached_property
     def task(self) -> Task:
         """The decision process of the person.
@@ -68,21 +78,24 @@ class GameRecord:
             ValueError: if a keyword or a policy is not one of the game's.
         """
         keyword = find_game(self.game).opponent_keyword
-        if self.against is None:
+        if self.against is None or self.together:
             return task_from_options(self.game, dict(self.env))
         if keyword in self.env:
             raise InputError(f"against must be left out, as env gives {keyword}")
         return task_from_options(self.game, {**self.env, keyword: self.against})
 
-    def session(self) -> Session:
+    def session(self, called: str = YOU) -> Session:
         """Start a session and play the recorded moves.
+
+        Args:
+            called: as of ``Session``.
 
         Raises:
             ValueError: if a move is not legal, or an option is not one of the game's.
         """
         task = self.task
         try:
-            return replay(task, self.seed, self.actions)
+            return replay(task, self.seed, self.actions, together=self.together, called=called)
         except InputError as error:
             raise InputError(f"a saved game must have legal moves: {error}") from None
 
@@ -112,6 +125,16 @@ class GameRecord:
         known = {"game": find_game(self.game).name, "against": against, **env}
         known |= {"seed": self.seed, "moves": moves or None}
         return urlencode({name: value for name, value in known.items() if value is not None})
+
+    @property
+    def practise(self) -> str:
+        """The puzzles of the person's own games, as the part of an address behind the #."""
+        env = {name: value for name, value in self.env.items() if name in self._sizes}
+        return urlencode({"game": find_game(self.game).name, "of": "own", "level": "any", **env})
+
+    @property
+    def _sizes(self) -> Mapping[str, Any]:
+        return inspect.signature(find_game(self.game)).parameters
 
     def after(self, session: Session) -> "GameRecord":
         """Return a record of the moves of a session, with the options of this record."""

@@ -11,7 +11,7 @@ from itertools import count, islice, product
 
 from ..baselines.scoring.certificate_file import printable
 from ..core import Die, InputError, Row, Tile
-from .session import Choice
+from .advice import Choice
 
 LETTERS = "abcdefgijklmnoprstvwxyz"  # h, q and u are commands
 LONGEST = 200  # further characters of a reply are ignored

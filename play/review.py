@@ -17,6 +17,7 @@ class Step:
 
     Attributes:
         number: how many moves were made before it.
+        seat: the person's.
         words: the move in words.
         verdict: the coach's verdict; empty for a forced move.
         grade: its grade; empty if no move gave anything away.
@@ -26,6 +27,7 @@ class Step:
     """
 
     number: int
+    seat: int
     words: str
     verdict: str
     grade: str
@@ -35,7 +37,7 @@ class Step:
 
 
 def steps(session: Session) -> list[Step]:
-    """Describe each move of the person so far."""
+    """Describe each move of the persons so far."""
     unit, made = unit_of(session.task.game), len(session.actions)
     return [_step(session, number, unit, session.actions[number]) for number in range(made)]
 
@@ -45,6 +47,7 @@ def _step(session: Session, number: int, unit: Unit, action: int) -> Step:
     made = made_of(advice, action)
     return Step(
         number,
+        session.moment(number).seat,
         made.choice.words,
         verdict(advice, action, unit),
         grade(made) if is_decision(advice) else "",
@@ -64,11 +67,18 @@ def accuracy(made: list[Step]) -> Decimal | None:
     at least 0. It is the normalised score of the moves at the decisions of this game. It is rounded
     down, so that 100 % means that nothing was given away; None if there was no decision.
     """
-    average = sum(one.average for one in made)
-    if average < TIE:
-        return None
     lost = sum(one.cost for one in made if one.cost >= TIE)
-    return Decimal(100 * max(0.0, 1 - lost / average)).quantize(Decimal(1), ROUND_FLOOR)
+    return in_percent(share_kept(lost, sum(one.average for one in made)))
+
+
+def share_kept(lost: float, average: float) -> float | None:
+    """Return the accuracy of moves that lost so much where random moves lose ``average``."""
+    return None if average < TIE else max(0.0, 1 - lost / average)
+
+
+def in_percent(share: float | None) -> Decimal | None:
+    """Write an accuracy in whole percent, rounded down."""
+    return None if share is None else Decimal(100 * share).quantize(Decimal(1), ROUND_FLOOR)
 
 
 def costliest(made: list[Step]) -> list[Step]:

@@ -10,59 +10,24 @@ actions of the game, the payoff is
 where V* of a position includes what was paid before it, and after the end is the payoff. The first
 bracket of the sum is at most zero: the loss by a move. The other brackets have mean zero: luck with
 the dice and with the other players' moves.
+
+Where all players are persons, a player's values are those against perfect players, and what another
+person gives away is luck as well.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from operator import sub
 from typing import Any
 
-import numpy as np
-
-from ..baselines import Task, score, solve
-from ..core import InputError, IntArray, at_least
-from ..core.presentation import present
+from ..baselines import Task, solve
+from ..core import FloatArray, InputError, IntArray, at_least
 from ..core.sizes import show
-from ..core.words import YOU, to_you
-from ..envs.api.encoding import Encoding
+from ..core.words import YOU, listed
 from ..envs.drawing.scene import Event, Scene, ending, event_of, film, names_of
-from ..envs.engine.lanes import Played
-from ..envs.engine.rule_lanes import RuleLanes
-
-ONLY = np.array([0])  # indices of lanes; a session has one lane
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A legal move.
-
-    Attributes:
-        action: its number.
-        words: the move in words.
-        parts: numbers of the pieces on the table that the move takes.
-    """
-
-    action: int
-    words: str
-    parts: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Advice:
-    """The value of a legal move.
-
-    Attributes:
-        choice: the move.
-        value: expected payoff if play is optimal afterwards.
-        cost: the value of the best move minus this value; 0 if the move is optimal.
-        share: the cost as a share of a win, or of the spread of the payoffs (``Session.spread``).
-    """
-
-    choice: Choice
-    value: float
-    cost: float
-    share: float
+from .advice import Advice, Choice, advice_at, choices_at, seen_at, spread_of, values_at
+from .table import AgainstPolicies, Moment, PersonsAlone, Table
 
 
 @dataclass(frozen=True)
@@ -83,79 +48,78 @@ class Account:
     payoff: float
 
 
-@dataclass(frozen=True)
-class _Moment:
-    """A moment of the game: the person is to move, or the game is over."""
-
-    state: int
-    played: tuple[Played, ...]  # from the person's last move on
-    chance: Mapping[str, Any]  # state of the random number generator
-    paid: float  # what the person was paid so far
-    over: bool
-
-    @property
-    def payoff(self) -> float | None:
-        """The payoff of the game, None while it goes on."""
-        return self.paid if self.over else None
-
-
 class Session:
-    """A game of one person against the other players' policies.
+    """A game of one person against the other players' policies, or of persons alone.
 
     After ``undo``, the same move gets the same dice.
 
     Args:
         task: the person's decision process.
         seed: of all random draws; the same moves with the same seed give the same game.
+        together: whether all players are persons, who move in turn.
+        called: what the person is called; an agent that is watched has a name.
+
+    Attributes:
+        persons: the seats of persons.
+        names: names of the players, by seat.
+        actions: the persons' moves so far.
 
     Raises:
-        ValueError: if the seed is negative.
+        ValueError: if the seed is negative, or a game for one player is to be played together.
     """
 
-    def __init__(self, task: Task, seed: int) -> None:
+    def __init__(self, task: Task, seed: int, *, together: bool = False, called: str = YOU) -> None:
         if seed < 0:
             raise InputError(f"seed must be at least 0, got {seed}")
-        self.task, self.seed = task, seed
-        self.names = names_of(task, YOU)
+        players = task.game.num_players
+        if together and players == 1:
+            raise InputError("a game of several persons must have several players, got 1")
+        self.task, self.seed, self.together = task, seed, together
+        self.persons = range(players) if together else [task.seat]
+        self.names = names_of(task, called)
+        if together:
+            self.names = [f"player {seat + 1}" for seat in self.persons]
+        self._called = called
         self.actions: list[int] = []
-        self._lanes = RuleLanes(task, 1, Encoding(task.game.observation_sizes, "integer"))
-        self._rng = np.random.default_rng(seed)
-        self._lanes.start(ONLY, self._rng)
-        self._moments = [self._moment(0.0, over=False)]
-        self._known: dict[int, Any] = {}  # action values by state
+        self._table: Table = (
+            PersonsAlone(task.game, seed) if together else AgainstPolicies(task, seed)
+        )
+        self._moments = [self._table.start()]
+        self._known: dict[tuple[int, int], FloatArray] = {}  # action values by seat and state
 
-    def _moment(self, paid: float, over: bool) -> _Moment:
-        state = int(self._lanes.states()[0])
-        return _Moment(state, tuple(self._lanes.played), self._rng.bit_generator.state, paid, over)
+    def again(self, seed: int, actions: Iterable[int] = ()) -> "Session":
+        """Start another session of the same players, in which these moves have been made."""
+        return replay(self.task, seed, actions, together=self.together, called=self._called)
+
+    @property
+    def now(self) -> Moment:
+        """The moment that the game has reached."""
+        return self._moments[-1]
+
+    @property
+    def seat(self) -> int:
+        """The seat of the person to move; after the end, of the person who moved last."""
+        return self.now.seat
 
     @property
     def payoff(self) -> float | None:
         """The person's payoff, None while the game goes on."""
-        return self._moments[-1].payoff
+        return self.now.paid[self.task.seat] if self.now.over else None
 
     @property
     def observation(self) -> IntArray:
-        """The person's observation, shape (component,)."""
-        state = np.array([self._moments[-1].state])
-        seen: IntArray = self.task.game.observe(state, self.task.seat)[0]
-        return seen
+        """The observation of the person to move, shape (component,)."""
+        return seen_at(self.task.game, self.seat, self.now.state)
 
     @property
     def choices(self) -> list[Choice]:
         """The legal moves; none at the end."""
-        return self._choices(self._moments[-1].state) if self.payoff is None else []
-
-    def _choices(self, state: int) -> list[Choice]:
-        game, where = self.task.game, np.array([state])
-        seen, legal = game.observe(where, self.task.seat)[0], np.flatnonzero(game.mask(where)[0])
-        shown = present(game)
-        return [
-            Choice(action, to_you(shown.describe_move(seen, action)), shown.parts(seen, action))
-            for action in legal.tolist()
-        ]
+        if self.now.over:
+            return []
+        return choices_at(self.task.game, self.seat, self.now.state)
 
     def move(self, action: int) -> None:
-        """Make a move, and have the other players move until it is the person's turn again.
+        """Make a move, and have policies move until it is a person's turn again.
 
         Raises:
             ValueError: if the move is not legal, or the game is over.
@@ -166,10 +130,8 @@ class Session:
             each = ", ".join(map(str, legal))
             allowed = f"one of {each}" if legal else "left, as the game is over"
             raise InputError(f"action must be {allowed}, got {show(action)}")
-        ends = self._lanes.move(ONLY, np.array([action]), self._rng)
+        self._moments.append(self._table.move(self.now, action))
         self.actions.append(action)
-        paid = self._moments[-1].paid + float(ends.payoffs[0])
-        self._moments.append(self._moment(paid, bool(ends.over[0])))
 
     def undo(self) -> None:
         """Take the last move back.
@@ -181,8 +143,7 @@ class Session:
             raise InputError("undo must follow a move, got none")
         self.actions.pop()
         self._moments.pop()
-        self._lanes.go_to(np.array([self._moments[-1].state]))
-        self._rng.bit_generator.state = self._moments[-1].chance
+        self._table.back_to(self.now)
 
     @property
     def scene(self) -> Scene:
@@ -192,9 +153,22 @@ class Session:
     @property
     def film(self) -> list[Scene]:
         """The table at each move from the person's last one on, then the table now."""
-        now, task = self._moments[-1], self.task
-        ended = "" if now.payoff is None else ending(task, now.payoff, self.names)
-        return film(task.game, now.played, task.seat, now.state, self.names, ended)
+        now = self.now
+        return film(self.task.game, now.played, now.seat, now.state, self.names, self.ended)
+
+    @property
+    def ended(self) -> str:
+        """The result in words, "you win" or "player 2 wins"; empty while the game goes on."""
+        if self.payoff is None:
+            return ""
+        if not self.together:
+            return ending(self.task, self.payoff, self.names)
+        paid = {self.names[seat]: payoff for seat, payoff in self.now.paid.items()}
+        if self.task.game.payoff_range != (0.0, 1.0):
+            return listed(f"{name} gets {payoff:g}" for name, payoff in paid.items())
+        best = [name for name, payoff in paid.items() if payoff > 0]
+        several = "win" if max(paid.values()) == 1 else "share the win"
+        return f"{listed(best)} {'wins' if len(best) == 1 else several}"
 
     @property
     def reason(self) -> str:
@@ -210,66 +184,87 @@ class Session:
 
     # ------------------------------------------------------------------- coach
 
+    def moment(self, number: int) -> Moment:
+        """Return the moment after a number of moves."""
+        return self._moments[number]
+
     def advice(self, before: int = 0) -> list[Advice]:
         """Return the value of every legal move, in the order of ``choices``.
 
         Args:
             before: how many moves ago; 1 is the choice that led here.
         """
-        values = self._values(len(self._moments) - 1 - before)
-        choices = self._choices(self._moments[-1 - before].state)
-        worth = [float(values[choice.action]) for choice in choices]
-        return [
-            Advice(choice, value, max(worth) - value, (max(worth) - value) / self.spread)
-            for choice, value in zip(choices, worth, strict=True)
-        ]
+        number = len(self.actions) - before
+        moment = self._moments[number]
+        return advice_at(self._tasks[moment.seat], moment.state, self._values(number))
 
-    @cached_property
+    @property
     def spread(self) -> float:
-        """What a loss is measured by: 1 in games for a win, else twice the standard deviation."""
-        if self.task.game.payoff_range == (0.0, 1.0):
-            return 1.0
-        known = present(self.task.game).deviation
-        return 2 * (known or score("optimal", self.task).deviation) or 1.0
+        """What a loss is measured by (see ``spread_of``)."""
+        return spread_of(self.task)
 
     @property
     def course(self) -> list[float]:
+        """The course of the first person (see ``course_of``)."""
+        return self.course_of(self.task.seat)
+
+    def course_of(self, seat: int) -> list[float]:
         """The expected payoff of optimal play from each moment on, with what was paid before.
 
-        First before the first roll, then before and after each move, at last now: ``1 + 2 moves +
-        1`` numbers. Moves change it by their losses, and all else changes it by luck.
+        First before the first roll, then before and after each move of the person, at last now:
+        ``1 + 2 moves + 1`` numbers. Moves change it by their losses, and all else changes it by
+        luck. While another person is to move, the last number is that after the person's last move.
         """
-        line = [float(solve(self.task).value)]
+        line = [float(solve(self._tasks[seat]).value)]
         for number, action in enumerate(self.actions):
-            values, paid = self._values(number), self._moments[number].paid
-            line += [paid + float(values.max()), paid + float(values[action])]
-        now = self._moments[-1]
-        left = 0.0 if now.over else float(self._values(len(self.actions)).max())
-        return [*line, now.paid + left]
+            if self.moment(number).seat == seat:
+                values, paid = self._values(number), self._moments[number].paid[seat]
+                line += [paid + float(values.max()), paid + float(values[action])]
+        if self.now.over:
+            return [*line, self.now.paid[seat]]
+        if self.seat != seat:
+            return [*line, line[-1]]
+        return [*line, self.now.paid[seat] + float(self._values(len(self.actions)).max())]
 
     @property
     def account(self) -> Account:
-        """The parts of the payoff so far."""
-        expected, *moves, payoff = self.course
+        """The parts of the first person's payoff so far."""
+        return self.account_of(self.task.seat)
+
+    def account_of(self, seat: int) -> Account:
+        """The parts of a person's payoff so far."""
+        expected, *moves, payoff = self.course_of(seat)
         given_away = sum(map(sub, moves[::2], moves[1::2]), 0.0)
         return Account(expected, given_away, payoff - expected + given_away, payoff)
 
-    def _values(self, number: int) -> Any:
+    @cached_property
+    def _tasks(self) -> dict[int, Task]:
+        """The decision process of each person, by seat."""
+        if not self.together:
+            return {self.task.seat: self.task}
+        return {seat: Task(self.task.game, seat) for seat in self.persons}
+
+    def _values(self, number: int) -> FloatArray:
         """Return action values, shape (action,), before a move; -inf if illegal."""
-        state = self._moments[number].state
-        if state not in self._known:
-            seen = self.task.game.observe(np.array([state]), self.task.seat)[0]
-            self._known[state] = solve(self.task).action_values(seen)
-        return self._known[state]
+        seat, state = self._moments[number].seat, self._moments[number].state
+        if (seat, state) not in self._known:
+            self._known[seat, state] = values_at(self._tasks[seat], state)
+        return self._known[seat, state]
 
 
-def replay(task: Task, seed: int, actions: Sequence[int]) -> Session:
+def replay(task: Task, seed: int, actions: Iterable[int], **options: Any) -> Session:
     """Return a session in which these moves have been made.
+
+    Args:
+        task: as of ``Session``.
+        seed: as of ``Session``.
+        actions: the moves.
+        **options: as of ``Session``.
 
     Raises:
         ValueError: if a move is not legal.
     """
-    session = Session(task, seed)
+    session = Session(task, seed, **options)
     for action in actions:
         session.move(action)
     return session

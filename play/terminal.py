@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from textwrap import wrap
 
 from rich.console import Console
 
@@ -10,16 +9,17 @@ from ..baselines.scoring.certificate_file import printable
 from ..core import InputError
 from ..core.presentation import present
 from ..core.words import listed, typed
-from .asking import Ask, asking, patience
-from .coach import balance_in_words, ranked, unit_of, verdict
+from .advice import Advice
+from .asking import Ask, Voice, asking, patience
+from .coach import balance_in_words, result, unit_of, verdict
 from .levels import rivals
 from .record import LARGEST_SEED, GameRecord, free_path
-from .replies import labels, possible, understand, written
+from .replies import possible, understand, written
 from .rules import rules
-from .session import Advice, Session
-from .text import ASCII, UNICODE, board, listing, told
+from .session import Session
+from .statistics import keep, kept_game, path_of_games
+from .text import ASCII, UNICODE, board, listing, ranking, told
 
-BEST = 5  # moves in a hint
 COMMANDS = {
     word: name
     for name, words in {
@@ -90,11 +90,13 @@ class Terminal:
         is_new: bool = False,
     ) -> None:
         self._console, self._ask, self._is_new = console, ask, is_new
+        voice = Voice(console)
+        self._say, self._draw = voice.say, voice.draw
         self._record, self._session, self._path = record, session, path
         self._coached = record.coach
         self._unit = unit_of(session.task.game)
         self._signs = ASCII if console.options.ascii_only else UNICODE
-        self._left = False
+        self._left, self._counts = False, not record.together
 
     # -------------------------------------------------------------- the game
 
@@ -129,9 +131,11 @@ class Terminal:
 
     def _turn(self) -> None:
         """Ask until the person makes a move, takes one back, or leaves."""
+        session = self._session
         while True:
-            only = self._session.choices[0] if len(self._session.choices) == 1 else None
-            reply = self._ask(f"your move{' (Enter will do)' if only else ''}: ")
+            only = session.choices[0] if len(session.choices) == 1 else None
+            whose = f"{session.names[session.seat]}, " if session.together else ""
+            reply = self._ask(f"{whose}your move{' (Enter will do)' if only else ''}: ")
             command = COMMANDS.get(reply.strip().casefold())
             if command == "quit":
                 return self._quit()
@@ -162,7 +166,8 @@ class Terminal:
                 return
             if word in ("y", "yes", "s", "same"):
                 seed = (session.seed + (word[0] == "y")) % (LARGEST_SEED + 1)
-                self._session = Session(session.task, seed)
+                self._session = session.again(seed)
+                self._counts = seed != session.seed and not self._record.together
                 self._say("")
                 self._say(f"A new game, seed {seed}.")
                 return
@@ -217,7 +222,9 @@ class Terminal:
     def _greet(self) -> None:
         session, task = self._session, self._session.task
         self._say(f"{present(task.game).title}, seed {session.seed}", style="bold")
-        if task.labels:
+        if session.together:
+            self._say(f"You are {task.game.num_players} persons at this screen, by turns.")
+        elif task.labels:
             place, others = task.seat + 1, printable(listed(one.title for one in rivals(task)))
             self._say(f"You are player {place} of {task.game.num_players}, against {others}.")
         if self._coached:
@@ -251,13 +258,17 @@ class Terminal:
             self._draw(line)
 
     def _end(self) -> None:
-        """Print the result of the game, and the coach's account of it."""
-        payoff = self._session.payoff
-        assert payoff is not None
+        """Print the result of the game and the coach's account of it, and keep the game once."""
         self._say("")
-        self._say(self._unit.ending(payoff), style="bold")
+        self._say(result(self._session, self._unit), style="bold")
         if self._coached:
-            self._say(f"Coach: {balance_in_words(self._session, self._unit)}")
+            for seat in self._session.persons:
+                who = f"Coach, {self._session.names[seat]}" if self._session.together else "Coach"
+                self._say(f"{who}: {balance_in_words(self._session, seat, self._unit)}")
+        if self._counts:
+            self._counts = False
+            with patience(self._console):
+                keep(kept_game(self._session, self._record), path_of_games())
 
     def _advice(self, before: int = 0) -> list[Advice]:
         """Return the values of moves, with a notice while the game is solved."""
@@ -272,12 +283,9 @@ class Terminal:
     def _hint(self) -> None:
         """Print the best moves and their values."""
         advice = self._advice()
-        names = dict(zip(self._session.choices, labels(self._session.choices), strict=True))
         self._say(f"What moves are worth: {self._unit.meaning}")
-        best = ranked(advice, self._unit)[:BEST]
-        width = max(len(one.choice.words) for one, *_ in best)
-        for one, value, cost in best:
-            self._draw(f"  {names[one.choice]:>2}  {one.choice.words:<{width}}  {value}  {cost}")
+        for line in ranking(advice, self._unit):
+            self._draw(line)
 
     def _help(self) -> None:
         choices = self._session.choices
@@ -288,13 +296,3 @@ class Terminal:
         self._say("u takes the last move back: the same move again gets the same dice.")
         self._say("h shows the best moves and what each is worth.")
         self._say("q, or the end of the input, saves the game and leaves.")
-
-    def _say(self, words: str, style: str | None = None) -> None:
-        """Print a sentence, wrapped with an indent."""
-        width = self._console.width
-        for line in wrap(words, width, subsequent_indent="    ") if words.strip() else [words]:
-            self._draw(line, style)
-
-    def _draw(self, line: str, style: str | None = None) -> None:
-        """Print a line without wrapping: part of a board, or a command to copy."""
-        self._console.print(line, style=style, markup=False, emoji=False, soft_wrap=True)

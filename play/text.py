@@ -5,12 +5,14 @@ from dataclasses import dataclass
 
 from ..core import Die, Gauge, Piece, Row, Tile, Tokens
 from ..envs.drawing.scene import Event, Scene
+from .advice import Advice, Choice
+from .coach import Unit, ranked
 from .replies import labels
-from .session import Choice
 
 BAR = 30  # characters of a gauge
 LABEL = 16  # characters of a label at most
 WIDTH = 80
+BEST = 5  # moves in a ranking
 MANY = 40  # up to this number of places for tokens, each is drawn
 LIST = 12  # a short list has at most this number of lines
 
@@ -145,3 +147,14 @@ def told(event: Event, scene: Scene, *, own: bool) -> str:
 def _with_result(words: str, event: Event) -> str:
     """Add the sentence on what a move has decided, if there is one."""
     return f"{words}. {event.decided}" if event.decided else words
+
+
+def ranking(advice: Sequence[Advice], unit: Unit) -> list[str]:
+    """Write the best moves with their labels, values and losses, a line each."""
+    names = dict(zip(advice, labels([one.choice for one in advice]), strict=True))
+    best = ranked(advice, unit)[:BEST]
+    width = max(len(one.choice.words) for one, *_ in best)
+    return [
+        f"  {names[one]:>2}  {one.choice.words:<{width}}  {value}  {cost}"
+        for one, value, cost in best
+    ]

@@ -6,34 +6,44 @@ from decimal import Decimal
 from math import sqrt
 from typing import Any
 
-from ..core import GAMES, Game, SizeError
+from ..baselines import Task
+from ..baselines.scoring.certificate_file import printable
+from ..core import GAMES, FloatArray, Game, SizeError
 from ..core.presentation import present
-from ..core.words import sentence
+from ..core.words import sentence, typed
 from ..envs import find_game
 from ..envs.drawing.painting import to_svg
 from ..envs.drawing.picture import NARROW, WIDE, picture_of
 from ..envs.drawing.scene import Scene
-from .coach import EXACT, Unit, balance, given_away, hints, made_of, unit_of, verdict
+from .advice import Advice, Choice, spread_of
+from .coach import EXACT, Unit, balance, given_away, hints, made_of, result, unit_of, verdict
 from .grades import TIE, grade, is_decision
 from .keywords import fields
-from .levels import players, rivals
+from .levels import PERSON, players, policy_of, rivals
+from .puzzles import erring
 from .record import GameRecord
 from .replies import written
 from .review import ACCURACY, Step, accuracy, costliest, steps
 from .rules import rules
-from .session import Advice, Choice, Session, replay
+from .session import Session
+from .watching import Agent
 
 JSON = dict[str, Any]
 
 
-def setup_view(first: GameRecord) -> JSON:
-    """List the games, and name the one that is selected at first."""
+def setup_view(first: GameRecord, watch: str | None = None) -> JSON:
+    """List the games, and name the one that is selected at first.
+
+    Args:
+        first: this one.
+        watch: the policy that makes the moves in it; None for a person.
+    """
     own = find_game(first.game)
     games = []
     for game in GAMES.values():
         with suppress(SizeError):  # the default sizes are above the limits
             games.append(game_view(game, first))
-    return {"games": games, "first": own.name}
+    return {"games": games, "first": own.name, "watch": watch and policy_of(watch)}
 
 
 def game_view(kind: type[Game], first: GameRecord) -> JSON:
@@ -55,7 +65,8 @@ def game_view(kind: type[Game], first: GameRecord) -> JSON:
         "title": shown.title,
         "players": default.num_players,
         "for_two": dict(shown.made_for_two) if default.num_players == 1 else {},
-        "opponents": [vars(one) for one in players(kind, against)],
+        "opponents": [vars(one) for one in [*players(kind, against), PERSON]],
+        "errs": erring(kind),
         "against": against,
         "seat": seat,
         "keywords": fields(kind, shown, given),
@@ -67,20 +78,30 @@ def against_of(record: GameRecord) -> Any:
     return record.against or record.env.get(find_game(record.game).opponent_keyword)
 
 
-def session_view(session: Session, record: GameRecord) -> JSON:
-    """Describe the board, the legal moves and the moves so far."""
+def session_view(session: Session, record: GameRecord, agent: Agent | None = None) -> JSON:
+    """Describe the board, the legal moves and the moves so far.
+
+    Args:
+        session: the game.
+        record: its options.
+        agent: makes the moves, if persons do not.
+    """
     film, task = session.film, session.task
+    watched = f" --watch {printable(typed([agent.name]))}" if agent else ""
     unit = unit_of(task.game)
     return {
         "title": present(task.game).title,
         "rules": rules(task.game),
         "worth": present(task.game).worth_table(),
         "names": session.names,
-        "seat": task.seat,
-        "against": [vars(one) for one in rivals(task)],
+        "watched": agent.title if agent else "",
+        "seat": session.seat,
+        "persons": list(session.persons),
+        "against": [vars(one) for one in ([PERSON] if session.together else rivals(task))],
         "seed": session.seed,
-        "command": record.after(session).command,
+        "command": record.after(session).command + watched,
         "link": record.after(session).link,
+        "practise": record.practise,
         "made": len(session.actions),
         "film": [drawing(scene) for scene in film],
         "position": film[-1].position,
@@ -97,7 +118,7 @@ def session_view(session: Session, record: GameRecord) -> JSON:
             for event in session.story
         ],
         "news": len(film[-1].events),
-        "ended": "" if session.payoff is None else unit.ending(session.payoff),
+        "ended": result(session, unit),
         "reason": "" if session.payoff is None else session.reason,
     }
 
@@ -113,18 +134,39 @@ def choice_view(choice: Choice) -> JSON:
     return {"action": choice.action, "words": choice.words, "parts": list(choice.parts)}
 
 
-def advice_view(session: Session, before: int) -> JSON:
-    """Return the values of the legal moves, now or ``before`` moves ago."""
+def advice_view(session: Session, before: int, agent: Agent | None = None) -> JSON:
+    """Return the values of the legal moves, now or ``before`` moves ago, and an agent's law."""
     advice, unit = session.advice(before), unit_of(session.task.game)
-    made = session.actions[-before] if before else None
+    number = len(session.actions) - before
+    made = session.actions[number] if before else None
+    told = [] if before else hints(session, advice, unit)
+    law = None if agent is None else agent.law(session.moment(number).state)
+    return {**values_view(advice, made, session.task, law), "hints": told}
+
+
+def values_view(
+    advice: Sequence[Advice], made: int | None, task: Task, law: FloatArray | None = None
+) -> JSON:
+    """Return the values of legal moves.
+
+    Args:
+        advice: the values.
+        made: the move that was made, or None.
+        task: the decision process of the player to move.
+        law: probability of each action, shape (action,), if a policy moves.
+    """
+    unit = unit_of(task.game)
     return {
         "meaning": unit.meaning,
-        "thresholds": unit.thresholds(session.spread),
-        "hints": [] if before else hints(session, advice, unit),
+        "thresholds": unit.thresholds(spread_of(task)),
         "verdict": "" if made is None else verdict(advice, made, unit),
         "grade": "" if made is None else _grade(advice, made),
         "made": made,
-        "moves": [_valued(one, advice, unit) for one in advice],
+        "moves": [
+            _valued(one, advice, unit)
+            | ({} if law is None else {"law": float(law[one.choice.action])})
+            for one in advice
+        ],
     }
 
 
@@ -157,9 +199,10 @@ def verdicts_view(session: Session) -> JSON:
     return {"verdicts": [{"words": one.verdict, "grade": one.grade} for one in steps(session)]}
 
 
-def review_view(session: Session) -> JSON:
-    """Return what the game teaches: the course of the chances, accuracy and costliest moves."""
-    unit, made, course = unit_of(session.task.game), steps(session), session.course
+def review_view(session: Session, seat: int) -> JSON:
+    """Return what the game teaches a person: the course of the chances, and the costliest moves."""
+    unit, course = unit_of(session.task.game), session.course_of(seat)
+    made = [one for one in steps(session) if one.seat == seat]
     low, high = (0.0, 1.0) if unit.ends else (min(course), max(course))
     percent = accuracy(made)
     return {
@@ -170,23 +213,27 @@ def review_view(session: Session) -> JSON:
         "high": unit.shown(unit.rounded(high)),
         "course": [(value - low) / ((high - low) or 1.0) for value in course],
         "steps": [_step_view(one) for one in made],
-        "worst": [one.number for one in costliest(made)],
+        "worst": [made.index(one) for one in costliest(made)],
     }
 
 
 def _step_view(one: Step) -> JSON:
-    return {"words": one.words, "verdict": one.verdict, "grade": one.grade, "lost": one.lost}
+    names = ("number", "words", "verdict", "grade", "lost")
+    return {name: getattr(one, name) for name in names}
 
 
-def past_view(record: GameRecord, session: Session, made: int) -> JSON:
+def past_view(record: GameRecord, session: Session, made: int, agent: Agent | None = None) -> JSON:
     """Describe the game as it was before a move, and the values of the moves there."""
-    past = replay(session.task, session.seed, session.actions[:made])
+    past = session.again(session.seed, session.actions[:made])
     ago = len(session.actions) - made
-    return {**session_view(past, record), "advice": advice_view(session, ago) if ago else None}
+    advice = advice_view(session, ago, agent) if ago else None
+    return {**session_view(past, record, agent), "advice": advice}
 
 
-def account_view(session: Session) -> JSON:
-    """Return the parts of the payoff, which add up as they are printed."""
+def account_view(session: Session, seat: int) -> JSON:
+    """Return the parts of a person's payoff, which add up as they are printed."""
     unit = unit_of(session.task.game)
-    parts = [{"name": name, "number": str(number)} for name, number in balance(session).items()]
+    parts = [
+        {"name": name, "number": str(number)} for name, number in balance(session, seat).items()
+    ]
     return {"unit": unit.sign, "parts": parts}

@@ -9,8 +9,6 @@ import os
 import socket
 import sys
 import webbrowser
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -20,26 +18,19 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from ..core import InputError
-from ..core.progress import watched
-from ..envs import find_game
-from .levels import strength
-from .open_games import NotKeptError, OpenGames
+from .game_routes import serve_games
+from .open_games import OpenGames
+from .opened import NotKeptError
+from .puzzle_routes import serve_puzzles
 from .record import GameRecord
-from .views import (
-    JSON,
-    account_view,
-    advice_view,
-    past_view,
-    review_view,
-    session_view,
-    setup_view,
-    verdicts_view,
-)
+from .requests import Progress, refusal
+from .views import JSON, setup_view
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")
 LARGEST_BODY = 10_000  # bytes
 PAGE = Path(__file__).parent / "page"
+PAGES = {"/": "index.html", "/puzzles": "puzzles.html", "/statistics": "statistics.html"}
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 HEADERS = {
     "Content-Security-Policy": (
@@ -52,36 +43,17 @@ HEADERS = {
 }
 
 
-class _Progress:
-    """How far the computation is that answers wait for."""
-
-    def __init__(self) -> None:
-        self.percent: int | None = None
-
-    @contextmanager
-    def shown(self) -> Iterator[None]:
-        """Note how far long computations in the ``with`` block are."""
-
-        def report(done: int, total: int, *_: object) -> None:
-            self.percent = 100 * done // total
-
-        try:
-            with watched(report):
-                yield
-        finally:
-            self.percent = None
-
-
-def make_app(first: GameRecord) -> Flask:
+def make_app(first: GameRecord, watch: str | None = None) -> Flask:
     """Create the server's application.
 
     Args:
         first: the game that is selected at first.
+        watch: the policy that makes the moves in it; None for a person.
     """
     app = Flask("exactdice", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
-    games, progress = OpenGames(first), _Progress()
-    offered = cache(partial(setup_view, first))  # making every game takes a second
+    progress = Progress()
+    offered = cache(partial(setup_view, first, watch))  # making every game takes a second
 
     @app.before_request
     def only_by_our_name() -> None:
@@ -96,7 +68,7 @@ def make_app(first: GameRecord) -> Flask:
         response.headers.update(HEADERS)
         return response
 
-    app.register_error_handler(HTTPException, _refusal)
+    app.register_error_handler(HTTPException, refusal)
     app.register_error_handler(InputError, lambda error: ({"error": str(error)}, 400))
     app.register_error_handler(NotKeptError, lambda error: ({"error": str(error)}, 404))
     _serve_page(app)
@@ -109,23 +81,13 @@ def make_app(first: GameRecord) -> Flask:
     def how_far() -> JSON:
         return {"percent": progress.percent}
 
-    @app.post("/api/games")
-    def begin() -> JSON:
-        with progress.shown():
-            name, game = games.begin(_body())
-        return {"id": name, "coach": first.coach, **session_view(game.session, game.record)}
-
-    _serve_games(app, games)
-    _serve_coach(app, games, progress)
+    serve_games(app, OpenGames(first, watch), progress, coach=first.coach)
+    serve_puzzles(app, first, progress)
     return app
 
 
 def _serve_page(app: Flask) -> None:
     files = {file.name: file for file in PAGE.iterdir() if file.suffix in TYPES}
-
-    @app.get("/")
-    def page() -> Response:
-        return part("index.html")
 
     @app.get("/page/<name>")
     def part(name: str) -> Response:
@@ -133,105 +95,8 @@ def _serve_page(app: Flask) -> None:
             abort(404)
         return Response(files[name].read_bytes(), mimetype=TYPES[files[name].suffix])
 
-
-def _serve_games(app: Flask, games: OpenGames) -> None:
-    @app.get("/api/games/<name>")
-    def show(name: str) -> JSON:
-        game = games.find(name)
-        with game.lock:
-            return session_view(game.session, game.record)
-
-    @app.post("/api/games/<name>/moves")
-    def move(name: str) -> JSON:
-        game, body = games.find(name), _body()
-        action, made = (_whole(body, key) for key in ("action", "made"))
-        with game.lock:
-            if made != len(game.session.actions):  # by another tab or a second click
-                abort(409, f"This game has gone on: {len(game.session.actions)} moves are made.")
-            game.session.move(action)
-            return session_view(game.session, game.record)
-
-    @app.post("/api/games/<name>/undo")
-    def undo(name: str) -> JSON:
-        game = games.find(name)
-        _body()
-        with game.lock:
-            game.session.undo()
-            return session_view(game.session, game.record)
-
-    @app.get("/api/games/<name>/file")
-    def file(name: str) -> Response:
-        game = games.find(name)
-        with game.lock:
-            record = game.record.after(game.session)
-        kept = f'attachment; filename="exactdice-{find_game(record.game).name}.json"'
-        headers = {"Content-Disposition": kept}
-        return Response(record.text, mimetype="application/json", headers=headers)
-
-
-def _serve_coach(app: Flask, games: OpenGames, progress: _Progress) -> None:
-    @app.get("/api/games/<name>/advice/<int:before>")
-    def advice(name: str, before: int) -> JSON:
-        game = games.find(name)
-        with game.lock, progress.shown():
-            session = game.session
-            if before > len(session.actions) or (before == 0 and not session.choices):
-                abort(404, "There is no such choice in this game.")
-            return advice_view(session, before)
-
-    @app.get("/api/games/<name>/verdicts")
-    def verdicts(name: str) -> JSON:
-        game = games.find(name)
-        with game.lock, progress.shown():
-            return verdicts_view(game.session)
-
-    @app.get("/api/games/<name>/account")
-    def account(name: str) -> JSON:
-        game = games.find(name)
-        with game.lock, progress.shown():
-            return account_view(game.session)
-
-    @app.get("/api/games/<name>/review")
-    def review(name: str) -> JSON:
-        game = games.find(name)
-        with game.lock, progress.shown():
-            return review_view(game.session)
-
-    @app.get("/api/games/<name>/strength")
-    def how_strong(name: str) -> JSON:
-        game = games.find(name)
-        with game.lock, progress.shown():
-            return {"words": strength(game.session.task)}
-
-    @app.get("/api/games/<name>/past/<int:made>")
-    def past(name: str, made: int) -> JSON:
-        game = games.find(name)
-        with game.lock, progress.shown():
-            if made > len(game.session.actions):
-                abort(404, "There is no such move in this game.")
-            return past_view(game.record, game.session, made)
-
-
-def _refusal(error: HTTPException) -> tuple[JSON, int]:
-    return {"error": error.description or error.name}, error.code or 500
-
-
-def _body() -> JSON:
-    """Return the JSON object in a request."""
-    try:
-        body = request.get_json()
-    except RecursionError:  # nested too deeply
-        abort(400, "The request must be JSON that is less deep.")
-    if not isinstance(body, dict):
-        abort(400, "The request must be a JSON object.")
-    return body
-
-
-def _whole(body: JSON, key: str) -> int:
-    value = body.get(key)
-    if type(value) is not int:
-        raise InputError(f"{key} must be a whole number, got {str(value)[:50]!r}")
-    return value
+    for address, name in PAGES.items():
+        app.add_url_rule(address, name, partial(part, name))
 
 
 class _Silent(WSGIRequestHandler):
@@ -242,12 +107,14 @@ class _Silent(WSGIRequestHandler):
             super().log(type, message, *args)
 
 
-def serve(first: GameRecord, port: int) -> None:
+def serve(first: GameRecord, port: int, page: str = "/", watch: str | None = None) -> None:
     """Serve the page until Ctrl-C, and open it in a browser if there is a screen or BROWSER is set.
 
     Args:
         first: the game that is selected at first.
         port: port of this machine.
+        page: the page to open, one of ``PAGES``.
+        watch: as of ``make_app``.
 
     Raises:
         ValueError: if the port is taken, or the game cannot start.
@@ -255,9 +122,14 @@ def serve(first: GameRecord, port: int) -> None:
     first.task  # noqa: B018 - mistakes in the options are reported here, not in the browser
     with _listening(port) as door:
         server = make_server(
-            HOST, port, make_app(first), threaded=True, request_handler=_Silent, fd=door.fileno()
+            HOST,
+            port,
+            make_app(first, watch),
+            threaded=True,
+            request_handler=_Silent,
+            fd=door.fileno(),
         )
-        address = f"http://{HOST}:{port}/"
+        address = f"http://{HOST}:{port}{page}"
         sys.stdout.write(f"Play at {address} (Ctrl-C ends it)\n")
         sys.stdout.flush()
         if sys.platform in ("win32", "darwin") or _SCREENS & os.environ.keys():

@@ -8,6 +8,8 @@ from importlib.resources import files
 from typing import Literal, get_args
 
 Verdict = Literal["agrees", "agrees by rounding", "agrees by truncation", "garbled", "wrong"]
+#: The verdicts that a table begins with.
+FIRST: dict[Verdict, int] = {"wrong": 0, "garbled": 1}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +153,7 @@ def surprises(claims: Sequence[Claim]) -> list[Claim]:
 
 
 def table(title: str, claims: Sequence[Claim]) -> Iterator[str]:
-    """Write the claims of a source as a Markdown table, line by line."""
+    """Write the claims of a source as a Markdown table, line by line: the wrong claims first."""
     yield f"## {title}"
     yield ""
     counts = {
@@ -162,7 +164,7 @@ def table(title: str, claims: Sequence[Claim]) -> Iterator[str]:
     yield ""
     yield "| where | the source | exact | decimal | verdict | note |"
     yield "| --- | --- | --- | --- | --- | --- |"
-    for claim in claims:
+    for claim in sorted(claims, key=lambda claim: FIRST.get(claim.verdict, len(FIRST))):
         new = "" if claim.verdict == claim.recorded else f" (recorded: {claim.recorded}, NEW)"
         decimal = "" if isinstance(claim.exact, str) else f"{float(claim.exact):.12g}"
         shown = claim.formula or str(claim.exact)

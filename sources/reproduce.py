@@ -29,10 +29,11 @@ OF_GAME = {"FourTwoOne": "421", "FourTwoOneMatch": "421"}
 
 HEADING = """# The sources, recomputed
 
-Every printed number and every claim of the sources, beside what exact computation says of it, as
-`exactdice reproduce --all` prints it. A number *agrees* if it is exact, *by rounding* or *by
-truncation* if its last digit is; it is *garbled* if the transcription lost it, and *wrong* if the
-source is. Of a statement that is wrong the counterexample stands beside it."""
+Every printed number and every claim of the sources, beside the result of exact computation, as
+`exactdice reproduce --all` prints it. Each source has a table: first the claims that are *wrong*,
+with a counterexample beside each wrong statement, then the numbers that the transcription lost
+(*garbled*), then the claims that *agree*. A number may agree exactly, *by rounding* or *by
+truncation* of its last digit."""
 
 
 def find_source(name: str) -> str:

@@ -28,10 +28,11 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _folder_of_kept_values(tmp_path_factory):
-    """Leave the user's own folder alone."""
+def _folders_of_the_user(tmp_path_factory):
+    """Leave the user's own folders alone."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("EXACTDICE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        for name in ("CACHE", "DATA"):
+            patch.setenv(f"EXACTDICE_{name}", str(tmp_path_factory.mktemp(name.lower())))
         yield
 
 

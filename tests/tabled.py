@@ -74,9 +74,9 @@ def listed(process, found):
     return law
 
 
-def require_tables(task):
+def require_tables(task, process=None, within=1e-14):
     """Check the law of every move, whatever the others reply, and of the first state."""
-    game, process = task.game, process_of(task)
+    game, process = task.game, process or process_of(task)
     ends = ends_of_events(process)
     transitions = tabulate_transitions(Engine(task, 1))
     states = states_of(game, task.seat)
@@ -89,14 +89,14 @@ def require_tables(task):
             for chance, later, reward, over in transitions[state][action]:
                 wanted[None if over else later, reward] += chance
             found = listed(process, after(process, ends, place, context, action))
-            assert_same(found, wanted)
+            assert_same(found, wanted, within)
     first = {state: chance for (state, _), chance in listed(process, ends[process.start]).items()}
     met = np.flatnonzero(task.initial)
-    assert_same(first, dict(zip(met.tolist(), task.initial[met].tolist(), strict=True)))
+    assert_same(first, dict(zip(met.tolist(), task.initial[met].tolist(), strict=True)), within)
 
 
-def assert_same(found, wanted):
+def assert_same(found, wanted, within=1e-14):
     ends = found.keys() | wanted.keys()
     assert {end: found.get(end, 0) for end in ends} == pytest.approx(
-        {end: wanted.get(end, 0) for end in ends}, abs=1e-14
+        {end: wanted.get(end, 0) for end in ends}, abs=within
     )

@@ -36,6 +36,12 @@ def test_dir_lists_the_names_for_users_alone():
         assert getattr(exactdice, name) is not None
 
 
+def test_dir_leaves_out_a_module_whose_library_is_missing(monkeypatch):
+    monkeypatch.setattr(exactdice, "find_spec", lambda name: None)
+    assert not {"jax", "pettingzoo"} & {*dir(exactdice)}
+    assert {"agents", "testing"} < {*dir(exactdice)}
+
+
 @pytest.mark.parametrize(
     "function",
     [

@@ -4,6 +4,7 @@ import io
 import re
 import shlex
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
 
@@ -18,6 +19,7 @@ PAGES = [path.relative_to(ROOT).as_posix() for path in FILES]
 NOT_IMPORTED = {
     "# in the loop of CleanRL's ppo.py": "lines of a program; tests/diagnose/test_snippets.py",
     "# at the end of CleanRL's dqn.py": "lines of a program; tests/diagnose/test_snippets.py",
+    "# in PureJaxRL's ppo.py, instead of gymnax.make": "a line of another project's program",
     "# film.py": "another project's program, in an installation of its own",
     "from quantecon.markov import DiscreteDP, backward_induction": "another project's planner",
     "from mdptoolbox.mdp import ValueIteration": "another project's planner",
@@ -26,7 +28,6 @@ NOT_IMPORTED = {
 FOREIGN = "another project's program, in an installation of its own"
 #: Commands that are not run, by how they begin, and why. The options of ours are parsed still.
 NOT_RUN = {
-    "cd": "the shell's own",
     "exactdice audit mine.npz": "the file is another block's; tests/diagnose/test_files.py",
     "exactdice play --web": "serves until Ctrl-C; tests/play/test_web.py does it",
     "exactdice benchmark": "trains for hours; tests/agents/board runs small ones",
@@ -47,13 +48,16 @@ NOT_RUN = {
     "python benchmarks/tours.py": "takes minutes; tests/baselines/test_tours.py",
     "exactdice plot yahtzee-boxes": "takes half a minute; tests/look draws that of a smaller game",
     "exactdice plot yahtzee-bonus": "takes a minute; tests/look draws that of a smaller game",
-    "git clone": "needs a network",
+    "git clone https://github.com/vwxyzjn/cleanrl": "needs a network",
+    "exactdice describe Greed LowestScore ShutTheBox": "takes a minute; a slow test has its table",
     "make": "makes .venv, or runs this suite",
     "python -c 'from rl_zoo3.plots import plot_train; plot_train()'": FOREIGN,
     "python benchmarks/clients/cleanrl_track.py": FOREIGN,
     "python benchmarks/clients/tianshou_track.py": FOREIGN,
     "python benchmarks/clients/tune_entrant.py": FOREIGN,
     "python benchmarks/debugging.py": "trains for minutes",
+    "python benchmarks/jax_stepping.py": "compiles for a minute; jax is no library of the suite",
+    "python examples/ppo_jax.py": "trains for minutes; jax is no library of the suite",
     "python film.py": FOREIGN,
     "python -m rl_zoo3.enjoy": FOREIGN,
     "python -m rl_zoo3.train": FOREIGN,
@@ -120,6 +124,10 @@ def checkout(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "examples")
     monkeypatch.setattr("sys.stdin", io.StringIO())  # nobody is there to play
     shutil.copytree(ROOT / "examples", "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("Greed-ppo-outcome-0", "Greed-dqn-outcome-0"):
+        folder = Path("benchmarks/leaderboard", name)
+        models = shutil.ignore_patterns("*.zip")  # which are large, where there are any
+        shutil.copytree(ROOT / folder, folder, ignore=models)
     shutil.copy(ROOT / "agents/hyperparams/ppo.yml", "mine.yml")
 
 
@@ -133,6 +141,8 @@ PYTHON = [
 @pytest.mark.parametrize("code", PYTHON)
 def test_a_block_of_python_runs_and_prints_what_it_says(code, capsys):
     program = compile(code, "documentation", "exec")
+    if "exactdice.jax" in code:
+        pytest.importorskip("jax")
     if code.splitlines()[0] not in NOT_IMPORTED:
         exec(program, {})
         printed = capsys.readouterr().out
@@ -183,10 +193,19 @@ def test_every_block_says_its_language_and_no_command_hides_as_text():
         assert not re.search(r"^(exactdice|python|make|pip) ", code, re.M), page
 
 
+def test_times_below_a_second_stand_on_one_page():
+    """So that no two pages tell different ones; the others lead to it."""
+    measured = re.compile(r"\b0\.\d+ s\b|\b\d+ ms\b")
+    with_times = {page for page in PAGES if measured.search((ROOT / page).read_text("utf-8"))}
+    assert with_times == {"docs/speed.md", "CONTRIBUTING.md"}  # there, of two libraries for charts
+
+
 def test_every_name_of_the_package_that_a_page_has_is_there():
     for page in PAGES:
         text = (ROOT / page).read_text(encoding="utf-8")
         for name in set(re.findall(r"(?<![\w./-])exactdice(?:\.[A-Za-z_]\w*)+", text)):
+            if name.startswith("exactdice.jax") and find_spec("jax") is None:
+                continue
             assert resolve_name(name) is not None, page
 
 
@@ -215,3 +234,14 @@ def test_the_boards_are_those_that_their_program_draws(monkeypatch):
     for name in boards.BOARDS:
         drawn = (ROOT / "docs/boards" / f"{name}.svg").read_text(encoding="utf-8")
         assert drawn == boards.draw(name), name
+
+
+@pytest.mark.slow
+def test_the_table_of_all_games_is_the_one_that_its_command_prints(capsys):
+    page = (ROOT / "docs/which-game.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^exactdice (describe .*)$", page, re.M)
+    with pytest.raises(SystemExit) as end:
+        main(command.split())
+    assert end.value.code == 0
+    printed = re.search(r"^\|.*\|$", capsys.readouterr().out, re.M | re.S)[0]
+    assert printed in page

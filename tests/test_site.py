@@ -74,6 +74,15 @@ def test_every_link_leads_to_a_page_and_an_anchor_that_are_there(pages):
                 assert unquote(parts.fragment) in pages[target].anchors, f"{path.name}: {link}"
 
 
+def test_each_notebook_is_a_page_with_its_pictures(site, pages):
+    books = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    assert len(books) == 3
+    for book in books:
+        shown = set(pages[site / "notebooks" / f"{book.stem}.html"].loads)
+        drawn = book.read_text(encoding="utf-8").count('"image/png"')
+        assert {f"{book.stem}-{number}.png" for number in range(1, drawn + 1)} <= shown
+
+
 def test_no_page_loads_anything_from_another_server(site, pages):
     for path, page in pages.items():
         elsewhere = [load for load in page.loads if urlsplit(load).netloc]

@@ -133,7 +133,7 @@ def _read_runs(folder: Path) -> list[tuple[TrainConfig, Cell, Curve]]:
 
 
 def _read_cell(folder: Path, config: TrainConfig) -> tuple[Cell, Curve]:
-    found, log = folders.read_score(folder), folders.read_log(folder)
+    found, log = folders.read_score(folder), folders.exact_part(folders.read_log(folder))
     steps, scores = log["timesteps"].astype(np.int64), log["normalized"]
     reached = [steps[scores >= least] for least in (0.9, 0.99)]
     cell = Cell(

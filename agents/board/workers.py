@@ -144,9 +144,7 @@ class RayWorkers(Workers):
         try:
             import ray
         except ModuleNotFoundError:
-            raise InputError(
-                "backend ray needs more libraries: pip install 'exactdice[ray]'"
-            ) from None
+            raise InputError("backend ray needs more libraries: pip install '.[ray]'") from None
         self._ray = ray
         self._jobs = jobs
         self._connected_here = not ray.is_initialized()

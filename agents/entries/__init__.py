@@ -1,1 +1,1 @@
-"""Entries of the public board: cards, certificates, their checks, the pages made of them."""
+"""Entries of the public board: their cards and certificates, the checks, and the tables."""

@@ -1,7 +1,7 @@
-"""Which entries of a folder hold: every certificate is verified, and copies are found.
+"""Admission of entries to the board: every certificate is verified, and copies are refused.
 
-An entry that does not hold stops nothing else. Entries are judged one by one: those that stand
-already first, then by name, so that a copy is refused and never its original.
+A refused entry does not affect the others. Entries are judged one by one, first the entries already
+on the board and then the rest by name, so that a copy is refused and not its original.
 """
 
 import itertools
@@ -19,19 +19,19 @@ from .layout import Entry, EntryError, names_of, read_entry
 
 @dataclass(frozen=True)
 class Verified:
-    """An entry whose certificates hold, and what they score, by game and seed."""
+    """An entry whose certificates are all valid, with their scores by game and seed."""
 
     entry: Entry
     figures: Mapping[tuple[str, int], Figures]
 
     def of_game(self, game: str) -> list[Figures]:
-        """Return the figures of a game, a seed each."""
+        """Return the figures of a game, one for each seed."""
         return [found for (name, _), found in self.figures.items() if name == game]
 
 
 @dataclass(frozen=True)
 class Admission:
-    """The entries of a folder that hold, and the reasons why others do not, by printable name."""
+    """The valid entries of a folder, and the reason for each refused one, by printable name."""
 
     verified: list[Verified]
     refused: dict[str, str]
@@ -43,11 +43,11 @@ def admit(folder: Path, processes: int, accepted: Path | None = None) -> Admissi
     Args:
         folder: the folder of the entries.
         processes: number of certificates that are verified at the same time.
-        accepted: a folder of the entries that stand already, of which names are read only: those
-            names come first, so that a copy of such an entry is refused whatever its own name.
+        accepted: a folder of the entries already on the board; only their names are read. Entries
+            with these names come first, so that a copy of one is refused whatever its own name.
 
     Raises:
-        InputError: if the folder holds nothing.
+        InputError: if the folder holds no entries.
     """
     names = names_of(folder)
     if accepted is not None:
@@ -77,7 +77,7 @@ def _read(folder: Path) -> Entry | str:
 
 
 def verify_all(entries: list[Entry], processes: int) -> list[Verified | str]:
-    """Verify the certificates of entries: the figures of each, or why it does not hold."""
+    """Return, for each entry, its verified figures or the reason for its refusal."""
     games = dict.fromkeys(game for entry in entries for game, _ in entry.certificates)
     keywords = {game: keywords_of(make_task(game)) for game in games}
     jobs = [
@@ -107,7 +107,10 @@ def _verified(entry: Entry, answers: Mapping[str, list[Figures] | str]) -> Verif
 
 
 def _repeated(found: Verified) -> str | None:
-    """Say which two seeds of an entry are the same run: agreeing in most games short of optimal."""
+    """Return a reason if two seeds of an entry are the same run; None if all differ.
+
+    Two seeds count as one run if they agree, short of optimal play, in over half of all games.
+    """
     for one, other in itertools.combinations(found.entry.seeds, 2):
         pairs = [
             (found.figures[game, one], found.figures[game, other])
@@ -123,7 +126,7 @@ def _repeated(found: Verified) -> str | None:
 
 
 def _copied(found: Verified, others: list[Verified]) -> str | None:
-    """Say of which earlier entry an entry is a copy, or that its title is taken."""
+    """Return a reason if an entry copies an earlier entry or its title is taken; else None."""
     for other in others:
         same = sum((_keys(found) & _keys(other)).values())
         if 2 * same > len(found.figures):

@@ -1,8 +1,8 @@
-"""The card of an entry: what its author says about it, in card.json.
+"""The card of an entry: the author's statements about it, in card.json.
 
-Nothing on a card is proven but the track, whose games the certificates are of. Texts of a card
-stand on pages, in Markdown and in CSV files; so they have letters, digits and a few signs only,
-which mean nothing there.
+Only the track is proven, since the certificates are for its games. The texts of a card appear on
+web pages, in Markdown and in CSV files. So they consist of letters, digits and a few signs without
+a special meaning there.
 """
 
 import json
@@ -19,8 +19,8 @@ from ..runs.hyperparameters import shown
 from ..runs.reading import STRICT, read
 from ..tracks import TRACKS
 
-LARGEST = 10_000  # bytes of a card
-LONGEST = 80  # characters of a text
+LARGEST = 10_000  # largest size of a card in bytes
+LONGEST = 80  # largest number of characters in a text
 NAME = "card.json"
 
 _WORDS = re.compile(rf"[^\W_][\w .,:+()'-]{{0,{LONGEST - 1}}}")
@@ -29,7 +29,7 @@ _VERSION = re.compile(r"[0-9A-Za-z.+]{1,30}")
 
 
 def _words(text: str) -> str:
-    """Check that a text is short, and cannot be taken for a formula, a link or a mark."""
+    """Return a text after checking that it is short and no formula, link or markup."""
     if not _WORDS.fullmatch(text):
         raise PydanticCustomError(
             "text",
@@ -81,7 +81,7 @@ class Card(BaseModel):
 
 
 def make_card(values: dict[str, Any]) -> Card:
-    """Check the values of a card; the version of exactdice is added if it is missing.
+    """Return a card of checked values; a missing version of exactdice is filled in.
 
     Raises:
         InputError: naming the field, the requirement and the value.
@@ -108,7 +108,7 @@ def read_card(path: Path) -> Card:
     """Read a card of unknown origin.
 
     Raises:
-        InputError: if it is no card.
+        InputError: if the file is no valid card.
     """
     with path.open("rb") as file:
         content = file.read(LARGEST + 1)
@@ -130,7 +130,7 @@ def read_card(path: Path) -> Card:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make a mapping, and refuse a name that is given twice, of which readers take either."""
+    """Return a mapping; a name that occurs twice is an error, since readers differ on it."""
     if len(dict(pairs)) < len(pairs):
         raise ValueError("a name that is given twice")
     return dict(pairs)

@@ -1,8 +1,8 @@
-"""Certificates of strangers, verified in processes of their own.
+"""Verification of certificates from unknown authors, in separate processes.
 
-Each game of an entry is verified in a new process: one that crashes, takes too long or fills the
-memory ends alone. The game and the keywords in a certificate are compared with those of the track
-before anything is built of them, so that no other task than the track's own is ever solved.
+Each game of an entry is verified in a new process, so that a crash, a time-out or too much memory
+ends this process alone. The game and the keywords of a certificate are compared with those of the
+track before a game is built, so that the checker solves no task but the track's own.
 """
 
 import hashlib
@@ -21,13 +21,13 @@ from ...baselines.scoring.certificate_file import printable, read
 from ...core import InputError
 from ..runs.hyperparameters import first_line
 
-#: Seconds that a certificate may take. Those of the largest game take half a minute of a core.
+#: Seconds that a certificate may take; one of the largest game takes half a minute on one core.
 SECONDS = 300.0
 OPTIMAL = 1e-9  # largest regret of a policy that counts as optimal
 
 
 class Job(NamedTuple):
-    """Certificates of one game, of an entry.
+    """The certificates of one entry for one game.
 
     Attributes:
         game: name of the game.
@@ -42,7 +42,7 @@ class Job(NamedTuple):
 
 @dataclass(frozen=True)
 class Figures:
-    """The score of a certificate that holds, computed from its policy.
+    """The score of a valid certificate, computed from its policy.
 
     Attributes:
         value: see ``Score``, as for all others but the last.
@@ -51,8 +51,9 @@ class Figures:
         regret: see ``Score``.
         normalized: see ``Score``.
         nines: see ``Score``.
-        key: the same for policies that are taken for copies: those of one value to the last digit,
-            and of optimal ones, which many programs find, those that agree in all states.
+        key: equal for two policies that count as copies of each other: policies with the same value
+            to the last digit; or, if optimal, since many programs find optimal policies, policies
+            that agree in all states.
     """
 
     value: float
@@ -73,8 +74,9 @@ def check(path: Path, game: str, keywords: dict[str, Any]) -> Figures:
     """Verify a certificate by computation.
 
     Raises:
-        InputError: if it is no certificate, damaged, of another task, or makes a false claim.
-        OSError: if it cannot be read.
+        InputError: if the file is no certificate, is damaged, is for another task, or makes a false
+            claim.
+        OSError: if the file cannot be read.
     """
     policy, claims = read(path)
     if claims["game"] != game:
@@ -97,7 +99,7 @@ def keywords_of(task: Task) -> dict[str, Any]:
 
 
 def _compare(game: str, given: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    """Compare keywords with those of a track; one that is not given has its default.
+    """Raise an error unless keywords are the track's; a missing keyword has its default.
 
     A certificate of an earlier version of exactdice lacks the keywords that came later.
     """
@@ -110,7 +112,7 @@ def _compare(game: str, given: Mapping[str, Any], wanted: Mapping[str, Any]) -> 
 
 
 def check_all(jobs: Sequence[Job], processes: int) -> list[list[Figures] | str]:
-    """Verify certificates in processes: of each job the figures, or the first error."""
+    """Verify certificates in processes; return the figures of each job, or its first error."""
     # The largest games first, so that no process is left with one at the end.
     order = sorted(range(len(jobs)), key=lambda number: -_size(jobs[number]))
     pool = ThreadPoolExecutor(processes)
@@ -127,7 +129,7 @@ def _size(job: Job) -> int:
 
 
 def _in_process(job: Job) -> list[Figures] | str:
-    """Verify the certificates of a job in a new process, which ends with the last one."""
+    """Verify the certificates of a job in a new process, which ends after the last one."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_work, args=(job, theirs), daemon=True)
@@ -148,7 +150,7 @@ def _in_process(job: Job) -> list[Figures] | str:
 
 
 def _answer(connection: Connection, path: Path) -> Figures | str:
-    """Wait for the answer about a certificate."""
+    """Wait for the process's result for a certificate: its figures, or an error message."""
     if not connection.poll(SECONDS):
         return f"{path.name} must be verified in {SECONDS:.0f} seconds, got no result"
     try:
@@ -162,7 +164,7 @@ def _answer(connection: Connection, path: Path) -> Figures | str:
 
 
 def _work(job: Job, connection: Connection) -> None:
-    """Verify certificates up to the first that does not hold; the main function of a process."""
+    """Verify certificates up to the first invalid one; the main function of a process."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a traceback
     for path in job.paths:
         answer = answer_of(path, job)
@@ -172,13 +174,13 @@ def _work(job: Job, connection: Connection) -> None:
 
 
 def answer_of(path: Path, job: Job) -> Figures | str:
-    """Verify a certificate: its figures, or an error message of one line."""
+    """Verify a certificate; return its figures, or an error message of one line."""
     try:
         return check(path, job.game, job.keywords)
     except InputError as error:
         reason = str(error).removeprefix(f"{printable(str(path))} ")
     except OSError as error:
         reason = f"must be a file that can be read, got: {error.strerror}"
-    except Exception as error:  # of a file that no check has foreseen: it stops nothing else
+    except Exception as error:  # an unforeseen error refuses this file alone
         reason = f"must be a certificate that can be verified, got: {first_line(error)}"
     return f"{path.name} {printable(reason)}"

@@ -1,8 +1,8 @@
-"""Entries of the public board: folders of certificates that anybody may send.
+"""Entries of the public board: folders of certificates, which anyone may submit.
 
 An entry is a folder with
 
-    card.json           what its author says about it (see ``card``)
+    card.json           the author's statements about it (see ``card``)
     <game>-<seed>.npz   the certificate of each run: of every game of its track, and of at least as
                         many seeds as the track has, the same seeds in every game
 
@@ -26,11 +26,11 @@ from ..tracks import TRACKS, Track
 from . import card as cards
 from .card import Card
 
-#: Largest sizes in bytes, of a certificate and of all files of an entry together.
+#: Largest size in bytes of a certificate, and of all files of an entry together.
 MOST_OFCERTIFICATE = 8 * 2**20
 MOST_OF_ENTRY = 64 * 2**20
 MOST_SEEDS = 20
-#: Files beside entries that are none; names that begin with a dot are left out, too.
+#: Names in a folder of entries that are no entries; names that begin with a dot are ignored too.
 OTHERS = ("README.md",)
 
 _ENTRY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
@@ -38,12 +38,12 @@ CERTIFICATE = re.compile(r"([A-Za-z0-9]+)-(0|[1-9][0-9]{0,9})\.npz")
 
 
 class EntryError(InputError):
-    """An entry does not hold; the message says why."""
+    """An entry is invalid; the message says why."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry whose files are those of an entry; its certificates are not verified.
+    """An entry whose files are complete; its certificates are not verified yet.
 
     Attributes:
         folder: its folder, whose name is its name.
@@ -75,7 +75,7 @@ def names_of(folder: Path) -> list[str]:
     """List the names in a folder that should be entries.
 
     Raises:
-        InputError: if it is no folder, or there are none.
+        InputError: if ``folder`` is no folder, or holds no such names.
     """
     if not folder.is_dir():
         raise InputError(f"folder must be one of entries, got {folder}")
@@ -90,7 +90,7 @@ def read_entry(folder: Path) -> Entry:
     """Check the files of an entry, and read its card.
 
     Raises:
-        EntryError: if it is no whole entry.
+        EntryError: if the folder is no complete entry.
     """
     try:
         if not _ENTRY.fullmatch(folder.name):
@@ -115,7 +115,7 @@ def read_entry(folder: Path) -> Entry:
 
 
 def _files(folder: Path) -> Iterator[tuple[str, tuple[str, int] | None]]:
-    """Yield the files of an entry: the name, and of a certificate its game and seed."""
+    """Yield the name of each file of an entry, and its (game, seed); None for the card."""
     total = 0
     with os.scandir(folder) as found:
         for count, file in enumerate(found):

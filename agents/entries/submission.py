@@ -1,4 +1,4 @@
-"""Making an entry of the public board, from run folders of a benchmark or from certificates."""
+"""``submit`` makes an entry of the public board from a benchmark's runs or from certificates."""
 
 import shutil
 import tempfile
@@ -39,12 +39,12 @@ def submit(place: Path, claims: Claims, folder: Path | None, processes: int) -> 
 
     Args:
         place: a benchmark's folder, or a folder of certificates such as Greed-0.npz.
-        claims: what the author says.
+        claims: the author's statements for the card.
         folder: the folder of the entry, which must not exist; by default one in ``entries``.
         processes: number of certificates that are verified at the same time.
 
     Raises:
-        InputError: naming what is missing, not of the track, or does not hold.
+        InputError: naming the file or value that is missing, not of the track, or invalid.
     """
     if not place.is_dir():
         raise InputError(f"place must be a folder, got {place}")
@@ -59,7 +59,7 @@ def submit(place: Path, claims: Claims, folder: Path | None, processes: int) -> 
 
 
 def _name_of(card: Card) -> str:
-    """Make a folder's name of the track and the title."""
+    """Return the folder's name for a card, made of the track and the title."""
     signs = "".join(sign if sign.isascii() and sign.isalnum() else " " for sign in card.title)
     return "-".join([card.track, *signs.lower().split()])[:80]
 
@@ -67,7 +67,7 @@ def _name_of(card: Card) -> str:
 def _make(
     folder: Path, card: Card, certificates: Mapping[tuple[str, int], Path], processes: int
 ) -> Verified:
-    """Make the folder of an entry beside its place, verify it, and move it there."""
+    """Build an entry in a temporary folder beside its place, verify it, and move it there."""
     if folder.exists():
         raise InputError(f"folder must not exist, got {folder}")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -91,7 +91,10 @@ def _make(
 def _from_certificates(
     place: Path, claims: Claims
 ) -> tuple[dict[str, Any], dict[tuple[str, int], Path]]:
-    """Find the certificates of a foreign program; the author must say all that they do not."""
+    """Return the card's values and the certificates of a folder without runs.
+
+    The author must state every value that the certificates do not contain.
+    """
     for name in ("algorithm", "track", "moves", "seconds"):
         if getattr(claims, name) is None:
             raise InputError(f"{name} must be given for certificates, got none in {place}")
@@ -110,7 +113,7 @@ def _from_certificates(
 
 
 def _from_runs(place: Path, claims: Claims) -> tuple[dict[str, Any], dict[tuple[str, int], Path]]:
-    """Find the certificates of a benchmark's runs, and what the runs say themselves."""
+    """Return the card's values, read from a benchmark's runs, and the runs' certificates."""
     from ..runs import folders  # needs stable-baselines3
 
     for name in ("track", "moves", "seconds"):
@@ -151,7 +154,7 @@ def _from_runs(place: Path, claims: Claims) -> tuple[dict[str, Any], dict[tuple[
 
 
 def _check_run(path: Path, config: "TrainConfig", track: str | None) -> None:
-    """Check that a run is a finished cell of a track.
+    """Raise an error unless a run is a finished run of a track.
 
     Raises:
         InputError: naming the run.

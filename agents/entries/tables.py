@@ -66,7 +66,7 @@ class EntryBoard:
 
     @property
     def rules(self) -> str:
-        """How the figures are computed, and what is not proven."""
+        """Sentences on the computation of the figures, and on the statements that are unproven."""
         return (
             f"Every entry has certificates of all games of {self.track.title}, with their default "
             f"keywords, and of at least {self.track.seeds} seeds. It says that each run made at "
@@ -190,10 +190,10 @@ def write_tables(board: EntryBoard, folder: Path) -> list[Path]:
 
 
 def summary(admission: Admission, boards: Sequence[EntryBoard]) -> str:
-    """Put into Markdown what holds and what does not, short enough for a comment.
+    """Return the admitted and the refused entries in Markdown, short enough for a comment.
 
-    The reasons may quote files of strangers; they stand in a block of plain text, which no line of
-    it can end, since every line begins with "refused".
+    The reasons may quote files of unknown origin. They stand in a block of plain text, and no line
+    of a reason can end the block, since every line begins with "refused".
     """
     held, refused = len(admission.verified), admission.refused
     parts = [f"## Entries: {held} {'holds' if held == 1 else 'hold'}, {len(refused)} refused"]
@@ -209,7 +209,7 @@ def summary(admission: Admission, boards: Sequence[EntryBoard]) -> str:
 
 
 def _shortened(lines: list[str]) -> list[str]:
-    """Return as many lines as half of a summary has room for, and the number of the others."""
+    """Return the first lines that fit into half a summary, and a count of the omitted lines."""
     room, shown = LONGEST // 2, list[str]()
     for line in lines:
         room -= len(line) + 1

@@ -1,12 +1,13 @@
 """Models of stable-baselines3 as policies for exact computation.
 
-The network of a model is evaluated on the observations of all states. Its outputs must give the
-same actions as the model's ``predict``: a sample of states is compared, and a model of an unknown
-class, or with a ``predict`` of its own, is refused rather than scored wrongly.
+The adapter evaluates the network of a model on the observations of all states. In a sample of
+states it compares the resulting actions with the model's ``predict``. It refuses a model of an
+unknown class, or with a ``predict`` of its own, rather than score it wrongly.
 """
 
 import copy
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,8 @@ from .kinds import ACTORS, GREEDY, QUANTILES, check_kind
 from .seen import HARMLESS, shown_to
 from .vec_env import GameVecEnv
 
-BATCH = 8192  # observations a forward pass
-SAMPLE = 256  # states in which the network is compared with ``predict`` of the model
+BATCH = 8192  # number of observations in a forward pass
+SAMPLE = 256  # number of states in which the network is compared with the model's ``predict``
 
 
 class ModelPolicy(NetworkPolicy):
@@ -38,18 +39,18 @@ class ModelPolicy(NetworkPolicy):
     Args:
         model: PPO, MaskablePPO, A2C, TRPO, DQN, QRDQN, ARS, QLearning, a subclass of one of these,
             or the policy of such a model.
-        game: the rules, which have to be those that the model was trained for.
-        deterministic: whether it takes its likeliest action; otherwise it draws from its law,
-            which with action values is epsilon-greedy with the model's exploration rate.
-        masked: whether it is held to the legal actions.
-        sight: the observations that the environment shows. By default those of the model's own
-            environment, or else those of its observation space.
-        observations: the change from these to the input of the network (see ``as_policy``). By
-            default the model's own ``VecNormalize``, if it has one.
+        game: the rules; the model must have been trained for this game.
+        deterministic: whether the policy takes its likeliest action; if not, it draws from its law.
+            With action values the law is epsilon-greedy with the model's exploration rate.
+        masked: whether the policy must keep to the legal actions.
+        sight: the observations that the environment shows; None for those of the model's own
+            environment or, without one, of its observation space.
+        observations: turns these observations into the network's input (see ``as_policy``); None
+            for the model's own ``VecNormalize``, if it has one.
 
     Raises:
-        ValueError: if the model's spaces are not those of the game, its policy has a memory, it is
-            of another kind, or the input of its network cannot be found.
+        ValueError: if the model's spaces are not those of the game, its policy is recurrent, its
+            class is not in the list, or the input of its network cannot be determined.
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class ModelPolicy(NetworkPolicy):
         policy = model.policy if isinstance(model, BaseAlgorithm) else model
         self.policy: Any = getattr(policy, "_orig_mod", policy)  # unwraps that of torch.compile
         check_kind(model, self.policy)
-        self._predict = model.predict
+        self._model = model
         self._sight, self._given = shown_to(model, game, sight, observations)
         self._epsilon = float(getattr(model, "exploration_rate", 0.0))
 
@@ -91,7 +92,7 @@ class ModelPolicy(NetworkPolicy):
         return mixed
 
     def grid_actions(self, game: Game, seat: int) -> GridActions | None:
-        """Give the actions of a perceptron on grids; None if the network is none."""
+        """Return the function for the actions on grids; None if the network is no perceptron."""
         found = self._perceptron()
         return None if found is None else grid_actions(*found, game, seat)
 
@@ -106,7 +107,7 @@ class ModelPolicy(NetworkPolicy):
         return in_fixed_point(*found, game, f"{self.__name__} in fixed point")
 
     def _perceptron(self) -> tuple[Perceptron, Features] | None:
-        """Give the network, and its input for observations, if it is a perceptron."""
+        """Return the network and the function to its input; None if it is no perceptron."""
         if (found := perceptron_of(self.policy)) is None:
             return None
         network, extract = found
@@ -133,7 +134,7 @@ class ModelPolicy(NetworkPolicy):
         self.policy.set_training_mode(was_training)
 
     def confirm(self, preferences: npt.NDArray[Any], observations: IntArray) -> None:
-        """Compare the preferences with ``predict`` of the model, in a sample of states.
+        """Compare the preferences with the model's ``predict`` in a sample of states.
 
         Raises:
             ValueError: if ``predict`` takes an action that the network does not prefer.
@@ -141,7 +142,7 @@ class ModelPolicy(NetworkPolicy):
         rows = np.linspace(0, len(observations) - 1, min(SAMPLE, len(observations)), dtype=np.int64)
         said, observations = preferences[rows], observations[rows]
         features = self._features(observations)
-        done = np.asarray(self._predict(features, deterministic=True)[0], dtype=np.int64)
+        done = np.asarray(self._model.predict(features, deterministic=True)[0], dtype=np.int64)
         largest = said.max(axis=1)
         missing = largest - said[np.arange(len(rows)), done]
         wrong = missing > ROUNDING * (1 + np.abs(largest))
@@ -182,7 +183,7 @@ class ModelPolicy(NetworkPolicy):
         """Return the network's estimate of the value of states, shape (observation,), in rewards.
 
         Raises:
-            ValueError: if the network has no values, neither of states nor of actions.
+            ValueError: if the network estimates neither values of states nor action values.
         """
         features = self._features(observations)
         if isinstance(self.policy, ARSPolicy):
@@ -196,18 +197,29 @@ class ModelPolicy(NetworkPolicy):
         found: FloatArray = values.double().cpu().numpy().reshape(-1)
         return found
 
+    def kept(self) -> NetworkPolicy:
+        """Return a copy of the network and of its normalisation, which training does not change."""
+        with suppress(Exception):  # a part of a model may raise anything when it is copied
+            other = self.with_policy(copied(self.policy))
+            other._given = copy.deepcopy(self._given)
+            if isinstance(self._model, BaseAlgorithm):
+                other._model = copy.copy(self._model)
+                other._model.policy = other.policy
+            return other
+        return self
+
     def with_policy(self, policy: Any) -> "ModelPolicy":
         """Return a copy with another network of the same kind."""
         other = copy.copy(self)
-        other.policy, other._predict = policy, policy.predict
+        other.policy = other._model = policy
         return other
 
 
 def copied(policy: Any) -> Any:
-    """Copy a policy of a model, also one that has just been trained.
+    """Return a deep copy of a model's policy, even directly after a training step.
 
-    The distribution of an actor keeps the last outputs of the network, with their gradients. Such
-    tensors have no deep copy. They are replaced at the next call, so that copies may share them.
+    An actor's distribution keeps the last outputs of the network with their gradients, and PyTorch
+    cannot deep-copy such tensors. The copy shares them, since the next call replaces them.
     """
     last = getattr(policy, "action_dist", None)
     return copy.deepcopy(policy, {} if last is None else {id(last): copy.copy(last)})
@@ -237,11 +249,11 @@ def from_model(model: Any, game: Game, reading: Reading) -> ModelPolicy:
 
 
 def task_and_sight(env: VecEnv | Monitor) -> tuple[Task, Sight]:
-    """Return the task of a ``VecEnv``, or of a monitored environment, and what it shows.
+    """Return the task and the observations of a ``VecEnv`` or of a monitored environment.
 
     Raises:
-        TypeError: if it is no environment of this project.
-        ValueError: if one of its wrappers changes observations or actions.
+        TypeError: if ``env`` is no environment of this project.
+        ValueError: if a wrapper of ``env`` changes observations or actions.
     """
     if isinstance(env, Monitor):
         return inspect_env(env)

@@ -1,4 +1,4 @@
-"""Multi-layer perceptrons on grids of states, whose first layer is a sum of two parts.
+"""Fast evaluation of multi-layer perceptrons on grids of states.
 
 Each component of an observation depends on the row of the grid or on its column alone (``Grid``).
 If each feature of the network's input encodes one component, the first layer W f + b gives for the
@@ -6,8 +6,8 @@ state in row r and column c
 
     (W f(r, 0) + b) + (W f(0, c) + b) - (W f(0, 0) + b),
 
-so that it is computed for the states of the first row and of the first column, and added. The last
-layer is computed for the legal actions of each row only.
+so it is computed for the states of the first row and of the first column alone, and added up. The
+last layer is computed for the legal actions of each row only.
 
 Whether the first layer is such a sum is tested with random observations x and y: if z has some
 components of x and the others of y, and w the rest, then its values at x and y sum to those at z
@@ -31,29 +31,29 @@ from ...core import Game, InputError, IntArray
 from ...core.tour import Grid
 from .kinds import ACTORS, QUANTILES
 
-#: Gives the input of the first layer, shape (state, feature), for observations.
+#: A function from observations to the input of the first layer, shape (state, feature).
 Features = Callable[[IntArray], th.Tensor]
-#: Pairs of random observations, and their seed.
+#: Number of pairs of random observations, and the seed of the generator.
 PAIRS, SEED = 256, 0
 
-#: Layers that change each row of a batch by itself, also in training.
+#: Layers that treat each row of a batch independently, in training as well.
 _ROWWISE = (
     *(nn.Linear, nn.LayerNorm, nn.Identity),
     *(nn.Tanh, nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Sigmoid, nn.Softplus),
 )
 
-#: The functions of units that networks in fixed point have.
+#: The activation functions of networks in fixed point.
 _ACTIVATIONS: dict[type, Activation] = {nn.ReLU: "relu", nn.Tanh: "tanh"}
 
 
 class Perceptron(NamedTuple):
-    """A network: linear layers with functions of single numbers between them.
+    """A multi-layer perceptron: linear layers with elementwise functions between them.
 
     Attributes:
-        first: the first layer.
-        hidden: the layers after it, but for the last.
-        weight: of the last layer, shape (action, unit).
-        bias: of the last layer, shape (action,).
+        first: the first linear layer.
+        hidden: all layers between the first and the last.
+        weight: weights of the last layer, shape (action, unit).
+        bias: biases of the last layer, shape (action,).
     """
 
     first: nn.Linear
@@ -62,7 +62,7 @@ class Perceptron(NamedTuple):
     bias: th.Tensor
 
     def is_sum(self, game: Game, features: Features) -> bool:
-        """Say whether the first layer is a sum of functions of single components."""
+        """Return whether the first layer is a sum of functions of single components."""
         rng, sizes = np.random.default_rng(SEED), game.observation_sizes
         first, second = rng.integers(0, sizes, (2, PAIRS, len(sizes)))
         swapped = rng.random(first.shape) < 1 / 2
@@ -78,16 +78,19 @@ class Perceptron(NamedTuple):
             return bool(((ones - twos).abs() <= ROUNDING * (1 + ones.abs().max())).all())
 
     def actions(self, game: Game, seat: int, grid: Grid, features: Features) -> IntArray:
-        """Give the entry of the legal action of largest preference, shape (row, column).
+        """Return the network's choice in each state of a grid, shape (row, column).
+
+        The choice is the index, in ``Grid.actions``, of the legal action with the largest
+        preference.
 
         Args:
             game: the rules.
-            seat: the player.
+            seat: the seat of the player.
             grid: the states.
-            features: the input of the network.
+            features: turns observations into the network's input.
 
         Raises:
-            ValueError: if a preference is no number.
+            ValueError: if a preference is NaN.
         """
         states = grid.states
         with th.no_grad():
@@ -114,26 +117,29 @@ class Perceptron(NamedTuple):
 def in_fixed_point(
     network: Perceptron, features: Features, game: Game, name: str
 ) -> FixedPointNetwork:
-    """Round a network whose first layer is a sum to fixed point.
+    """Round a network to fixed point; its first layer must be a sum over components.
 
     Args:
         network: the network.
-        features: its input.
+        features: turns observations into the network's input.
         game: the rules.
         name: name for people.
 
     Raises:
-        ValueError: if its first layer is no sum, or its units have another function than ReLU or
-            the hyperbolic tangent.
+        ValueError: if the first layer is no such sum, an activation function is neither ReLU nor
+            the hyperbolic tangent, or a weight is NaN or infinite.
     """
     kinds = {type(layer) for layer in network.hidden[::2]}
     alternate = all(isinstance(layer, nn.Linear) for layer in network.hidden[1::2])
     if len(kinds) != 1 or not kinds <= set(_ACTIVATIONS) or not alternate:
         raise InputError(f"{name} must have layers of ReLU or of Tanh, got others")
+    weights = [each for layer in (network.first, *network.hidden) for each in layer.parameters()]
+    if not all(bool(x.isfinite().all()) for x in (*weights, network.weight, network.bias)):
+        raise InputError(f"{name} must have weights that are numbers, got NaN or infinity")
     if not network.is_sum(game, features):
         raise InputError(f"{name} must get observations in an encoding of single components")
     sizes = game.observation_sizes
-    values = np.zeros((sum(sizes) + 1, len(sizes)), dtype=np.int64)  # last the row of zeros
+    values = np.zeros((sum(sizes) + 1, len(sizes)), dtype=np.int64)  # the last row stays 0
     components = np.repeat(np.arange(len(sizes)), sizes)
     values[np.arange(sum(sizes)), components] = np.concatenate([np.arange(n) for n in sizes])
     linear = [layer for layer in network.hidden[1::2] if isinstance(layer, nn.Linear)]
@@ -151,11 +157,12 @@ def in_fixed_point(
 
 
 def perceptron(layers: list[nn.Module], quantiles: int = 1) -> Perceptron | None:
-    """Read layers as a perceptron; None if they are none.
+    """Return the perceptron that a sequence of layers forms; None if the layers form none.
 
     Args:
-        layers: one after the other.
-        quantiles: the last layer has so many outputs for each action, whose mean counts.
+        layers: the layers, first to last.
+        quantiles: number of outputs of the last layer for each action; their mean is the action's
+            preference.
     """
     *inner, last = layers
     if len(inner) < 2 or not all(type(layer) in _ROWWISE for layer in layers):
@@ -169,10 +176,11 @@ def perceptron(layers: list[nn.Module], quantiles: int = 1) -> Perceptron | None
 
 
 def perceptron_of(policy: BasePolicy) -> tuple[Perceptron, Callable[[th.Tensor], th.Tensor]] | None:
-    """Give the actor or the action values of a policy of stable-baselines3 as a perceptron.
+    """Return the actor, or the action-value network, of a stable-baselines3 policy as a perceptron.
 
     Returns:
-        The perceptron, and the function from observations to its input; None if it is none.
+        The perceptron, and the function from observations to its input; None if the network is no
+        perceptron.
     """
     network: Any = policy  # stable-baselines3 declares its parts as tensors or modules
     quantiles = 1
@@ -197,7 +205,10 @@ def perceptron_of(policy: BasePolicy) -> tuple[Perceptron, Callable[[th.Tensor],
 def grid_actions(
     network: Perceptron, features: Features, game: Game, seat: int
 ) -> GridActions | None:
-    """Give the actions of a perceptron on grids; None if its first layer is no sum."""
+    """Return the function for a perceptron's actions on grids.
+
+    None if the first layer is no sum over components of the observation.
+    """
     if not network.is_sum(game, features):
         return None
     return lambda grid: network.actions(game, seat, grid, features)

@@ -1,7 +1,8 @@
-"""PyTorch modules as policies: observations of an environment in, preferences for actions out."""
+"""PyTorch modules as policies: a module maps observations to preferences for actions."""
 
+import copy
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from inspect import getattr_static
 from typing import Any
 
@@ -50,6 +51,15 @@ class ModulePolicy(NetworkPolicy):
         super().__init__(name, reading.deterministic, reading.masked, max(ROUNDING, 8 * finest))
         self._show, self._change = reading.sight.show, change_of(reading.observations)
 
+    def kept(self) -> NetworkPolicy:
+        """Return a copy of the module and of its input, which training does not change."""
+        with suppress(Exception):  # a module may raise anything when it is copied
+            other = copy.copy(self)
+            other._module = copy.deepcopy(self._module)
+            other._change = copy.deepcopy(self._change)
+            return other
+        return self
+
     def prefer(self, observations: IntArray, num_actions: int) -> npt.NDArray[Any]:
         """Compute the preferences with the module, shape (observation, action).
 
@@ -69,7 +79,7 @@ class ModulePolicy(NetworkPolicy):
         return preferences
 
     def grid_actions(self, game: Game, seat: int) -> GridActions | None:
-        """Give the actions of a sequence of layers on grids; None if the module is another."""
+        """Return the function for the actions on grids; None if the module is no perceptron."""
         found = self._perceptron()
         return None if found is None else grid_actions(*found, game, seat)
 
@@ -84,7 +94,7 @@ class ModulePolicy(NetworkPolicy):
         return in_fixed_point(*found, game, f"{self.__name__} in fixed point")
 
     def _perceptron(self) -> tuple[Perceptron, Features] | None:
-        """Give the module, and its input for observations, if it is a perceptron."""
+        """Return the module and the function to its input; None if it is no perceptron."""
         layers = list(flat(self._module))
         if isinstance(layers[0], nn.Flatten):
             del layers[0]

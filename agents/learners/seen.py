@@ -1,12 +1,13 @@
 """The input of a model's network: the observation of a state, after wrappers and normalisation.
 
-Both are read from the training environment that a model holds. The policy of a model does not hold
-one, so its model is searched for among the live objects: a policy that was trained under wrappers
-or ``VecNormalize`` must not be scored without them.
+The module reads wrappers and normalisation from the training environment that a model holds. A
+policy alone holds no environment, so the module searches the live objects for its model: a policy
+that was trained under wrappers or ``VecNormalize`` must not be scored without them.
 """
 
 import gc
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -28,7 +29,7 @@ from ...core import Game, InputError
 from ...envs import Opaque, encoding_of, not_followed, sight_in_training
 from .vec_env import GameVecEnv
 
-#: Wrappers of vectors that change neither observations nor actions.
+#: Wrappers of vector environments that change neither observations nor actions.
 HARMLESS = {VecCheckNan, VecMonitor, VecVideoRecorder}
 #: "wrappers" or "VecNormalize" for policies whose models had them; kept when the models are gone.
 _NEEDS: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
@@ -47,11 +48,11 @@ def shown_to(
         game: the game in which the model is scored.
         sight: the observations of the environment in which it is scored; None if only the game is
             known.
-        observations: the change from these observations to the input of the network; None for the
-            model's own ``VecNormalize``, if it has one.
+        observations: turns these observations into the network's input; None for the model's own
+            ``VecNormalize``, if it has one.
 
     Returns:
-        The observations that the environment shows, and their change to the network's input.
+        The observations that the environment shows, and the function to the network's input.
 
     Raises:
         ValueError: if the spaces are not those of the game, or a step cannot be found.
@@ -71,12 +72,15 @@ def shown_to(
 
 
 def _check_policy(policy: Any, found: set[str], told: dict[str, bool]) -> None:
-    """Refuse a policy without its model if the model had wrappers that the user did not pass.
+    """Raise an error for a policy without its model if the user did not pass the model's wrappers.
 
     Args:
         policy: the policy of a model.
-        found: "wrappers" and "VecNormalize", if its model was trained under them.
-        told: for each of these, whether the user passed a replacement.
+        found: the names "wrappers" and "VecNormalize", if the model was trained under them.
+        told: for each of the two names, whether the user passed a replacement.
+
+    Raises:
+        InputError: if a name in ``found`` has no replacement.
     """
     needs = found | _NEEDS.get(policy, set())
     if needs:
@@ -101,7 +105,10 @@ def _holder(policy: Any) -> BaseAlgorithm | None:
 
 
 def _fitting(model: Any, game: Game, sight: Sight | None) -> Sight:
-    """Check observations against the spaces of a model; None stands for the model's own space."""
+    """Return the observations, after checking that they fit the spaces of a model.
+
+    ``sight`` None stands for the model's own observation space.
+    """
     encoding = encoding_of(model.observation_space, game.observation_sizes)
     if sight is None and encoding is not None:
         sight = Sight(encoding.space, encoding.encode, wrapped=False)
@@ -117,7 +124,7 @@ def _fitting(model: Any, game: Game, sight: Sight | None) -> Sight:
 
 
 def _own_sight(env: VecEnv | None, model: Any, game: Game) -> Sight | None:
-    """Return the observations that wrappers made in training; None if there were no wrappers."""
+    """Return the observations that the wrappers of training show; None without wrappers."""
     while isinstance(env, VecEnvWrapper):
         if type(env) not in (*HARMLESS, VecNormalize):
             raise not_followed(type(env).__name__)
@@ -137,9 +144,9 @@ def _own_sight(env: VecEnv | None, model: Any, game: Game) -> Sight | None:
 
 
 def _common_sight(env: DummyVecEnv, model: Any, game: Game) -> Sight | None:
-    """Return the observations of a vector's environments; None if these have no wrappers.
+    """Return the observations of the environments of a vector; None if they have no wrappers.
 
-    Wrappers are put into states of the game that they were made for: it has to be ``game``.
+    The wrappers compute observations from states of the game of training, which must be ``game``.
     """
     try:
         sights = [sight_in_training(each) for each in env.envs]
@@ -193,13 +200,13 @@ def change_of(observations: Any) -> Change:
             applied in order; an object with a method ``normalize_obs``; or None for the identity.
 
     Raises:
-        ValueError: if it is none of these.
+        ValueError: if ``observations`` is none of these.
     """
     if observations is None:
         return lambda features: features
     normalisers = _normalisers(observations) if isinstance(observations, VecEnvWrapper) else []
     if normalisers:
-        return lambda features: _through(normalisers, features)
+        return partial(_through, normalisers)  # unlike a lambda, it is copied with them
     change = getattr(observations, "normalize_obs", observations)
     if callable(change):
         return change  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Self-play: the opponent is the agent itself, as it plays now or as it has played before.
+"""Self-play: training against the agent's own present or past policies.
 
 Against its *present self* the agent meets its current policy. The policy changes between rollouts
 only, and so does its opponent. Against its *past selves* (fictitious play: Brown 1951; Heinrich,
@@ -6,8 +6,8 @@ Lanctot and Silver, "Fictitious Self-Play in Extensive-Form Games", 2015) each g
 against one policy, drawn when the game begins with equal probabilities from a pool of the present
 policy and of earlier ones, so that the agent learns a reply to the average of its past.
 
-The earlier policies are those before the rollouts number k, 2k, 3k, ...; when they are more than
-the pool holds, every second one is dropped and k is doubled. So they are spread evenly over the
+The pool stores the policy before each rollout whose number is k, 2k, 3k, ... When it stores too
+many, it drops every second policy and k is doubled. So the policies are spread evenly over the
 whole training, and the pool is never less than half full.
 
 Before every rollout the agent changes its seat, so that one network learns both seats. Moves of
@@ -31,10 +31,10 @@ from .vec_env import GameVecEnv
 
 
 class SelfPlayOpponent(Policy):
-    """A network's policy that is computed for the states of a rollout, as these are reached.
+    """A network as opponent, evaluated in the states that a rollout reaches.
 
-    A rollout reaches few states, and the network changes after it: the policy of all states, as a
-    table, would take longer than the rollout.
+    A rollout reaches few states, and the network changes after it. A table of the policy in all
+    states would take longer to compute than the rollout.
     """
 
     def __init__(self, network: ModelPolicy, game: Game, seat: int) -> None:
@@ -50,12 +50,12 @@ class SelfPlayOpponent(Policy):
 
 
 class Pool(LanePolicy):
-    """Several policies, of which each game meets one.
+    """A pool of opponents: each game is played against one of them, drawn at its beginning.
 
     Args:
         members: the policies.
-        num_lanes: number of games at once.
-        count: called with the number of moves whenever some are made.
+        num_lanes: number of games that are played at once.
+        count: called with the number of moves after each batch of moves by the pool.
     """
 
     def __init__(
@@ -72,12 +72,12 @@ class Pool(LanePolicy):
         return mean
 
     def begin(self, lanes: IntArray, rng: np.random.Generator) -> None:
-        """Draw the policy of each of some games; nothing is drawn if there is only one."""
+        """Draw the policy of each given game; nothing is drawn if the pool has one policy."""
         if len(self._members) > 1:
             self._drawn[lanes] = rng.integers(len(self._members), size=len(lanes))
 
     def sample_in(self, lanes: IntArray, states: IntArray, rng: np.random.Generator) -> IntArray:
-        """Draw an action of the policy that each game has met."""
+        """Draw an action in each game from the policy of this game."""
         self._count(len(lanes))
         drawn = self._drawn[lanes]
         actions = np.empty(len(lanes), dtype=np.int64)
@@ -88,10 +88,10 @@ class Pool(LanePolicy):
 
 
 class SelfPlay(BaseCallback):
-    """Has a model that learns on-policy play against itself, in alternate seats.
+    """A callback by which an on-policy model plays against itself, in alternating seats.
 
-    The opponent, the seat and the pool depend on the weights and on the number of rollouts alone,
-    which ``state`` holds, so that a resumed run continues as the uninterrupted run would have.
+    The opponent, the seat and the pool depend only on the weights and on the number of rollouts.
+    ``state`` returns both, so that a resumed run continues as the uninterrupted run would have.
 
     Args:
         game: the rules.
@@ -128,29 +128,30 @@ class SelfPlay(BaseCallback):
         self.model.num_timesteps += moves
 
     def _keep(self, policy: Any) -> None:
-        """Add a network to the pool, and thin out a pool that has become too large."""
+        """Add a network to the pool; drop every second network if the pool is too large."""
         self._past.append(copied(policy))
         if len(self._past) > self._size:
             self._past = self._past[1::2]  # of numbers k, 2k, 3k, ... those divisible by 2k
             self._interval *= 2
 
     def members(self, model: BaseAlgorithm, deterministic: bool = True) -> list[ModelPolicy]:
-        """Give the policies of the pool, the present one last.
+        """Return the policies of the pool, the present policy last.
 
         Args:
-            model: the model that plays.
-            deterministic: whether they take their likeliest action or draw from their law.
+            model: the model in training.
+            deterministic: whether the policies take their likeliest action; if not, they draw from
+                their law.
         """
         present = ModelPolicy(model, self._game, deterministic=deterministic)
         return [*(present.with_policy(policy) for policy in self._past), present]
 
     def state(self) -> dict[str, Any]:
-        """Give what a resumed run needs: numbers, and the weights of the pool."""
+        """Return the data for resuming the run: counters, and the weights of the pool."""
         past = [policy.state_dict() for policy in self._past]
         return {"rollouts": self._rollouts, "interval": self._interval, "past": past}
 
     def restore(self, model: BaseAlgorithm, state: dict[str, Any]) -> None:
-        """Continue from a state, with the networks of a model of the same options."""
+        """Restore a state that ``state`` returned; ``model`` must have the same options."""
         self._rollouts, self._interval = state["rollouts"], state["interval"]
         self._past = [copied(model.policy) for _ in state["past"]]
         for policy, weights in zip(self._past, state["past"], strict=True):
@@ -161,7 +162,7 @@ class SelfPlay(BaseCallback):
 
 
 def self_plays(callbacks: Sequence[BaseCallback]) -> list[SelfPlay]:
-    """List the callbacks, one at most, that have a model play against itself."""
+    """List the ``SelfPlay`` callbacks among callbacks, at most one."""
     return [each for each in callbacks if isinstance(each, SelfPlay)]
 
 
@@ -169,7 +170,7 @@ def check_two_players(game: Game) -> None:
     """Check that a game can be learned by self-play.
 
     Raises:
-        InputError: if it is not zero-sum for two players.
+        InputError: if the game is not zero-sum for two players.
     """
     if game.num_players != 2 or not game.zero_sum:
         raise InputError(f"self_play needs a zero-sum game for two players, got {game!r}")

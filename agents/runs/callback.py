@@ -1,4 +1,4 @@
-"""Exact evaluation during training: a learning curve without noise of evaluation."""
+"""Exact evaluation during training: learning curves without evaluation noise."""
 
 import time
 from collections.abc import Callable
@@ -17,23 +17,26 @@ from .folders import LOG, MARGIN
 from .run import Record, Run, new_log
 from .sampling import SampleScore, sample_score
 
-#: By default, all exact scores of a run together evaluate this number of states, in a minute.
+#: By default the exact scores of a run together evaluate this number of states, in about a minute.
 STATES_SCORED = 2**25
-#: Most scores of a run by default.
+#: Largest number of scores in a run by default.
 SCORES = 40
 #: A function of the number of steps and the score at that step.
 OnScore: TypeAlias = Callable[[int, Score | SampleScore], None]
 
 
 def interval_of(config: TrainConfig, task: Task) -> int:
-    """Return the number of moves between scores, larger where exact ones take long."""
+    """Return the number of moves between scores, larger where exact scores take long."""
     most = SCORES if is_toured(task) else STATES_SCORED // task.game.num_states
     scores = min(SCORES, max(1, most))
     return config.eval_interval or max(1, config.total_steps // scores)
 
 
 def due_of(config: TrainConfig) -> Callable[[int], bool] | None:
-    """Return whether a score is due before a rollout, on the track of a run; None without one."""
+    """Return a function from moves so far to whether a score is due on the track.
+
+    None for a run without a track.
+    """
     if config.track is None:
         return None
     if config.counts_others:  # when the rollout passes a mark is seen while it is played
@@ -44,8 +47,8 @@ def due_of(config: TrainConfig) -> Callable[[int], bool] | None:
 class ExactEvalCallback(EventCallback):
     """Scores the deterministic policy exactly, over every state, at regular intervals of training.
 
-    In games with too many states for arrays, an exact score takes minutes: the policy is scored so
-    at the end, and before by sample games (``SampleScore``).
+    In games with too many states for arrays an exact score takes minutes. There the policy is
+    scored exactly at the end of training, and before by sample games (``SampleScore``).
 
     Args:
         task: the task on which the agent is scored, or an environment of that task.
@@ -56,17 +59,17 @@ class ExactEvalCallback(EventCallback):
         on_score: called with (steps, score) after every score.
         callback_on_new_best: as in EvalCallback, such as StopTrainingOnRewardThreshold.
         record: saves the scores and the model, in place of a folder (see ``of``).
-        masked: whether the policy is held to the legal actions; pass False for an agent that is
-            trained and played without masks.
+        masked: whether the scored policy must keep to the legal actions; pass False for an agent
+            that trains and plays without masks.
         due: whether a score is due before the next rollout, given the number of moves so far;
             None for a score at every ``interval``.
 
     Attributes:
         log: lists by the names in ``LOG``; seconds are those of training and scoring so far.
         best_mean_reward: largest exact mean reward so far; other callbacks read it by this name.
-        scored: number of exact scores that this process has computed.
-        scoring: seconds that these scores have taken.
-        begun: seconds of the run before it was resumed.
+        scored: number of scores that this process has computed.
+        scoring: seconds that this process has spent on scores.
+        begun: seconds that the run took before it was resumed.
         stop: set it to True to save and stop training before the next rollout.
         interrupted_at: number of steps at which ``stop`` ended training; None if it did not.
     """
@@ -160,7 +163,7 @@ class ExactEvalCallback(EventCallback):
         return self.interrupted_at is None and not self._reached
 
     def more(self) -> dict[str, float]:
-        """Give further numbers to be logged with a score."""
+        """Return further numbers to log with a score."""
         return {}
 
     def evaluate(self) -> Score:
@@ -182,6 +185,7 @@ class ExactEvalCallback(EventCallback):
         policy = ModelPolicy(self.model, self.task.game, masked=self.masked)
         result = sample_score(policy, self.task, (self.model.seed or 0, self.num_timesteps))
         self.scoring += time.monotonic() - begun
+        self.scored += 1
         self._log(result)
 
     def _log(self, result: Score | SampleScore) -> None:
@@ -194,10 +198,11 @@ class ExactEvalCallback(EventCallback):
             more[MARGIN] = getattr(result, "margin", 0.0)
         for name, number in {**dict(zip(LOG, row, strict=True)), **more}.items():
             self.log.setdefault(name, []).append(number)
+        kind = "exact" if isinstance(result, Score) else "sample"
         for name in LOGGED:
-            self.logger.record(f"exact/{name}", getattr(result, name))
+            self.logger.record(f"{kind}/{name}", getattr(result, name))
         for name, number in more.items():
-            self.logger.record(f"exact/{name}", number)
+            self.logger.record(f"{kind}/{name}", number)
         self.logger.dump(self.num_timesteps)
         if self._record is not None:
             self._record.keep(best)

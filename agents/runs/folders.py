@@ -13,7 +13,7 @@
     .lock                exists while a process trains in the folder
 
 Every file is written under a temporary name and then renamed, so that a reader finds the whole old
-file or the whole new one, also after a kill at any moment. Temporary files that a kill left are
+file or the whole new one, even if the process is killed. Temporary files of a killed process are
 removed when the run is read next. No code from a file of a run folder is run: models are rebuilt
 from the configuration, and only their weights are read. The one exception is a game of one's own:
 config.json names the file or module of its class, which is imported.
@@ -24,7 +24,7 @@ import json
 import os
 import re
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -44,11 +44,11 @@ from .models import make_env, make_model
 
 #: Columns of the log; the first three are the keys of stable-baselines3's EvalCallback.
 LOG = ("timesteps", "results", "ep_lengths", "regret", "normalized", "seconds")
-#: Further columns of runs of self-play: exploitability, and the value of each seat of the game
+#: Further columns of self-play runs: exploitability, and the agent's value in each seat of the game
 #: against a best response.
 SELF_PLAY = ("exploitability", "normalized_exploitability", "guaranteed_0", "guaranteed_1")
-#: Further column of runs that are scored by sample games: half of the width of the 95 % confidence
-#: interval of a score, 0 for exact scores.
+#: Further column of runs that are scored by sample games: half the width of the 95 % confidence
+#: interval of the score; 0 for exact scores.
 MARGIN = "margin"
 #: Numbers of ``score.json`` that every finished run has.
 NUMBERS = ("value", "optimum", "random", "regret", "normalized", "steps", "seconds")
@@ -61,14 +61,14 @@ FILES = (
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Hold the lock of a run folder, so that no other process trains there meanwhile.
+    """Hold the lock of a run folder during the block, so that no other process trains there.
 
     The operating system releases the lock when the process ends, however it ends. A lock file that
     a kill has left is not a lock.
 
     Raises:
         RunError: if another process holds the lock.
-        WriteError: if there is no permission.
+        WriteError: if the folder cannot be written to.
     """
     lock = FileLock(folder / ".lock", timeout=0)
     try:
@@ -159,9 +159,9 @@ def load_model(folder: Path, which: str = "final") -> tuple[BaseAlgorithm, GameV
 
 
 def read_log(folder: Path) -> dict[str, FloatArray]:
-    """Read the exact scores of a run so far: an array (evaluation,) for each name in ``LOG``.
+    """Read the scores of a run so far: an array (evaluation,) for each name in ``LOG``.
 
-    A run of self-play has those of ``SELF_PLAY``, too.
+    A run of self-play has those of ``SELF_PLAY``, too; one with sample scores has ``MARGIN``.
 
     Raises:
         RunError: if the file is missing or damaged.
@@ -176,6 +176,12 @@ def read_log(folder: Path) -> dict[str, FloatArray]:
         if len({len(column) for column in log.values()}) > 1:
             raise ValueError("columns of different lengths")
     return log
+
+
+def exact_part(log: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    """Return the log without the scores that were estimated from sample games."""
+    exact = log[MARGIN] == 0 if MARGIN in log else slice(None)
+    return {name: column[exact] for name, column in log.items()}
 
 
 def read_score(folder: Path) -> dict[str, Any]:
@@ -195,7 +201,7 @@ def read_score(folder: Path) -> dict[str, Any]:
 def reading(path: Path, must: str) -> Iterator[None]:
     """Turn any error of the block, which reads a file of a run folder, into a ``RunError``.
 
-    A damaged file has zip, zlib, json, pickle, numpy and torch raise errors of many classes.
+    On a damaged file zip, zlib, json, pickle, numpy and torch raise errors of many classes.
     """
     try:
         yield

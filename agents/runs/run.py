@@ -25,6 +25,7 @@ from .folders import (
     SELF_PLAY,
     WriteError,
     check_sums,
+    exact_part,
     read_config,
     reading,
     write,
@@ -36,7 +37,7 @@ from .models import check_log, make_callbacks, make_env, make_model
 COUNTERS = ("num_timesteps", "_n_updates", "_n_calls", "_episode_num", "exploration_rate")
 REPLAY = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
 
-#: Exact scores so far: a list for each of ``LOG``, and of ``SELF_PLAY`` in self-play.
+#: Scores so far: a list for each of ``LOG``, and of ``SELF_PLAY`` in self-play.
 Log = dict[str, list[float]]
 
 
@@ -78,7 +79,7 @@ class Record:
             write_with(self.folder / "checkpoint.pt", lambda buffer: th.save(content, buffer))
 
     def more_state(self) -> dict[str, Any]:
-        """Give what is saved besides the state of the model and of its games."""
+        """Return entries of the checkpoint besides the state of the model and of its games."""
         return {}
 
 
@@ -123,7 +124,7 @@ class Run(Record):
         return cls(folder, model, log, config, task, callbacks)
 
     def more_state(self) -> dict[str, Any]:
-        """Give the state of self-play, if there is one."""
+        """Return the state of self-play, if the run uses self-play."""
         playing = self_plays(self.callbacks)
         return {"self_play": playing[0].state()} if playing else {}
 
@@ -143,19 +144,15 @@ class Run(Record):
         """
         write_with(self.folder / "final_model.zip", self.model.save)
         write(self.folder / "certificate.npz", certificate(score))
-        summary = {
-            "steps": self.model.num_timesteps,
-            "seconds": self.log["seconds"][-1],
-            **score.as_dict(),
-            **self._curve(),
-            **more,
-        }
+        spent = {"steps": self.model.num_timesteps, "seconds": self.log["seconds"][-1]}
+        summary = {**spent, **score.as_dict(), **self._curve(), **more}
         write_json(self.folder / "score.json", summary)
 
     def _curve(self) -> dict[str, Any]:
-        """Summarise the scores so far: the track's at its marks, the best of other runs."""
+        """Return a summary of the exact scores: at the marks of a track, else the best score."""
         if self.config.track is None:
-            return {"best_normalized": max(self.log["normalized"])}
+            known = exact_part({name: np.array(column) for name, column in self.log.items()})
+            return {"best_normalized": known["normalized"].max()}
         track = TRACKS[self.config.track]
         curves = {
             f"{name}_at_marks": dict(
@@ -183,7 +180,7 @@ def _parts(config: TrainConfig) -> tuple[Task, BaseAlgorithm, list[BaseCallback]
 
 
 def _log_into(folder: Path, model: BaseAlgorithm, config: TrainConfig) -> None:
-    """Have a model write TensorBoard logs, which Weights & Biases reads, too."""
+    """Make a model write TensorBoard logs, which Weights & Biases reads as well."""
     if config.tensorboard or config.wandb:
         model.tensorboard_log = str(folder / "tensorboard")
 
@@ -202,13 +199,12 @@ def _make_folder(config: TrainConfig) -> Path:
             f"--resume {folder}"
         ) from None
     except OSError as error:
-        place = f"{folder}: {error.strerror}"
-        raise RunError(f"run_folder must be a place to write to, got {place}") from None
-    every = vars(config.hyperparameters).items()
-    known = {name: value for name, value in every if value is not None}  # None is a default
-    entry = {f"exactdice/{config.game_name}-v0": known}
+        text = f"run_folder must be a place to write to, got {folder}: {error.strerror}"
+        raise RunError(text) from None
+    known = {key: value for key, value in vars(config.hyperparameters).items() if value is not None}
+    content = yaml.safe_dump({f"exactdice/{config.game_name}-v0": known}).encode()
     try:
-        write(folder / "hyperparameters.yml", yaml.safe_dump(entry).encode())
+        write(folder / "hyperparameters.yml", content)
         write_json(folder / "config.json", config.to_json())
     except WriteError:
         shutil.rmtree(folder)  # it was made just now
@@ -236,7 +232,7 @@ def _restore(folder: Path, model: BaseAlgorithm, callbacks: list[BaseCallback]) 
     """Load a checkpoint into a new model with the same options, and return the log.
 
     Raises:
-        RunError: if the checkpoint is missing, damaged or of another run.
+        RunError: if the checkpoint is missing or damaged, or belongs to another run.
     """
     path = folder / "checkpoint.pt"
     if not path.is_file():

@@ -1,8 +1,8 @@
-"""Scores of agents in training from sample games, where an exact score takes minutes.
+"""Estimated scores from sample games, for training in games where an exact score takes minutes.
 
-A sample game adds up the exact regret of every move in it. By the performance-difference identity
-the mean of these totals estimates the regret of the agent, with a standard deviation that is much
-smaller than that of the payoffs, as it leaves out the luck of the dice.
+Each sample game yields the sum of the exact regrets of its moves. By the performance-difference
+identity the mean of these sums estimates the agent's regret. Its standard deviation is much smaller
+than that of the payoffs, since the sums leave out the luck of the dice.
 """
 
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from ...baselines import Task, random_value, solve
 from ...envs import Engine
 from ..learners.adapter import ModelPolicy
 
-#: Number of sample games of a score.
+#: Number of sample games in a score.
 GAMES = 2048
-#: A normal variable is this many standard deviations from its mean in 5 % of cases.
+#: A normal variable is at least this many standard deviations from its mean in 5 % of cases.
 _WIDE = 1.96
 
 
@@ -26,9 +26,9 @@ class SampleScore:
 
     Attributes:
         value: estimate of the expected payoff.
-        optimum: expected payoff of the best play, exact.
+        optimum: expected payoff of optimal play, exact.
         random: expected payoff of uniformly random play, exact.
-        margin: half of the width of the 95 % confidence interval of ``value`` and ``regret``.
+        margin: half the width of the 95 % confidence interval of ``value`` and of ``regret``.
         moves: mean number of the agent's moves in a game.
     """
 
@@ -56,7 +56,7 @@ def sample_score(policy: ModelPolicy, task: Task, seed: tuple[int, ...]) -> Samp
     Args:
         policy: the policy.
         task: game, seat and opponents.
-        seed: seeds of the generator of the dice, such as those of the run and its present step.
+        seed: seeds of the random generator, such as the seed of the run and its present step.
     """
     engine, rng = Engine(task, GAMES, "regret"), np.random.default_rng(seed)
     lanes = np.arange(GAMES)

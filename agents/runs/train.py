@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+import numpy as np
 import torch as th
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -134,18 +135,17 @@ def _finish(run: Run, final: Score, console: Console) -> Score:
 
 
 def _print_times(exact: ExactEvalCallback, console: Console) -> None:
-    """Print when the agent reached the score ``GOOD``, and the time of the exact scores."""
-    moments = zip(
-        *(exact.log[name] for name in ("normalized", "timesteps", "seconds")), strict=True
-    )
-    good = next((moment[1:] for moment in moments if moment[0] >= GOOD), None)
-    if good is not None:
-        console.print(
-            f"normalised score {GOOD} reached after {good[0]:,.0f} moves, {good[1]:.0f} s"
-        )
+    """Print when the agent reached the score ``GOOD``, and the time of the scores."""
+    log = {name: np.array(column) for name, column in exact.log.items()}
+    known = folders.exact_part(log)
+    good = np.flatnonzero(known["normalized"] >= GOOD)
+    if len(good):
+        moves, seconds = known["timesteps"][good[0]], known["seconds"][good[0]]
+        console.print(f"normalised score {GOOD} reached after {moves:,.0f} moves, {seconds:.0f} s")
     share = exact.scoring / (exact.log["seconds"][-1] - exact.begun)
+    kind = "exact" if len(known["normalized"]) == len(log["normalized"]) else "sample and exact"
     console.print(
-        f"{exact.scored} exact scores took {exact.scoring:.1f} s, {share:.1%} of the time"
+        f"{exact.scored} {kind} scores took {exact.scoring:.1f} s, {share:.1%} of the time"
     )
 
 

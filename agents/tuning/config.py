@@ -35,6 +35,10 @@ class TuneConfig:
     games: tuple[GameName, ...] | None = None
     """Games that the hyperparameters are for. Default: all games of the track together."""
 
+    begin_with: Path | None = None
+    """Folder of a finished search of the same algorithm, such as one on a track of fewer moves: its
+    best sets of hyperparameters are the first trials of this search."""
+
     seed: int = 0
     """Seed of the search. With one job, the same seed gives the same trials."""
 
@@ -82,13 +86,13 @@ class TuneConfig:
 
     @property
     def chosen_games(self) -> tuple[str, ...]:
-        """The games, each once, in the order of the track."""
+        """The games of the search, each once, in the order of the track."""
         wanted = self.games or self.rules.games
         names = {find_game(game).name for game in wanted}
         return tuple(game for game in self.rules.games if game in names)
 
     def identity(self) -> dict[str, Any]:
-        """Return what determines the trials of a search: all but their number."""
+        """Return the options that determine the trials of a search: all but their number."""
         return {
             "track": self.track,
             "version": self.rules.version,

@@ -1,13 +1,13 @@
-"""The search as a study of Optuna in a journal file that processes and machines share.
+"""The search as an Optuna study, in a journal file that processes and machines share.
 
-The journal is a file of lines, to which every process appends what it does. It needs no database
-and works on network file systems, where the locks of SQLite do not; a process that is killed
-leaves whole lines. (Optuna, ``optuna.storages.journal``.)
+Every process appends its actions to the journal as lines of text. The journal needs no database and
+works on network file systems, where the locks of SQLite fail; a killed process leaves whole lines.
+(Optuna, ``optuna.storages.journal``.)
 
 Sets of hyperparameters are drawn by a tree-structured Parzen estimator (Watanabe, "Tree-structured
 Parzen estimator", 2023, arXiv:2304.11127), and trials are stopped by asynchronous successive
-halving (Li et al., "A System for Massively Parallel Hyperparameter Tuning", MLSys 2020): at each
-rung only trials go on that are in the better half of those that have come so far.
+halving (Li et al., "A System for Massively Parallel Hyperparameter Tuning", MLSys 2020): a trial
+continues past a rung only if it is in the better half of the trials that have reached the rung.
 """
 
 import zlib
@@ -24,7 +24,7 @@ from optuna.distributions import (
 from optuna.pruners import BasePruner
 from optuna.samplers import BaseSampler, RandomSampler, TPESampler
 from optuna.storages import JournalStorage
-from optuna.storages.journal import BaseJournalBackend
+from optuna.storages.journal import BaseJournalBackend, JournalFileBackend
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
@@ -35,20 +35,22 @@ from .config import TuneConfig
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
-#: Points of a trial (see ``trial``) at which the worse half of the trials is stopped.
+#: Rungs: points of a trial (see ``trial``) at which the worse half of the trials is stopped.
 RUNGS = (50, 100, 200, 400)
-#: Trials that come to a rung before any is stopped there.
+#: Number of trials that reach a rung before any trial is stopped there.
 GRACE = 4
-#: Trials that are drawn at random before the estimator begins.
+#: Number of trials that are drawn at random before the estimator begins.
 RANDOM_TRIALS = 10
+#: Number of the best trials that the finals run again, or that another search begins with.
+FINALISTS = 3
 STARTED = (TrialState.RUNNING, TrialState.COMPLETE, TrialState.PRUNED)
 
 
 class Halving(BasePruner):
-    """Stops trials at a rung unless they are in the better half of those that have come there."""
+    """Stops a trial at a rung unless it is in the better half of the trials that reached it."""
 
     def prune(self, study: Study, trial: FrozenTrial) -> bool:
-        """Return whether a trial ends at its last point."""
+        """Return whether to stop a trial at its latest point."""
         point = trial.last_step
         if point not in RUNGS:
             return False
@@ -64,10 +66,10 @@ class Halving(BasePruner):
 
 
 class Repeatable(BaseSampler):
-    """Draws each trial with a generator of its own, seeded by the number of the trial.
+    """Draws the hyperparameters of each trial with a generator seeded by the trial's number.
 
-    A search that goes on after a stop draws what it would have drawn without the stop, and
-    processes that search together do not draw the same sets.
+    So a search that continues after a stop draws the same sets as without the stop, and processes
+    that search together draw different sets.
 
     Args:
         seed: seed of the search.
@@ -77,7 +79,7 @@ class Repeatable(BaseSampler):
         self._seed = seed
 
     def _seed_of(self, study: Study, trial: FrozenTrial) -> int:
-        """Return a seed of the number of trials before this one, failed ones left out."""
+        """Return a seed made of the number of earlier trials that have not failed."""
         before = sum(
             other.number < trial.number and other.state != TrialState.FAIL
             for other in study.get_trials(deepcopy=False)
@@ -90,13 +92,13 @@ class Repeatable(BaseSampler):
     def infer_relative_search_space(
         self, study: Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
-        """Return the names that are drawn together."""
+        """Return the names whose values are drawn jointly, with their ranges."""
         return self._sampler(study, trial).infer_relative_search_space(study, trial)
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """Draw values for names together."""
+        """Draw the values of several names jointly."""
         return self._sampler(study, trial).sample_relative(study, trial, search_space)
 
     def sample_independent(
@@ -113,7 +115,7 @@ class Repeatable(BaseSampler):
 
 
 def open_study(backend: BaseJournalBackend, config: TuneConfig, name: str = "trials") -> Study:
-    """Open a study of a journal, or begin it.
+    """Open a study of a journal, or create it.
 
     Args:
         backend: the journal.
@@ -121,7 +123,7 @@ def open_study(backend: BaseJournalBackend, config: TuneConfig, name: str = "tri
         name: "trials", or "finals" for the runs of the best trials with other seeds.
 
     Raises:
-        InputError: if the journal is damaged, or is that of another search.
+        InputError: if the journal is damaged, or belongs to another search.
     """
     try:
         study = optuna.create_study(
@@ -164,7 +166,7 @@ def space_of(config: TuneConfig) -> Space:
 
 
 def distributions(space: Space) -> dict[str, BaseDistribution]:
-    """Return the names that a study chooses, with their ranges; powers of 2 by their exponents."""
+    """Return the ranges of the values that a study chooses, by name; powers of 2 by exponent."""
     found: dict[str, BaseDistribution] = {}
     for name, entry in space.items():
         if isinstance(entry, Powers):
@@ -191,8 +193,61 @@ def values_of(space: Space, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def hyperparameters(config: TuneConfig, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the hyperparameters that the choices of a trial stand for."""
+    """Return the hyperparameters of a trial, given the values that it chose."""
     return hyperparameters_of(values_of(space_of(config), params), config.rules.moves)
+
+
+def begin_with(study: Study, config: TuneConfig) -> None:
+    """Add the finalists of another search to this search as its next trials, once.
+
+    A value outside the range of this search is moved to the nearer end of the range. Values that
+    the other search did not choose are drawn.
+
+    Raises:
+        InputError: if the folder holds no search for the same algorithm, or none of the trials
+            there is finished.
+    """
+    folder = config.begin_with
+    if folder is None or study.user_attrs.get("begun_with") == str(folder):
+        return
+    required = f"begin_with must be the folder of a search of {config.algorithm}, got {folder}"
+    if not (folder / "journal.log").is_file():
+        raise InputError(f"{required}, which has no journal.log")
+    try:
+        storage = JournalStorage(JournalFileBackend(str(folder / "journal.log")))
+        other = optuna.load_study(study_name="trials", storage=storage)
+        found = other.user_attrs["identity"]["algorithm"]
+    except (KeyError, TypeError, ValueError):
+        raise InputError(f"{required}, whose journal.log is damaged") from None
+    if found != config.algorithm:
+        raise InputError(f"{required}, a search of {found}")
+    if not (sets := finalists(other)):
+        raise InputError(f"{required}, none of whose trials is finished")
+    ranges = distributions(space_of(config))
+    for trial in sets:
+        known = {name: trial.params[name] for name in ranges if name in trial.params}
+        study.enqueue_trial(
+            {name: _within(ranges[name], value) for name, value in known.items()},
+            skip_if_exists=True,  # another process has begun the same search
+        )
+    study.set_user_attr("begun_with", str(folder))
+
+
+def _within(entry: BaseDistribution, value: Any) -> Any:
+    """Move a number into a range."""
+    if isinstance(entry, IntDistribution | FloatDistribution):
+        return min(max(value, entry.low), entry.high)
+    return value
+
+
+def over(study: Study) -> list[FrozenTrial]:
+    """List the trials that were completed or stopped."""
+    return study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.PRUNED))
+
+
+def finalists(study: Study) -> list[FrozenTrial]:
+    """Return the best trials that were trained on all games, the best first: a sixth of all."""
+    return best(study, min(FINALISTS, -(-len(over(study)) // 6)))
 
 
 def best(study: Study, number: int) -> list[FrozenTrial]:
@@ -207,7 +262,7 @@ def _value(trial: FrozenTrial) -> float:
 
 
 def finals_of(study: Study) -> dict[int, dict[int, dict[str, float]]]:
-    """Return the normalised scores of the finals: candidate -> seed -> game -> score."""
+    """Return the normalised scores of the finals, keyed by candidate, then seed, then game."""
     found: dict[int, dict[int, dict[str, float]]] = {}
     for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
         candidate, seed = trial.user_attrs["pair"]

@@ -15,15 +15,13 @@ from rich.console import Console
 from ..algorithms import ALGORITHMS
 from ..runs import folders
 from .config import TuneConfig
-from .study import RUNGS, best, finals_of, hyperparameters
+from .study import RUNGS, finalists, finals_of, hyperparameters, over
 from .trial import bounded_nines
-from .work import FINAL_SEEDS, FINALISTS
-
-OVER = (TrialState.COMPLETE, TrialState.PRUNED)
+from .work import FINAL_SEEDS
 
 
 class Teller:
-    """Prints a line for each trial that is over and was not printed before."""
+    """Prints a line for each finished trial, once."""
 
     def __init__(self, config: TuneConfig, trials: Study, finals: Study, console: Console) -> None:
         self._config, self._console = config, console
@@ -40,17 +38,12 @@ class Teller:
         )
 
     def tell(self) -> None:
-        """Print the new lines."""
+        """Print the lines of trials that have finished since the last call."""
         for name, study in self._studies.items():
             for trial in over(study):
                 if trial.number not in self._told[name]:
                     self._told[name].add(trial.number)
                     self._console.print(_line(name, trial), highlight=False, soft_wrap=True)
-
-
-def over(study: Study) -> list[FrozenTrial]:
-    """List the trials that were completed or stopped."""
-    return study.get_trials(deepcopy=False, states=OVER)
 
 
 def last(trial: FrozenTrial) -> tuple[int, float]:
@@ -92,7 +85,7 @@ def write(config: TuneConfig, trials: Study, finals: Study) -> list[Path]:
 
 
 def table(config: TuneConfig, trials: Study, finals: Study) -> tuple[list[str], list[list[str]]]:
-    """Make a row for each trial, the best first, with all digits."""
+    """Return the names of the columns, and a row for each trial, best first, with all digits."""
     ranked = sorted(over(trials), key=lambda trial: (trial.state, -last(trial)[0], -last(trial)[1]))
     names = list(dict.fromkeys(name for trial in ranked for name in _chosen(config, trial)))
     again = finals_of(finals)
@@ -121,12 +114,12 @@ def _mean(runs: Mapping[int, Mapping[str, float]]) -> float:
 def winner(trials: Study, finals: Study) -> FrozenTrial:
     """Return the finalist with the largest mean nines over the seeds of the finals."""
     again = finals_of(finals)
-    known = [trial for trial in best(trials, FINALISTS) if trial.number in again]
+    known = [trial for trial in finalists(trials) if trial.number in again]
     return max(known, key=lambda trial: (_mean(again[trial.number]), -trial.number))
 
 
 def to_yaml(config: TuneConfig, trials: Study, finals: Study) -> str:
-    """Write the best hyperparameters in the shape of rl_zoo3, with their scores as a comment."""
+    """Return the best hyperparameters as YAML of rl_zoo3, with their scores as a comment."""
     found = winner(trials, finals)
     runs = finals_of(finals)[found.number]
     scores = {game: fmean(run[game] for run in runs.values()) for game in config.chosen_games}
@@ -144,7 +137,7 @@ def to_yaml(config: TuneConfig, trials: Study, finals: Study) -> str:
 
 
 def to_markdown(config: TuneConfig, trials: Study, finals: Study) -> str:
-    """Write the trials as a table, with what its columns mean."""
+    """Return the trials as a Markdown table, with the meaning of its columns."""
     header, rows = table(config, trials, finals)
     trained = len(trials.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)))
     text = (

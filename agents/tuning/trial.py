@@ -1,16 +1,16 @@
 """One trial: a set of hyperparameters, trained on every game of a track and scored exactly.
 
-A run of a trial lasts seconds. It writes no run folder, and its process keeps what does not depend
-on the hyperparameters: libraries, the tables of the games and their optimum.
+A run of a trial lasts seconds. It writes no run folder, and its process keeps everything that is
+the same for all hyperparameters: libraries, the tables of the games and their optimum.
 
 The objective is the mean of *nines* over games, -log10(1 - normalised score), as normalised scores
 crowd near 1. The games are played from the smallest to the largest, since an exact score evaluates
 every state: trials that are stopped early cost little. A *point* of a trial is the number of its
 moves so far, in per cent of the moves of one game: 150 is the middle of the second game.
 
-On a track of self-play the score is that of exploitability, against the present self in training.
-Its rollouts differ in their moves, so that a mark is seen only once it has been passed: the trial
-is scored at the next update, and at its end as a run is.
+On a self-play track a trial trains against its present self, and its score is made of its
+exploitability. Rollouts there differ in their number of moves, so the trial notices a mark only
+after passing it: it is scored at the next update, and at its end like a run.
 """
 
 import tempfile
@@ -37,7 +37,7 @@ Report = Callable[[int, float], None]
 #: States that the scores of a run may evaluate for each of its moves. The exact score of a state
 #: takes about 1 microsecond, a move of training 50 to 400.
 STATES_PER_MOVE = 20
-#: Nines of a network that has diverged, and the least that a trial can have.
+#: Nines of a diverged network, and the lower bound of the nines of any trial.
 WORST = -1.0
 
 
@@ -46,7 +46,7 @@ class Diverged(Exception):  # noqa: N818  no error of the program
 
 
 def by_size(games: Sequence[str]) -> list[str]:
-    """Sort games by the number of their states."""
+    """Return games in increasing order of their number of states."""
     return sorted(games, key=lambda game: make_task(game).game.num_states)
 
 
@@ -133,8 +133,8 @@ class _AtMarks(BaseCallback):
     Args:
         track: the track.
         task: the task that is scored.
-        rollout: moves of a rollout; 0 if that is not known, so that a score comes after its mark.
-        at_mark: called with (mark in per cent, normalised score).
+        rollout: number of moves in a rollout; 0 if unknown, so that a score comes after its mark.
+        at_mark: called with (mark in per cent, normalised score) at each score.
     """
 
     def __init__(

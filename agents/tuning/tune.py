@@ -1,8 +1,8 @@
-"""``exactdice tune``: run the search, and write what it has found.
+"""``exactdice tune``: run a search for hyperparameters, and write its results.
 
 The folder of a search holds
 
-    journal.log      every trial, from which the search goes on (see ``study``)
+    journal.log      every trial; a stopped search continues from it (see ``study``)
     trials.csv, .md  a line for each trial: its hyperparameters and scores
     <algorithm>.yml  the best hyperparameters, in the shape of rl_zoo3
 """
@@ -16,7 +16,7 @@ from rich.console import Console
 from ..runs.files import make_folder
 from . import tables
 from .config import TuneConfig
-from .study import open_study
+from .study import begin_with, open_study
 from .work import settle
 from .workers import journal, run_workers
 
@@ -26,7 +26,7 @@ def tune(
     console: Console | None = None,
     draw: Callable[[Study, Path], list[Path]] | None = None,
 ) -> list[Path]:
-    """Run the trials that are missing, then the finals, and write the results.
+    """Run all remaining trials, then the finals, and write the results.
 
     Args:
         config: the options.
@@ -37,12 +37,14 @@ def tune(
         The files with the results.
 
     Raises:
-        InputError: if the folder cannot be written to, or holds another search.
+        InputError: if the folder cannot be written to or holds another search, or if the option
+            for the search to begin with names no search.
     """
     console = console or Console()
     make_folder(config.place)
     backend = journal(config)
     trials, finals = open_study(backend, config), open_study(backend, config, "finals")
+    begin_with(trials, config)
     told = tables.Teller(config, trials, finals, console)
 
     def watch(mine: list[str]) -> None:

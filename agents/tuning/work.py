@@ -1,9 +1,9 @@
-"""The loop of a worker: it takes trials of the search until there is nothing left to do.
+"""The loop of a worker, which takes trials of the search until none are left.
 
-A worker locks a file of the folder as long as it lives. A trial that is running although nobody
-holds the lock of its worker was killed: it counts as failed, and its hyperparameters are tried
-again. Workers on other machines of a cluster (Ray) cannot lock files of the folder; the process
-that started them holds their locks.
+A worker locks a file of the folder while it is alive. If the journal has a running trial and no
+process holds the lock of its worker, the worker was killed: the trial counts as failed, and a new
+trial gets its hyperparameters. Workers on other machines of a Ray cluster cannot lock files of the
+folder; the process that started them holds their locks.
 """
 
 import time
@@ -22,17 +22,15 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial, TrialState
 
 from .config import TuneConfig
-from .study import STARTED, best, distributions, hyperparameters, open_study, space_of
+from .study import STARTED, distributions, finalists, hyperparameters, open_study, space_of
 from .trial import Diverged, Report, bounded_nines, run_trial
 
 #: Seeds of training: of the trials, and of the finals. The seeds of the board are below 1000.
 SEED = 1000
 FINAL_SEEDS = (1001, 1002, 1003)
-#: Number of trials that are run again in the finals.
-FINALISTS = 3
-#: Seconds within which a worker gives its name to a trial that it has begun.
+#: Seconds that a worker may take to write its name into a trial after beginning it.
 YOUNG = 60
-#: Seconds between two looks at the trials of other workers.
+#: Seconds between two readings of the trials of other workers.
 INTERVAL = 0.5
 
 
@@ -43,7 +41,7 @@ def new_owner() -> str:
 
 @contextmanager
 def alive(folder: Path, owner: str) -> Iterator[None]:
-    """Hold the lock of a worker."""
+    """Hold the lock of a worker during the block."""
     path = folder / f".{owner}.lock"
     with FileLock(path):
         yield
@@ -52,7 +50,7 @@ def alive(folder: Path, owner: str) -> Iterator[None]:
 
 
 def settle(study: Study, folder: Path, mine: Collection[str]) -> None:
-    """Fail the running trials whose worker was killed, and have them tried again.
+    """Mark the running trials of killed workers as failed, and queue their hyperparameters again.
 
     Args:
         study: the trials.
@@ -79,7 +77,7 @@ def settle(study: Study, folder: Path, mine: Collection[str]) -> None:
 
 
 def _is_young(trial: FrozenTrial) -> bool:
-    """Return whether a trial has begun just now; its worker may not have given its name yet."""
+    """Return whether a trial is so new that its worker may not have written its name yet."""
     begun = trial.datetime_start
     return begun is not None and (datetime.now() - begun).total_seconds() < YOUNG
 
@@ -106,7 +104,7 @@ def work(
 
 
 def _trial_step(config: TuneConfig, trials: Study, _finals: Study, owner: str) -> bool:
-    """Run a trial, or wait for those of others; return whether there may be more to do."""
+    """Run a trial, or wait for other workers; return whether trials may be left."""
     if _started(trials) < config.trials:
         trial = trials.ask(distributions(space_of(config)))
         trial.set_user_attr("owner", owner)
@@ -119,13 +117,13 @@ def _trial_step(config: TuneConfig, trials: Study, _finals: Study, owner: str) -
 
 
 def _started(study: Study, before: int | None = None) -> int:
-    """Count trials that have begun and have not failed, of those with a number below ``before``."""
+    """Count the trials that have begun and not failed, with numbers below ``before`` if given."""
     known = study.get_trials(deepcopy=False, states=STARTED)
     return sum(before is None or trial.number < before for trial in known)
 
 
 def _wait(study: Study) -> bool:
-    """Wait a moment if a trial is running; return whether one is."""
+    """Wait ``INTERVAL`` seconds if a trial is running; return whether a trial is running."""
     running = bool(study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)))
     if running:
         time.sleep(INTERVAL)
@@ -167,9 +165,9 @@ def _run_with(
 
 
 def _final_step(config: TuneConfig, trials: Study, finals: Study, owner: str) -> bool:
-    """Run one of the best trials with another seed; return whether there may be more to do."""
+    """Run one of the best trials with another seed; return whether finals may be left."""
     taken = [pair for _, pair in _pairs(finals)]
-    for candidate in best(trials, FINALISTS):
+    for candidate in finalists(trials):
         for seed in FINAL_SEEDS:
             pair = [candidate.number, seed]
             if pair not in taken:
@@ -186,13 +184,13 @@ def _final_step(config: TuneConfig, trials: Study, finals: Study, owner: str) ->
 
 
 def _pairs(finals: Study) -> list[tuple[int, Any]]:
-    """List the finals that have begun: number, and [candidate, seed] or None if not yet known."""
+    """List the finals that have begun: number, and [candidate, seed] or None if still unknown."""
     known = finals.get_trials(deepcopy=False, states=STARTED)
     return [(trial.number, trial.user_attrs.get("pair")) for trial in known]
 
 
 def _is_first(finals: Study, number: int, pair: list[int]) -> bool:
-    """Return whether no final with a smaller number is of the same candidate and seed."""
+    """Return whether no final with a smaller number has the same candidate and seed."""
     earlier: list[Any] = [None]
     for _ in range(10):  # until the earlier ones have said what they are, or their worker is dead
         earlier = [other for before, other in _pairs(finals) if before < number]

@@ -17,7 +17,8 @@ from ..runs.hyperparameters import first_line
 from .config import TuneConfig
 from .work import INTERVAL, alive, new_owner, work
 
-#: Called again and again while workers run, with the names of those that this process locks.
+#: A function that is called repeatedly while workers run, with the names of the workers whose locks
+#: this process holds.
 Watch = Callable[[list[str]], None]
 
 
@@ -32,7 +33,7 @@ def run_workers(config: TuneConfig, watch: Watch) -> None:
 
     Args:
         config: the options of the search.
-        watch: called while workers run.
+        watch: called repeatedly while workers run.
 
     Raises:
         InputError: if the backend ``ray`` is not installed, or its cluster cannot be reached.
@@ -52,7 +53,7 @@ def run_workers(config: TuneConfig, watch: Watch) -> None:
 
 
 def _in_processes(config: TuneConfig, count: int, watch: Watch) -> None:
-    """Run workers in processes of their own, which end with this one."""
+    """Run each worker in a process of its own, which ends when this process ends."""
     pool = Pool(_work)
     failures: list[str] = []
     try:
@@ -72,7 +73,7 @@ def _in_processes(config: TuneConfig, count: int, watch: Watch) -> None:
 
 
 def _work(config: TuneConfig) -> str | None:
-    """Work in a process of its own; return the error message."""
+    """Run a worker in this process; return its error message, None without an error."""
     owner = new_owner()
     with alive(config.place, owner):
         try:
@@ -83,7 +84,7 @@ def _work(config: TuneConfig) -> str | None:
 
 
 class _Served(BaseJournalBackend):
-    """The journal of the machine that the search was called on, for a worker on another one."""
+    """The journal on the machine of the search, for a worker on another machine."""
 
     def __init__(self, ray: Any, server: Any) -> None:
         self._ray, self._server = ray, server
@@ -96,7 +97,7 @@ class _Served(BaseJournalBackend):
 
 
 class _Server:
-    """Reads and writes the journal; an actor on the machine that the search was called on."""
+    """A Ray actor on the machine of the search, which reads and writes the journal."""
 
     def __init__(self, config: TuneConfig) -> None:
         self._journal = journal(config)
@@ -136,11 +137,11 @@ def _remote_work(config: TuneConfig, server: Any, owner: str) -> None:
 
 @contextmanager
 def _connected() -> Iterator[Any]:
-    """Connect to the cluster at RAY_ADDRESS, or begin one here; leave it at the end."""
+    """Connect to the Ray cluster at RAY_ADDRESS, or start one here; disconnect after the block."""
     try:
         import ray
     except ModuleNotFoundError:
-        raise InputError("backend ray needs more libraries: pip install 'exactdice[ray]'") from None
+        raise InputError("backend ray needs more libraries: pip install '.[ray]'") from None
     mine = not ray.is_initialized()
     if mine:
         try:

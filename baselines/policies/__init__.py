@@ -1,1 +1,1 @@
-"""Policies: the door by which they come in, their kinds, and their names."""
+"""Policies: the conversion of a user's policy (``door``), the kinds of policies, their names."""

@@ -1,8 +1,8 @@
 """Functions as policies of games with too many states for tables.
 
-Such a game is scored by a tour, which asks about each state once (``core.tour``). Nothing that the
-function gives is stored. Its actions are those of a function of the state as far as samples tell:
-of every batch some states are asked about again, in a batch of their own.
+A tour scores a policy in such a game and calls it once for each state (``core.tour``). The results
+are not stored. To check that they depend on the state alone, a sample of each batch is passed to
+the function again, in a batch of its own.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from .kinds import Policy, PolicyFunction
 from .preferences import NetworkPolicy
 from .tables import as_numbers, batches
 
-#: Of so many states of a batch one is asked about again.
+#: One of this number of states in a batch is passed to the function again.
 SHARE = 256
 
 
@@ -31,8 +31,8 @@ class Call:
     """Calls a function with the observations and masks of states.
 
     Attributes:
-        function: gives actions (state,) or probabilities (state, action).
-        check: the game, and the seat whose observations are meant.
+        function: returns actions (state,) or probabilities (state, action).
+        check: names the game and the seat whose observations the function gets.
     """
 
     function: PolicyFunction
@@ -54,15 +54,15 @@ class CalledPolicy(Policy):
     """A function that is called whenever laws are needed.
 
     Args:
-        function: gives actions (state,) or probabilities (state, action).
-        check: the check of its results.
+        function: returns actions (state,) or probabilities (state, action).
+        check: the check of the results.
 
     Attributes:
         function: as given.
 
     Raises:
-        ValueError: as ``check`` does for a sample of states, or if the function gives something
-            else when it is called again.
+        ValueError: if ``check`` rejects the results for a sample of states, or if the function
+            returns other results when it is called again.
     """
 
     def __init__(self, function: PolicyFunction, check: PolicyCheck) -> None:
@@ -76,7 +76,7 @@ class CalledPolicy(Policy):
             self._in_parts = function.grid_actions(check.game, check.seat)
 
     def _begin(self) -> bool:
-        """Call the function with a sample of states, and say whether it gives actions."""
+        """Call the function with a sample of states; return whether it returns actions."""
         game = self._check.game
         some = np.linspace(0, game.num_states - 1, SAMPLE).astype(np.int64)
         states = some[sweeps_of(game).may_move(self._check.seat, some)]
@@ -116,7 +116,7 @@ class CalledPolicy(Policy):
         return Choices.certain(met, actions[met])
 
     def _answers(self, states: IntArray) -> npt.NDArray[Any]:
-        """Call the function batch by batch: actions (state,) or laws (state, action), checked."""
+        """Return checked actions (state,) or laws (state, action), from one call per batch."""
         found = []
         for batch in batches(states, self.shape[1]):
             given, evidence = self._call(batch, again=True)
@@ -133,7 +133,10 @@ class CalledPolicy(Policy):
         return evidence
 
     def _confirm(self, states: IntArray, actions: IntArray) -> None:
-        """Check that the whole network, called anew, prefers some actions, but for rounding."""
+        """Raise an error unless the whole network, called again, prefers these actions too.
+
+        Preferences that differ by rounding alone count as equal.
+        """
         preferences = self._evidence(states)
         chosen, largest = preferences[np.arange(len(states)), actions], preferences.max(axis=1)
         missing = ~(largest - chosen <= self._rounding * (1 + np.abs(largest)))

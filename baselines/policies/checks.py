@@ -13,7 +13,7 @@ from ...core.positions import are_legal, first_actions
 SUM_TOLERANCE = 1e-5  # float32 networks; the probabilities are normalised once accepted
 _UNMASKED = " (masked=False lets it choose any, at the worst payoff)"
 
-#: A function that says in which states every action has the worst payoff as its value.
+#: A function from states to whether every action there has the worst payoff as its value, (state,).
 Worthless: TypeAlias = Callable[[IntArray], BoolArray]
 
 
@@ -26,9 +26,9 @@ class PolicyCheck:
         seat: the seat that the policy plays.
         name: name of the policy.
         masked: whether the policy must keep to the legal actions.
-        worthless: says in which states every action has the worst payoff as its value. There the
-            table of a planner may choose an illegal action, which pays as much; the first legal
-            action replaces it.
+        worthless: returns whether every action of a state has the worst payoff as its value. In
+            such a state the table of a planner may choose an illegal action, which pays the same;
+            the first legal action replaces it.
     """
 
     game: Game
@@ -43,7 +43,7 @@ class PolicyCheck:
         return self.game.num_states, self.game.num_actions
 
     def __call__(self, given: npt.NDArray[Any], states: IntArray) -> npt.NDArray[Any]:
-        """Check actions or probabilities for some states of the seat, and normalise them.
+        """Return the checked actions, or the checked probabilities, normalised to sum to 1.
 
         Args:
             given: actions, shape (state,), or probabilities, shape (state, action).

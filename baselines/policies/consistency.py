@@ -30,12 +30,12 @@ _WHY = (
     "the observation and cannot be scored exactly"
 )
 
-#: Calls a policy with states; gives evidence (see the module docstring).
+#: A function that calls a policy with states and returns the evidence (see the module docstring).
 Ask = Callable[[IntArray], npt.NDArray[Any]]
 
 
 def sample_of(states: IntArray) -> IntArray:
-    """Return a sample, spread evenly over the states from the first to the last."""
+    """Return a sample of the states, evenly spaced from the first to the last."""
     return states[_spread(len(states), max(SAMPLE, len(states) // SHARE))]
 
 
@@ -48,7 +48,7 @@ def check_again(
     """Call a policy again with the same states, and compare.
 
     Args:
-        ask: calls the policy with states and gives evidence.
+        ask: calls the policy with states and returns the evidence.
         first: states, the evidence of the first call, and the size of its largest batch.
         player: the game, the seat and the name of the policy.
         rounding: largest difference between two results, as a share of the largest number.
@@ -71,10 +71,10 @@ def compare_again(
     """Call a policy again with states in one batch, and compare.
 
     Args:
-        ask: as of ``check_again``.
-        first: as of ``check_again``.
-        player: as of ``check_again``.
-        rounding: as of ``check_again``.
+        ask: the argument ``ask`` of ``check_again``.
+        first: the argument ``first`` of ``check_again``.
+        player: the argument ``player`` of ``check_again``.
+        rounding: the argument ``rounding`` of ``check_again``.
 
     Raises:
         ValueError: if the evidence for a state differs by more than rounding.
@@ -157,7 +157,7 @@ class Marks:
 
 
 def _spread(count: int, wanted: int) -> IntArray:
-    """Return ``wanted`` of the indices 0 to ``count`` - 1, evenly spread, both ends included."""
+    """Return ``wanted`` evenly spaced indices from 0 to ``count`` - 1, both included."""
     return np.unique(np.linspace(0, count - 1, min(count, wanted)).astype(np.int64))
 
 
@@ -200,7 +200,7 @@ def _largest(evidence: npt.NDArray[Any]) -> float:
 def _differing(
     first: npt.NDArray[Any], again: npt.NDArray[Any], most: float, num_actions: int
 ) -> BoolArray:
-    """Say which rows of evidence differ, numbers by more than ``most``: shape (row,)."""
+    """Return whether each row of evidence differs, numbers by more than ``most``, shape (row,)."""
     if first.ndim == again.ndim == 1:
         different: BoolArray = first != again
         return different
@@ -213,7 +213,7 @@ def _differing(
 
 
 def _shown(first: Any, again: Any) -> tuple[str, str]:
-    """Describe two results for one observation; of numbers, the pair that differs most."""
+    """Return two results for one observation in words: two actions, or the most different pair."""
     if np.ndim(first) == np.ndim(again) == 0:
         return f"action {first}", f"action {again}"
     if np.ndim(first) != np.ndim(again):

@@ -127,10 +127,10 @@ def fixed_point(policy: Any, game: Game, reading: Reading) -> NetworkPolicy:
     Args:
         policy: a model, a module, or the path of one.
         game: the game that is played.
-        reading: how the policy is to be understood.
+        reading: options for reading the policy.
 
     Raises:
-        InputError: if it is no perceptron of ReLU or Tanh.
+        InputError: if the policy is no network, or no perceptron with ReLU or Tanh.
     """
     found, _ = _converted(Path(policy) if isinstance(policy, str) else policy, game, reading)
     if not isinstance(found, NetworkPolicy):
@@ -139,7 +139,10 @@ def fixed_point(policy: Any, game: Game, reading: Reading) -> NetworkPolicy:
 
 
 def _converted(policy: Any, game: Game, reading: Reading) -> tuple[Any, Reading]:
-    """Convert objects of other libraries to policies; ``observations`` count for the first."""
+    """Convert an object of another library, repeatedly if needed; return it and its options.
+
+    The option ``observations`` applies to the first conversion alone.
+    """
     while not isinstance(policy, Policy) and (converter := _converter(policy)) is not None:
         policy = converter(policy, game, reading)
         reading = replace(reading, observations=None)
@@ -192,7 +195,7 @@ def convert(
         reading: how the policy is to be understood.
 
     Raises:
-        ValueError: as ``read_policy`` and ``resolve`` do.
+        ValueError: if ``read_policy`` or ``resolve`` rejects the policy.
     """
     reading = reading or Reading()
     known = read_policy(policy, game, seat, reading)
@@ -257,14 +260,14 @@ def packages_of(thing: Any) -> list[str]:
 
 
 def _is_path(text: str, game: Game) -> bool:
-    """Say whether a text is an existing path and not the name of a policy."""
+    """Return whether a text is an existing path and not the name of a policy."""
     kinds = {known.partition(":")[0] for known in policy_names(game)}
     named = not text or text.partition(":")[0] in kinds
     return not named and Path(text).exists()
 
 
 def label(policy: Any) -> str:
-    """Return a name of a user's policy for messages and tables."""
+    """Return a name for a user's policy, for messages and tables."""
     if isinstance(policy, Policy):
         return policy.name
     if isinstance(policy, Path):

@@ -1,13 +1,14 @@
 """Networks in fixed point: the same actions on every machine, from a few numbers.
 
-The policy of a game with too many states for tables is kept as a network. In floats the last bits
-of its preferences, and so some of its actions, depend on the machine. Here all weights are integers
-times 2^-14, and what the units of a layer give is rounded to integers times 2^-12. Their products
-and sums are integers below 2^53, which floats hold exactly, so that the order of additions, which
-differs between processors and libraries, changes nothing.
+A certificate stores the policy of a game with too many states for tables as a network. In floats
+the last bits of the network's preferences, and so some of its actions, depend on the machine. Here
+every weight is an integer times 2^-14, and the output of every unit is rounded to an integer times
+2^-12, at most 4096 for ReLU. Products and sums are then integers below 2^53 times a power of two,
+which floats represent exactly. So the order of additions, which differs between processors and
+libraries, does not change the result.
 
-The first layer has a row of numbers for each value of each component of an observation, whatever
-the encoding of the observations was: it adds up one row for each component.
+The first layer is a table with one row for each value of each component of an observation, whatever
+the encoding of the observations was in training: its output is the sum of one row per component.
 """
 
 from collections.abc import Sequence
@@ -24,26 +25,27 @@ from .preferences import GridActions, NetworkPolicy
 
 Activation = Literal["relu", "tanh"]
 
-#: Bits after the point of weights and of units, and of the argument of the hyperbolic tangent.
+#: Binary places of weights, of the outputs of units, and of arguments of the hyperbolic tangent.
 WEIGHTS, UNITS, STEPS = 14, 12, 10
-#: The tangent of arguments from here on is rounded to 1.
+#: From this argument on, the hyperbolic tangent is rounded to 1.
 FLAT = 8
-#: Largest number of a unit, and limit of sums.
+#: Largest output of a unit, and limit of sums, both as integers.
 MOST, LIMIT = 2**24 - 1, 2**53
-#: States whose units are computed at once.
+#: Number of states in a batch.
 TOGETHER = 4096
 
 
 class FixedPointNetwork(NetworkPolicy):
-    """A perceptron in fixed point, which takes the legal action of largest preference.
+    """A perceptron in fixed point, which takes the legal action with the largest preference.
 
     Args:
         game: the rules.
-        units: number of units of each hidden layer, first to last, one layer at least.
-        activation: the function of the units.
-        numbers: all weights and biases times 2^14, integers of shape (number,): of the first layer
-            a row of units for each value of each component, and the biases; of each further layer
-            the weights, shape (unit, unit before), and the biases; last those of the actions.
+        units: number of units of each hidden layer, first to last, at least one layer.
+        activation: the activation function of the units.
+        numbers: all weights and biases times 2^14, integers of shape (number,). The first layer has
+            one row of units for each value of each component, then the biases; each further hidden
+            layer has the weights, shape (unit, unit before), then the biases; the output layer,
+            which has one unit per action, comes last.
         name: name for people.
 
     Attributes:
@@ -66,6 +68,8 @@ class FixedPointNetwork(NetworkPolicy):
         name: str = "a network",
     ) -> None:
         super().__init__(name, deterministic=True, masked=True, rounding=0.0)
+        if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+            raise InputError(f"network must have integers in a row, got {numbers.dtype}")
         self.game, self.units, self.numbers = game, tuple(units), frozen(numbers)
         self.activation: Activation = one_of("activation", activation, get_args(Activation))
         self._firsts = np.concatenate([[0], np.cumsum(game.observation_sizes)])
@@ -83,11 +87,13 @@ class FixedPointNetwork(NetworkPolicy):
         self._check_sums()
 
     def _check_sums(self) -> None:
-        """Refuse weights whose sums of products could be too large for floats to be exact."""
+        """Raise an error if a sum of products could be too large for a float to be exact."""
         largest = [np.abs(self._table).max() * len(self._firsts) + np.abs(self._bias).max()]
         most = 2**UNITS if self.activation == "tanh" else MOST
         for weight, bias in self._layers:
             largest.append((np.abs(weight).sum(axis=1) * most + np.abs(bias) * 2**UNITS).max())
+        if np.abs(self.numbers.astype(np.float64)).max() >= 2**31:  # certificates have four bytes
+            raise InputError(f"weights must be below {2 ** (31 - WEIGHTS):,} in size")
         if not max(largest) < LIMIT / 2:
             raise InputError(
                 f"weights must be so small that sums are exact, below 2^52, got {max(largest):.3g}"
@@ -127,21 +133,25 @@ class FixedPointNetwork(NetworkPolicy):
         return actions
 
     def _first(self, observations: IntArray) -> FloatArray:
-        """Give the first layer before its activation, times 2^14, shape (state, unit)."""
+        """Return the first layer before its activation, times 2^14, shape (state, unit)."""
         total = np.tile(self._bias, (len(observations), 1))
         for first, values in zip(self._firsts, observations.T, strict=False):
             total += self._table[first + values]
         return total
 
     def _hidden(self, first: FloatArray) -> FloatArray:
-        """Give the units of the last hidden layer, times 2^12, from the first before activation."""
+        """Return the outputs of the last hidden layer, times 2^12, shape (state, unit).
+
+        Args:
+            first: the first layer before its activation, as from ``_first``.
+        """
         units = self._activated(first, WEIGHTS)
         for weight, bias in self._layers[:-1]:
             units = self._activated(_product(units, weight, bias), WEIGHTS + UNITS)
         return units
 
     def _activated(self, sums: FloatArray, bits: int) -> FloatArray:
-        """Give units, times 2^12, from sums that are integers times 2^-bits."""
+        """Return the outputs of units, times 2^12, from sums that are integers times 2^-bits."""
         if self.activation == "relu":
             sums *= 2.0 ** (UNITS - bits)
             return np.floor(np.clip(sums, 0, MOST, out=sums) + 1 / 2, out=sums)
@@ -152,7 +162,7 @@ class FixedPointNetwork(NetworkPolicy):
 
 
 def _product(units: FloatArray, weight: FloatArray, bias: FloatArray) -> FloatArray:
-    """Give the sums of a layer, times 2^26, shape (state, unit)."""
+    """Return the sums of a layer, times 2^26, shape (state, unit)."""
     product: FloatArray = units @ weight.T
     product += bias * 2.0**UNITS
     return product
@@ -160,9 +170,10 @@ def _product(units: FloatArray, weight: FloatArray, bias: FloatArray) -> FloatAr
 
 @cache
 def _tangents() -> FloatArray:
-    """Tabulate the hyperbolic tangent, times 2^12 and rounded.
+    """Return a table of the hyperbolic tangent, times 2^12 and rounded.
 
-    No number comes so near to the middle of two integers that the library's last bit matters.
+    No entry is so close to the middle between two integers that the last bit of the library's
+    tangent changes the rounding.
     """
     arguments = np.arange(-FLAT << STEPS, (FLAT << STEPS) + 1) / 2**STEPS
     return frozen(np.rint(np.tanh(arguments) * 2**UNITS))

@@ -6,7 +6,7 @@ laws is not too large. In a larger game the function is called whenever a sweep 
 give equal results; no array of shape (state, action) is stored for the whole game.
 
 A network in a large game is called when it is needed: for a score only in the states that its own
-games visit (``solving.reach``), which are few of all.
+games visit (``solving.reach``), a small part of all states.
 """
 
 from functools import cached_property
@@ -33,14 +33,16 @@ def function_policy(function: PolicyFunction, check: PolicyCheck, lazy: bool = F
     """Turn a function on (observations, masks) into a policy; it is called with every state.
 
     Args:
-        function: gives actions (state,) or probabilities (state, action).
-        check: the check of its results.
+        function: returns actions (state,) or probabilities (state, action).
+        check: the check of the results.
         lazy: whether a network is called when it is needed, if the game is large.
 
     Raises:
-        ValueError: as ``check`` does, or if the function gives something else when it is called
-            again.
+        ValueError: if ``check`` rejects a result, or the function returns another result when it
+            is called again.
     """
+    if isinstance(function, NetworkPolicy):
+        function = function.kept()
     if not has_few_states(check.game):
         return CalledPolicy(function, check)
     large = lazy and check.shape[0] > LARGE
@@ -111,7 +113,7 @@ class FunctionPolicy(Policy):
         """Call the function for the law of each state; other players' states get any law.
 
         Raises:
-            ValueError: as ``PolicyCheck`` does, or if the function gave something else before.
+            ValueError: if ``PolicyCheck`` rejects a result, or it differs from the first result.
         """
         law = np.zeros((len(states), self.shape[1]))
         law[:, 0] = 1.0  # stays only where other players are to move
@@ -137,15 +139,16 @@ class FunctionPolicy(Policy):
 class LazyPolicy(Policy):
     """A network that takes its likeliest legal action in a large game.
 
-    It is called at once with a sample of states, which refuses networks that do not fit; and with
-    all states as soon as one action is needed. ``begin`` makes a table of fewer states.
+    The constructor calls the network with a sample of states and so refuses networks that do not
+    fit. The first request for an action calls it with all states; ``begin`` makes a table of fewer
+    states. Each table calls it with the sample again and so refuses a network trained since.
 
     Args:
         network: the network.
         check: the check of its actions.
 
     Raises:
-        ValueError: as ``function_policy`` does, for a state of the sample.
+        ValueError: if ``check`` rejects the action in a state of the sample.
     """
 
     is_table = True
@@ -156,7 +159,9 @@ class LazyPolicy(Policy):
         self.shape = check.shape
         self._network, self._check = network, check
         states = states_of(check.game, check.seat)
-        self.begin().actions(states[:: max(1, len(states) // SAMPLE)])
+        self._sample: IntArray = states[:: max(1, len(states) // SAMPLE)]
+        self._evidence = Call(network, check)(self._sample)[1]
+        self.begin().actions(self._sample)
 
     @property
     def name(self) -> str:
@@ -165,16 +170,23 @@ class LazyPolicy(Policy):
 
     @property
     def roundings(self) -> int:
-        """0: a number is picked, without rounding."""
+        """0: the value of one action is taken, without rounding."""
         return 0
 
     def begin(self) -> "PartialTable":
-        """Begin a table of the network's actions, empty at first."""
-        return PartialTable(self._network, self._check)
+        """Return a new table of the network's actions, empty at first.
+
+        Raises:
+            ValueError: if the network's results differ from its first results.
+        """
+        table = PartialTable(self._network, self._check)
+        table.require(self._sample, self._evidence)
+        return table
 
     @cached_property
     def whole(self) -> Policy:
         """The policy as a table of all states."""
+        self.begin()
         return _called_everywhere(self._network, self._check)
 
     def probabilities(self, states: IntArray) -> Array:
@@ -186,15 +198,15 @@ class LazyPolicy(Policy):
         return self.whole.probabilities_in(states, arithmetic)
 
     def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
-        """Pick the number of the action chosen."""
+        """Return the number of the chosen action, shape (state,)."""
         return self.whole.average(states, numbers, arithmetic)
 
     def likeliest(self, states: IntArray) -> IntArray:
-        """Give the action chosen in each state."""
+        """Return the chosen action in each state, shape (state,)."""
         return self.whole.likeliest(states)
 
     def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
-        """Give the action chosen in each state; nothing is drawn."""
+        """Return the chosen action in each state; nothing is drawn."""
         return self.whole.sample(states, rng)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -243,23 +255,34 @@ class PartialTable:
         """Return the policy that takes these actions, and elsewhere the first legal action.
 
         Raises:
-            ValueError: if the network gives something else when it is called again, or the model
-                whose network it is acts differently.
+            ValueError: if the network returns another result when it is called again, or its model
+                acts differently.
         """
         check, name = self._check, self._check.name
         if self._sample:
-            self._call_again(np.concatenate(self._sample), np.concatenate(self._evidence))
+            states = np.concatenate(self._sample)
+            self.require(states, np.concatenate(self._evidence))
+            self._call(states[:: max(1, len(states) // SAMPLE)])  # confirms the preferences
         actions = np.where(self._actions < 0, _first_actions(check.game), self._actions)
         return DeterministicPolicy(actions, check.shape[1], name)
 
-    def _call_again(self, states: IntArray, evidence: npt.NDArray[Any]) -> None:
+    def require(self, states: IntArray, evidence: npt.NDArray[Any]) -> None:
+        """Check that the network returns its earlier preferences again, up to rounding.
+
+        Args:
+            states: shape (state,).
+            evidence: the earlier preferences, shape (state, action).
+
+        Raises:
+            ValueError: if the preferences differ by more than rounding.
+        """
+
         def ask(states: IntArray) -> npt.NDArray[Any]:
             return self._call(states, again=True)[1]
 
         if len(states):
             player = (self._check.game, self._check.seat, self._check.name)
             check_again(ask, (states, evidence, self._largest), player, self._network.rounding)
-            self._call(states[:: max(1, len(states) // SAMPLE)])  # confirms the preferences
 
 
 @once_a_game

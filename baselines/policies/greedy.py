@@ -1,4 +1,4 @@
-"""The best actions of games that have too many positions for a table of actions."""
+"""Greedy policies for games with too many states for a table of actions."""
 
 from typing import Any
 
@@ -10,19 +10,19 @@ from ...core.sizes import show
 from ...core.sweeps import sweeps_of
 from .kinds import DeterministicPolicy
 
-#: Actions of all states are given up to this number of states.
+#: Largest number of states for which ``actions`` returns an array of all states.
 MOST = 2**22
-#: States that are asked about at once.
+#: Number of states in a batch.
 PIECE = 4096
 
 
 class GreedyPolicy(DeterministicPolicy):
-    """The smallest of the best actions, found from values whenever a state is asked about.
+    """Takes the smallest of the best actions, computed from the values of positions on request.
 
     Args:
         game: the rules.
-        seat: whose policy it is.
-        found: the values of all positions to that seat, in floats.
+        seat: the seat that the policy plays.
+        found: the values of all positions to that seat, floats.
         name: name for people.
     """
 
@@ -57,7 +57,7 @@ class GreedyPolicy(DeterministicPolicy):
         """The action in each state, shape (state,).
 
         Raises:
-            SizeError: if there are too many states.
+            SizeError: if the game has more than ``MOST`` states.
         """
         count = self.shape[0]
         if count > MOST:

@@ -1,4 +1,4 @@
-"""The class ``Policy``, a law of actions for every state of a seat, and its kinds.
+"""The class ``Policy``, a probability law of actions for every state of a seat, and its kinds.
 
 The door (``door``) makes a ``Policy`` of every policy that a user gives. Exact computation calls
 ``law`` and ``average``, environments call ``sample``.
@@ -44,10 +44,10 @@ class Policy(ABC):
         is_table: whether laws are read from a table or counted, without calling a user's function.
         is_deterministic: whether the policy always takes the same action in a state.
         is_lazy: whether it is a network that is called when it is needed (``LazyPolicy``).
-        fold: how it makes the value of a state of those of the legal actions, if it does so in all
-            states alike (see ``FoldedSweeps``).
-        has_memory: whether it plays by more than the state, so that its probabilities are not
-            those of later moves of a game. Nothing can be computed exactly with such a policy.
+        fold: the function from the values of the legal actions to the value of the state, if it is
+            the same in all states (see ``FoldedSweeps``); else None.
+        has_memory: whether its actions depend on more than the state, so that ``probabilities`` do
+            not hold for later moves of a game. Exact computation refuses such a policy.
     """
 
     shape: tuple[int, int]
@@ -64,7 +64,7 @@ class Policy(ABC):
 
     @property
     def roundings(self) -> int:
-        """Bound the roundings of a mean over the actions, those of the probabilities included.
+        """Bound the number of roundings in a mean over the actions, probabilities included.
 
         By default two for each action: rows are divided by their sum, which rounds the sum and the
         quotient; then each product and the sum of products are rounded.
@@ -90,7 +90,7 @@ class Policy(ABC):
         return actions
 
     def choices(self, grid: Grid, met: BoolArray) -> Choices:
-        """Return the actions, with their chances, of the states of a grid that are met."""
+        """Return the actions and their probabilities in the reached states of a grid."""
         places = np.flatnonzero(met)
         states = grid.states.ravel()[places]
         if self.is_deterministic:
@@ -100,7 +100,7 @@ class Policy(ABC):
         return Choices(places[rows], actions, law[rows, actions])
 
     def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
-        """Draw an action in each state."""
+        """Draw an action in each state, shape (state,)."""
         return InverseLaws(self.probabilities(states)).draw(np.arange(len(states)), rng)
 
 
@@ -175,7 +175,7 @@ class DeterministicPolicy(TablePolicy):
 
     @property
     def roundings(self) -> int:
-        """0: a number is picked, without rounding."""
+        """0: the value of one action is taken, without rounding."""
         return 0
 
     @cached_property
@@ -194,20 +194,20 @@ class DeterministicPolicy(TablePolicy):
         return law
 
     def average(self, states: IntArray, numbers: Array, arithmetic: Arithmetic) -> Array:
-        """Pick the number of the action chosen."""
+        """Return the number of the chosen action, shape (state,)."""
         picked: Array = numbers[np.arange(len(states)), self._chosen(states)]
         return picked
 
     def likeliest(self, states: IntArray) -> IntArray:
-        """Give the action."""
+        """Return the action in each state, shape (state,)."""
         return self._chosen(states).astype(np.int64)
 
     def sample(self, states: IntArray, rng: np.random.Generator) -> IntArray:
-        """Give the action; nothing is drawn."""
+        """Return the action in each state; nothing is drawn."""
         return self.likeliest(states)
 
     def _chosen(self, states: IntArray) -> IntArray:
-        """Give the action in each state in few bytes, shape (state,)."""
+        """Return the action in each state in the stored small integer type, shape (state,)."""
         chosen: IntArray = self._rows[states]
         return chosen
 
@@ -225,7 +225,7 @@ class StochasticPolicy(TablePolicy):
 
     @cached_property
     def roundings(self) -> int:
-        """Bound the roundings of a mean, by the row with the most actions."""
+        """Bound the number of roundings in a mean, by the row with the most actions."""
         return 2 * int(np.count_nonzero(self._rows, axis=1).max())
 
     def probabilities(self, states: IntArray) -> Array:

@@ -14,16 +14,16 @@ from .kinds import Policy
 from .strength import PATTERN
 from .tables import table_policy
 
-#: Names of the best response to all other players, as a policy of the agent.
+#: Names that stand for the best response to all other players, if the agent plays them.
 BEST = ("optimal", "best_response")
-#: Names of the equilibrium, as a policy of other players.
+#: Names that stand for the equilibrium policy, if another player plays them.
 EQUILIBRIUM = ("optimal", "equilibrium")
 #: Names of policies that are computed by solving the game.
 SOLVED = ("optimal", "best_response", "equilibrium")
 #: Names of the policies that every game has.
 COMMON = (*SOLVED, "random", PATTERN)
 #: A function from the game to actions, shape (state,), or to probabilities, shape (state, action).
-#: Only the states in which the policy's seat may be to move count. If the policy's name has an
+#: Entries of states in which the policy's seat is never to move are ignored. If the name has an
 #: argument, such as "hold:<points>", the function also gets the text after the colon.
 Maker: TypeAlias = Callable[..., npt.ArrayLike]
 
@@ -36,8 +36,8 @@ class NamedPolicy:
         make: the function that makes it.
         references: the names that the leaderboard scores, such as ("hold:20",); () for none. None
             stands for the policy's own name, or for no name if it has an argument.
-        title: what people call the player; empty for the policy's own name.
-        about: how the player plays, in a sentence for people; empty if there is none.
+        title: name of the player for people; empty for the policy's own name.
+        about: a sentence for people on how the player plays; empty for none.
     """
 
     make: Maker
@@ -97,7 +97,7 @@ def source_policy(game: Game, name: str, seat: int, masked: bool = True) -> Poli
         masked: whether the policy must keep to the legal actions.
 
     Raises:
-        ValueError: if the argument is wrong, or the function gives no policy for the seat.
+        ValueError: if the argument is wrong, or the function returns no policy for the seat.
     """
     kind, colon, argument = name.partition(":")
     for pattern, policy in _REGISTERED.get(game.name, {}).items():
@@ -111,7 +111,7 @@ def source_policy(game: Game, name: str, seat: int, masked: bool = True) -> Poli
 
 
 def is_policy_name(game: Game, name: str) -> bool:
-    """Say whether a policy of the game has this name, with any argument."""
+    """Return whether a policy of the game has this name, with any argument."""
     kinds = {known.partition(":")[:2] for known in policy_names(game)}
     return name.partition(":")[:2] in kinds
 
@@ -122,7 +122,7 @@ def policy_names(game: Game) -> list[str]:
 
 
 def registered_policies(game_name: str) -> Mapping[str, NamedPolicy]:
-    """Return the policies that are registered for the game of a name, by their names."""
+    """Return the policies registered for a game, by name; ``game_name`` is its ``Game.name``."""
     return MappingProxyType(_REGISTERED.get(game_name, {}))
 
 

@@ -12,7 +12,8 @@ from ...core.tour import Grid
 from .consistency import ROUNDING
 from .tables import as_numbers
 
-#: Gives the entry of ``Grid.actions`` that a network takes in each state, shape (row, column).
+#: A function from a grid to the network's choice in each state, shape (row, column): the index of
+#: the action in its row of ``Grid.actions``.
 GridActions: TypeAlias = Callable[[Grid], IntArray]
 
 
@@ -21,8 +22,8 @@ class NetworkPolicy(ABC):
 
     Args:
         name: name for people.
-        deterministic: whether it takes the legal action of largest preference; if not, actions are
-            drawn from the softmax of the preferences.
+        deterministic: whether it takes the legal action with the largest preference; if not, it
+            draws from the softmax of the preferences.
         masked: whether only legal actions may be chosen.
         rounding: largest difference between preferences in two batches, as a share of the largest.
     """
@@ -39,6 +40,10 @@ class NetworkPolicy(ABC):
         """Whether it may be called in some states only: its action is always a legal one."""
         return self._deterministic and self._masked
 
+    def kept(self) -> "NetworkPolicy":
+        """Return a copy that later training does not change; the policy itself if it has none."""
+        return self
+
     @abstractmethod
     def prefer(self, observations: IntArray, num_actions: int) -> npt.NDArray[Any]:
         """Return a preference for each action, shape (observation, action)."""
@@ -47,9 +52,9 @@ class NetworkPolicy(ABC):
         """Raise an error if the model itself acts differently; by default nothing is checked."""
 
     def grid_actions(self, game: Game, seat: int) -> GridActions | None:  # noqa: B027
-        """Give a faster way to the actions of a grid of states; None if there is none.
+        """Return a faster function for the actions of a grid of states; None if there is none.
 
-        It is asked for only if the policy is deterministic and masked.
+        It is called only if the policy is deterministic and masked.
         """
 
     def in_fixed_point(self, game: Game) -> "NetworkPolicy":
@@ -90,7 +95,7 @@ class NetworkPolicy(ABC):
         return given, preferences
 
     def __call__(self, observations: IntArray, masks: BoolArray) -> npt.NDArray[Any]:
-        """Give actions (observation,) if deterministic, else a law (observation, action)."""
+        """Return actions (observation,) if deterministic, else a law (observation, action)."""
         return self.tell(observations, masks)[0]
 
 
@@ -120,7 +125,7 @@ class FunctionNetwork(NetworkPolicy):
         """Call the function.
 
         Raises:
-            ValueError: if the function does not give a preference for each action.
+            ValueError: if the function does not return a preference for each action.
         """
         preferences = as_numbers(self._function(self._show(observations)), "function")
         wanted = (len(observations), num_actions)

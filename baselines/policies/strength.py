@@ -11,12 +11,14 @@ of the policy against equilibrium players,
     p = (V(pi) - V(random)) / (V(equilibrium) - V(random)).
 
 It is 0 at b = 0 and tends to 1 as b grows, and it is continuous. So a root search finds a b for
-every p between 0 and 1, to within ``TOLERANCE``. A share means the same in every game, whatever the
+every p between 0 and 1, to within ``TOLERANCE``; if the search takes long, b is kept on disk
+(``solving/kept.py``). A share means the same in every game, whatever the
 unit of payoffs.
 """
 
 from collections.abc import Callable
 from math import isfinite
+from pathlib import Path
 
 import numpy as np
 
@@ -24,16 +26,19 @@ from ...core import FLOATS, Array, BoolArray, FloatArray, Game, InputError, Stag
 from ...core.positions import legal_in
 from ...core.sizes import check_array
 from ..cache import cached
+from ..solving import kept
 from ..solving.induction import equilibrium, sweep_back, visit_action_values
 from ..solving.players import Players
 from .kinds import Policy, StochasticPolicy, UniformPolicy
 
-#: How the name begins; the share follows.
+#: Beginning of the name; the share follows it.
 STRENGTH = "strength:"
 #: The name with its argument, as lists of names show it.
 PATTERN = f"{STRENGTH}<share>"
 #: Largest distance of a policy's normalised score from its share.
 TOLERANCE = 1e-9
+#: The folder of the code that computes inverse temperatures.
+_CODE = Path(__file__).parents[1]
 #: The root search takes about ten steps; it ends after this many at the latest.
 MOST_STEPS = 100
 #: The search begins with inverse temperatures from 0 to 1 and doubles the end up to this one.
@@ -59,11 +64,11 @@ def read_share(name: str) -> float:
 
 
 def strength_policy(game: Game, share: float, seat: int, exact: bool = False) -> Policy:
-    """Give the policy of a share of the way from random to optimal play.
+    """Return the policy whose normalised score against equilibrium players is a given share.
 
     Args:
         game: the rules.
-        share: from 0, random, to 1, the equilibrium.
+        share: from 0 (random play) to 1 (the equilibrium).
         seat: the seat that the policy plays.
         exact: whether the equilibrium is computed without rounding; other laws are floats.
 
@@ -80,6 +85,27 @@ def strength_policy(game: Game, share: float, seat: int, exact: bool = False) ->
 def _softmax_policy(game: Game, share: float, seat: int) -> StochasticPolicy:
     """Find the softmax policy of a share between 0 and 1."""
     legal, gaps = _gaps(game, seat)
+    what, code = f"strength {share!r} in seat {seat}", sorted(_CODE.glob("*/*.py"))
+    inverse, span = kept.numbers(
+        game, what, 2, code, lambda: _search(game, share, seat, legal, gaps)
+    )
+    return _softmax(share, legal, gaps / span, inverse)
+
+
+def _softmax(share: float, legal: BoolArray, gaps: FloatArray, inverse: float) -> StochasticPolicy:
+    """Return the softmax policy of an inverse temperature; ``gaps`` are in units of the span."""
+    table = np.zeros(legal.shape)
+    table[legal] = _exponential(-inverse * gaps)
+    table /= table.sum(axis=1, keepdims=True)
+    return StochasticPolicy(table, f"strength:{share:g}")
+
+
+def _search(game: Game, share: float, seat: int, legal: BoolArray, gaps: FloatArray) -> FloatArray:
+    """Compute the inverse temperature of a share, and the span V(equilibrium) - V(random).
+
+    Raises:
+        InputError: if random play is as good as equilibrium play.
+    """
     others = {
         other: policy for other, policy in enumerate(equilibrium(game).policies) if other != seat
     }
@@ -89,12 +115,6 @@ def _softmax_policy(game: Game, share: float, seat: int) -> StochasticPolicy:
         states, chances = game.initial_law()
         return float(FLOATS.mean(np.asarray(chances, dtype=np.float64), values.at(0, states)))
 
-    def play(inverse: float) -> StochasticPolicy:
-        table = np.zeros(legal.shape)
-        table[legal] = _exponential(-inverse * gaps)
-        table /= table.sum(axis=1, keepdims=True)
-        return StochasticPolicy(table, f"strength:{share:g}")
-
     worst, best = value(UniformPolicy(game)), value(equilibrium(game).policies[seat])
     span = best - worst
     if span <= FLOATS.tie(game):
@@ -102,16 +122,20 @@ def _softmax_policy(game: Game, share: float, seat: int) -> StochasticPolicy:
             f"strength must be 0 or 1 in seat {seat} of {game!r}, where random play is as good as "
             f"optimal play, got {share:g}"
         )
-    gaps /= span  # so that the first bracket fits games of any unit
-    return play(_root(lambda inverse: (value(play(inverse)) - worst) / span - share))
+    gaps = gaps / span  # so that the first bracket fits games of any unit
+
+    def miss(inverse: float) -> float:
+        return (value(_softmax(share, legal, gaps, inverse)) - worst) / span - share
+
+    return np.array([_root(miss), span])
 
 
 def _gaps(game: Game, seat: int) -> tuple[BoolArray, FloatArray]:
-    """Give the legal actions of the seat's states, and how much worse they are than the best.
+    """Return the legal actions in the seat's states, and how much worse each is than the best.
 
     Returns:
-        A mask, shape (state, action), which has the first action alone in other states; and the
-        expected payoff that each of its actions loses, in the order of the mask.
+        A mask, bool, shape (state, action), with the first action alone in states of other players;
+        and the expected payoff that each action of the mask loses, float64, in the mask's order.
     """
     check_array("a table of probabilities", game, game.num_states, game.num_actions)
     legal = np.zeros((game.num_states, game.num_actions), dtype=bool)
@@ -148,10 +172,10 @@ def _exponential(numbers: FloatArray) -> FloatArray:
 
 
 def _root(miss: Callable[[float], float]) -> float:
-    """Find where a function that begins below 0 crosses it, by the Illinois method.
+    """Find a root of a function on the numbers from 0, by the Illinois method.
 
     Args:
-        miss: continuous for numbers from 0; negative at 0.
+        miss: a continuous function, negative at 0.
     """
     low, high = 0.0, 1.0
     below, above = miss(low), miss(high)

@@ -12,7 +12,7 @@ from ...core.sizes import check_array
 from .checks import PolicyCheck
 from .kinds import DeterministicPolicy, Policy, StochasticPolicy
 
-BATCH = 2**21  # numbers for (state, action) that are checked, or computed by a function, at once
+BATCH = 2**21  # entries (state, action) in a batch that is checked, or computed by a function
 
 
 def table_policy(table: Any, check: PolicyCheck) -> Policy:
@@ -20,12 +20,12 @@ def table_policy(table: Any, check: PolicyCheck) -> Policy:
 
     Args:
         table: probabilities, shape (state, action), or actions, shape (state,), or a mapping from
-            the seat's states to actions. Only the states in which the seat may be to move count. A
-            last row for the end of the game may follow: ``P`` has the end as one more state.
+            the seat's states to actions. Rows of states in which the seat is never to move are
+            ignored. One more row may follow for the end of the game, which ``P`` has as a state.
         check: the check of the entries.
 
     Raises:
-        ValueError: if the table has another shape, or as ``check`` does.
+        ValueError: if the table has another shape, or ``check`` rejects an entry.
     """
     game, own = check.game, states_of(check.game, check.seat)
     if isinstance(table, Mapping):

@@ -14,7 +14,7 @@ from ..solving.evaluation import Solution
 from ..solving.induction import visit_action_values
 from ..solving.players import with_illegal
 
-#: Decisions that are met with a smaller probability are said to be met once in so many games.
+#: Below this occupancy, a sentence says "once in ... games" instead of a share of the games.
 RARE = 5e-5
 
 
@@ -54,7 +54,7 @@ class Blunders(list[Blunder]):
     """Blunders, costliest first: a list, which is also a table."""
 
     def to_frame(self) -> Any:
-        """Make a ``pandas.DataFrame``: a row for each blunder, a column for each attribute.
+        """Return a ``pandas.DataFrame`` with a row for each blunder, a column for each attribute.
 
         Raises:
             InputError: if pandas is not installed.
@@ -69,7 +69,7 @@ class Mistakes(Decisions):
     __slots__ = ()
 
     def at(self, states: IntArray) -> tuple[IntArray, IntArray]:
-        """List the mistakes in some states: index into ``states``, and action."""
+        """List the mistakes in some states: indices into ``states``, and actions, (mistake,)."""
         first = np.searchsorted(self.states, states)
         counts = np.searchsorted(self.states, states, side="right") - first
         places = np.repeat(np.arange(len(states)), counts)
@@ -126,7 +126,7 @@ def mistakes(agent: Policy, solution: Solution, visits: Values) -> Mistakes:
 
 
 def _once(chance: float) -> str:
-    """Write a small probability in words: "once in 56,000 games"."""
+    """Return a small probability in words: "once in 56,000 games"."""
     every = 1 / chance
     return f"once in {round(every, 2 - len(str(int(every)))):,.0f} games"
 
@@ -141,7 +141,7 @@ def _in_words(
     occupancy: float,
     cost: float,
 ) -> tuple[str, str, str, str]:
-    """Give the sentence on a blunder, the position, the move and the best move."""
+    """Return the words for a blunder: a sentence, the position, the move and the best move."""
     seen = np.array(observation)
     words = present(game)
     position = words.describe(seen)

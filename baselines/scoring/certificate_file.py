@@ -1,4 +1,4 @@
-"""Files of certificates: what they hold, and how a file of unknown origin is read.
+"""Certificate files: their contents, and the safe reading of a file of unknown origin.
 
 A file is a compressed NumPy file (.npz) without pickled objects that holds
 
@@ -6,7 +6,7 @@ A file is a compressed NumPy file (.npz) without pickled objects that holds
               states of the agent's seat in increasing order; or the numbers of a network
     claims    JSON: the game with its keyword arguments, seat and opponents, the policy's name,
               value, optimum, random, regret and normalized; and the layers of a network
-    sha256    hash of both, which shows damage
+    sha256    hash of both, which reveals damage
 
 Reading is safe: at most half a gigabyte is read, and nothing in the file is run.
 """
@@ -60,7 +60,7 @@ def read(path: Path) -> tuple[npt.NDArray[Any], dict[str, Any]]:
     """Read the policy, as int64 or float64, and the claims, and check their hash.
 
     Raises:
-        CertificateError: if the file is not a whole certificate.
+        CertificateError: if the file is not a complete certificate.
         OSError: if there is no such file or it cannot be read.
     """
     with path.open("rb") as file:
@@ -121,13 +121,13 @@ def _member(archive: zipfile.ZipFile, name: str) -> Any:
 
 
 def check_size(shape: tuple[int, ...]) -> None:
-    """Refuse policies that are too large to be read as numbers of eight bytes."""
+    """Raise an error if a policy is too large to be read as numbers of eight bytes."""
     if 8 * prod(shape) > LARGEST:
         raise InputError(f"must hold at most {LARGEST // 8:,} numbers, got a policy of {shape}")
 
 
 def _checked(policy: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Give actions as int64, and probabilities as float64: sums of shorter floats are wrong."""
+    """Return actions as int64 and probabilities as float64: shorter floats sum inexactly."""
     if policy.ndim == 1 and policy.dtype.kind in "ui":
         return policy.astype(np.int64)
     table = policy.astype(np.float64)
@@ -170,7 +170,7 @@ def _no_number(text: str) -> float:
 
 
 def _check_depth(value: Any, levels: int) -> None:
-    """Refuse lists in lists in lists, which no message could show."""
+    """Raise an error if claims are nested deeper than ``levels``: no message could show them."""
     if isinstance(value, dict | list):
         if not levels:
             raise InputError(f"must make claims of at most {DEEPEST} levels")
@@ -179,6 +179,6 @@ def _check_depth(value: Any, levels: int) -> None:
 
 
 def digest_of(policy: npt.NDArray[Any], claims: str) -> str:
-    """Give the hash of a policy and the text of its claims."""
+    """Return the SHA-256 hash of a policy and the text of its claims."""
     shape = f"{policy.dtype.str} {policy.shape}\n"
     return hashlib.sha256(shape.encode() + policy.tobytes() + claims.encode()).hexdigest()

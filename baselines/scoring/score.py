@@ -97,7 +97,7 @@ class Score(Shown):
     def outcomes(self) -> Mapping[float, float] | None:
         """Probability of every payoff, by payoff in increasing order.
 
-        None if moves pay before the end, as states do not hold the payoffs so far.
+        None if moves pay before the end, since states do not contain the payoffs so far.
         """
         if (law := self._law) is None:
             return None
@@ -162,7 +162,7 @@ class Score(Shown):
         """Value of the agent's seat in equilibrium minus the agent's value against a best response.
 
         ``exactdice.exploitability`` is the mean of this over both seats. None if the game is not
-        zero-sum for two players, or the policy not held to legal actions.
+        zero-sum for two players, or the policy may act illegally.
         """
         game, seat = self.task.game, self.task.seat
         if not (game.num_players == 2 and game.zero_sum and self.masked):
@@ -173,30 +173,30 @@ class Score(Shown):
 
     @property
     def regrets(self) -> Mapping[str, Mapping[str, float]]:
-        """The regret in parts: by a word for the division, then by the name of the part.
+        """The regret in parts, by division and then by part, in units of the payoff.
 
-        The parts of each division, such as ``regrets["turn"]``, sum to the regret. Games that say
-        nothing of their parts have none.
+        The parts of each division, such as ``regrets["turn"]``, sum to the regret. The mapping is
+        empty for games that define no parts.
         """
         return {}
 
     @property
     def counts(self) -> Mapping[str, Mapping[str, tuple[float, float]]]:
-        """Expected numbers, of the agent and of optimal play: by what is counted, then by name."""
+        """Expected numbers of the agent and of optimal play, by quantity and then by part."""
         return {}
 
     def blunders(self, count: int | None = 10) -> Blunders:
         """List the costliest decisions, costliest first.
 
         Args:
-            count: how many at most; None lists every decision that costs anything, and their
+            count: largest number of decisions; None lists every suboptimal decision, and their
                 costs sum to the regret.
         """
         return self._mistakes.costliest(solve(self.task), count)
 
     @property
     def _played(self) -> Policy:
-        """The agent, where it may be met."""
+        """A policy that agrees with the agent in every state that the agent visits."""
         return where_met(self.agent, self.task)
 
     @cached_property
@@ -212,7 +212,7 @@ class Score(Shown):
         return outcomes(self._played, self.task, FLOATS)
 
     def as_dict(self) -> dict[str, Any]:
-        """Give everything but the blunders in JSON's types."""
+        """Return everything but the blunders, in JSON's types."""
         law = self.outcomes
         return {
             "policy": self.policy,
@@ -228,7 +228,7 @@ class Score(Shown):
 
 
 def _why_impossible(agent: Policy, task: Task) -> str:
-    """Say whether a policy or this project causes a score above the optimum."""
+    """Return a sentence on the cause of a score above the optimum: the policy or this project."""
     law = agent.probabilities(states := states_of(task.game, task.seat))
     wrong = (law < 0).any(axis=1) | ~(np.abs(law.sum(axis=1) - 1) < SUM_TOLERANCE)
     if wrong.any():

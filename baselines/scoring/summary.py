@@ -9,24 +9,24 @@ from ...core.words import to_you
 from .parts import worst_part
 from .score import Score
 
-#: Normalised scores nearer to 0 are those of random play.
+#: Normalised scores closer to 0 than this number count as random play.
 LIKE_RANDOM = 1e-9
 #: Names of payoffs in games that are won, tied or lost.
 _RESULTS = {1.0: "win", 0.5: "tie", 0.0: "loss"}
 
 
 def pays_wins(game: Game) -> bool:
-    """Say whether payoffs are wins: 1 for a win, 0 for a loss, and between them for a tie."""
+    """Return whether payoffs are wins: 1 for a win, 0 for a loss, between them for a tie."""
     return game.num_players > 1 and game.payoff_range == (0.0, 1.0)
 
 
 def quoted(policy: str) -> str:
-    """Write the name of a policy in a sentence, in which ``set`` alone would be a verb."""
+    """Return a policy's name for use in a sentence, in which ``set`` alone would read as a verb."""
     return f'"{policy}"'
 
 
 def summary(score: Score) -> tuple[str, ...]:
-    """Say how good a policy is, and where it loses most if anything is known of it."""
+    """Return sentences on how good a policy is and, where it is known, on where it loses most."""
     with suppress(SizeError):  # of a game too large for the list of decisions
         if not score.blunders(1):
             return ("It is optimal: no decision costs anything.",)
@@ -35,7 +35,7 @@ def summary(score: Score) -> tuple[str, ...]:
 
 
 def lost(cost: float, game: Game) -> str:
-    """Write a loss: "8.3 wins in a thousand games" or, where payoffs are no wins, a game."""
+    """Return a loss in words: wins in a thousand games, or payoff in one game if not wins."""
     if pays_wins(game):
         return f"{_short(1000 * cost)} wins in a thousand games"
     return f"a payoff of {_short(cost)} a game"
@@ -53,7 +53,7 @@ def _quality(score: Score) -> str:
 
 
 def _to_mend(score: Score) -> str:
-    """Say where most of the regret lies: by the parts that a game gives, or by positions."""
+    """Return a sentence on where most of the regret lies: in a part of the game or a position."""
     if score.regrets:
         largest = (
             (division, *max(parts.items(), key=lambda part: part[1]), sum(parts.values()))
@@ -76,12 +76,12 @@ def _percent(share: float, digits: int = 0) -> str:
 
 
 def _short(number: float) -> str:
-    """Write a number with two digits at least, without an exponent if it is not tiny."""
+    """Return a number as text with at least two digits, and no exponent unless it is tiny."""
     return f"{number:.0f}" if number >= 10 else f"{number:.2g}"
 
 
 def result(payoff: float, game: Game) -> str:
-    """Name a payoff: "win", "tie" or "loss" if payoffs are wins, else the number."""
+    """Return a payoff in words: "win", "tie" or "loss" if payoffs are wins, else the number."""
     if pays_wins(game):
         return _RESULTS.get(payoff, f"{payoff:.4g} of a win")
     return f"{payoff:g}"
@@ -97,7 +97,7 @@ class Table(NamedTuple):
 
 
 def costliest(score: Score, count: int) -> Table:
-    """Make a table of the costliest decisions.
+    """Return a table of the costliest decisions, at most ``count``.
 
     Raises:
         SizeError: if the game is too large for the list of decisions.
@@ -119,9 +119,9 @@ def costliest(score: Score, count: int) -> Table:
 
 
 def tables(score: Score) -> Iterator[Table]:
-    """Make the tables of a score in parts: its regret, and what it counts beside optimal play.
+    """Yield the tables of a score in parts: the regret by part, and counts beside optimal play.
 
-    There are none in a game that says nothing of its parts, or that is too large for them.
+    There is no table if the game defines no parts, or is too large for them.
     """
     with suppress(SizeError):
         for division, parts in score.regrets.items():

@@ -1,4 +1,4 @@
-"""Scores in games with too many states for arrays: their figures come from a tour."""
+"""Scores in games with too many states for arrays, computed by a tour."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from typing_extensions import override
 
-from ...core import InputError, SizeError
+from ...core import InputError
 from ...core.positions import require_few_states
 from ...core.tour import KEPT, Tour
 from ..solving.solver import solve
@@ -17,15 +17,15 @@ from .score import Score
 
 
 class TouredScore(Score):
-    """Exact value, regret and decisions of a policy, of which the costliest are kept.
+    """Exact value, regret and costliest decisions of a policy in a game too large for arrays.
 
-    Arrays over all states are refused.
+    Attributes that are arrays over all states raise an error.
     """
 
     @cached_property
     @override
     def outcomes(self) -> None:
-        """None: states do not hold the payoffs so far."""
+        """None: states do not contain the payoffs so far."""
 
     @cached_property
     @override
@@ -94,14 +94,4 @@ class TouredScore(Score):
 
     @property
     def _tour(self) -> Tour:
-        """The tour of the agent.
-
-        Raises:
-            SizeError: for uniformly random play, which has too many decisions.
-        """
-        if self.agent.fold == "mean":
-            raise SizeError(
-                f"decisions must be fewer than those of {self.agent.name} play in "
-                f"{self.task.game!r}, of which values and the standard deviation are computed"
-            )
         return tour_of(self.agent, self.task)

@@ -1,7 +1,7 @@
 """Backward and forward induction over all positions of a game, with one policy for each seat.
 
-With V(i, s) the value to one chosen seat when player i is to move in state s, and Q(i, s, a) the
-expected value of an action, which ``Sweeps.backward`` computes from later values:
+Let V(i, s) be the value to one chosen seat when player i is to move in state s, and Q(i, s, a) the
+expected value of an action, which ``Sweeps.backward`` computes from later values. Then:
 
 * a fixed policy pi_i gives V(i, s) = sum over a of pi_i(a | s) Q(i, s, a);
 * the chosen player, if free, takes the maximum;
@@ -35,10 +35,10 @@ from .rounding import upwards
 
 
 def arithmetic_of(game: Game, exact: bool) -> Arithmetic:
-    """Give the arithmetic for a user's ``exact``.
+    """Return the arithmetic for a user's option ``exact``: without rounding if True, else floats.
 
     Raises:
-        SizeError: if the game is too large for it.
+        SizeError: if the game is too large for this arithmetic.
     """
     if exact:
         check_sizes(game, exact=True)
@@ -49,7 +49,7 @@ class Sweep(NamedTuple):
     """Result of a sweep backward.
 
     Attributes:
-        values: of all positions.
+        values: the values of all positions.
         choices: the smallest optimal action in every state, shape (state,), for each free seat.
         error_bound: largest distance of a value or an action value from the true one by rounding
             (see ``rounding``); 0 if exact.
@@ -72,10 +72,10 @@ def sweep_back(players: Players) -> Sweep:
 
 
 def _folded(players: Players, fold: Fold) -> Sweep | None:
-    """Sweep a game for one player by a fold; None if the game has no such sweep.
+    """Sweep a one-player game by a fold; None if the game has no such sweep.
 
-    A greedy policy loses no more than a tie in each decision, of which a bound of roundings tells
-    the most that a game has.
+    A greedy policy loses at most the tie tolerance in each decision. The bound of the roundings
+    yields the largest number of decisions in a game.
     """
     game, arithmetic = players.game, players.arithmetic
     values = kept.folded(game, fold, arithmetic)
@@ -129,9 +129,9 @@ class Equilibrium:
     """Mutual best responses of all players, in every position of the game.
 
     Attributes:
-        values: for each seat the values to it.
+        values: the values of all positions to each seat.
         policies: the policy of each seat.
-        error_bound: as of a ``Sweep``.
+        error_bound: largest rounding error of a value (see ``Sweep``); 0 if exact.
     """
 
     values: tuple[Values, ...]
@@ -144,7 +144,7 @@ def equilibrium(game: Game, exact: bool = False) -> Equilibrium:
 
     Args:
         game: the rules.
-        exact: compute with integers; values are fractions.
+        exact: whether to compute with integers, so that values are fractions.
 
     Raises:
         ValueError: if the game has cycles and is not zero-sum for two players.

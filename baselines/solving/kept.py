@@ -1,49 +1,54 @@
-"""Values of very large games, kept on disk, so that they are computed once.
+"""A cache on disk for the values of very large games and for other slow results.
 
-A sweep by a fold that takes more than ``LONG`` seconds leaves its numbers in the user's folder for
-caches; the next process reads them. ``EXACTDICE_CACHE`` names another folder; none keeps nothing.
+A sweep by a fold that takes more than ``LONG`` seconds writes its numbers to the user's cache
+folder; the next process reads them. ``EXACTDICE_CACHE`` names another folder; the word "none" turns
+the cache off.
 
-A file begins with a line for people, which names the game, its arguments, the fold and the format,
-and a line with the SHA-256 of all the rest; the rest are the numbers as 64-bit floats, lowest byte
-first. A file that is not as it should be is passed over, and the numbers are computed: the line is
-another one, the file is too short or too long, its checksum is wrong, or a part of the numbers that
-the game computes again differs (``FoldedSweeps.refolded``). A folder that cannot be read or written
-changes nothing but the time.
+A file begins with a line for people, which names the game, its arguments, its code (the SHA-256 of
+the sources of the game and of the core), the fold and the format, and a line with the SHA-256 of
+all the rest; the rest are the numbers as 64-bit floats, lowest byte first. A file is ignored, and
+the numbers are computed anew, if the line is a different one, the file is too short or too long,
+its checksum is wrong, or a part of the numbers that the game computes again differs
+(``FoldedSweeps.refolded``). If the folder cannot be read or written, results take longer and are
+otherwise the same.
 """
 
 import hashlib
+import inspect
 import os
-import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from time import perf_counter
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from ...core import FLOATS, Arithmetic, FloatArray, Game, Values
 from ...core.folded_sweeps import FoldedSweeps
+from ...core.folders import user_folder
 from ...core.sweeps import sweeps_of
 from ...core.types import Fold
 
 VARIABLE = "EXACTDICE_CACHE"
-#: Seconds; the numbers of shorter sweeps are not kept.
+#: Seconds; the results of shorter computations are not stored.
 LONG = 2.0
-#: Bytes; larger files are none of ours.
+#: Largest size of a file in bytes; larger files are ignored.
 LARGEST = 2**30
-#: The version of the format and of what the numbers mean.
+#: Version of the file format and of the meaning of the numbers.
 FORMAT = 1
 _NUMBERS = np.dtype("<f8")
 
 
 def folded(game: Game, fold: Fold, arithmetic: Arithmetic) -> Values | None:
-    """Give the values of ``FoldedSweeps.folded``, from the disk if they are there.
+    """Return the values of ``FoldedSweeps.folded``, from the cache if it has them.
 
     Args:
         game: the rules.
-        fold: of the values of the legal actions.
-        arithmetic: of the values; only floats are kept.
+        fold: the function of the values of the legal actions.
+        arithmetic: the arithmetic of the values; only floats are stored.
 
     Returns:
         The values; None if the game has no such sweep.
@@ -61,7 +66,7 @@ def folded(game: Game, fold: Fold, arithmetic: Arithmetic) -> Values | None:
 
 
 def folded_squares(game: Game, fold: Fold, values: Values) -> Values | None:
-    """Give the mean squares of ``folded_squares``, from the disk if they are there, or None."""
+    """Return the result of ``FoldedSweeps.folded_squares``, from the cache if it has it."""
     sweeps = sweeps_of(game)
     if not isinstance(sweeps, FoldedSweeps):
         return None
@@ -72,17 +77,46 @@ def folded_squares(game: Game, fold: Fold, values: Values) -> Values | None:
     )
 
 
-def _found(
-    title: str | None,
-    restore: Callable[[FloatArray], Values | None],
-    compute: Callable[[], Values | None],
-) -> Values | None:
-    """Give values that are kept, or compute them and keep them if that took long.
+class _Numbers(NamedTuple):
+    """Numbers in the cache that are not the values of a sweep."""
+
+    numbers: FloatArray
+
+
+Found = TypeVar("Found", Values | None, _Numbers)
+
+
+def numbers(
+    game: Game, what: str, count: int, files: Iterable[Path], compute: Callable[[], FloatArray]
+) -> FloatArray:
+    """Return numbers that take long to compute, from the cache if it has them: shape (count,).
 
     Args:
-        title: what is computed; None if it is not to be kept.
-        restore: makes values of numbers, or None if the numbers are wrong.
-        compute: computes the values.
+        game: the rules.
+        what: a line that names the computation.
+        count: how many numbers; a file with another count is ignored.
+        files: source files of the computation, besides those of the game and the core.
+        compute: computes the numbers, float64, shape (count,).
+    """
+
+    def restore(stored: FloatArray) -> _Numbers | None:
+        return _Numbers(stored) if stored.shape == (count,) else None
+
+    title = _title(game, f"{what}, code {_digest_of(files)}")
+    return _found(title, restore, lambda: _Numbers(compute())).numbers
+
+
+def _found(
+    title: str | None,
+    restore: Callable[[FloatArray], Found | None],
+    compute: Callable[[], Found],
+) -> Found:
+    """Return a stored result; or compute it, and store it if that took more than ``LONG`` seconds.
+
+    Args:
+        title: the line that names the computation; None if its result must not be stored.
+        restore: turns stored numbers into the result; returns None if the numbers are wrong.
+        compute: computes the result.
     """
     path = None if title is None else _path(title)
     if path is None or title is None:
@@ -98,41 +132,57 @@ def _found(
 
 
 def _title(game: Game, what: str) -> str | None:
-    """Name a computation in a line; None if an argument of the game is no plain word or number."""
+    """Return the line that names a computation; None if its result cannot be stored.
+
+    That is so if an argument of the game is no plain word or number, or the game's code is in no
+    file.
+    """
     keywords = game.keywords
     if not all(type(value) in (str, int, float, bool, type(None)) for value in keywords.values()):
         return None
     kind = type(game)
+    if (code := _code(kind)) is None:
+        return None
     arguments = ", ".join(f"{name}={value!r}" for name, value in keywords.items())
-    line = f"exactdice values {FORMAT}: {kind.__module__}.{kind.__qualname__}({arguments}), {what}"
-    return ascii(line)[1:-1]
+    name = f"{kind.__module__}.{kind.__qualname__}({arguments})"
+    return ascii(f"exactdice values {FORMAT}: {name}, code {code}, {what}")[1:-1]
+
+
+@cache
+def _code(kind: type[Game]) -> str | None:
+    """Return a shortened SHA-256 of the sources of a game's package and of the core.
+
+    So results of changed rules, or of a corrected sweep, get another file. The sources of the
+    classes from which the game inherits count, too. None if a class has no source file, such as a
+    game written in a notebook.
+    """
+    try:
+        classes = [each for each in kind.__mro__ if issubclass(each, Game)]  # the last is Game
+        return _digest_of([file for each in classes for file in _sources(each)])
+    except (OSError, TypeError):
+        return None
+
+
+def _sources(kind: type[Game]) -> list[Path]:
+    """List the source files of a class: its package, or its own file if it is in no package."""
+    own = Path(inspect.getfile(kind))
+    return sorted({own, *own.parent.glob("*.py")} if "." in kind.__module__ else {own})
+
+
+def _digest_of(files: Iterable[Path]) -> str:
+    """Return a shortened SHA-256 of the contents of files."""
+    contents = [hashlib.sha256(file.read_bytes()).digest() for file in files]
+    return hashlib.sha256(b"".join(contents)).hexdigest()[:16]
 
 
 def _path(title: str) -> Path | None:
-    """Give the file of a computation; None if nothing is to be kept."""
-    folder = _folder()
+    """Return the cache file of a computation; None if the cache is turned off."""
+    folder = user_folder("cache", VARIABLE)
     return folder and folder / f"values-{hashlib.sha256(title.encode()).hexdigest()[:32]}"
 
 
-def _folder() -> Path | None:
-    """Give the folder of the files: the one that is named, or the user's folder for caches."""
-    named = os.environ.get(VARIABLE, "")
-    if named:
-        return None if named == "none" else Path(named)
-    try:
-        home = Path.home()
-    except RuntimeError:  # no home is known
-        return None
-    usual = {
-        "win32": os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local",
-        "darwin": home / "Library" / "Caches",
-    }
-    other = os.environ.get("XDG_CACHE_HOME") or home / ".cache"
-    return Path(usual.get(sys.platform, other), "exactdice")
-
-
 def _read(path: Path, title: str) -> FloatArray | None:
-    """Read the numbers of a file; None if there is none, or it is not as it was written."""
+    """Return the numbers of a file; None if the file is missing or damaged."""
     begins = f"{title}\n".encode()
     digits = 2 * hashlib.sha256().digest_size
     with suppress(OSError, ValueError):  # a name with a null byte is a ValueError
@@ -147,7 +197,7 @@ def _read(path: Path, title: str) -> FloatArray | None:
 
 
 def _write(path: Path, title: str, numbers: FloatArray) -> None:
-    """Write a file at once: another process never sees a part of it."""
+    """Write a file atomically: another process never sees a part of it."""
     rest = np.ascontiguousarray(numbers, _NUMBERS).tobytes()
     with suppress(OSError, ValueError):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -161,5 +211,5 @@ def _write(path: Path, title: str, numbers: FloatArray) -> None:
 
 
 def _digest(title: str, rest: bytes) -> bytes:
-    """Give the SHA-256 of a title and numbers, as digits."""
+    """Return the SHA-256 of a title and of numbers, as hexadecimal digits."""
     return hashlib.sha256(title.encode() + b"\n" + rest).hexdigest().encode()

@@ -31,12 +31,12 @@ def play(
         policy: the agent's policy.
         task: game, seat and opponents.
         arithmetic: arithmetic of the probabilities.
-        follow: takes a stage and the weights of its moves, shape (state, action), and gives the
-            weights with which the game goes on. It must be linear, and is called several times.
-            None keeps all weights.
-        law: the agent's settled payoffs are added to it, unless it is None.
-        illegal: the states of stages in which the agent may act illegally are added to it, by the
-            first of them, unless it is None.
+        follow: a function of a stage and the weights of its moves, shape (state, action), that
+            returns the weights with which the game goes on. It must be linear, and is called
+            several times. None keeps all weights.
+        law: if not None, the function adds the agent's settled payoffs to it.
+        illegal: if not None, the function adds to it the states of each stage in which the agent
+            may act illegally, keyed by the first state of the stage.
 
     Raises:
         SizeError: if the game has too many states.
@@ -63,12 +63,12 @@ def play(
 
 
 class Outcomes(NamedTuple):
-    """The games of an agent.
+    """The distribution of an agent's games.
 
     Attributes:
-        visits: probability that a game visits each position, or expected visits.
+        visits: probability that a game visits each position; with cycles, expected visits.
         law: probability of every payoff to the agent, in increasing order of payoffs; None if moves
-            pay before the end, as states do not hold the payoffs so far.
+            pay before the end, since states do not contain the payoffs so far.
     """
 
     visits: Values
@@ -76,7 +76,7 @@ class Outcomes(NamedTuple):
 
 
 def outcomes(policy: Policy, task: Task, arithmetic: Arithmetic) -> Outcomes:
-    """Compute visits and payoffs of the agent's games.
+    """Compute the probabilities of positions and payoffs in an agent's games.
 
     Args:
         policy: the agent's policy. An illegal action ends the game with the worst payoff.

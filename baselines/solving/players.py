@@ -24,13 +24,16 @@ def spread(policy: Policy, states: IntArray, mass: Array, arithmetic: Arithmetic
 
 
 def one_hot(actions: IntArray, num_actions: int) -> IntArray:
-    """Give 1 to each action, shape (state,), and 0 to all others, shape (state, action)."""
+    """Return 1 for the action of each state and 0 for all others, shape (state, action)."""
     chosen: IntArray = (np.arange(num_actions) == actions[:, None]).astype(np.int64)
     return chosen
 
 
 def no_choices(game: Game) -> IntArray:
-    """Make room for an action in every state, in few bytes: shape (state,), -1 for none."""
+    """Return an array for an action in every state, filled with -1, shape (state,).
+
+    Its dtype is the smallest integer type that holds all actions.
+    """
     choices: IntArray = np.full(game.num_states, -1, np.min_scalar_type(-game.num_actions))
     return choices
 
@@ -42,15 +45,16 @@ class Players:
         game: the rules.
         seat: the seat whose payoffs are computed.
         policies: fixed policies by seat; the seats left out are free.
-        arithmetic: of the values.
-        worst: free players take their worst action instead of their best.
-        partial: values leave out some payments, so they need not be in the range of payoffs.
+        arithmetic: the arithmetic of the values.
+        worst: whether free players take their worst action instead of their best.
+        partial: whether values leave out some payments; then they may be outside the range of
+            payoffs.
 
     Attributes:
         choices: last chosen action of each free player in every state, shape (state,); -1 at
             first.
-        roundings: most roundings of a decision.
-        tie: values that differ by no more are equal.
+        roundings: largest number of roundings in a decision.
+        tie: values that differ by at most this number count as equal.
 
     Raises:
         InputError: if two players are free in a game that is not zero-sum.
@@ -77,31 +81,31 @@ class Players:
 
     @property
     def fold(self) -> Fold | None:
-        """The fold of all decisions, if one player plays alone and decides by one."""
+        """The fold by which the only player decides in all states; None if there is none."""
         alone = self.game.num_players == 1 and not self._partial
         return self._policies[self.seat].fold if alone and not self.free else None
 
     def in_floats(self) -> "Players":
-        """Give the same players, with floats as arithmetic."""
+        """Return the same players with floats as arithmetic."""
         return Players(self.game, self.seat, self._policies, FLOATS, self._worst, self._partial)
 
     def within(self, values: Array) -> Array:
-        """Move values back into the range of payoffs if rounding has taken them out."""
+        """Clip values to the range of payoffs, which they leave only by rounding."""
         if self._partial:
             return values
         inside: Array = self.arithmetic.within(values, *self._range)
         return inside
 
     def choose(self, stage: Stage, expected: Array) -> Array:
-        """Value states when all free players choose."""
+        """Return the values of states if all free players take their best actions, (state,)."""
         return self._decide(stage, expected, self.free)
 
     def respond(self, stage: Stage, expected: Array) -> Array:
-        """Value states when one player repeats its last choices, and its opponent chooses."""
+        """Return the values if one player repeats its last choices and its opponent chooses."""
         return self._decide(stage, expected, [1 - self.seat])
 
     def repeat(self, stage: Stage, expected: Array) -> Array:
-        """Value states when all free players repeat their last choices."""
+        """Return the values of states if all free players repeat their last choices, (state,)."""
         return self._decide(stage, expected, ())
 
     def weigh(self, stage: Stage, mass: Array) -> Array:
@@ -114,7 +118,7 @@ class Players:
         return mass[:, None] * one_hot(chosen, self.game.num_actions)
 
     def chosen(self, positions: Sequence[tuple[int, IntArray]]) -> IntArray:
-        """List the last choices of the free players in some positions: players and states."""
+        """Return the last choices of the free players in positions, (player, states) pairs."""
         each = [self.choices[seat][states] for seat, states in positions if seat in self.choices]
         return np.concatenate([np.empty(0, dtype=np.int64), *each])
 
@@ -127,7 +131,7 @@ class Players:
     def _decided(self, stage: Stage, expected: Array, choosing: Collection[int]) -> Array:
         mover, states = stage.seat, stage.states
         if mover in self._policies:
-            if mover == self.seat:  # others cannot be unmasked
+            if mover == self.seat:  # other players are always masked
                 expected = self._with_illegal(stage, expected)
             return self._policies[mover].average(states, expected, self.arithmetic)
         if mover not in choosing:

@@ -1,10 +1,10 @@
-"""The states that an agent visits, found while its network is called in these states alone.
+"""A search for the states that an agent visits, which calls the agent's network in no other state.
 
-A network is slow and a large game has millions of states, of which the games of one agent visit
-few. From the first states on, the contexts of a game of turns are visited round by round: a round
-plays the turns in the contexts that are new, forward, with the actions of the agent and the moves
-of the other players, and finds the contexts that follow. The network is called in the states that
-come up. All other states are visited with probability 0 and change no figure of the agent.
+A network is slow, and of the millions of states of a large game an agent visits few. In a game of
+turns the search goes round by round from the first states. A round plays the turns in all new
+contexts with the actions of the agent and the moves of the other players, and collects the contexts
+that follow. It calls the network in the states that it reaches. Games visit all other states with
+probability 0, so these states do not change the agent's score.
 """
 
 import numpy as np
@@ -24,16 +24,16 @@ from .players import one_hot, spread
 def where_met(agent: Policy, task: Task) -> Policy:
     """Return a policy that agrees with the agent in every state that the agent visits.
 
-    It has every figure of the agent in this task, and in no other. Elsewhere it takes the first
-    legal action, if the agent is a network and the game is large and made of turns; in other cases
-    it is the agent itself.
+    In this task, and only in this one, it has the same score as the agent. If the agent is a
+    network and the game is large and made of turns, the policy takes the first legal action in all
+    other states; in any other case it is the agent itself.
 
     Args:
         agent: the agent's policy.
         task: game, seat and opponents.
 
     Raises:
-        ValueError: if the network gives no actions or is no function of the state.
+        ValueError: if the network returns no actions, or depends on more than the state.
     """
     if isinstance(agent, LazyPolicy) and sweeps_of(task.game).turn_game is not None:
         return _where_met(agent, task)
@@ -50,7 +50,7 @@ def _where_met(agent: LazyPolicy, task: Task) -> Policy:
     new = np.zeros(game.first_contexts[-1], dtype=bool)
     for leg, _, _, contexts in game.locate(start.states, seats):
         new[game.first_contexts[leg] + contexts] = True
-    known = _round(game, table, task, new, mass)  # of games that begin inside these turns
+    known = _round(game, table, task, new, mass)  # games that begin inside a turn
     new = known.copy()
     while new.any():
         new = _round(game, table, task, new) & ~known
@@ -65,14 +65,15 @@ def _round(
     contexts: BoolArray,
     begun: TurnMass | None = None,
 ) -> BoolArray:
-    """Play the turns in some contexts, and say which contexts follow, shape (context,).
+    """Play the turns in some contexts; return whether each context may follow, shape (context,).
 
     Args:
         game: the rules.
         table: the agent's actions.
         task: seat and opponents.
-        contexts: whether turns are played in a context, shape (context,), counted over all legs.
-        begun: where in these turns games begin; None if turns begin with their first roll.
+        contexts: whether to play the turn in each context, shape (context,), over all legs.
+        begun: the mass of games that begin inside these turns; None if every turn begins with its
+            first roll.
     """
     policies, follows = policies_against(task, FLOATS), np.zeros_like(contexts)
 

@@ -1,8 +1,8 @@
-"""Tours of policies: the exact figures of games with too many states for arrays of them."""
+"""Tours of policies: exact scores in games with too many states for arrays."""
 
 from typing import Any
 
-from ...core import InputError
+from ...core import InputError, SizeError
 from ...core.positions import has_few_states, require_few_states
 from ...core.sweeps import sweeps_of
 from ...core.tour import Tour
@@ -17,16 +17,19 @@ _CLOSE = 1e-9
 
 
 def is_toured(task: Task) -> bool:
-    """Say whether policies are scored by a tour, as the states are too many for arrays."""
+    """Return whether a tour scores policies in this task: its states are too many for arrays."""
     return task.game.num_players == 1 and not has_few_states(task.game)
 
 
 def evaluate_by_tour(
     policy: PolicyLike, env: Any, deterministic: bool, masked: bool, observations: Any
 ) -> tuple[Policy, float, float]:
-    """Read a policy and compute its value: the agent, the value, and the bound of its error.
+    """Convert a policy and compute its value, by a tour unless the policy has a sweep of its own.
 
-    All arguments are those of ``as_policy``. Policies with a sweep of their own need no tour.
+    The arguments are those of ``as_policy``.
+
+    Returns:
+        The policy, its expected payoff, and a bound of the rounding error of that payoff.
     """
     agent, task = read_agent(policy, env, deterministic, masked, observations)
     if agent.fold is not None:
@@ -38,17 +41,24 @@ def evaluate_by_tour(
 
 @cached
 def tour_of(agent: Policy, task: Task) -> Tour:
-    """Follow an agent through all games in one pass, asking it once about each state it meets.
+    """Return the exact figures of an agent, from one pass that calls it once for each state met.
 
     Args:
         agent: the agent's policy.
-        task: the game.
+        task: game, seat and opponents.
 
     Raises:
-        SizeError: if the game has no tours.
-        ValueError: if the policy gives no actions or is no function of the state.
+        SizeError: if the policy is uniformly random play, which reaches all states, too many for a
+            tour.
+        ValueError: if the game has no tours, or the policy returns no actions or depends on more
+            than the state.
         ArithmeticError: if the mean and the regret do not add up to the optimum, which is a bug.
     """
+    if agent.fold == "mean" and not has_few_states(task.game):
+        raise SizeError(
+            f"decisions must be fewer than those of {agent.name} play in {task.game!r}, of which "
+            "values and the standard deviation are computed"
+        )
     solution = solve(task)
     choose = None if agent.fold == "best" else agent.choices
     tour = sweeps_of(task.game).tour(choose, solution.found, agent.roundings)

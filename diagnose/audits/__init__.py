@@ -1,1 +1,1 @@
-"""Audits of records: each check, and the known mistakes."""
+"""Audits of records: the checks, and the known mistakes behind failed checks."""

@@ -1,4 +1,4 @@
-"""The audit of a record: what it may contain, the checks of its steps, and what chance explains."""
+"""The audit of a record: the checks of its form, of its steps and of its statistics."""
 
 import importlib
 from itertools import chain
@@ -39,8 +39,8 @@ def audit(
     Args:
         env: an environment of this project, a vector of them, or a ``Task``.
         record: plain arrays of any library.
-        policy: the policy that drew the actions: ``EpsilonGreedy``, or whatever ``as_policy``
-            takes. Models draw from their law.
+        policy: the policy that drew the actions: ``EpsilonGreedy``, or any policy that
+            ``as_policy`` accepts. Models draw from their law.
         critic: the critic that gave the values of a rollout: a function of a batch of observations,
             as they were recorded, to values of shape (observation,).
 
@@ -91,12 +91,13 @@ def _check_steps(report: Report, steps: Steps, record: Transitions | Rollout | N
     """Check observations, actions and transitions.
 
     Args:
-        report: of the audit.
+        report: the report of the audit.
         steps: the record as states.
-        record: the record, if its observations are integers, which may be of another size.
+        record: the record, if its observations are integers, which may belong to another size of
+            the game.
 
     Returns:
-        The steps as they should be, as far as this is known.
+        The corrected steps, as far as the correction is known.
     """
     mistakes, right = explained(steps)
     if right.wrong.any():
@@ -121,7 +122,7 @@ def _check_steps(report: Report, steps: Steps, record: Transitions | Rollout | N
 
 
 def _example(steps: Steps, check: str, verdict: Verdict) -> str:
-    """Put the first wrong step into words."""
+    """Return a description of the first wrong step."""
     time, lane = np.argwhere(verdict.wrong)[0].tolist()
     where = f"step {time} of lane {lane}" if steps.follow else f"transition {time}"
     state = int(steps.states[time, lane])

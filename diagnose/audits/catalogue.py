@@ -1,4 +1,4 @@
-"""Known mistakes of recorded steps: each is undone, and named if what is left is right."""
+"""Known mistakes in recorded steps: a mistake is named if undoing it makes all steps right."""
 
 from collections.abc import Iterator
 from typing import get_args
@@ -16,7 +16,7 @@ from .steps import Steps
 
 
 def undone(steps: Steps) -> Iterator[Undone]:
-    """Undo the known mistakes one after the other, the likeliest first."""
+    """Yield the steps with one known mistake undone, the likeliest mistake first."""
     yield from _autoreset(steps) if steps.follow else autoreset_rows(steps)
     yield from _missing_ends(steps)
     if steps.follow:
@@ -30,7 +30,7 @@ def undone(steps: Steps) -> Iterator[Undone]:
 
 
 def explained(steps: Steps) -> tuple[dict[str, Undone], Steps]:
-    """Name the mistakes that explain all wrong steps; illegal actions may come beside another one.
+    """Name the mistakes that explain all wrong steps; illegal actions may accompany another one.
 
     Returns:
         The mistake by the name of the check that has failed, nothing if none explains all; and the
@@ -140,7 +140,7 @@ def _mixed_lanes(steps: Steps) -> Iterator[Undone]:
 
 
 def copied_lanes(steps: Steps) -> Iterator[tuple[str, str]]:
-    """Say whether most lanes of a rollout are copies of one another."""
+    """Yield a mistake and its cure if most lanes of a rollout are copies of one another."""
     if steps.follow and steps.states.shape[1] > 1:
         lanes = np.concatenate([steps.states, steps.actions]).T
         if 2 * len(np.unique(lanes, axis=0)) <= len(lanes):
@@ -170,7 +170,7 @@ def _other_tasks(steps: Steps) -> Iterator[Undone]:
 
 
 def follows(steps: Steps) -> bool:
-    """Say whether steps, the rewards of some mode and the outcomes follow the law."""
+    """Return whether steps, outcomes and the rewards of some mode agree with the law."""
     try:
         if steps.wrong.any():
             return False

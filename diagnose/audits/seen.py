@@ -19,7 +19,7 @@ CLOSE = 10.0**-DIGITS
 
 
 class Seen:
-    """Tells the states that an agent's observations stand for.
+    """Maps an agent's observations back to states.
 
     Observations in a known encoding are decoded. If wrappers change observations, those of all
     states are listed and looked up.

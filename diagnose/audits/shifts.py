@@ -1,4 +1,4 @@
-"""Arrays that were recorded some rows or lanes too far: every distance is tried.
+"""The search for arrays that were recorded some rows or lanes too early or too late.
 
 A vector of L environments writes L rows of a replay buffer for each step, so an array that is late
 by one step is L rows late there. L is not known, hence the distances from 1 to ``FARTHEST``. Most
@@ -18,9 +18,9 @@ from .steps import Steps
 
 #: Largest distance that is tried.
 FARTHEST = 1024
-#: Steps by which a distance is ruled out.
+#: Numbers of sampled steps that rule a distance out, first a few, then more.
 FEW, SAMPLE = 8, 128
-#: Moves by which a distance of actions is ruled out.
+#: Number of moves that rule a distance of actions out.
 MOVES = 2048
 #: An array that is shifted makes more than this part of the steps wrong.
 LEAST = 0.01
@@ -29,13 +29,13 @@ ARRAYS = "states", "actions", "rewards", "terminated", "after", "knows_after", "
 
 
 class Undone(NamedTuple):
-    """Steps as a right program would have recorded them, if it is a certain mistake.
+    """The steps that a right program would have recorded, assuming one particular mistake.
 
     Attributes:
-        mistake: its name.
-        cure: what to do.
-        steps: as they should be.
-        array: the name of the only array that is changed; "" if there are others.
+        mistake: the name of the mistake.
+        cure: advice for the user.
+        steps: the corrected steps.
+        array: the name of the corrected array, if it is the only one; else "".
     """
 
     mistake: str
@@ -201,7 +201,7 @@ def _fits(steps: Steps) -> bool:
 
 
 def _is_right(steps: Steps, count: int) -> bool:
-    """Say whether about so many steps are right: lanes of a rollout, or rows of a buffer."""
+    """Return whether a sample of about ``count`` steps is right: lanes, or rows of a buffer."""
     part = replace(steps, **{name: _sample(steps, name, count) for name in ARRAYS})
     states, actions = part.states[part.used], part.actions[part.used]
     if not len(states) or (states < 0).any():

@@ -1,4 +1,4 @@
-"""Whether a record fits the same game with another number among its keywords, such as its size."""
+"""A search for another size of the game, or another number as keyword, that a record fits."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +16,7 @@ from .steps import Steps
 
 #: Small numbers are all tried, larger ones in steps of ten.
 ALL, STEP = 12, 10
-#: Most states of a game that is tried.
+#: Largest number of states in a game that is tried.
 STATES = 2**15
 
 

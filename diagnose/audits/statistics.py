@@ -37,12 +37,12 @@ RATES = [sign * rate for rate in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0) for sign in (1
 
 
 class Deviation(NamedTuple):
-    """A number of each step against its law.
+    """The deviation of a number of each step from its expectation under the law.
 
     Attributes:
         check: the name of the check.
         words: what the number is.
-        steps: how many steps have the number.
+        steps: number of steps that have the number.
         mean: mean of the recorded numbers, in [0, 1].
         expected: mean of the expected numbers.
         evidence: the largest log M.
@@ -59,7 +59,7 @@ class Deviation(NamedTuple):
 def deviations(
     steps: Steps, policy: Policy | None, payoffs: FloatArray | None
 ) -> Iterator[Deviation]:
-    """Compare what chance has brought with its law, for steps that are possible.
+    """Compare outcomes, beginnings, actions and visits with their laws, for possible steps.
 
     Args:
         steps: the recorded steps.

@@ -1,4 +1,4 @@
-"""Recorded steps as states, and which of them the game cannot make."""
+"""Recorded steps as states, with the checks that find steps which the game cannot make."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -30,9 +30,9 @@ from ..arrays import factor
 from ..law import MoveLaw
 from ..view import AgentView
 
-#: Recursions end when nothing changes by more than this part of the largest number.
+#: A recursion ends when no number changes by more than this part of the largest number.
 STILL = 1e-14
-#: Most passes of a recursion; a game without cycles takes no more than it has stages.
+#: Largest number of passes of a recursion; a game without cycles needs at most one per stage.
 MOST_PASSES = 100_000
 
 
@@ -46,9 +46,9 @@ class GaeFigures:
         bias: mean of the estimate less the true advantage under the same gamma.
         std: standard deviation of the estimate.
         rms_bias: root of the mean square of the bias, over the moves that the policy makes.
-        rms_std: likewise of the standard deviation.
-        rms_bias_between_actions: likewise of the bias less its mean over the policy in each state,
-            which is all of it that changes a gradient.
+        rms_std: root of the mean square of the standard deviation, over the same moves.
+        rms_bias_between_actions: root of the mean square of the bias less its mean over the policy
+            in each state; only this part of the bias changes a gradient.
     """
 
     bias: FloatArray = field(repr=False)
@@ -65,7 +65,8 @@ def gae(
 
     Args:
         env: an environment of this project, whose reward mode and scale count, or a ``Task``.
-        policy: the policy that plays, whatever ``as_policy`` takes. Models draw from their law.
+        policy: the policy that plays, in any form that ``as_policy`` accepts. Models draw from
+            their law.
         values: the critic: a function of a batch of observations as ``env`` shows them, or an
             array by state, shape (state,).
         gamma: discount.
@@ -83,7 +84,7 @@ def check_factors(**factors: float) -> None:
     """Check that factors are from 0 to 1.
 
     Raises:
-        InputError: naming the first that is not.
+        InputError: naming the first factor outside this range.
     """
     for name, number in factors.items():
         factor(number, name)
@@ -145,7 +146,7 @@ class AgentMoves:
         return GaeFigures(self.table(bias), self.table(std), rms(bias), rms(std), rms(between))
 
     def table(self, numbers: FloatArray) -> FloatArray:
-        """Put a number of each move into a table of states and actions."""
+        """Return the numbers of the moves as a table, shape (state, action)."""
         table = np.full((len(self._own) + 1, self._task.game.num_actions), np.nan)
         table[self.rows, self.actions] = numbers
         table[-1] = 0.0
@@ -214,11 +215,11 @@ class AgentMoves:
         return step
 
     def _at_results(self, numbers: FloatArray) -> FloatArray:
-        """Give the number of each result: of a state its own, of an end 0."""
+        """Return the number of each result: the state's number, or 0 at an end of the game."""
         return np.append(numbers[self._after], np.zeros(len(self._law.payoffs)))
 
     def _averaged(self, numbers: FloatArray, chances: FloatArray) -> FloatArray:
-        """Average numbers of moves over the policy: one number a state."""
+        """Return the mean of the numbers of moves over the policy, one for each state."""
         averages = np.bincount(self.rows, numbers * chances, minlength=len(self._own))
         return averages.astype(np.float64)
 
@@ -230,11 +231,11 @@ class AgentMoves:
         step: Callable[[FloatArray], FloatArray],
         of_states: Callable[[FloatArray], FloatArray],
     ) -> FloatArray:
-        """Find the numbers of moves that a recursion repeats.
+        """Return the fixed point of a recursion on the numbers of moves.
 
         Args:
-            step: from numbers of states to those of moves.
-            of_states: from numbers of moves to those of states.
+            step: maps numbers of states to numbers of moves.
+            of_states: maps numbers of moves to numbers of states.
         """
         averages = np.zeros(len(self._own))
         for _ in range(MOST_PASSES):

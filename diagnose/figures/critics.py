@@ -43,14 +43,14 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Estimates:
-    """Estimates in all states that a policy meets, arrays of shape (state,).
+    """Estimates in all states that a policy visits, arrays of shape (state,).
 
     Attributes:
         task: the agent's decision problem.
         states: the agent's states of positive occupancy, in growing order.
         given: the estimates.
         exact: the exact values.
-        occupancy: how often a game meets each state.
+        occupancy: probability that a game visits each state; with cycles, expected visits.
         actions: the actions whose values are estimated; None if the values are of states.
     """
 
@@ -91,7 +91,7 @@ class CriticFigures(Estimates):
     """A critic against the exact values of a policy; the weights are the policy's occupancy.
 
     Attributes:
-        equal: difference up to which values are equal.
+        equal: values that differ by at most this number count as equal.
     """
 
     equal: float = field(kw_only=True, repr=False)
@@ -136,11 +136,11 @@ class Overestimation(Estimates):
 
     @cached_property
     def largest(self) -> float:
-        """Largest estimate less the exact action value, of all states that are met."""
+        """Largest difference estimate - exact action value over all visited states."""
         return float(self.errors.max())
 
     def worst(self, count: int = 5) -> list[Estimate]:
-        """List the states that add most to the mean, largest first."""
+        """List the states that contribute most to the mean, largest contribution first."""
         return self._records(np.argsort(-self.occupancy * self.errors, kind="stable")[:count])
 
 
@@ -164,7 +164,7 @@ def critic(
 
     Args:
         env: an environment of this project, a vector of them, or a ``Task``.
-        policy: whatever ``as_policy`` takes. Models draw from their law.
+        policy: a policy in any form that ``as_policy`` accepts. Models draw from their law.
         values: an array of shape (game.num_states,), or a function from a batch of observations,
             as ``env`` shows them, to values of shape (observation,) or (observation, 1). Torch
             modules get a tensor of the dtype of their parameters.

@@ -1,4 +1,4 @@
-"""Where a policy still explores, and what of optimal play it has never seen.
+"""The exploration of a policy, and the states of optimal play that training has never visited.
 
 Let d(s) be the occupancy of the policy, H(s) the entropy of its law over n(s) legal actions, and
 
@@ -36,11 +36,12 @@ class EntropyFigures:
 
 
 def entropy(env: Any, policy: Any) -> EntropyFigures:
-    """Compute how random a policy is where it matters (the module's docstring has the equations).
+    """Compute the relative entropy of a policy (the module's docstring has the equations).
 
     Args:
         env: an environment of this project, a vector of them, or a ``Task``.
-        policy: whatever ``as_policy`` takes. Models draw from their law, held to legal actions.
+        policy: any policy that ``as_policy`` accepts. Models draw from their law, masked to legal
+            actions.
 
     Raises:
         InputError: if the policy does not fit.

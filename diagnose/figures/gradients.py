@@ -33,8 +33,9 @@ class Closeness(NamedTuple):
     """A program's gradient of a loss against the exact one.
 
     Attributes:
-        cosine: 1 if both point the same way, -1 if they are opposite; nan if one of them is 0.
-        ratio: norm of the program's gradient divided by that of the exact one; nan if that is 0.
+        cosine: cosine of the angle between both gradients, from -1 to 1; nan if one is 0.
+        ratio: norm of the program's gradient divided by the norm of the exact gradient; nan if the
+            exact gradient is 0.
     """
 
     cosine: float
@@ -93,7 +94,8 @@ class Gradient:
             gradients: the critic after ``loss.backward()``, or gradients, as for ``compare``.
 
         Raises:
-            InputError: if ``gradient`` was called without a critic, or as ``compare`` does.
+            InputError: if ``gradient`` was called without a critic, or a gradient is missing or has
+                another shape.
         """
         if not self.critic:
             raise InputError("critic must be given to gradient before it is compared, got None")
@@ -218,6 +220,6 @@ def _read(gradients: Any, exact: Gradients) -> Gradients:
 
 
 def _flat(gradients: Gradients) -> FloatArray:
-    """Join gradients to one vector."""
+    """Return all gradients joined into one vector."""
     parts = [part.detach().cpu().double().numpy().ravel() for part in gradients.values()]
     return np.concatenate(parts)

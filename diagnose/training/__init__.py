@@ -1,1 +1,1 @@
-"""A diagnosis of runs: a callback, its columns, and the files of a run folder."""
+"""Diagnosis of training runs: a callback, its columns, and the files of a run folder."""

@@ -52,7 +52,7 @@ def gradient_column(diagnosed: Diagnosed) -> Columns:
 
 
 def _reason(diagnosed: Diagnosed) -> str | None:
-    """Say why there is no such gradient; None if there is."""
+    """Return the reason why a model has no such gradient; None if it has one."""
     model = diagnosed.model
     if not diagnosed.is_actor:
         return "the model has no actor"

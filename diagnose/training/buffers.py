@@ -1,4 +1,4 @@
-"""Records of the buffers of stable-baselines3, for an audit."""
+"""Audits of the buffers of stable-baselines3 models."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,9 +19,9 @@ from ..records import Rollout, Transitions
 from ..report import Report
 from .diagnosed import Diagnosed
 
-#: Steps of a buffer that are audited at once, about: of whole lanes or rows.
+#: Approximate number of steps in one audit, which takes whole lanes or rows of a buffer.
 AUDITED = 2048
-#: Fewest steps of an audit: of fewer, too many mistakes are an explanation.
+#: Smallest number of steps in an audit: fewer steps fit too many known mistakes.
 LEAST = 64
 
 
@@ -30,7 +30,7 @@ class TooShortError(InputError):
 
 
 def audit_buffer(diagnosed: Diagnosed, seen: Mapping[str, Any]) -> Report:
-    """Audit what a model has recorded last, before its update.
+    """Audit the latest steps in a model's buffer, before its update.
 
     Args:
         diagnosed: the model and its environment.
@@ -38,7 +38,7 @@ def audit_buffer(diagnosed: Diagnosed, seen: Mapping[str, Any]) -> Report:
 
     Raises:
         TooShortError: if the buffer holds too few steps.
-        InputError: if the buffer is of another kind, or cannot be read.
+        InputError: if the buffer is of an unknown kind, or cannot be read.
     """
     model = diagnosed.model
     normaliser = model.get_vec_normalize_env()

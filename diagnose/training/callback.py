@@ -34,7 +34,7 @@ PART_COLUMNS = {
     "figures": (*CRITIC, *OVERESTIMATION, *ENTROPY, *GRADIENT, "unvisited", "unmet"),
     "moves": GAE,
 }
-#: Rows of a training run.
+#: Number of rows of figures in a training run.
 ROWS = 40
 
 
@@ -47,10 +47,10 @@ class Part:
     """The time of one part of a diagnosis.
 
     Attributes:
-        share: the largest share of the time of training, after its first turn.
-        cost: seconds that it took last; a guess before that.
-        spent: seconds of all times together.
-        due: whether it waits for its turn.
+        share: the largest share of the training time that the part may take after its first turn.
+        cost: seconds of its latest turn; a guess before the first one.
+        spent: seconds of all its turns together.
+        due: whether the part waits for its turn.
     """
 
     share: float
@@ -70,13 +70,13 @@ class DiagnoseCallback(BaseCallback):
     Args:
         env: an environment of this project as the model trains in it; by default the training
             environment, which must be in this process.
-        every: updates from one row of figures to the next, and from one audit to the next.
-        audits: number of first audits that do not wait for the next ``every`` updates.
-        budget: largest share of the time of training that the diagnosis may take. A part of it that
-            would take more waits. 1 is no limit. The time of a part is a guess before its first
-            turn.
+        every: number of updates between two rows of figures, and between two audits.
+        audits: number of audits at the beginning that do not wait for ``every`` updates.
+        budget: largest share of the training time that the diagnosis may take; 1 is no limit. A
+            part of the diagnosis that would exceed it waits. Before its first turn the time of a
+            part is a guess.
         folder: folder for ``diagnosis.npz`` and ``diagnosis.csv``; None writes no file.
-        clock: gives seconds.
+        clock: returns the time in seconds.
 
     Attributes:
         diary: the rows of figures so far, why others are missing, and the findings of audits.
@@ -165,7 +165,7 @@ class DiagnoseCallback(BaseCallback):
     # --------------------------------------------------------------- of diagnosis
 
     def _turn(self, name: str, columns: Columns) -> bool:
-        """Compute a part if it is due and fits the budget; say whether it was computed."""
+        """Compute a part if it is due and fits the budget; return whether it was computed."""
         part = self._parts[name]
         if not part.due or not self._fits(part):
             return False
@@ -182,7 +182,7 @@ class DiagnoseCallback(BaseCallback):
         return True
 
     def _fits(self, part: Part) -> bool:
-        """Say whether shares stay small enough if a part takes as long as the last time."""
+        """Return whether shares stay within limits if a part takes as long as the last time."""
         if self.budget == 1:
             return True
         elapsed = self._elapsed + part.cost
@@ -274,7 +274,7 @@ class DiagnoseCallback(BaseCallback):
             self.diary.write(self.folder)
 
     def __str__(self) -> str:
-        """Say how long the diagnosis took, and which columns it lacks, and why."""
+        """Return the time of the diagnosis, and its missing columns with the reasons."""
         rows = len(self.diary.rows)
         lines = [
             f"{rows} {plural(rows, 'diagnosis', 'diagnoses')} took {self.share:.1%} of the time"

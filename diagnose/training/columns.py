@@ -56,14 +56,14 @@ class Columns:
 
     Attributes:
         numbers: by the names in ``COLUMNS``.
-        missing: the reason for each other column that was asked for.
+        missing: the reason for each requested column that is missing.
     """
 
     numbers: dict[str, float] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
 
     def take(self, names: tuple[str, ...], compute: Callable[[], tuple[float, ...]]) -> None:
-        """Compute some columns, or keep the reason why they cannot be."""
+        """Compute some columns, or note the reason why they cannot be computed."""
         try:
             found = compute()
         except InputError as error:  # also a ``SizeError``
@@ -76,11 +76,11 @@ class Columns:
                 self.missing[name] = "no state that is met has such a number"
 
     def leave_out(self, names: tuple[str, ...], reason: str) -> None:
-        """Say why some columns are not computed."""
+        """Note the reason why some columns are not computed."""
         self.missing.update(dict.fromkeys(names, reason))
 
     def add(self, other: "Columns") -> None:
-        """Take over the columns of another part."""
+        """Add the columns of another part, with its reasons for missing ones."""
         self.numbers.update(other.numbers)
         self.missing.update(other.missing)
         for name in other.numbers:

@@ -22,12 +22,12 @@ from ..figures.critics import critic, overestimation
 from ..figures.exploration import entropy, unvisited
 from .columns import CRITIC, ENTROPY, GAE, MOVES_NEEDED, NORMALISED, OVERESTIMATION, Columns
 
-#: States count as met by a policy if it meets them once in this number of games or more often.
+#: A policy counts as meeting a state if it meets it at least once in this number of games.
 GAMES = 10_000
 
 
 class Diagnosed:
-    """A model in training, with all that its figures have in common.
+    """A model in training, with the data that all its figures share.
 
     Args:
         model: PPO, MaskablePPO, A2C, TRPO, DQN, QRDQN, a subclass of one of these, or Q-learning.

@@ -1,4 +1,4 @@
-"""Yahtzee: the rules, and sweeps that hold numbers between turns only."""
+"""Yahtzee: the rules, and sweeps that store numbers only for the beginnings of turns."""
 
 from .game import Yahtzee
 from .presentation import YahtzeePresentation

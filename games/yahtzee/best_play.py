@@ -1,8 +1,8 @@
-"""The course of the best play: how often it meets each context, and its chance of the upper bonus.
+"""Optimal play: how often it begins a turn in each context, and its chance of the upper bonus.
 
-Both are swept between turns along the choices of the best play: mass forward, the chance of the
-bonus backward. Dice that score alike in a box lead to the same context, jokers included, so that
-boxes are followed score by score.
+Both follow the choices of optimal play from turn to turn: the probability of each context forward,
+the chance of the bonus backward. Rolls with the same score in a box lead to the same next context,
+jokers included, so the code moves one group of rolls per box and score.
 """
 
 from functools import cache
@@ -23,20 +23,26 @@ from .turn import Later, mean_of_rolls
 
 @cache
 def _scores() -> list[tuple[IntArray, IntArray]]:
-    """Give, for each box, dice with each of its scores, and the score of all dice by number."""
+    """Return, for each box, an example roll of each different score, and each roll's score index.
+
+    Returns:
+        For each box a pair: example rolls, shape (score,), and the index of a roll's score among
+        the different scores, shape (dice,).
+    """
     each = [np.unique(plain, return_index=True, return_inverse=True) for plain in points().plain.T]
     return [(frozen(examples), frozen(scores)) for _, examples, scores in each]
 
 
 def met_by_best_play(game: Yahtzee, values: Array) -> FloatArray:
-    """Compute how likely the best play begins a turn in each context.
+    """Compute the probability that optimal play begins a turn in each context.
 
     Args:
         game: the rules.
-        values: of the best play before the first roll, shape (context + 1,); the last is 0.
+        values: optimal value of each context before the first roll, in points, shape
+            (context + 1,); the last entry, the end of the game, is 0.
 
     Returns:
-        Probabilities, shape (context + 1,); the last is that of the end, 1.
+        Probabilities, float64, shape (context + 1,); the last entry, the end of the game, is 1.
     """
     met = np.zeros(len(values))
     met[0] = 1.0
@@ -51,7 +57,7 @@ def met_by_best_play(game: Yahtzee, values: Array) -> FloatArray:
 
 
 def _taken(game: Yahtzee, entering: FloatArray, chosen: Choices) -> FloatArray:
-    """Follow choices through a turn: the mass that takes each box, shape (box, dice, context)."""
+    """Return the probability mass that takes each box in a turn, shape (box, dice, context)."""
     columns, law = np.arange(len(entering)), FLOATS.laws(game)[DICE]
     met, taken = law[:, None] * entering, np.zeros((len(BOXES), len(law), len(entering)))
     for left in range(MORE, -1, -1):
@@ -66,7 +72,7 @@ def _taken(game: Yahtzee, entering: FloatArray, chosen: Choices) -> FloatArray:
 
 
 def _move(game: Yahtzee, met: FloatArray, columns: IntArray, box: int, mass: FloatArray) -> None:
-    """Add the mass that takes a box, shape (dice, context), to the contexts that follow."""
+    """Add the mass that takes a box, shape (dice, context), to the next contexts in ``met``."""
     if mass.any():
         examples, scores = _scores()[box]
         grouped = np.zeros((len(examples), len(columns)))
@@ -76,15 +82,15 @@ def _move(game: Yahtzee, met: FloatArray, columns: IntArray, box: int, mass: Flo
 
 
 def bonus_of_best_play(game: Yahtzee, values: Array, met: FloatArray) -> FloatArray:
-    """Compute the chance that the best play has 63 upper points at the end.
+    """Compute, for each context, the probability that optimal play ends with 63 upper points.
 
     Args:
         game: the rules.
-        values: as of ``met_by_best_play``.
-        met: what that has found.
+        values: the argument ``values`` of ``met_by_best_play``.
+        met: the result of ``met_by_best_play``.
 
     Returns:
-        Chances, shape (context,); NaN where the best play never comes.
+        Probabilities, float64, shape (context,); NaN for contexts that optimal play never reaches.
     """
     chances = np.full(len(values), np.nan)
     for columns in reversed(batches(game)):
@@ -100,7 +106,7 @@ def bonus_of_best_play(game: Yahtzee, values: Array, met: FloatArray) -> FloatAr
 def _bonus_before(
     game: Yahtzee, columns: IntArray, chosen: Choices, chances: FloatArray
 ) -> FloatArray:
-    """Follow choices back through a turn: the chance before the first roll, shape (context,)."""
+    """Return the chance of the bonus before the first roll of a turn, shape (context,)."""
     known, found = game.contexts, np.zeros(chosen.shape)
     for box in game.chosen:
         examples, scores = _scores()[box]
@@ -118,16 +124,16 @@ def _bonus_before(
 
 
 def losses_of_boxes(game: Yahtzee, values: Array, columns: IntArray) -> FloatArray:
-    """Compute what it costs to lose a box and the turn in which it is taken.
+    """Compute the expected points that a player loses with a box and the turn that fills it.
 
     Args:
         game: the rules.
-        values: as of ``met_by_best_play``.
+        values: the argument ``values`` of ``met_by_best_play``.
         columns: contexts, shape (context,).
 
     Returns:
-        Points, shape (context, box): the value less that of the same card with the box filled for
-        nothing; NaN where the box is not open.
+        Points, float64, shape (context, box): the value of the context minus the value of the same
+        card with the box filled for 0 points; NaN where the box is not open.
     """
     known, lost = game.contexts, np.full((len(columns), len(BOXES)), np.nan)
     for box in game.chosen:

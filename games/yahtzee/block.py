@@ -1,7 +1,8 @@
-"""The game as one block: one number for each context is held, backward and forward.
+"""The game as one block, which stores one number for each context.
 
-Backward it is the value before the first roll, forward the mass that enters. Contexts come turn by
-turn, so that a pass goes through them in their order; it takes a few hundred at once.
+The backward pass stores the value before the first roll of the turn, the forward pass the
+probability mass that enters the turn. Contexts are numbered turn by turn, so a pass visits them in
+the order of their numbers, a few hundred at a time.
 """
 
 from itertools import pairwise
@@ -20,16 +21,16 @@ from .game import MORE, Yahtzee
 from .passes import swept_back, swept_forward
 from .turn import Later
 
-#: Contexts that are swept at once: their numbers fit into the processor's cache.
+#: Number of contexts that are swept at once; their arrays fit into the processor's cache.
 TOGETHER = 256
 
 
 class YahtzeeBlock(WholeGame):
-    """The whole game.
+    """The whole game as one block.
 
     Args:
         game: the rules.
-        arithmetic: of values and mass.
+        arithmetic: the arithmetic of values and probability mass.
     """
 
     def __init__(self, game: Yahtzee, arithmetic: Arithmetic) -> None:
@@ -39,7 +40,10 @@ class YahtzeeBlock(WholeGame):
 
     @override
     def deviations(self, values: Any, spreads: Any) -> Array:
-        """Give the values before turns, about which the squares of turns are taken."""
+        """Return the values before the first rolls, shape (context + 1,).
+
+        The squared deviations of a turn are taken from these values.
+        """
         centres: Array = values.between
         return centres
 
@@ -67,14 +71,15 @@ class YahtzeeBlock(WholeGame):
             places, rolls, boxes = np.nonzero(flow.taken)
             taken, ended = known.take(own[places], rolls, boxes), flow.taken[places, rolls, boxes]
             np.add.at(mass.between, taken.contexts, ended)
-            if law is not None:  # of one box: its points are all
+            if law is not None:  # the game has one box, whose points are the whole payoff
                 law.add(taken.points, ended)
 
     @override
     def roundings(self, decision: int, stay: float) -> int:
-        """Count those of all rolls of a game and of its decisions.
+        """Count the roundings of all rolls and decisions of a game.
 
-        A die adds six means and divides them; the first of the means of a box are points added.
+        Each die adds six means and divides the sum. The first means are of the values of boxes,
+        each a sum of points and the value of the next context.
         """
         roll = DICE * (FACES + 1)
         turns = len(self._game.chosen)
@@ -82,7 +87,7 @@ class YahtzeeBlock(WholeGame):
 
     @override
     def forward_roundings(self, decision: int) -> int:
-        """Count those of each turn: a context adds up what comes from all states before it."""
+        """Count the roundings of all turns; a context sums the mass from all states before it."""
         into = 3 * ROLLS * len(self._game.contexts)
         return self.roundings(decision, 0.0) + len(self._game.chosen) * min(into, 2**40)
 
@@ -93,13 +98,13 @@ def fill(
     decide: Decide | Fold,
     arithmetic: Arithmetic,
 ) -> None:
-    """Compute the values of all contexts before the first roll, last turns first.
+    """Write the value of each context before the first roll into ``later``, last turns first.
 
     Args:
         game: the rules.
-        later: the values, which are filled in.
-        decide: as in ``swept_back``.
-        arithmetic: of the values.
+        later: its array ``values`` is filled.
+        decide: the argument ``decide`` of ``swept_back``.
+        arithmetic: the arithmetic of the values.
     """
     for columns in reversed(batches(game)):
         later.values[columns] = swept_back(game, columns, later, decide, arithmetic).start
@@ -107,10 +112,10 @@ def fill(
 
 
 def agrees(game: Yahtzee, later: Later, fold: Fold) -> bool:
-    """Say whether values before the first roll are those of a fold, by a sample of each turn.
+    """Return whether stored values agree with a fold, in a random sample of contexts of each turn.
 
-    A few hundred contexts of each turn are computed again from the values after them; they must be
-    the same to the last bit. The empty card is always among them.
+    The function computes a few hundred contexts of each turn again from the stored values of the
+    next turns and compares them to the last bit. The sample always contains the empty card.
     """
     rng = np.random.default_rng()
     for begin, end in pairwise(game.contexts.levels):

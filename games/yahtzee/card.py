@@ -24,7 +24,7 @@ ALL = "all"
 THREE, FOUR, FULL, SMALL, LARGE, YAHTZEE, CHANCE = range(FACES, len(BOXES))
 #: The upper boxes, those of a face, as a set.
 UPPER = (1 << FACES) - 1
-#: The points above that earn the upper bonus, and the bonus.
+#: Points in the upper boxes that earn the upper bonus, and the points of the bonus.
 ENOUGH, UPPER_BONUS = 63, 35
 FIFTY, HOUSE, SHORT, LONG = 50, 25, 30, 40
 #: Largest points of each box.
@@ -34,13 +34,14 @@ Joker = Literal["forced", "free"]
 
 
 class Points(NamedTuple):
-    """The points of each roll in each box, arrays of shape (roll, box).
+    """The points of each roll in each box: int64, of shape (roll, box) unless stated otherwise.
 
     Attributes:
-        plain: by the dice.
-        wild: of a joker: five dice of a kind score the fixed points of each lower box.
-        five: the face of which all dice are, shape (roll,); -1 if there is none.
-        own: the set of the upper box of that face, shape (roll,); 0 if there is none.
+        plain: the points of the dice themselves.
+        wild: the points of the roll as a joker: five of a kind score the fixed points of a full
+            house and of the straights.
+        five: the face, from 0, that all five dice show, shape (roll,); -1 if the dice differ.
+        own: the upper box of that face as a set, shape (roll,); 0 if the dice differ.
     """
 
     plain: IntArray
@@ -51,7 +52,7 @@ class Points(NamedTuple):
 
 @cache
 def points() -> Points:
-    """Tabulate the points."""
+    """Return the table of points; it is computed once."""
     counts = dice().counts[KEEPS:]
     total, most = (counts * np.arange(1, FACES + 1)).sum(axis=1), counts.max(axis=1)
     plain = np.zeros((len(counts), len(BOXES)), dtype=np.int64)
@@ -70,10 +71,10 @@ def points() -> Points:
 
 
 def read_boxes(text: str) -> int:
-    """Read the keyword ``boxes``: a set of boxes.
+    """Return the set of boxes that the keyword ``boxes`` names.
 
     Raises:
-        InputError: if a name is unknown or is said twice.
+        InputError: if a name is unknown or occurs twice.
     """
     known = f"'{ALL}', or names with commas between them, of {', '.join(BOXES)}"
     if not isinstance(text, str):
@@ -96,31 +97,36 @@ def boxes_in(chosen: int) -> list[int]:
 
 
 def names_of(chosen: int) -> str:
-    """Write a set of boxes as the keyword ``boxes`` does."""
+    """Return a set of boxes as a value of the keyword ``boxes``."""
     names = [BOXES[box] for box in boxes_in(chosen)]
     return ALL if len(names) == len(BOXES) else ",".join(names)
 
 
 class Scoring(NamedTuple):
-    """The points of a roll, by the keywords ``joker`` and ``bonus``.
+    """The points of a roll, and the boxes it may take, under the keywords ``joker`` and ``bonus``.
 
-    In all methods the arrays have the same shape, or shapes that are broadcast.
+    The array arguments of each method have one shape or are broadcast to one.
 
     Attributes:
         forced: whether a joker must take the upper box of its face if it is open, else a lower box.
-        bonus: points of a further Yahtzee; without them there are no jokers.
+        bonus: points of a further Yahtzee; with 0 there are no jokers.
     """
 
     forced: bool
     bonus: int
 
     def is_joker(self, still_open: IntArray, own: IntArray) -> BoolArray:
-        """Say whether rolls are of a kind, by the box of it, while that for a Yahtzee is filled."""
+        """Return whether rolls are jokers: five of a kind while the box for a Yahtzee is filled.
+
+        Args:
+            still_open: sets of the open boxes.
+            own: ``Points.own`` of the rolls.
+        """
         wild: BoolArray = (own > 0) & (still_open & 1 << YAHTZEE == 0) & (self.bonus > 0)
         return wild
 
     def allowed(self, still_open: IntArray, rolls: IntArray) -> IntArray:
-        """Give the set of the boxes that may be taken."""
+        """Return the set of the boxes that each roll may take, given the set of open boxes."""
         if not self.forced:
             return still_open + 0 * rolls
         own = points().own.take(rolls)
@@ -131,7 +137,7 @@ class Scoring(NamedTuple):
     def paid(
         self, still_open: IntArray, holds_fifty: IntArray, rolls: IntArray, boxes: IntArray
     ) -> IntArray:
-        """Give the points of a box and of a further Yahtzee, without the upper bonus."""
+        """Return the points of taking boxes, further Yahtzees included, upper bonus excluded."""
         own, entries = points().own.take(rolls), rolls * len(BOXES) + boxes
         wild = self.is_joker(still_open, own) & (still_open & own == 0)
         scored = np.where(wild, points().wild.take(entries), points().plain.take(entries))
@@ -140,7 +146,7 @@ class Scoring(NamedTuple):
 
 
 def largest_total(chosen: int, bonus: int) -> int:
-    """Give the largest points of a game: a Yahtzee in each turn, and in the box for it first."""
+    """Return the largest total of a game: a Yahtzee in each turn, the first in the box for it."""
     boxes = boxes_in(chosen)
     total: int = sum(MOST[box] for box in boxes)
     if sum(MOST[box] for box in boxes if box < FACES) >= ENOUGH:
@@ -149,7 +155,7 @@ def largest_total(chosen: int, bonus: int) -> int:
 
 
 def upper_totals(filled: Sequence[int]) -> list[int]:
-    """List the upper points that some filled upper boxes may have, those above 63 as 63."""
+    """List the possible upper points of filled upper boxes; totals above 63 count as 63."""
     totals = {0}
     for box in filled:
         totals = {min(ENOUGH, t + n * (box + 1)) for t in totals for n in range(6)}

@@ -1,7 +1,7 @@
-"""The choices of the best play in many contexts side by side, and what these choices lead to.
+"""The actions of optimal play in many contexts side by side, and the values of following them.
 
-Of equally good actions the smallest is chosen: what is kept comes before the boxes, each in the
-order of its numbers.
+Of equally good actions the smallest is chosen. Actions that keep dice have smaller numbers than
+actions that take a box.
 """
 
 from functools import cache
@@ -17,16 +17,16 @@ from .contexts import Contexts
 from .dice import KEEPS, dice
 from .turn import Later, boxes_of, folded_decisions, mean_of_rolls, worth_of_boxes
 
-#: Actions in one byte each.
+#: Actions, one byte each.
 Choices: TypeAlias = npt.NDArray[np.uint8]
 
 
 class _Parts(NamedTuple):
-    """The proper parts of each roll: rolls of many parts come first.
+    """The proper parts of each roll, that is the multisets of dice that a player may keep.
 
     Attributes:
-        order: the rolls, shape (dice,).
-        parts: the j-th part of each roll that has so many parts, in this order.
+        order: all rolls, sorted by their number of parts, largest first, shape (dice,).
+        parts: entry j holds part j of every roll with more than j parts, in the order of ``order``.
     """
 
     order: IntArray
@@ -35,7 +35,7 @@ class _Parts(NamedTuple):
 
 @cache
 def _parts() -> _Parts:
-    """List the parts of each roll in growing order."""
+    """Return the table of parts; the parts of a roll are in increasing order."""
     counts = dice().parts.sum(axis=1)
     order = np.argsort(-counts, kind="stable")
     each = np.argsort(~dice().parts[order], axis=1, kind="stable")
@@ -44,16 +44,16 @@ def _parts() -> _Parts:
 
 
 def best_choices(known: Contexts, columns: IntArray, later: Later, tie: float) -> Choices:
-    """Find the actions of the best play.
+    """Compute the actions of optimal play in some contexts.
 
     Args:
-        known: all contexts.
-        columns: the contexts that are meant, shape (context,).
-        later: what follows, of the best play.
-        tie: values that differ by no more are equal.
+        known: all contexts of the game.
+        columns: the contexts to compute, shape (context,).
+        later: the optimal values of the contexts after the turn.
+        tie: values that differ by at most this number count as equal, in points.
 
     Returns:
-        Actions, shape (rolls left, dice, context).
+        Actions, uint8, shape (rolls left, dice, context).
     """
     values, every = folded_decisions(known, columns, later, "best")
     enough = values - tie
@@ -77,7 +77,10 @@ def best_choices(known: Contexts, columns: IntArray, later: Later, tie: float) -
 def _jokers(
     known: Contexts, columns: IntArray, later: Later
 ) -> tuple[IntArray, tuple[BoolArray, FloatArray, int]]:
-    """Give the six rolls of a kind, whose points and boxes differ, and the values of boxes."""
+    """Return the six rolls of five of a kind, and the result of ``boxes_of`` for them.
+
+    Joker rules change the points and the legal boxes of these rolls only.
+    """
     wild = np.flatnonzero(points().five >= 0)
     return wild, boxes_of(known, columns, wild[:, None], later, FLOATS)
 
@@ -85,16 +88,17 @@ def _jokers(
 def followed_turn(
     known: Contexts, columns: IntArray, later: Later, chosen: Choices
 ) -> tuple[FloatArray, FloatArray]:
-    """Compute the values of a turn in which choices are followed.
+    """Compute the values of a turn in which the player takes given actions.
 
     Args:
-        known: all contexts.
-        columns: the contexts, shape (context,).
-        later: what follows.
+        known: all contexts of the game.
+        columns: the contexts to compute, shape (context,).
+        later: the values of the contexts after the turn.
         chosen: the actions, shape (rolls left, dice, context).
 
     Returns:
-        As ``turn.folded_turn``.
+        Values by the number of rolls left, shape (left, dice, context), and before the first roll,
+        shape (context,), as from ``turn.folded_turn``.
     """
     values = np.zeros(chosen.shape)
     for box, worth in worth_of_boxes(known, columns, later, -np.inf):

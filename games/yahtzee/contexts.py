@@ -1,7 +1,7 @@
-"""The contexts of a turn: open boxes, upper points and whether the box for a Yahtzee holds 50.
+"""The contexts of a turn: open boxes, upper points, and whether the box for a Yahtzee holds 50.
 
-Contexts are numbered turn by turn, from the empty card on, so that a box leads to a later one. The
-number after the last stands for the end of the game.
+Contexts are numbered turn by turn, starting with the empty card, so taking a box always leads to a
+context with a larger number. The number after the last context stands for the end of the game.
 """
 
 from typing import NamedTuple
@@ -28,22 +28,22 @@ class Taken(NamedTuple):
     """The results of taking a box, arrays of the same shape."""
 
     contexts: IntArray  # the next one, or the number of contexts if the game is over
-    points: IntArray  # all that the move pays
-    upper_bonus: IntArray  # the part of it for 63 upper points
+    points: IntArray  # all points of the move, the upper bonus included
+    upper_bonus: IntArray  # the points of the upper bonus alone
 
 
 class Contexts:
-    """The contexts of a game.
+    """All contexts of a game; ``len`` is their number.
 
     Args:
-        chosen: the set of boxes that are played.
-        scoring: what a roll scores.
+        chosen: the set of boxes in play.
+        scoring: the points of rolls.
 
     Attributes:
-        still_open: set of the open boxes, shape (context,).
-        holds_fifty: 1 if a further Yahtzee is paid, else 0, shape (context,).
-        upper: upper points, at most 63, shape (context,).
-        levels: first context of each turn, and last the number of contexts.
+        still_open: set of the open boxes, int64, shape (context,).
+        holds_fifty: 1 if a further Yahtzee earns the bonus, else 0, int64, shape (context,).
+        upper: upper points, at most 63, int64, shape (context,).
+        levels: the first context of each turn, then the number of contexts.
     """
 
     def __init__(self, chosen: int, scoring: Scoring) -> None:
@@ -80,7 +80,7 @@ class Contexts:
         return len(self.upper)
 
     def find(self, still_open: IntArray, holds_fifty: IntArray, upper: IntArray) -> IntArray:
-        """Give the numbers of contexts, -1 where there is none."""
+        """Return the number of each context; -1 if no context has these three components."""
         within = (still_open > 0) & (still_open < len(self._firsts))
         known = np.where(within, still_open, 0)
         first = np.where(within, self._firsts[known, holds_fifty], -1)
@@ -88,16 +88,18 @@ class Contexts:
         return np.where((first < 0) | (rank < 0), -1, first + rank)
 
     def allowed(self, contexts: IntArray, rolls: IntArray) -> IntArray:
-        """Give the set of the boxes that a roll may take in a context."""
+        """Return the set of the boxes that each roll may take in its context."""
         return self._scoring.allowed(self.still_open.take(contexts), rolls)
 
     def take(self, contexts: IntArray, rolls: IntArray, boxes: IntArray) -> Taken:
-        """Take a box.
+        """Return the next context and the points after taking a box.
+
+        The arguments have one shape or are broadcast to one.
 
         Args:
-            contexts: before, of any shape.
-            rolls: the dice, of the same shape.
-            boxes: open ones, of the same shape.
+            contexts: contexts before the move.
+            rolls: the dice, as indices of rolls.
+            boxes: the open boxes to take.
         """
         still_open, holds = self.still_open.take(contexts), self.holds_fifty.take(contexts)
         before = self.upper.take(contexts)
@@ -114,6 +116,6 @@ class Contexts:
 
 
 def has_box(sets: IntArray, boxes: IntArray) -> BoolArray:
-    """Say whether sets have boxes, arrays whose shapes are broadcast."""
+    """Return whether each set contains the box; the arrays are broadcast to one shape."""
     has: BoolArray = (sets >> boxes & 1) == 1
     return has

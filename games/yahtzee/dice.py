@@ -1,14 +1,14 @@
-"""Five dice, of which some are kept: multisets of faces, and how a roll completes them.
+"""Multisets of up to five dice, and the rolls that complete a kept multiset to five dice.
 
-A *multiset* has up to five dice; the 462 multisets are numbered by growing size, and those of a
-size lexicographically by their faces in growing order. The first 210, of at most four dice, are
-what may be *kept*. The last 252, of five dice, are what may be *rolled*. If dice are thrown one by
-one, the expected value of a multiset that is kept is
+A *multiset* has up to five dice. The 462 multisets are numbered by increasing size, and multisets
+of one size lexicographically by their faces in increasing order. The first 210 multisets, of at
+most four dice, are the *kept* ones; the last 252, of five dice, are the *rolled* ones. With the
+dice thrown one by one, the expected value of a kept multiset is
 
     E(k) = (E(k + 1) + E(k + 2) + ... + E(k + 6)) / 6,      E(d) = V(d) if d has five dice,
 
-where k + f is k with one more die of face f. So 210 means of six numbers replace the 4,116 products
-of a multiset that is kept with each of the rolls that complete it.
+where k + f is k with one more die of face f. So 210 means of six numbers replace 4,116 products,
+one for each kept multiset and each roll that completes it.
 """
 
 from functools import cache
@@ -23,23 +23,23 @@ from ...core.types import Array, BoolArray, IntArray, frozen
 DICE, FACES = 5, 6
 #: Number of multisets of each size from 0 to 5.
 SIZES = tuple(comb(size + FACES - 1, size) for size in range(DICE + 1))
-#: First multiset of each size, and last the number of all multisets.
+#: Number of the first multiset of each size, then the number of all multisets.
 FIRSTS = tuple(sum(SIZES[:size]) for size in range(DICE + 2))
-#: Number of multisets that may be kept, and of those that may be rolled.
+#: Number of kept multisets, and number of rolled multisets.
 KEEPS, ROLLS = FIRSTS[DICE], SIZES[DICE]
 
 
 class Dice(NamedTuple):
-    """The tables of all multisets.
+    """Tables of all multisets, of integers unless stated otherwise.
 
     Attributes:
         counts: number of dice of each face, shape (multiset, face).
         sizes: number of dice, shape (multiset,).
-        more: multiset with one more die of a face, shape (kept, face).
-        completed: what a roll makes of a kept multiset, counted among those of five dice: shape
-            (kept, outcome). Outcome j is multiset j of those with as many dice as are rolled.
-        parts: whether a kept multiset is a part of a rolled one, shape (rolled, kept).
-        ways: number of ordered rolls of n dice by outcome, shape (n, outcome).
+        more: number of the multiset with one more die of a face, shape (kept, face).
+        completed: index, among the rolled multisets, of the five dice after a roll, shape
+            (kept, outcome). Outcome j of n rolled dice is multiset j of those of size n.
+        parts: whether a kept multiset is a part of a rolled one, bool, shape (rolled, kept).
+        ways: number of ordered rolls of n dice that give each outcome, shape (n, outcome).
     """
 
     counts: IntArray
@@ -52,7 +52,7 @@ class Dice(NamedTuple):
 
 @cache
 def dice() -> Dice:
-    """Make the tables."""
+    """Return the tables; they are computed once."""
     sets = [
         faces
         for size in range(DICE + 1)

@@ -48,7 +48,7 @@ from .card import (
 from .contexts import Contexts, has_box
 from .dice import DICE, FACES, KEEPS, ROLLS, dice
 
-#: Rolls after the first one, and states of a turn.
+#: Number of rolls after the first one; below it, the number of states of a context.
 MORE = 2
 MOST_BONUS = 10**6
 IN_TURN = (MORE + 1) * ROLLS
@@ -105,7 +105,7 @@ class Yahtzee(Game):
 
     @staticmethod
     def cost(exact: bool, boxes: str) -> Cost:
-        """Estimate states, memory and time (see ``sizes``)."""
+        """Estimate the number of states, the memory and the time of solving (see ``sizes``)."""
         played = boxes_in(read_boxes(boxes))
         above = sum(box < FACES for box in played)
         sheets = 2.0 ** len(played) * (1.5 if YAHTZEE in played else 1)
@@ -118,19 +118,19 @@ class Yahtzee(Game):
     # ------------------------------------------------------------------ states
 
     def locate(self, states: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Give context, rolls left and dice, counted among those of five dice, of each state."""
+        """Return the context, the rolls left and the index of the roll of each state."""
         contexts, in_turn = np.divmod(states, IN_TURN)
         made, rolls = np.divmod(in_turn, ROLLS)
         return contexts, MORE - made, rolls
 
     def states_in(self, contexts: IntArray, rolls_left: int) -> IntArray:
-        """Give the states of some contexts with some rolls left, shape (context * dice,)."""
+        """Return all states of some contexts with ``rolls_left``, shape (context * dice,)."""
         firsts = contexts * IN_TURN + (MORE - rolls_left) * ROLLS
         states: IntArray = (firsts[:, None] + np.arange(ROLLS)).ravel()
         return states
 
     def _seen_in_context(self) -> IntArray:
-        """Tabulate what is seen of each context, in few bytes: shape (context, component)."""
+        """Return the observed components of each context, int8, shape (context, component)."""
         known = self.contexts
         is_open = has_box(known.still_open[:, None], np.arange(len(BOXES)))
         seen = np.column_stack([is_open, known.upper, known.holds_fifty])
@@ -176,12 +176,12 @@ class Yahtzee(Game):
 
     @staticmethod
     def _laws(arithmetic: Arithmetic) -> Array:
-        """Give the law of n dice in row n: the chance of each multiset."""
+        """Return the probability of each multiset of n dice in row n, shape (n, outcome)."""
         return arithmetic.chances(dice().ways)
 
     @override
     def law(self, states: IntArray, actions: IntArray) -> IntArray:
-        """Roll the dice that are not kept, or five for the next turn, or none at the end."""
+        """Return the number of dice that the move rolls: five for a new turn, 0 at the end."""
         last = states >= self.contexts.levels[-2] * IN_TURN
         kept = dice().sizes.take(np.minimum(actions, KEEPS - 1))
         return np.where(actions < KEEPS, DICE - kept, np.where(last, 0, DICE))
@@ -190,7 +190,7 @@ class Yahtzee(Game):
     def advance(
         self, seats: IntArray, states: IntArray, actions: IntArray, outcomes: IntArray
     ) -> Move:
-        """Complete the dice that are kept, or pay for a box and begin a turn."""
+        """Add the outcome to the kept dice, or pay the points of a box and begin the next turn."""
         contexts, left, rolls = self.locate(states)
         payoffs = np.zeros((len(states), 1))
         after, boxed = np.empty_like(states), actions >= KEEPS
@@ -213,12 +213,12 @@ class Yahtzee(Game):
 
     @override
     def stages(self) -> Sequence[tuple[int, IntArray]]:
-        """List the states with the same number of open boxes and of rolls left, turn by turn."""
+        """List the stages turn by turn: all states with one number of open boxes and rolls left."""
         return _Stages(self)
 
 
 class _Stages(Sequence[tuple[int, IntArray]]):
-    """The stages, made when they are asked for: together they are large."""
+    """The stages as a lazy sequence: all stages together would take much memory."""
 
     def __init__(self, game: Yahtzee) -> None:
         self._game = game
@@ -243,11 +243,11 @@ class _Stages(Sequence[tuple[int, IntArray]]):
 
 @cache
 def _masks() -> tuple[BoolArray, BoolArray]:
-    """Tabulate legal actions.
+    """Return the tables from which ``mask`` is assembled.
 
     Returns:
-        What may be kept with no roll left and then with some, shape (2 * dice, action); and the
-        boxes in each set, shape (set, box).
+        Whether an action may keep dice, bool, shape (2 * dice, action), first the rolls with no
+        roll left, then the rolls with some left; and the boxes in each set, bool, shape (set, box).
     """
     may_keep = np.zeros((2 * ROLLS, KEEPS + len(BOXES)), dtype=bool)
     may_keep[ROLLS:, :KEEPS] = dice().parts
@@ -256,7 +256,10 @@ def _masks() -> tuple[BoolArray, BoolArray]:
 
 
 def _numbers() -> IntArray:
-    """Number the dice by the counts of their faces, -1 if they are not five: a table."""
+    """Return the index of the roll with given counts of faces, -1 if they are not five dice.
+
+    The table has one axis of length 6 for each face.
+    """
     numbers = np.full((DICE + 1,) * FACES, -1)
     numbers[tuple(dice().counts[KEEPS:].T)] = np.arange(ROLLS)
     return numbers

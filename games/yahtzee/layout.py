@@ -1,4 +1,4 @@
-"""The cells of maps of Yahtzee."""
+"""The rows and columns of Yahtzee's maps of states."""
 
 from ...core.layout import Layout
 from ...core.types import IntArray
@@ -7,11 +7,11 @@ from .game import MORE
 
 
 def layout(observations: IntArray, turns: int) -> Layout:
-    """Return the columns, by turn, and the rows, by roll.
+    """Return the cell of each state in a map: the turn is the column, the roll is the row.
 
     Args:
-        observations: shape (state, component): the open boxes, upper points, whether a further
-            Yahtzee is paid, rolls left, and the dice.
+        observations: integers, shape (state, component): the open boxes, the upper points, whether
+            a further Yahtzee earns the bonus, the rolls left, and the dice.
         turns: number of turns of a game.
     """
     return Layout(

@@ -1,7 +1,7 @@
-"""One turn backward or forward in many contexts side by side, asked about state by state.
+"""One turn backward or forward in many contexts side by side, with a ``decide`` for each state.
 
-A turn has 756 states in each context and 223 actions in each state, so that contexts are swept a
-few hundred at a time, and states are asked about in pieces.
+A turn has 756 states in each context and 223 actions in each state. So a sweep takes a few hundred
+contexts at a time, and calls ``decide`` with pieces of their states.
 """
 
 from collections.abc import Iterator
@@ -18,17 +18,18 @@ from .dice import DICE, FACES, FIRSTS, KEEPS, ROLLS, dice
 from .game import MORE, Yahtzee
 from .turn import Later, boxes_of, folded_turn, mean_of_rolls
 
-#: Largest number of entries of arrays (state, action) that decisions are asked about.
+#: Largest number of entries in an array (state, action) that ``decide`` gets at once.
 ASKED = 2**20
 
 
 class Swept(NamedTuple):
-    """A turn backward in some contexts.
+    """The values of a turn in some contexts, from a backward sweep.
 
     Attributes:
-        values: by the number of rolls left, each of shape (dice, context).
-        scales: what the values are multiplied by, 1 in floats.
-        start: before the first roll, shape (context,), floats or fractions.
+        values: values by the number of rolls left, each array of shape (dice, context): floats, or
+            integers, which are the values times the scale.
+        scales: the scale for each number of rolls left; 1 in floats.
+        start: values before the first roll, shape (context,), floats or fractions.
     """
 
     values: list[Array]
@@ -36,7 +37,14 @@ class Swept(NamedTuple):
     start: Array
 
     def at(self, left: IntArray, rolls: IntArray, places: IntArray, arithmetic: Arithmetic) -> Any:
-        """Give the values of some states, floats or fractions, shape (state,)."""
+        """Return the values of some states, floats or fractions, shape (state,).
+
+        Args:
+            left: the rolls left in each state.
+            rolls: the index of the roll in each state.
+            places: the position of each state's context among the swept contexts.
+            arithmetic: the arithmetic of the sweep.
+        """
         numbers = arithmetic.zeros(len(left))
         for each, (values, scale) in enumerate(zip(self.values, self.scales, strict=True)):
             own = left == each
@@ -44,7 +52,10 @@ class Swept(NamedTuple):
         return numbers
 
     def means(self, left: int, arithmetic: Arithmetic) -> Array:
-        """Give the mean over the rolls after which some rolls are left, shape (kept, context)."""
+        """Return the mean value of keeping each multiset, shape (kept, context).
+
+        The next roll completes the dice; after it, ``left`` rolls are left.
+        """
         if arithmetic.rounds:
             return mean_of_rolls(self.values[left])
         means = mean_of_rolls(self.values[left], whole=True)
@@ -59,14 +70,15 @@ def swept_back(
     decide: Decide | Fold,
     arithmetic: Arithmetic,
 ) -> Swept:
-    """Sweep a turn backward.
+    """Compute the values of a turn in some contexts, from the last decision to the first roll.
 
     Args:
         game: the rules.
         columns: the contexts, shape (context,).
-        later: what follows the turn.
-        decide: of the states (see ``types.Decide``), or the same fold of all actions.
-        arithmetic: of the values.
+        later: the values of the contexts after the turn.
+        decide: turns action values into values of states (see ``types.Decide``), or a fold that
+            does so alike in all states.
+        arithmetic: the arithmetic of the values.
     """
     if isinstance(decide, str):
         values, start = _by_fold(game, columns, later, decide)
@@ -93,7 +105,7 @@ def swept_back(
 def _by_fold(
     game: Yahtzee, columns: IntArray, later: Later, fold: Fold
 ) -> tuple[FloatArray, FloatArray]:
-    """Sweep a turn by a fold; squares about the values of the best play follow its choices."""
+    """Sweep a turn by a fold; mean squares about optimal values follow the optimal actions."""
     if fold == "mean" or later.centres is None:
         return folded_turn(game.contexts, columns, later, fold)
     best = Later(later.centres)
@@ -102,11 +114,15 @@ def _by_fold(
 
 
 class _Asked(NamedTuple):
-    """The states of some contexts with some rolls left.
+    """The states of some contexts with one number of rolls left, for calls of ``decide``.
 
     Attributes:
-        boxes: which boxes may be taken, shape (context, dice, box).
-        scale: of all numbers, 1 in floats.
+        game: the rules.
+        columns: the contexts, shape (context,).
+        left: the number of rolls left.
+        boxes: whether a box may be taken, bool, shape (context, dice, box).
+        scale: the factor by which all values are multiplied; 1 in floats.
+        arithmetic: the arithmetic of values or probability mass.
     """
 
     game: Yahtzee
@@ -117,7 +133,7 @@ class _Asked(NamedTuple):
     arithmetic: Arithmetic
 
     def _pieces(self) -> Iterator[tuple[slice, Stage]]:
-        """Cut the contexts into pieces."""
+        """Yield pieces of the contexts: their slice, and their states as a stage."""
         step = max(1, ASKED // (ROLLS * self.game.num_actions))
         for first in range(0, len(self.columns), step):
             piece = slice(first, first + step)
@@ -131,12 +147,12 @@ class _Asked(NamedTuple):
             yield piece, Stage(0, states, scale, mask.reshape(len(states), -1))
 
     def backward(self, decide: Decide, worth: Array, means: Array | None) -> Array:
-        """Decide backward: values of shape (dice, context).
+        """Return the values of the states, shape (dice, context).
 
         Args:
-            decide: of the states.
-            worth: values of boxes, shape (context, dice, box).
-            means: values of what may be kept, shape (kept, context); None if no roll is left.
+            decide: turns action values into values of states.
+            worth: values of taking boxes, shape (context, dice, box).
+            means: values of keeping multisets, shape (kept, context); None if no roll is left.
         """
         values = self.arithmetic.zeros(ROLLS, len(self.columns))
         for piece, stage in self._pieces():
@@ -150,11 +166,11 @@ class _Asked(NamedTuple):
         return values
 
     def forward(self, decide: Decide, met: Array) -> Iterator[tuple[slice, Array]]:
-        """Decide forward: give the weights of actions, shape (context, dice, action), in pieces.
+        """Yield the mass of the actions, piece by piece, shape (context, dice, action).
 
         Args:
-            decide: of the states.
-            met: mass of the states, shape (dice, context).
+            decide: distributes the mass of states over their actions.
+            met: probability mass of the states, shape (dice, context).
         """
         for piece, stage in self._pieces():
             weights = decide(stage, met[:, piece].T.ravel())
@@ -162,10 +178,10 @@ class _Asked(NamedTuple):
 
 
 class Flow(NamedTuple):
-    """A turn forward in some contexts.
+    """The probability mass of a turn in some contexts, from a forward sweep.
 
     Attributes:
-        met: mass by the number of rolls left, shape (left, dice, context).
+        met: mass of each state, shape (rolls left, dice, context).
         taken: mass that takes each box, shape (context, dice, box).
     """
 
@@ -181,15 +197,15 @@ def swept_forward(
     decide: Decide,
     arithmetic: Arithmetic,
 ) -> Flow:
-    """Sweep a turn forward.
+    """Follow probability mass through a turn, from the first roll to the boxes.
 
     Args:
         game: the rules.
         columns: the contexts, shape (context,).
         entering: mass before the first roll, shape (context,).
-        begun: mass of states that no move has brought there, shape (left, dice, context).
-        decide: of the states (see ``types.Decide``).
-        arithmetic: of the mass.
+        begun: mass that starts in a state inside the turn, shape (rolls left, dice, context).
+        decide: distributes the mass of states over their actions (see ``types.Decide``).
+        arithmetic: the arithmetic of the mass.
     """
     met = begun.copy()
     met[MORE] += arithmetic.laws(game)[DICE][:, None] * entering
@@ -208,7 +224,7 @@ def swept_forward(
 
 
 def rolled(kept: Array, arithmetic: Arithmetic) -> Array:
-    """Roll the other dice: from mass of shape (kept, context) to (dice, context)."""
+    """Return the mass of each roll, (dice, context), from that of each kept multiset, same axes."""
     mass = arithmetic.zeros(KEEPS + ROLLS, kept.shape[1])
     mass[:KEEPS] = kept
     for size in range(DICE):

@@ -16,10 +16,10 @@ from .dice import DICE, FACES, KEEPS, dice
 from .game import MORE, Yahtzee
 from .layout import layout
 
-#: Standard deviation of the points of optimal play with all boxes, which takes minutes to compute.
+#: Standard deviation of the points of optimal play with all boxes; computing it takes minutes.
 DEVIATION = 59.6
 
-#: Number of boxes up to which the open ones are named, and not the filled ones.
+#: Up to this number of open boxes, a description names the open boxes instead of the filled ones.
 MANY = 3
 
 #: What a box scores, in words.

@@ -1,8 +1,8 @@
-"""Turns of the best play that are kept for a while, where games are played.
+"""A cache of the latest turns of optimal play, for environments and other places that play games.
 
-A game makes up to three moves in a context, and all games begin alike, so that most contexts which
-are asked about were asked about a moment ago. Of each context the values of all dice and of all
-that may be kept are held, 9 kB.
+A game makes up to three moves in one context, and all games begin with the same context. So most
+requests are for a context that was requested a moment ago. For each context the cache holds the
+values of all rolls and of all kept multisets, 9 kB.
 """
 
 import numpy as np
@@ -14,26 +14,27 @@ from .dice import KEEPS, ROLLS
 from .game import MORE, Yahtzee
 from .turn import Later, folded_decisions
 
-#: Contexts in a half of the memory for each game that is played.
+#: Number of contexts in one half of the cache for each game that is played at once.
 EACH = 2
-#: Place of a context that is not held.
+#: Place of a context that is not in the cache.
 NOWHERE = -1
 
 
 class RecentTurns:
-    """The turns in some contexts, in two halves of the same arrays.
+    """A cache of turns of optimal play, in two halves of the same arrays.
 
-    Once a half is full, the contexts of the other half are forgotten, and their room is filled.
+    Once a half is full, the cache drops the contexts of the other half and fills that half anew.
 
     Args:
         game: the rules.
-        later: what follows turns.
+        later: the optimal values of the contexts after a turn.
         lanes: number of games that are played at once.
 
     Attributes:
-        values: by the number of rolls left, shape (left, dice, place).
-        means: of what may be kept, by the number of rolls left afterwards, (left, kept, place).
-        most: number of contexts that may be asked for at once.
+        values: values of states in points, float64, shape (rolls left, dice, place).
+        means: values of keeping multisets in points, float64, shape (rolls left after the next
+            roll, kept, place).
+        most: largest number of contexts in one call of ``find``.
     """
 
     def __init__(self, game: Yahtzee, later: Later, lanes: int) -> None:
@@ -43,12 +44,12 @@ class RecentTurns:
         self.values = np.empty((MORE + 1, ROLLS, 2 * self.most))
         self.means = np.empty((MORE, KEEPS, 2 * self.most))
         self._known, self._later = game.contexts, later
-        self._places = np.full(len(game.contexts) + 1, NOWHERE)  # the last is of no context
+        self._places = np.full(len(game.contexts) + 1, NOWHERE)  # the last: no context
         self._held = np.full((2, self.most), len(game.contexts))  # contexts, by half
         self._half = self._used = 0
 
     def find(self, contexts: IntArray) -> IntArray:
-        """Give the places of some contexts; the turns that are not held are swept."""
+        """Return the place of each context in the cache; turns that are missing are computed."""
         missing = self._missing(contexts)
         if self._used + len(missing) > self.most:
             self._half, self._used = 1 - self._half, 0
@@ -60,12 +61,12 @@ class RecentTurns:
         return places
 
     def _missing(self, contexts: IntArray) -> IntArray:
-        """List the contexts that are not held, in growing order."""
+        """List the contexts that are not in the cache, in increasing order, each once."""
         missing: IntArray = np.unique(contexts[self._places[contexts] == NOWHERE])
         return missing
 
     def _add(self, columns: IntArray) -> None:
-        """Sweep turns into the half that is being filled."""
+        """Compute turns and store them in the half that is being filled."""
         end = self._used + len(columns)
         self._held[self._half, self._used : end] = columns
         places = self._half * self.most + np.arange(self._used, end)

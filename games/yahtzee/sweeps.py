@@ -1,4 +1,4 @@
-"""The sweeps of Yahtzee: numbers between turns are held, those inside turns computed when asked."""
+"""The sweeps of Yahtzee, which store numbers between turns and compute numbers inside turns."""
 
 from collections.abc import Sequence
 
@@ -21,13 +21,14 @@ from .tour import tour
 from .turn import boxes_of
 from .values import YahtzeeMass, YahtzeeValues
 
-#: Games of more states, those of two boxes or more, have no tables of moves: rules are as fast.
+#: Games with more states than this, that is with two boxes or more, have no tables of moves: the
+#: rules are as fast.
 MOST_STATES = 2**10
 
 
 @sweeps_for(Yahtzee)
 class YahtzeeSweeps(FoldedSweeps):
-    """Sweeps of a turn in many contexts side by side."""
+    """Sweeps of Yahtzee, one turn in many contexts side by side."""
 
     game: Yahtzee
 

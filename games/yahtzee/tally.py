@@ -1,4 +1,4 @@
-"""The sums of a tour of Yahtzee: what is lost and where, the points of boxes, the bonuses."""
+"""The sums of a tour of Yahtzee: the regret in parts, the points of each box, the bonuses."""
 
 import numpy as np
 
@@ -11,12 +11,13 @@ from .dice import DICE, FACES, KEEPS, ROLLS
 from .game import IN_TURN, MORE, Yahtzee
 from .presentation import title_of
 
-#: Contexts from which a box may lead to the same one: by box, upper points and 50 held before.
+#: Largest number of contexts from which taking a box leads to one given context: one for each box,
+#: points of the box, and whether 50 were held before.
 _INTO = len(BOXES) * (DICE * FACES + 1) * 2
 
 
 class Tally:
-    """The sums of a tour.
+    """Adds up the figures of a tour, move by move.
 
     Args:
         game: the rules.
@@ -24,20 +25,20 @@ class Tally:
 
     def __init__(self, game: Yahtzee) -> None:
         self._game = game
-        #: By turn, rolls left and the box that is taken, last for dice that are kept.
+        #: Regret, shape (turn, rolls left, box taken); the last column is for keeping dice.
         self._regrets = np.zeros((len(game.chosen), MORE + 1, len(BOXES) + 1))
         self._points = np.zeros(len(BOXES))
         self._upper = self._further = self._fifty = self._moves = self._mistakes = 0.0
         self._costliest = Costliest()
 
     def add(self, turn: int, left: int, decisions: Decisions, wrong: IntArray) -> None:
-        """Add decisions with some rolls left.
+        """Add the decisions of one turn with one number of rolls left.
 
         Args:
-            turn: number of the turn, from 0 on.
-            left: number of rolls.
-            decisions: all of them.
-            wrong: the places of those that cost something.
+            turn: number of the turn, from 0.
+            left: number of rolls left.
+            decisions: all decisions, optimal or not.
+            wrong: indices of the suboptimal decisions.
         """
         self._moves += float(decisions.occupancy.sum())
         mistakes = decisions.take(wrong)
@@ -54,14 +55,14 @@ class Tally:
         taken: Taken,
         chances: FloatArray,
     ) -> None:
-        """Add the points of boxes.
+        """Add the points of the boxes taken; all arrays have shape (box taken,).
 
         Args:
-            rolls: the dice, shape (box taken,).
-            boxes: the boxes.
-            holds_fifty: 1 if a further Yahtzee is paid, else 0.
-            taken: the points.
-            chances: probability that the box is taken so.
+            rolls: index of the roll.
+            boxes: the box that the roll takes.
+            holds_fifty: 1 if a further Yahtzee earns the bonus, else 0.
+            taken: the points of the move, and its upper bonus.
+            chances: probability that a game contains this move.
         """
         five = points().five[rolls] >= 0
         further = self._game.bonus * (five & (holds_fifty > 0))
@@ -72,11 +73,11 @@ class Tally:
         self._fifty += float(chances[(boxes == YAHTZEE) & (scored == FIFTY)].sum())
 
     def tour(self, ended: FloatArray, decision: int) -> Tour:
-        """Give the figures once all turns are played.
+        """Return the figures of the tour, once all turns have been added.
 
         Args:
-            ended: the four numbers of the end (see ``tour``).
-            decision: roundings of the chances of decisions.
+            ended: the four numbers at the end of the game (see the module ``tour``), shape (4,).
+            decision: number of roundings in the probability of a decision.
 
         Raises:
             ArithmeticError: if the probabilities of all games do not add up to 1.
@@ -97,7 +98,7 @@ class Tally:
         )
 
     def _divided(self) -> dict[str, dict[str, float]]:
-        """Divide the regret by turn, by roll and by the box that is taken."""
+        """Return the regret by turn, by roll and by the box taken, in points."""
         by_round, by_left = self._regrets.sum(axis=(1, 2)), self._regrets.sum(axis=(0, 2))
         *by_box, keeping = self._regrets.sum(axis=(0, 1)).tolist()
         boxes = {title_of(box): by_box[box] for box in self._game.chosen}
@@ -108,7 +109,7 @@ class Tally:
         }
 
     def _counts(self) -> dict[str, dict[str, float]]:
-        """Give the points by box, and the chances of the upper bonus and of 50 for a Yahtzee."""
+        """Return the points by box, and the chances of the upper bonus and of 50 for a Yahtzee."""
         scored = self._points.tolist()
         boxes = {title_of(box): scored[box] for box in self._game.chosen}
         bonuses = {"Upper bonus": self._upper, "Further Yahtzees": self._further}
@@ -116,7 +117,7 @@ class Tally:
         return {"points": {**boxes, **bonuses}, "chance": chances}
 
     def _roundings(self, decision: int) -> int:
-        """Bound the roundings of products of chances and points, and of sums of these."""
+        """Bound the number of roundings in the sum of probabilities times points."""
         known = self._game.contexts
         roll = DICE * (FACES + 2)
         turn = (MORE + 1) * (roll + decision + ROLLS + 4) + _INTO * IN_TURN

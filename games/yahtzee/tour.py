@@ -1,12 +1,13 @@
-"""A tour of Yahtzee: one pass forward, turn by turn, that holds four numbers for each context.
+"""A tour of Yahtzee: one forward pass, turn by turn, that stores four numbers for each context.
 
-These are, over all games that come to the context, the probability m, the expected points so far f,
-their expected squares s, and the probability of no mistake so far. All go along with the same
-chances, and points p of a move change them to
+The numbers are sums over all games that reach the context: the probability m, the expected points
+so far f, the expected square of the points so far s, and the probability of no mistake so far. A
+move distributes all four over its outcomes by the same probabilities. If it scores p points, the
+first three become
 
-    m        f + p m        s + 2 p f + p^2 m,
+    m        f + p m        s + 2 p f + p^2 m.
 
-so that those of the end tell the mean and the variance of the total.
+At the end of the game f is the mean of the total, and s - f^2 is its variance.
 """
 
 from collections.abc import Callable
@@ -30,23 +31,23 @@ from .passes import Swept, rolled
 from .tally import Tally
 from .values import YahtzeeValues
 
-#: The numbers that go along: m, f and s, and the probability of no mistake.
+#: Number of sums that a tour carries: m, f, s, and the probability of no mistake.
 CARRIED = 4
 
 _Chooser: TypeAlias = Callable[[int, Grid, BoolArray], Choices]
 
 
 def tour(game: Yahtzee, choose: Choose | None, best: YahtzeeValues, decision: int) -> Tour:
-    """Follow a player through all games.
+    """Return the exact figures of a player, from one pass over all games.
 
     Args:
         game: the rules.
-        choose: the player's decisions; None for the best play.
-        best: the values of the best play.
-        decision: roundings of the chances that ``choose`` gives.
+        choose: returns the player's decisions; None for optimal play.
+        best: the optimal values.
+        decision: number of roundings in the probabilities that ``choose`` returns.
     """
     tally, known = Tally(game), game.contexts
-    carried = np.zeros((CARRIED, len(known) + 1))  # of each context, and last of the end
+    carried = np.zeros((CARRIED, len(known) + 1))  # the last column is the end of the game
     carried[[0, 3], 0] = 1.0
     for number, (first, last) in enumerate(pairwise(known.levels)):
         met = first + np.flatnonzero(carried[0, first:last])
@@ -59,18 +60,18 @@ def tour(game: Yahtzee, choose: Choose | None, best: YahtzeeValues, decision: in
 
 
 class _Moves(NamedTuple):
-    """Decisions of the same number of rolls left, arrays of shape (choice,).
+    """Decisions with one number of rolls left, arrays of shape (choice,).
 
     Attributes:
-        rolls: the dice.
-        columns: the context, by its place in the turn.
+        rolls: index of the roll.
+        columns: position of the context among the contexts of the ``_Turn``.
         actions: the actions.
-        values: of the actions, if play is optimal from then on. An illegal action ends the game,
-            for 0 points.
-        keeps: the choices that keep dice, by index.
-        takes: the choices that take a box, by index.
-        illegal: all others.
-        taken: what boxes lead to, arrays of shape (box taken,).
+        values: expected points after the action if play is optimal from then on. An illegal action
+            ends the game, for 0 points.
+        keeps: indices of the choices that keep dice.
+        takes: indices of the choices that take a box.
+        illegal: indices of the illegal choices.
+        taken: next contexts and points of the choices in ``takes``, arrays of shape (box taken,).
     """
 
     rolls: IntArray
@@ -83,19 +84,19 @@ class _Moves(NamedTuple):
     taken: Taken
 
     def boxes(self, holds: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Give dice, box, and whether 50 are held, of each box taken, shape (box taken,)."""
+        """Return the roll, the box, and 1 if 50 are held, of each box taken, (box taken,)."""
         own = self.takes
         return self.rolls[own], self.actions[own] - KEEPS, holds[self.columns[own]]
 
 
 class _Turn:
-    """A turn in some contexts side by side.
+    """One turn of a tour in some contexts side by side.
 
     Args:
         game: the rules.
-        number: of the turn, from 0 on.
+        number: number of the turn, from 0.
         columns: the contexts, shape (context,).
-        best: the values of the best play.
+        best: the optimal values.
     """
 
     def __init__(self, game: Yahtzee, number: int, columns: IntArray, best: YahtzeeValues) -> None:
@@ -104,23 +105,23 @@ class _Turn:
         self._holds = game.contexts.holds_fifty[columns]
         self._best: Swept = best.turn(columns)
         allowed = game.contexts.allowed(columns, np.arange(ROLLS)[:, None])
-        #: Whether a box may be taken, shape (dice, box, context).
+        #: Whether a box may be taken, bool, shape (dice, box, context).
         self._boxes = has_box(allowed[:, None], np.arange(len(BOXES))[:, None])
 
     def chooser(self, choose: Choose | None) -> _Chooser:
-        """Give a function of rolls left, grid and the mask of states that are met."""
+        """Return a function from (rolls left, grid, mask of reached states) to choices."""
         if choose is not None:
             return lambda _, grid, met: choose(grid, met)
         chosen = best_choices(self._game.contexts, self._columns, self._later, self._tie)
         return lambda left, _, met: Choices.certain(met, chosen[left][met])
 
     def play(self, choose: _Chooser, carried: FloatArray, tally: Tally) -> None:
-        """Play the turn.
+        """Play the turn: add its numbers to the next contexts, and its moves to the tally.
 
         Args:
-            choose: the decisions.
-            carried: numbers of all contexts, shape (4, context), to which the next turns are added.
-            tally: is told about all moves.
+            choose: returns the player's decisions (see ``chooser``).
+            carried: the four numbers of all contexts, shape (4, context + 1); changed in place.
+            tally: gets all moves.
         """
         met = self._game.laws[DICE][:, None, None] * carried[:, self._columns]
         for left in range(MORE, -1, -1):
@@ -141,7 +142,7 @@ class _Turn:
                 met = self._roll(moves, flow[:, moves.keeps])
 
     def _grid(self, left: int) -> Grid:
-        """Give the states with some rolls left, and their actions."""
+        """Return the grid of the states with ``left`` rolls left, and their actions."""
         states = self._game.states_in(self._columns, left).reshape(-1, ROLLS).T
         actions = np.tile(np.arange(KEEPS, KEEPS + len(BOXES)), (ROLLS, 1))
         if not left:
@@ -152,7 +153,7 @@ class _Turn:
         return Grid(states, every, np.concatenate([legal, self._boxes], axis=1))
 
     def _moves(self, left: int, choices: Choices) -> _Moves:
-        """Find what decisions lead to, and their values if play is optimal from then on."""
+        """Return the decisions with their results and their values under optimal play."""
         rolls, columns = np.divmod(choices.places, len(self._columns))
         actions, worth = choices.actions, np.zeros(len(rolls))
         keeping = actions < KEEPS
@@ -171,7 +172,7 @@ class _Turn:
         return _Moves(rolls, columns, actions, worth, keeps, takes, illegal, taken)
 
     def _roll(self, moves: _Moves, flow: FloatArray) -> FloatArray:
-        """Roll the dice that are not kept, from shape (4, choice) to (dice, 4, context)."""
+        """Return the four numbers after the roll, (dice, 4, context), from (4, choice)."""
         width = len(self._columns)
         into = moves.actions[moves.keeps] * width + moves.columns[moves.keeps]
         parts = [np.bincount(into, part, KEEPS * width).reshape(KEEPS, width) for part in flow]
@@ -179,7 +180,7 @@ class _Turn:
 
 
 def _lead_on(carried: FloatArray, taken: Taken, flow: FloatArray) -> None:
-    """Add the numbers that come to the contexts of the next turn, shape (4, box taken)."""
+    """Add the numbers of the boxes taken, (4, box taken), to the contexts of the next turn."""
     if not len(taken.contexts):
         return
     paid, met, so_far = taken.points, flow[0], flow[1]
@@ -192,7 +193,7 @@ def _lead_on(carried: FloatArray, taken: Taken, flow: FloatArray) -> None:
 
 @cache
 def _parts() -> IntArray:
-    """List the proper parts of each roll, shape (dice, part), filled up with -1."""
+    """List the proper parts of each roll, shape (dice, part), padded with -1."""
     order = np.argsort(~dice().parts, axis=1, kind="stable")
     parts = np.where(np.take_along_axis(dice().parts, order, axis=1), order, -1)
     return frozen(parts[:, : dice().parts.sum(axis=1).max()])

@@ -1,7 +1,7 @@
-"""One turn backward, in many contexts side by side: arrays of shape (dice, context).
+"""The values of one turn in many contexts side by side: arrays of shape (dice, context).
 
-With U(d, b) the value of taking box b with the dice d, points and the value of the next turn
-together, and V_r(d) the value of the dice with r rolls left,
+Let U(d, b) be the value of taking box b with the dice d: the points plus the value of the next
+context. Let V_r(d) be the value of the dice d with r rolls left. Then
 
     V_0(d) = fold of U(d, b) over the boxes b          V_r(d) = fold of U(d, b) and of E_r(k)
 
@@ -32,24 +32,25 @@ from .dice import DICE, FACES, FIRSTS, KEEPS, ROLLS, dice
 
 
 class Later(NamedTuple):
-    """The worth of the contexts that follow a turn.
+    """The values of the contexts after a turn, from which the values of boxes follow.
 
     Attributes:
-        values: of each context before its first roll, and last 0 for the end of the game, shape
-            (context + 1,).
-        centres: None, or values V of the same shape: a box is then worth a square, that of V before
-            the turn less the points and V after it, and ``values`` are sums of such squares.
+        values: value of each context before its first roll, shape (context + 1,); the last entry,
+            the end of the game, is 0.
+        centres: None, or values V of the same shape. With V, a box adds the squared deviation
+            (points + V after the turn - V before the turn)^2 instead of its points, and ``values``
+            are expected sums of such squares.
     """
 
     values: Array
     centres: Array | None = None
 
     def worth(self, columns: IntArray, taken: Taken) -> FloatArray:
-        """Give what boxes are worth in floats, in the shape of ``taken``.
+        """Return the values of taking boxes, float64, in the shape of ``taken``.
 
         Args:
-            columns: the contexts before, whose shape is broadcast.
-            taken: what the boxes lead to.
+            columns: the contexts before the move; their shape is broadcast.
+            taken: the next contexts and points of the boxes.
         """
         after: FloatArray = self.values.take(taken.contexts)
         if self.centres is None:
@@ -58,7 +59,7 @@ class Later(NamedTuple):
         return after + away * away
 
     def whole(self, columns: IntArray, taken: Taken, arithmetic: Arithmetic) -> tuple[Array, int]:
-        """Give the same without rounding: integers, and what all are multiplied by."""
+        """Return the values of taking boxes without rounding: integers, and their common scale."""
         used, places = np.unique(taken.contexts, return_inverse=True)
         places = places.reshape(taken.contexts.shape)
         after, scale = arithmetic.whole(self.values[used])
@@ -72,11 +73,11 @@ class Later(NamedTuple):
 
 
 def mean_of_rolls(values: Array, whole: bool = False) -> Array:
-    """Compute the mean over the rolls that complete each multiset which is kept.
+    """Compute the mean, over the rolls that complete each kept multiset, of the values of the dice.
 
     Args:
-        values: of five dice, shape (dice, context).
-        whole: whether to leave integers: all means are multiplied by 6^5.
+        values: values of the rolled multisets, shape (dice, context).
+        whole: whether to return integers, the means times 6^5.
 
     Returns:
         Means, shape (kept, context).
@@ -98,14 +99,17 @@ def mean_of_rolls(values: Array, whole: bool = False) -> Array:
 
 @cache
 def _additions() -> list[tuple[IntArray, IntArray]]:
-    """List, face by face and by the growing count of the face, multisets and the same less one."""
+    """List pairs of multisets: one with a die of a face, and the same without that die.
+
+    The list goes face by face, and for each face by the increasing count of that face.
+    """
     counts, more = dice().counts[:KEEPS], dice().more
     parts = [np.flatnonzero(counts[:, f] == n) for f in range(FACES) for n in range(DICE)]
     return [(more[part, i // DICE], part) for i, part in enumerate(parts)]
 
 
 def folded_parts(means: FloatArray, fold: Fold) -> FloatArray:
-    """Give the maximum or the sum of the means of the proper parts, shape (dice, context)."""
+    """Return the maximum or the sum of the means over the proper parts, shape (dice, context)."""
     combine: Any = np.maximum if fold == "best" else np.add
     found = np.empty((KEEPS + ROLLS, means.shape[1]))
     found[:KEEPS], found[KEEPS:] = means, _neutral(fold)
@@ -119,17 +123,19 @@ def _neutral(fold: Fold) -> float:
 
 
 class Scores(NamedTuple):
-    """The different scores of all boxes; jokers are told apart elsewhere.
+    """The next contexts and the scores of all boxes, without jokers, which ``boxes_of`` computes.
 
-    A score above leads to a context of its own, and so does that of the box for a Yahtzee. The
-    other boxes lead to one context each, whatever they score: one row stands for all their scores.
+    A table has one row for each different next context. Each score of an upper box, or of the box
+    for a Yahtzee, leads to a context of its own and has a row. Any other box leads to the same
+    context whatever it scores, so it has one row.
 
     Attributes:
-        boxes: shape (row, 1).
-        examples: dice that lead to the context of the row, shape (row, 1).
-        own: the rows of each box.
-        paid: by box, the points of its different scores if it has one row, shape (score, 1).
-        scores: by box, the score of all dice among the different ones, shape (dice,).
+        boxes: the box of each row, shape (row, 1).
+        examples: a roll that leads to the context of the row, shape (row, 1).
+        own: by box, the slice of its rows.
+        paid: by box, the points of its different scores, shape (score, 1), if it has one row; None
+            if it has one row for each score.
+        scores: by box, the index of each roll's score among the different scores, shape (dice,).
     """
 
     boxes: IntArray
@@ -141,8 +147,8 @@ class Scores(NamedTuple):
 
 @cache
 def scores_of_boxes() -> Scores:
-    """Tabulate the different scores."""
-    order = np.argsort(points().five >= 0, kind="stable")  # jokers last: no examples of others
+    """Return the table of scores; it is computed once."""
+    order = np.argsort(points().five >= 0, kind="stable")  # jokers last: never examples
     boxes: list[int] = []
     examples: list[int] = []
     own, paid, all_scores = [], [], []
@@ -161,16 +167,17 @@ def scores_of_boxes() -> Scores:
 def worth_of_boxes(
     known: Contexts, columns: IntArray, later: Later, closed: float
 ) -> Iterator[tuple[int, FloatArray]]:
-    """Yield the boxes that are open in any context, and the values of taking them.
+    """Yield each box that is open in some of the contexts, and the values of taking it.
 
     Args:
-        known: all contexts.
-        columns: the contexts that are meant, shape (context,).
-        later: what follows.
-        closed: value of a box that is not open.
+        known: all contexts of the game.
+        columns: the contexts to compute, shape (context,).
+        later: the values of the contexts after the turn.
+        closed: value that stands for a box that is not open.
 
     Yields:
-        The box, and values of shape (dice, context), wrong for dice of a kind (see ``boxes_of``).
+        The box, and values of shape (dice, context). The values are wrong for five of a kind, for
+        which ``boxes_of`` applies the joker rules.
     """
     table, still_open = scores_of_boxes(), known.still_open[columns]
     every = known.take(columns, table.examples, table.boxes)
@@ -186,16 +193,17 @@ def worth_of_boxes(
 def folded_boxes(
     known: Contexts, columns: IntArray, later: Later, fold: Fold
 ) -> tuple[FloatArray, IntArray]:
-    """Fold the values of the boxes that may be taken.
+    """Return the maximum or the sum of the values of the boxes that each roll may take.
 
     Args:
-        known: all contexts.
-        columns: the contexts that are meant, shape (context,).
-        later: what follows.
-        fold: the fold; for "mean" the sum.
+        known: all contexts of the game.
+        columns: the contexts to compute, shape (context,).
+        later: the values of the contexts after the turn.
+        fold: "best" for the maximum, "mean" for the sum.
 
     Returns:
-        The maximum or the sum, and the number of the boxes, both of shape (dice, context).
+        The maximum or the sum, and the number of boxes that the roll may take, both of shape
+        (dice, context).
     """
     combine: Any = np.maximum if fold == "best" else np.add
     neutral = _neutral(fold)
@@ -213,18 +221,18 @@ def folded_boxes(
 def boxes_of(
     known: Contexts, columns: IntArray, rolls: IntArray, later: Later, arithmetic: Arithmetic
 ) -> tuple[BoolArray, Array, int]:
-    """Say which boxes some dice may take, and what these are worth.
+    """Return the boxes that rolls may take in contexts, jokers included, and their values.
 
     Args:
-        known: all contexts.
+        known: all contexts of the game.
         columns: contexts, of any shape.
-        rolls: dice, whose shape is broadcast with that of the contexts.
-        later: what follows.
-        arithmetic: of the values.
+        rolls: rolls; their shape is broadcast with that of the contexts.
+        later: the values of the contexts after the turn.
+        arithmetic: the arithmetic of the values.
 
     Returns:
-        Whether a box may be taken, and its value, meaningless if not, both of shape (..., box);
-        and the factor by which the values are multiplied, 1 in floats.
+        Whether the roll may take a box, bool, shape (..., box); the value of taking it, of the same
+        shape, meaningless where the roll may not; and the scale of the values, 1 in floats.
     """
     boxes = np.arange(len(BOXES))
     legal = has_box(known.allowed(columns, rolls)[..., None], boxes)
@@ -238,7 +246,7 @@ def boxes_of(
 def folded_turn(
     known: Contexts, columns: IntArray, later: Later, fold: Fold
 ) -> tuple[FloatArray, FloatArray]:
-    """Compute the values of a turn in some contexts if all decisions are the same fold.
+    """Compute the values of a turn in some contexts for a player that decides by a fold.
 
     Returns:
         Values by the number of rolls left, shape (left, dice, context), and before the first roll,
@@ -251,11 +259,11 @@ def folded_turn(
 def folded_decisions(
     known: Contexts, columns: IntArray, later: Later, fold: Fold
 ) -> tuple[FloatArray, FloatArray]:
-    """Compute the values of a turn, and those of what may be kept, if all decisions are a fold.
+    """Compute the values of a turn, and of keeping multisets, for a player that decides by a fold.
 
     Returns:
-        Values by the number of rolls left, shape (left, dice, context), and by the number of rolls
-        left afterwards the means of what may be kept, shape (left, kept, context).
+        Values of states, shape (rolls left, dice, context), and values of keeping multisets, shape
+        (rolls left after the next roll, kept, context).
     """
     boxes, counts = folded_boxes(known, columns, later, fold)
     values = np.empty((3, *boxes.shape))

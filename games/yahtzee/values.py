@@ -1,4 +1,4 @@
-"""Values and mass between turns, from which those inside turns are computed when they are asked."""
+"""Values and mass of all positions: stored between turns, computed inside a turn on request."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -19,17 +19,17 @@ from .passes import Swept, swept_back, swept_forward
 from .recent import RecentTurns
 from .turn import Later
 
-#: Numbers of all positions are given up to this number of them: half a gigabyte of floats.
+#: Largest number of positions in an array of all positions: half a gigabyte of floats.
 MOST = 2**26
 
 
 class YahtzeeNumbers(Values):
-    """Numbers of all positions.
+    """A number for each position: the stored numbers between turns, and the rest on request.
 
     Args:
         game: the rules.
-        arithmetic: of the numbers.
-        between: number of each context, and last of the end of the game, shape (context + 1,).
+        arithmetic: the arithmetic of the numbers.
+        between: number of each context, shape (context + 1,); the last is the end of the game.
     """
 
     def __init__(self, game: Yahtzee, arithmetic: Arithmetic, between: Array) -> None:
@@ -47,7 +47,7 @@ class YahtzeeNumbers(Values):
         """All numbers, shape (1, state).
 
         Raises:
-            SizeError: if they are too many.
+            SizeError: if the game has more than ``MOST`` states.
         """
         count = self._game.num_states
         if count > MOST:
@@ -73,7 +73,14 @@ class YahtzeeNumbers(Values):
     def _inside(
         self, columns: IntArray, left: IntArray, rolls: IntArray, places: IntArray
     ) -> Array:
-        """Give the numbers of states of some contexts: rolls left, dice, and places of contexts."""
+        """Return the numbers of states inside turns, shape (state,).
+
+        Args:
+            columns: the contexts of the states, each once, shape (context,).
+            left: the rolls left in each state, shape (state,).
+            rolls: the index of the roll in each state, shape (state,).
+            places: the position of each state's context in ``columns``, shape (state,).
+        """
         raise NotImplementedError
 
     @override
@@ -88,15 +95,15 @@ class YahtzeeNumbers(Values):
 
 
 class YahtzeeValues(YahtzeeNumbers):
-    """Values of all positions.
+    """Values of all positions under one policy.
 
     Args:
         game: the rules.
-        arithmetic: of the values.
-        decide: what the player does, or the fold of all decisions.
-        between: value of each context before its first roll; zeros if None.
-        centres: values before turns, about which these values are mean squares; None if they are
-            no squares (see ``turn.Later``).
+        arithmetic: the arithmetic of the values.
+        decide: the player's decisions (see ``types.Decide``), or a fold that decides everywhere.
+        between: value of each context before its first roll, shape (context + 1,); None for zeros.
+        centres: None, or values V before the first rolls, shape (context + 1,); the values of this
+            object are then mean squared deviations from V (see ``turn.Later``).
     """
 
     def __init__(
@@ -115,7 +122,7 @@ class YahtzeeValues(YahtzeeNumbers):
         self._last: tuple[IntArray, Swept] | None = None
 
     def turn(self, columns: IntArray) -> Swept:
-        """Sweep the turn of some contexts; the last one is kept, as stages follow in a row."""
+        """Compute the turn in some contexts; the last result is cached for the next stage."""
         last = self._last  # another thread may replace it
         if last is None or not np.array_equal(last[0], columns):
             swept = swept_back(self._game, columns, self.later, self._decide, self._arithmetic)
@@ -130,7 +137,10 @@ class YahtzeeValues(YahtzeeNumbers):
         return values
 
     def means(self, contexts: IntArray, left: int) -> Array:
-        """Give the values of what may be kept with some rolls left afterwards, (context, kept)."""
+        """Return the values of keeping multisets, shape (context, kept).
+
+        The next roll completes the dice; after it, ``left`` rolls are left.
+        """
         asked, places = np.unique(contexts, return_inverse=True)
         found = self._arithmetic.zeros(len(contexts), KEEPS)
         for first in range(0, len(asked), TOGETHER):
@@ -142,7 +152,7 @@ class YahtzeeValues(YahtzeeNumbers):
 
     @override
     def centres(self, seats: int | IntArray, states: IntArray) -> Array:
-        """Give the values before the first roll of the turns in which the positions are."""
+        """Return, for each position, the value of its turn before the first roll."""
         contexts, _, _ = self._game.locate(states)
         numbers: Array = self.between[contexts]
         return numbers
@@ -165,11 +175,11 @@ class YahtzeeValues(YahtzeeNumbers):
 
 
 class RecentValues(YahtzeeValues):
-    """Values of the best play where games are played, which keep the last turns.
+    """Optimal values with a cache of the latest turns, for playing games.
 
     Args:
         game: the rules.
-        arithmetic: of the values, floats.
+        arithmetic: the arithmetic of the values, floats.
         between: value of each context before its first roll, shape (context + 1,).
         lanes: number of games that are played at once.
     """
@@ -179,7 +189,7 @@ class RecentValues(YahtzeeValues):
         self._lanes, self._turns = lanes, RecentTurns(game, self.later, lanes)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the arguments."""
+        """Pickle the constructor's arguments, without the cache."""
         return RecentValues, (self._game, self._arithmetic, self.between, self._lanes)
 
     @override
@@ -210,9 +220,9 @@ class YahtzeeMass(YahtzeeNumbers):
 
     Args:
         game: the rules.
-        arithmetic: of the mass.
-        decide: what the player does (see ``types.Decide``).
-        starts: mass that no move has brought where it is.
+        arithmetic: the arithmetic of the mass.
+        decide: the player's decisions (see ``types.Decide``).
+        starts: the mass with which games begin, and where it lies.
     """
 
     def __init__(
@@ -226,12 +236,15 @@ class YahtzeeMass(YahtzeeNumbers):
         self._begins = np.unique(self._begun[0][0])
 
     def is_met(self, columns: IntArray) -> BoolArray:
-        """Say which contexts have any mass."""
+        """Return whether each context has any mass, bool, shape (context,)."""
         met: BoolArray = (self.between[columns] != 0) | np.isin(columns, self._begins)
         return met
 
     def begun(self, columns: IntArray) -> Array:
-        """Give mass that no move has brought, shape (left, dice, context), of growing contexts."""
+        """Return the mass that starts inside turns, shape (rolls left, dice, context).
+
+        The contexts must be in increasing order.
+        """
         begun = self._arithmetic.zeros(MORE + 1, ROLLS, len(columns))
         (contexts, left, rolls), chances = self._begun
         places = np.minimum(np.searchsorted(columns, contexts), len(columns) - 1)

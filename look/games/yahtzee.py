@@ -1,11 +1,14 @@
-"""Charts of Yahtzee: what open boxes are worth, and the chance of the upper bonus."""
+"""Charts of Yahtzee: open boxes, the upper bonus, and where an agent's points come from."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from ...baselines import Task, solve
+from ...baselines import Score, Task, solve
 from ...baselines.cache import cached
+from ...baselines.scoring.summary import quoted
+from ...baselines.solving.touring import tour_of
 from ...core import FloatArray, InputError, IntArray
 from ...games import Yahtzee
 from ...games.yahtzee.best_play import bonus_of_best_play, losses_of_boxes, met_by_best_play
@@ -13,8 +16,8 @@ from ...games.yahtzee.card import ENOUGH
 from ...games.yahtzee.contexts import has_box
 from ...games.yahtzee.dice import FACES
 from ...games.yahtzee.presentation import title_of
-from ..charts import Map, Plot
-from ..registry import game_chart
+from ..charts import Bars, Map, Plot
+from ..registry import agent_chart, game_chart
 
 PAR = 3  # dice of each face that make 63 points together
 FAR = 12  # points from par that are shown
@@ -182,4 +185,53 @@ def _bonus_to_par(cells: _Cells) -> Map:
         ),
         colours="diverging",
         limits=(0.0, 1.0),
+    )
+
+
+@agent_chart("yahtzee-points", Yahtzee)
+def points(scored: Score) -> Plot:
+    """Draw the points that an agent makes of each kind, less those of the best play."""
+    game, name = _yahtzee_of(scored.task), quoted(scored.policy)
+    own, best = (tour_of(each, scored.task) for each in (scored.agent, solve(scored.task).policy))
+    made = own.counts["points"]
+    more = {kind: points - best.counts["points"][kind] for kind, points in made.items()}
+    lost = own.regrets["turn"]
+    return Plot(
+        title=f"Where the points of {name} come from",
+        caption=_points_words(game, name, own.counts["chance"], best.counts["chance"], more),
+        panels=[
+            Bars(
+                title=f"Points of {name} less those of the best play",
+                x_label="points a game",
+                labels=list(more),
+                values=np.array(list(more.values())),
+                words=[f"{kind}: {made[kind]:.4f}, {extra:+.4f}" for kind, extra in more.items()],
+            ),
+            Bars(
+                title="Regret by turn",
+                x_label="points a game",
+                labels=[f"turn {turn}" for turn in lost],
+                values=np.array(list(lost.values())),
+            ),
+        ],
+    )
+
+
+def _points_words(
+    game: Yahtzee,
+    name: str,
+    own: Mapping[str, float],
+    best: Mapping[str, float],
+    more: Mapping[str, float],
+) -> str:
+    """Say what the upper bonus costs an agent."""
+    bonus, lost = "Upper bonus", -sum(more.values())
+    words = f"All differences add up to the regret of {name}, {lost:.6f} points a game."
+    if not best[bonus]:
+        return words
+    faces = sum(more[title_of(box)] for box in game.chosen if box < FACES)
+    return (
+        f"{name} earns the upper bonus in {own[bonus]:.2%} of games, the best play in "
+        f"{best[bonus]:.2%}. This difference is worth {more[bonus]:+.4f} points a game; in the "
+        f"boxes of faces {name} makes {faces:+.4f}. {words}"
     )

@@ -10,13 +10,21 @@ export function graded(words, grade) {
   return grade ? [element("b", {}, words.slice(0, grade.length)), words.slice(grade.length)] : [words];
 }
 
+// Return a function that shows sentences in a box; the first may begin with a grade, and the later ones.
+export const verdictOf = (box) => (sentences, first = "", last = first) => {
+  box.replaceChildren(...sentences.map((words, place) => element("p", {}, ...graded(words, place ? last : first))));
+  box.dataset.grade = last;
+  box.hidden = !sentences.length;
+};
+
 // List the moves, the best first; the player's own is always in sight.
 export function adviceTable(advice, onHover) {
   const sorted = advice.moves.map((move, place) => ({ ...move, place }))
     .sort((one, two) => one.exact[1] - two.exact[1] || one.place - two.place);
   const rows = sorted.map((move, rank) => adviceRow(move, rank, advice.made, onHover));
-  const head = ["move", "gives away", "worth"].map((word) => element("th", { scope: "col" }, word));
-  const table = element("table", { class: "folded" },
+  const law = advice.moves.some((move) => move.law !== undefined);
+  const head = ["move", ...(law ? ["played"] : []), "gives away", "worth"].map((word) => element("th", { scope: "col" }, word));
+  const table = element("table", { class: law ? "folded lawful" : "folded" },
     element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows));
   const buttons = [switchOf("exact", "Exact numbers", table)];
   if (rows.some((row) => row.classList.contains("later"))) {
@@ -35,7 +43,8 @@ function adviceRow(move, rank, own, onHover) {
   const row = element(
     "tr",
     { class: classes.filter(Boolean).join(" "), "data-action": move.action },
-    element("th", { scope: "row" }, move.words, made ? element("b", {}, " (yours)") : ""),
+    element("th", { scope: "row" }, move.words, made ? element("b", {}, move.law === undefined ? " (yours)" : " (made)") : ""),
+    ...(move.law === undefined ? [] : [lawCell(move.law)]),
     element("td", { class: "cost" }, element("span", { class: "track" }, bar),
       twice(move.best ? "best" : move.cost, cost)),
     element("td", { class: "value" }, twice(move.value, value)),
@@ -43,6 +52,14 @@ function adviceRow(move, rank, own, onHover) {
   row.addEventListener("pointerenter", () => onHover(move.parts));
   row.addEventListener("pointerleave", () => onHover([]));
   return row;
+}
+
+// How often an agent plays the move.
+function lawCell(law) {
+  const bar = element("span", { class: "bar law" });
+  bar.style.width = `${100 * law}%`;
+  return element("td", { class: "played" }, element("span", { class: "track" }, bar),
+    element("span", { class: "number" }, law && law < 0.0005 ? "< 0.1\u00a0%" : `${(100 * law).toFixed(law === 1 || !law ? 0 : 1)}\u00a0%`));
 }
 
 // A number as a person reads it, and its four decimals, of which the table shows one.

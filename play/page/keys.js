@@ -17,7 +17,7 @@ export function listen(onNumber) {
       typed = tries.find((digits) => onNumber(digits)) ?? "";
       return;
     }
-    const button = (BUTTONS[key] ?? []).map(by).find((one) => one.checkVisibility() && !one.disabled);
+    const button = (BUTTONS[key] ?? []).map(by).find((one) => one?.checkVisibility() && !one.disabled);
     if (button) button.click();
   });
 }

@@ -6,7 +6,7 @@ import { element } from "./element.js";
 const SAME = 1e-9; // smaller differences are roundings
 const SVG = "http://www.w3.org/2000/svg";
 
-function shape(name, attributes) {
+export function shape(name, attributes) {
   const made = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   return made;
@@ -34,9 +34,9 @@ function chart(review, onJump) {
   steps.forEach((step, number) => {
     const field = shape("rect", { x: number + 1, y: 0, width: 1, height: 1, class: "step" });
     const words = shape("title", {});
-    words.textContent = `Move ${number + 1}: ${step.words}${step.lost ? `, gives away ${step.lost}` : ""}`;
+    words.textContent = `Move ${step.number + 1}: ${step.words}${step.lost ? `, gives away ${step.lost}` : ""}`;
     field.append(words);
-    field.addEventListener("click", () => onJump(number));
+    field.addEventListener("click", () => onJump(step.number));
     svg.append(field);
   });
   return element("figure", {}, element("figcaption", {}, `${review.name} from move to move`),
@@ -48,10 +48,10 @@ function worst(review, number, onJump, onAgain) {
   const step = review.steps[number];
   const jump = element("button", { type: "button", class: "quiet" }, "Jump");
   const again = element("button", { type: "button", class: "quiet" }, "Try again from here");
-  jump.addEventListener("click", () => onJump(number));
-  again.addEventListener("click", () => onAgain(number));
+  jump.addEventListener("click", () => onJump(step.number));
+  again.addEventListener("click", () => onAgain(step.number));
   return element("li", { "data-grade": step.grade },
-    element("div", {}, element("b", {}, `Move ${number + 1}, ${step.words}. `), ...graded(step.verdict, step.grade)),
+    element("div", {}, element("b", {}, `Move ${step.number + 1}, ${step.words}. `), ...graded(step.verdict, step.grade)),
     element("div", { class: "line" }, jump, again));
 }
 

@@ -4,9 +4,11 @@ import { by, element } from "./element.js";
 
 const form = by("setup");
 const ALONE = "alone";
+const PERSON = "person"; // the opponent at the same screen
 const OTHER = "other"; // the entry of a list that leads to a field for free words
 const SEATS = ["first", "second", "third", "fourth", "fifth", "sixth"];
 let games = [];
+let given = null; // the agent that the command line names, and its game
 
 export function fillSetup(setup, onWish) {
   games = setup.games;
@@ -17,6 +19,7 @@ export function fillSetup(setup, onWish) {
   by("keywords").addEventListener("input", showSeats);
   form.elements.seat.addEventListener("change", showAgainst);
   form.elements.against.addEventListener("change", showAgainst);
+  given = setup.watch ? { game: setup.first, name: setup.watch } : null;
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     onWish(wish());
@@ -31,6 +34,7 @@ function showGame() {
   form.elements.against.replaceChildren(
     ...game.opponents.map(({ name, title }) => element("option", { value: name }, title)));
   form.elements.against.value = game.against;
+  showAgents(game);
   by("keywords").replaceChildren(...game.keywords.map((keyword) => {
     const field = fieldOf(keyword);
     const help = element("span", { class: "help" });
@@ -47,6 +51,16 @@ function showGame() {
   showSeats();
   if (game.players > 1) form.elements.seat.value = game.seat;
   showAgainst();
+}
+
+// List who may make the moves: the person, or a policy that is watched.
+function showAgents(game) {
+  const agents = game.opponents.filter(({ name }) => name !== PERSON);
+  const own = given?.game === game.name && !agents.some(({ name }) => name === given.name);
+  form.elements.watch.replaceChildren(element("option", { value: "" }, "you"),
+    ...[...(own ? [{ name: given.name, title: given.name }] : []), ...agents]
+      .map(({ name, title }) => element("option", { value: name }, title)));
+  form.elements.watch.value = given?.game === game.name ? given.name : "";
 }
 
 // A list to choose from, or a field for a number or for free words.
@@ -92,15 +106,18 @@ function showSeats() {
 }
 
 function showAgainst() {
-  const { against, seat } = form.elements;
+  const { against, seat, watch } = form.elements;
+  const together = against.value === PERSON && seat.value !== ALONE;
   against.disabled = seat.value === ALONE;
+  seat.disabled = together && seat.options[0]?.value !== ALONE;
+  watch.disabled = together;
   const one = chosen().opponents.find(({ name }) => name === against.value);
   by("about").textContent = against.disabled || !one ? "" : one.about;
 }
 
 // Return the request for a new game; without a seed the server draws one.
 export function wish() {
-  const { game, against, seat, seed } = form.elements;
+  const { game, against, seat, seed, watch } = form.elements;
   const asked = { game: game.value, env: Object.fromEntries(typed()) };
   if (seat.value !== ALONE) {
     // Rules for two players for a game that has one by default; typed rules override them.
@@ -108,6 +125,7 @@ export function wish() {
     asked.seat = Number(seat.value);
     asked.against = against.value;
   }
+  if (watch.value && !watch.disabled) asked.watch = watch.value;
   if (seed.value.trim()) {
     asked.seed = /^\d{1,10}$/.test(seed.value.trim()) ? Number(seed.value) : seed.value.trim();
   }

@@ -3,7 +3,7 @@
 The "printed" numbers come from a second computation, ``tests/by_hand_match.py``, which enumerates a
 match from the rules alone, in fractions, and shares no code with this package. The statements are
 the paper's, or follow from its words. Exact results here are floats with a small error bound
-(``match``); ``exactdice solve --game FourTwoOneMatch --exact`` prints the value without rounding.
+(``match``); ``exactdice solve FourTwoOneMatch --exact`` prints the value without rounding.
 """
 
 from collections.abc import Iterator

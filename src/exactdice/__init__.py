@@ -5,6 +5,7 @@ Importing this package registers the environments ``exactdice/<game>-v0`` with G
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -45,8 +46,10 @@ register_package()
 _agents.register()
 
 
-#: Modules for users; each is imported at first use.
-MODULES = ("agents", "diagnose", "games", "pettingzoo", "testing")
+#: Modules for users; each is imported at first use. ``dir`` leaves out those of ``LIBRARIES``
+#: whose library is not installed, because whoever inspects a module reads every name of ``dir``.
+MODULES = ("agents", "diagnose", "games", "jax", "pettingzoo", "testing")
+LIBRARIES = ("jax", "pettingzoo")
 
 
 def __getattr__(name: str) -> ModuleType:
@@ -57,8 +60,9 @@ def __getattr__(name: str) -> ModuleType:
 
 
 def __dir__() -> list[str]:
-    """List the names for users."""
-    return sorted((*__all__, *MODULES))
+    """List the names for users that can be imported."""
+    missing = {name for name in LIBRARIES if find_spec(name) is None}
+    return sorted({*__all__, *MODULES} - missing)
 
 
 def plot(chart: str, *what: Any, env: Any = None) -> Any:
@@ -78,7 +82,7 @@ def plot(chart: str, *what: Any, env: Any = None) -> Any:
         from .look.figure import plot as draw
     except ModuleNotFoundError as error:
         raise InputError(
-            f"plot needs more libraries ({error.name}): pip install 'exactdice[look]'"
+            f"plot needs more libraries ({error.name}): pip install '.[look]'"
         ) from None
     return draw(chart, *what, env=env)
 

@@ -91,9 +91,7 @@ def _saying_what_to_install(words: list[str]) -> Iterator[None]:
             raise
         extra = EXTRAS[missing]
         command = "the command line" if extra == "cli" or not words else words[0]
-        raise InputError(
-            f"{command} needs more libraries: pip install 'exactdice[{extra}]'"
-        ) from None
+        raise InputError(f"{command} needs more libraries: pip install '.[{extra}]'") from None
 
 
 def _parse(words: list[str]) -> Any:

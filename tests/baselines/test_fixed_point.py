@@ -160,6 +160,23 @@ def test_forged_networks_are_refused(change, message, tmp_path):
 def test_weights_whose_sums_are_not_exact_are_refused():
     with pytest.raises(ValueError, match="weights must be so small that sums are exact"):
         network(scale=2**30)
+    few = network(units=(3,)).numbers.copy()
+    few[0] = 2**31
+    with pytest.raises(ValueError, match="weights must be below 131,072 in size"):
+        FixedPointNetwork(GAME, (3,), "relu", few)
+    for wrong in (few / 2, few[None]):
+        with pytest.raises(ValueError, match="network must have integers in a row"):
+            FixedPointNetwork(GAME, (3,), "relu", wrong)
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
+def test_a_model_whose_training_went_astray_is_refused(wrong):
+    env = environment()
+    model = DQN("MlpPolicy", env, policy_kwargs={"net_arch": [8]}, buffer_size=9, seed=1)
+    with th.no_grad():
+        model.q_net.q_net[0].weight[0, 0] = wrong
+    with pytest.raises(ValueError, match="must have weights that are numbers, got NaN or inf"):
+        exactdice.in_fixed_point(model, env)
 
 
 @pytest.mark.parametrize(

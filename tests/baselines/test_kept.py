@@ -9,6 +9,7 @@ import pytest
 from exactdice.baselines import Task, evaluate
 from exactdice.baselines.solving import kept
 from exactdice.core.arithmetic import EXACT, FLOATS
+from exactdice.core.folders import user_folder
 from exactdice.core.sweeps import sweeps_of
 from exactdice.games import GAMES
 from exactdice.games.yahtzee.sweeps import YahtzeeSweeps
@@ -54,6 +55,39 @@ def test_games_folds_and_keywords_have_files_of_their_own(folder, sweeps_made):
     values = [kept.folded(game, fold, FLOATS) for game in games for fold in ("best", "mean")]
     assert len(list(folder.iterdir())) == len(values) == len(sweeps_made)
     assert kept.folded(games[1], "best", FLOATS).numbers[0] == values[2].numbers[0]
+
+
+def test_other_code_has_other_files(folder, sweeps_made, tmp_path, monkeypatch):
+    kept.folded(GAME, "best", FLOATS)
+    mended = tmp_path / "games" / "game.py"
+    mended.parent.mkdir()
+    mended.write_text("A rule is mended.")
+    with monkeypatch.context() as patch:
+        patch.setattr(kept.inspect, "getfile", lambda kind: str(mended))
+        kept._code.cache_clear()
+        kept.folded(GAME, "best", FLOATS)
+        patch.setattr(kept.inspect, "getfile", lambda kind: str(tmp_path / "deleted.py"))
+        kept._code.cache_clear()
+        kept.folded(GAME, "mean", FLOATS)
+    kept._code.cache_clear()
+    assert sweeps_made == ["best", "best", "mean"]
+    assert len(list(folder.iterdir())) == 2  # the code of the last is in no file
+
+
+def test_the_code_of_a_game_is_that_of_the_games_from_which_it_inherits():
+    own = type(GAME)
+    heir = type("Heir", (own,), {})
+    assert kept._code(heir) != kept._code(own)
+    files = [file for each in (heir, own) for file in kept._sources(each)]
+    assert any(file.parent.name == "yahtzee" for file in files)
+    assert all(file in files for file in kept._sources(own))
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_file_with_another_count_of_numbers_is_passed_over():
+    assert kept.numbers(GAME, "three", 3, (), lambda: np.arange(3.0)).tolist() == [0, 1, 2]
+    assert kept.numbers(GAME, "three", 3, (), lambda: np.ones(3)).tolist() == [0, 1, 2]
+    assert kept.numbers(GAME, "three", 2, (), lambda: np.ones(2)).tolist() == [1, 1]
 
 
 def _other_numbers(content):
@@ -172,7 +206,7 @@ def test_the_folder_of_each_system(monkeypatch, platform, variables, place):
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(Path, "home", lambda: Path("home"))
     monkeypatch.setattr(sys, "platform", platform)
-    assert kept._folder() == Path(place)
+    assert user_folder("cache", kept.VARIABLE) == Path(place)
 
 
 def test_without_a_home_nothing_is_kept(monkeypatch):
@@ -181,6 +215,6 @@ def test_without_a_home_nothing_is_kept(monkeypatch):
 
     monkeypatch.setattr(Path, "home", unknown)
     monkeypatch.delenv(kept.VARIABLE)
-    assert kept._folder() is None
+    assert user_folder("cache", kept.VARIABLE) is None
     monkeypatch.setenv(kept.VARIABLE, "none")
-    assert kept._folder() is None
+    assert user_folder("cache", kept.VARIABLE) is None

@@ -2,12 +2,16 @@
 
 import pickle
 
+import gymnasium as gym
 import numpy as np
 import pytest
+import torch as th
 from exactdice.baselines import Task, make_task
 from exactdice.baselines.policies import functions
 from exactdice.baselines.solving.reach import where_met
 from small_games import SMALL
+from stable_baselines3 import PPO
+from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 import exactdice
 
@@ -92,6 +96,47 @@ def test_a_network_that_is_no_function_is_refused():
     noisy = exactdice.from_network(lambda seen: rng.normal(size=(len(seen), 2)), task)
     with pytest.raises(ValueError, match="answer alike to an observation every time"):
         exactdice.score(noisy, task)
+
+
+def test_a_network_that_was_trained_since_is_refused(monkeypatch):
+    monkeypatch.setattr(functions, "LARGE", 0)
+    task = make_task("ShutTheBox", tiles=4)
+    function = Network(task)
+    agent = exactdice.as_policy(exactdice.from_network(function, task), task)
+    score = exactdice.score(exactdice.from_network(function, task), task)
+    assert score.agent.is_lazy
+    function.table = function.table + 0.1
+    with pytest.raises(ValueError, match="answer alike to an observation every time"):
+        score.agent.likeliest(np.arange(5))
+    assert exactdice.score(agent, task).value == score.value  # a table
+
+
+@pytest.mark.usefixtures("large")
+@pytest.mark.parametrize("kind", ["model", "policy", "normalised", "stochastic", "module"])
+def test_the_agent_of_a_score_keeps_the_network_that_was_scored(kind, monkeypatch):
+    monkeypatch.setattr(functions, "LAWS", 0)  # laws are not kept in a table
+    env = gym.make("exactdice/ShutTheBox-v0", tiles=4, encoding="one_hot_float")
+    vector = DummyVecEnv([lambda: env])
+    if kind == "normalised":
+        vector = VecNormalize(vector)
+        vector.obs_rms.mean += np.linspace(0, 1, vector.obs_rms.mean.size)
+    model = PPO("MlpPolicy", vector, seed=0, n_steps=8, batch_size=8, device="cpu")
+    with th.no_grad():
+        model.policy.action_net.weight.mul_(100)
+    sizes = env.observation_space.shape[0], env.action_space.n
+    module = th.nn.Sequential(th.nn.Linear(sizes[0], 8), th.nn.Tanh(), th.nn.Linear(8, sizes[1]))
+    given = {"policy": model.policy, "module": module}.get(kind, model)
+    before = exactdice.score(given, env, deterministic=kind != "stochastic")
+    with th.no_grad():
+        for weights in [*model.policy.parameters(), *module.parameters()]:
+            weights.mul_(-1)
+        if kind == "normalised":
+            vector.obs_rms.mean -= 5
+    states = np.arange(before.task.game.num_states)
+    laws = before.agent.probabilities(states)
+    assert exactdice.score(laws, env, deterministic=False).value == pytest.approx(before.value)
+    after = exactdice.score(given, env, deterministic=kind != "stochastic")
+    assert after.value != pytest.approx(before.value)
 
 
 @pytest.mark.usefixtures("large")

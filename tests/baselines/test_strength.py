@@ -5,8 +5,10 @@ import math
 import numpy as np
 import pytest
 from by_hand import ByHand
-from exactdice.baselines import Task, as_policy, make_task
+from exactdice.baselines import Task, as_policy, cache, make_task
+from exactdice.baselines.policies import strength
 from exactdice.baselines.policies.strength import _exponential, _root
+from exactdice.baselines.solving import kept
 from exactdice.games import FourTwoOne, Greed, InputError
 from small_games import SMALL
 
@@ -126,3 +128,25 @@ def test_the_root_is_found(place):
 
     assert _root(miss) == pytest.approx(place, abs=1e-5)
     assert len(asked) < 40
+
+
+def test_an_inverse_temperature_is_searched_once_and_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv(kept.VARIABLE, str(tmp_path))
+    monkeypatch.setattr(kept, "LONG", 0.0)
+    game, searched = Greed(13), []
+    root = strength._root
+    monkeypatch.setattr(strength, "_root", lambda miss: searched.append(1) or root(miss))
+    tables = []
+    for share in (0.25, 0.25, 0.5):
+        cache.clear_cache()  # as in another process
+        policy = strength.strength_policy(game, share, 1)
+        tables.append(policy.probabilities(np.arange(game.num_states)))
+    assert (tables[0] == tables[1]).all()
+    assert (tables[0] != tables[2]).any()
+    assert len(searched) == 2
+    for file in tmp_path.iterdir():
+        file.write_bytes(file.read_bytes()[:-1])  # damaged
+    cache.clear_cache()
+    policy = strength.strength_policy(game, 0.25, 1)
+    assert (policy.probabilities(np.arange(game.num_states)) == tables[0]).all()
+    assert len(searched) == 3

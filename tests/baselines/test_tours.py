@@ -183,6 +183,18 @@ def test_chance_in_a_function_is_refused(large):
             exactdice.score(tell, environment())
 
 
+def test_an_agent_keeps_the_network_that_a_model_had(large):
+    env = environment()
+    model = loud(MaskablePPO("MlpPolicy", env, policy_kwargs=SMALL, seed=8))
+    large()
+    agent, value = exactdice.as_policy(model, env), exactdice.score(model, env).value
+    with th.no_grad():
+        for weights in model.policy.parameters():
+            weights.mul_(-1)
+    tour = sweeps_of(Yahtzee(boxes=BOXES)).tour(agent.choices, exactdice.solve(env).found, 0)
+    assert tour.mean == value != exactdice.score(model, env).value
+
+
 def test_a_network_that_changes_is_refused(large):
     env = environment()
     model = loud(MaskablePPO("MlpPolicy", env, policy_kwargs=SMALL, seed=8))
@@ -198,7 +210,7 @@ def test_a_network_that_changes_is_refused(large):
             self.weight.data.normal_()
             return super().forward(units)
 
-    model.policy.action_net = Moody(16, 223)
+    agent.function.policy.action_net = Moody(16, 223)
     with pytest.raises(ValueError, match="answer alike|action"):
         tour(agent.choices, values, 0)
 

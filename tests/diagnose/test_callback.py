@@ -467,7 +467,7 @@ def stop_in_the_middle(bar):
 
 
 def test_the_documentation_has_every_column():
-    page = (Path(__file__).parents[2] / "docs" / "training.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "watch-training.md").read_text()
     assert [f"| `{name}` | {words} |" for name, words in COLUMNS.items()] == [
         line for line in page.splitlines() if line.startswith(tuple(f"| `{n}` |" for n in COLUMNS))
     ]

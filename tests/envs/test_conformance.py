@@ -112,17 +112,26 @@ def test_the_checkers_of_gymnasium_and_stable_baselines3_find_nothing(name, seat
         env_checker.check_env(env)
 
 
-@pytest.mark.parametrize(("env_id", "reference"), REFERENCE.items())
-def test_the_reference_values_are_the_solvers(env_id, reference):
-    env = gym.make(env_id)
+@pytest.mark.parametrize(
+    "env_id",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if "Yahtzee" in name else name
+        for name in REFERENCE
+    ],
+)
+def test_the_reference_values_are_the_solvers(env_id):
+    env, reference = gym.make(env_id), REFERENCE[env_id]
     task = env.unwrapped.task
-    lowest = sweep_back(Players(task.game, task.seat, task.policies, worst=True)).values
     solution = exactdice.solve(env)
     exactly = MATCH_OF_421 if env_id == "exactdice/FourTwoOneMatch-v0" else solution.value
-    assert abs(solution.value - exactly) <= solution.error_bound < 2e-11
+    assert abs(solution.value - exactly) <= solution.error_bound < 3e-11 * max(1, solution.value)
     assert reference["optimum"] == pytest.approx(solution.value, abs=1e-12)
     assert reference["random"] == pytest.approx(exactdice.score("random", env).value, abs=1e-12)
-    assert reference["worst"] == pytest.approx(task.initial @ lowest.array[task.seat], abs=1e-12)
+    if "worst" in reference:
+        lowest = sweep_back(Players(task.game, task.seat, task.policies, worst=True)).values
+        assert reference["worst"] == pytest.approx(
+            task.initial @ lowest.array[task.seat], abs=1e-12
+        )
     assert env.spec.reward_threshold is None  # it would be the defaults' for all keywords
 
 

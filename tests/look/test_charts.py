@@ -5,14 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exactdice.baselines import Task, make_task, score
+from exactdice.baselines import Task, make_task, score, solve
+from exactdice.baselines.solving.touring import tour_of
 from exactdice.core.positions import states_of
 from exactdice.games import GAMES, InputError, Layout, Presentation, present, presents
 from exactdice.look import agents, charts, page
 from exactdice.look.charts import FORMATS, Bars, Map, Plot
 from exactdice.look.drawing import draw
 from exactdice.look.games import greed
-from exactdice.look.names import GAME_CHARTS, picture
+from exactdice.look.names import AGENT_CHARTS, GAME_CHARTS, picture
 from exactdice.sources.claim import printed_table
 from small_games import Walk
 
@@ -455,3 +456,30 @@ def test_the_last_open_box_is_worth_its_points_in_the_last_round():
 def test_the_chart_of_the_bonus_needs_all_upper_boxes():
     with pytest.raises(InputError, match="boxes must have all of ones to sixes for this chart"):
         picture(["yahtzee-bonus"], env={"boxes": "ones,chance"})
+
+
+def first_legal(_, masks):
+    return masks.argmax(axis=1)
+
+
+def test_the_points_of_an_agent_differ_from_the_best_plays_by_its_regret():
+    scored = exactdice.score(first_legal, Task(GAMES["Yahtzee"](boxes="ones,yahtzee")))
+    shown = AGENT_CHARTS["yahtzee-points"].draw(scored)
+    points, turns = shown.panels
+    assert points.labels == ["Ones", "Yahtzee", "Upper bonus", "Further Yahtzees"]
+    assert points.values.sum() == pytest.approx(-scored.regret)
+    assert turns.values.sum() == pytest.approx(scored.regret)
+    assert shown.caption.startswith("All differences add up to the regret of")
+
+
+@pytest.mark.slow
+def test_the_points_of_an_agent_say_what_the_upper_bonus_costs_it():
+    task = Task(GAMES["Yahtzee"](boxes="ones,twos,threes,fours,fives,sixes"))
+    scored = exactdice.score(first_legal, task)
+    shown = AGENT_CHARTS["yahtzee-points"].draw(scored)
+    own, best = (tour_of(each, task).counts for each in (scored.agent, solve(task).policy))
+    lost = best["points"]["Upper bonus"] - own["points"]["Upper bonus"]
+    assert shown.panels[0].values[-2] == pytest.approx(-lost)
+    assert lost == pytest.approx(35 * 0.3691, abs=0.01)
+    assert f"best play in {best['chance']['Upper bonus']:.2%}. This diff" in shown.caption
+    assert f"is worth -{lost:.4f} points a game" in shown.caption

@@ -218,7 +218,7 @@ def test_the_page_of_a_policy_has_the_maps_of_its_game(run, browser, policy, gam
     first = page.locator("p").first.text_content()
     assert first.startswith(f'"{policy}" (')
     assert "It is optimal" in first or "of that is lost" in first or "spread over" in first
-    assert f"exactdice report {policy} --game {game}" in page.locator("p").last.text_content()
+    assert f"exactdice report {policy} {game}" in page.locator("p").last.text_content()
     assert "No picture" not in page.content()
     best = page.get_by_text("A best-response opponent")
     task = make_task(game, **keywords)
@@ -324,7 +324,7 @@ def test_the_gallery_shows_each_picture_with_its_command(run, runs, monkeypatch)
     drawn = sorted(path.name for path in Path("docs/gallery").iterdir())
     shown = sorted(re.findall(r"\]\(gallery/(.*?)\)", text))
     assert drawn == shown
-    assert "`exactdice plot mistakes if_else --game Greed --picture errs.png`" in text
+    assert "`exactdice plot mistakes if_else Greed --picture errs.png`" in text
 
 
 def test_one_picture_of_the_gallery_is_drawn_alone(run):

@@ -1,81 +1,12 @@
 """The page as people use it, in Chromium: by clicks and keys, in every game."""
 
 import re
-import threading
 
 import pytest
-from exactdice.play.record import GameRecord
-from exactdice.play.web import make_app
+from browsing import IDLE, begin, idle
 from small_games import SMALL
-from werkzeug.serving import WSGIRequestHandler, make_server
 
 SMALL_MATCH = SMALL["LowestScoreMatch"][0]
-IDLE = "body:not([aria-busy])"
-
-
-class Silent(WSGIRequestHandler):
-    def log(self, *_):
-        pass
-
-
-@pytest.fixture(scope="module")
-def address():
-    app = make_app(GameRecord("Greed", {"max_score": 20}, None, 3))
-    server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Silent)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.port}/"
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.fixture
-def tabs(browser, address):
-    """Open tabs, on a wide screen or a narrow one, whose console must stay empty."""
-    said, contexts = [], []
-
-    def tab(width=1200, motion="reduce"):
-        size = {"width": width, "height": 800}
-        contexts.append(browser.new_context(viewport=size, reduced_motion=motion))
-        page = contexts[-1].new_page()
-        page.set_default_timeout(10_000)
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: said.extend(elsewhere(request.url)))
-        page.goto(address)
-        page.locator("#choices button").first.wait_for()
-        idle(page)
-        return page
-
-    def elsewhere(url):
-        return [] if url.startswith((address, "data:")) else [url]
-
-    tab.said = said
-    yield tab
-    for context in contexts:
-        context.close()
-    assert said == []
-
-
-def idle(page):
-    page.wait_for_selector(IDLE)
-
-
-def begin(page, name, seed=3, sizes=None):
-    if page.locator("#open").is_visible():
-        page.click("#open")
-    page.select_option("[name=game]", name)
-    if sizes:
-        page.locator("#sizes").evaluate("details => { details.open = true }")
-    for keyword, value in (sizes or {}).items():
-        field = page.locator(f"[name='env {keyword}']")
-        if field.evaluate("one => one.tagName") == "SELECT":
-            there = f"one => [...one.options].some((each) => each.value === '{value}')"
-            field.select_option(str(value) if field.evaluate(there) else "other")
-        if field.evaluate("one => one.tagName") == "INPUT":
-            field.fill(str(value))
-    page.fill("[name=seed]", str(seed))
-    page.click("#setup button.main")
-    idle(page)
 
 
 def step(page, number):

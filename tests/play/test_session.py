@@ -249,3 +249,56 @@ def test_points_of_a_game_add_up(seat):
         assert session.account.payoff >= float(session._values(len(actions) - 1).max())
         session.move(actions[-1])
         assert session.payoff == payoff
+
+
+TOGETHER = [
+    pytest.param(name, sizes, id=name)
+    for name, (sizes, *_) in sorted(SMALL.items())
+    if make_task(name, 0, **sizes).game.num_players > 1
+]
+
+
+def play_together(task, seed):
+    session, rng = Session(task, seed, together=True), np.random.default_rng(seed)
+    while session.choices:
+        assert session.seat in session.persons
+        session.move(int(rng.choice([choice.action for choice in session.choices])))
+    return session
+
+
+@pytest.mark.parametrize(("name", "sizes"), TOGETHER)
+def test_the_account_of_each_of_several_persons_adds_up(name, sizes):
+    task = make_task(name, 0, **sizes)
+    movers = set()
+    for seed in range(20):
+        session = play_together(task, seed)
+        for seat in session.persons:
+            account = session.account_of(seat)
+            assert account.payoff == session.now.paid[seat]
+            assert account.given_away >= 0
+            assert len(session.course_of(seat)) == 2 + 2 * sum(
+                session.moment(n).seat == seat for n in range(len(session.actions))
+            )
+        movers |= {session.moment(n).seat for n in range(len(session.actions))}
+    assert movers == set(session.persons)
+    words = [session.scene.words, session.story, session.actions]
+    again = session.again(session.seed, session.actions)
+    assert [again.scene.words, again.story, again.actions] == words
+
+
+def test_a_move_of_several_persons_taken_back_and_made_again_has_the_same_dice():
+    session = play_together(make_task("Greed", max_score=12), 3)
+    whole = [session.scene.words, list(session.actions)]
+    for _ in whole[1]:
+        session.undo()
+    assert session.seat == 0
+    for action in whole[1]:
+        session.move(action)
+    assert [session.scene.words, session.actions] == whole
+
+
+def test_the_result_of_several_persons_names_who_wins():
+    said = {play_together(make_task("Greed", max_score=6), seed).ended for seed in range(40)}
+    assert said == {"player 1 wins", "player 2 wins", "player 1 and player 2 share the win"}
+    with pytest.raises(InputError, match="must have several players, got 1"):
+        Session(make_task("FourTwoOne", 0), 0, together=True)

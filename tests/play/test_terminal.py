@@ -634,3 +634,46 @@ def test_a_terminal_shows_how_far_a_long_computation_is(monkeypatch, terminal):
     lines = [line.strip() for line in seen.getvalue().split("\r") if "turns" in line]
     shown = ["25 % of 4 turns", "50 % of 4 turns", "100 % of 4 turns"]
     assert [line.splitlines()[-1].strip() for line in lines] == (shown if terminal else [])
+
+
+def test_puzzles_are_asked_judged_and_counted(run):
+    replies = "what\n0\n0\nq\n"
+    code, said, errors = run(
+        replies, "Greed", "--env", "max_score", 20, "--puzzles", "easy", "--seed", 3
+    )
+    assert (code, errors) == (0, "")
+    assert said.count("Rules of thumb ") == 2
+    assert "There is no move what" in said
+    assert re.search(r"Puzzle 3, easy:", said)
+    assert re.search(r"^\d of 2 solved; [\d.]+ % given away per puzzle\.$", said, re.M)
+
+
+def test_the_statistics_are_printed(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("EXACTDICE_DATA", str(tmp_path / "data"))
+    assert "No game yet" in run("", "--statistics")[1]
+    for seed in (1, 2):
+        code, *_ = run("2\n2\n2\n2\nn\n", "Greed", "--env", "max_score", 6, "--seed", seed)
+        assert code == 0
+    said = run("", "--statistics")[1]
+    assert said.startswith("Greed, max_score 6\n")
+    assert re.search(r"^  all games +[12] ", said, re.M)
+    assert str(tmp_path / "data" / "games.jsonl") in said.replace("\n    ", "")
+
+
+def test_two_persons_play_in_the_terminal(run):
+    arguments = ("Greed", "--env", "max_score", 6, "--against", "person", "--seed", 3, "--coach")
+    code, said, _ = run("1\n1\n0\n0\nn\n", *arguments)
+    assert code == 0
+    assert "player 1, your move: 1" in said
+    assert "player 2, your move: 1" in said
+    assert re.search(r"^(Player [12] wins|Player 1 and player 2 share the win)\.$", said, re.M)
+    assert said.count("expected at the start") == 2
+
+
+def test_an_agent_is_watched_in_the_terminal(run):
+    code, said, errors = run("\n" * 30, "Greed", "--env", "max_score", 20, "--watch", "club")
+    assert (code, errors) == (0, "")
+    assert re.search(r"^ +[\d.]+% of the time +\d+  .* the best$", said, re.M)
+    assert re.search(r"^Club (wins|loses|gets 0\.5)\.$", said, re.M)
+    assert run("", "Greed", "--watch", "nobody")[0] == 2
+    assert run("", "Greed", "--watch", "club", "--puzzles", "easy")[0] == 2

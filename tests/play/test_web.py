@@ -16,7 +16,7 @@ from exactdice.baselines import make_task
 from exactdice.core.progress import tell
 from exactdice.envs import find_game
 from exactdice.games import GAMES
-from exactdice.play import open_games
+from exactdice.play import opened
 from exactdice.play.record import GameRecord, read_record
 from exactdice.play.web import PAGE, make_app, serve
 from hypothesis import given, settings
@@ -77,7 +77,7 @@ def test_every_game_is_played_to_an_end_whose_account_adds_up(name):
         costs += round(100 * float(lost[1])) if lost else 0
     assert game["ended"]
     assert web.get(f"/api/games/{game['id']}/verdicts").json == {"verdicts": verdicts}
-    account = web.get(f"/api/games/{game['id']}/account").json
+    account = web.get(f"/api/games/{game['id']}/account/0").json
     numbers = (round(100 * float(part["number"])) for part in account["parts"])
     expected, given_away, luck, payoff = numbers
     assert given_away == -costs
@@ -112,7 +112,7 @@ def test_the_review_says_how_exact_the_moves_were_and_which_were_the_costliest()
     for action in (5, 1, 24):
         game = move(web, game, action)
     here = f"/api/games/{game['id']}"
-    review = web.get(f"{here}/review").json
+    review = web.get(f"{here}/review/0").json
     costs = []
     for number, one in enumerate(review["steps"]):
         moves = web.get(f"{here}/past/{number}").json["advice"]["moves"]
@@ -127,7 +127,7 @@ def test_the_review_says_how_exact_the_moves_were_and_which_were_the_costliest()
     while best["choices"]:
         moves = web.get(f"/api/games/{best['id']}/advice/0").json["moves"]
         best = move(web, best, next(one["action"] for one in moves if one["best"]))
-    review = web.get(f"/api/games/{best['id']}/review").json
+    review = web.get(f"/api/games/{best['id']}/review/0").json
     assert (review["accuracy"], review["worst"]) == ("100 %", [])
 
 
@@ -177,7 +177,7 @@ def test_a_move_is_taken_back_and_made_again_with_the_same_dice():
 
 
 def test_two_games_do_not_know_of_each_other_and_the_oldest_goes_first(monkeypatch):
-    monkeypatch.setattr(open_games, "KEPT", 2)
+    monkeypatch.setattr(opened, "KEPT", 2)
     web = client()
     one, two = begin(web, **small("Greed")), begin(web, **small("Greed"))
     assert one["id"] != two["id"]
@@ -199,7 +199,8 @@ def test_the_game_of_the_command_line_comes_first_with_its_moves_and_policies():
     greed = next(one for one in offered["games"] if one["name"] == offered["first"])
     assert greed["against"] == "if_else"
     assert [one["title"] for one in greed["opponents"]] == [
-        *("Beginner", "Club", "Strong", "Perfect", "Rules of thumb", "Last-turn expert", "Random")
+        *("Beginner", "Club", "Strong", "Perfect", "Rules of thumb", "Last-turn expert", "Random"),
+        "Another person",
     ]
     assert all(one["about"].endswith(".") for game in offered["games"] for one in game["opponents"])
     assert {one["name"]: one["given"] for one in greed["keywords"]}["max_score"] == 10
@@ -287,7 +288,7 @@ def test_requests_that_are_none_of_ours_are_refused_with_a_message():
         web.get(f"{here}/advice/{10**30}"): 404,
         web.get(f"{here}/advice/-1"): 404,
         web.get(f"{here}/past/1"): 404,
-        web.get("/api/games/x/review"): 404,
+        web.get("/api/games/x/review/0"): 404,
         web.get("/api/games/x/file"): 404,
         web.post(asked, json={"again": game["id"], "made": -1}): 400,
     }
@@ -381,7 +382,7 @@ def test_without_flask_the_extra_is_named(monkeypatch, capsys):
     with pytest.raises(SystemExit) as end:
         main(["play", "Greed", "--web"])
     assert end.value.code == 2
-    assert "pip install 'exactdice[web]'" in capsys.readouterr().err
+    assert "pip install '.[web]'" in capsys.readouterr().err
 
 
 def test_games_whose_default_sizes_are_above_the_limits_are_left_out(monkeypatch):
@@ -401,8 +402,63 @@ def test_the_page_is_told_how_far_a_long_computation_is(monkeypatch):
         asked.append(web.get("/api/progress").get_json())
         return {}
 
-    monkeypatch.setattr("exactdice.play.web.advice_view", slow)
+    monkeypatch.setattr("exactdice.play.game_routes.advice_view", slow)
     name = begin(web)["id"]
     assert web.get(f"/api/games/{name}/advice/0").status_code == 200
     assert asked == [{"percent": 33}]
     assert web.get("/api/progress").get_json() == {"percent": None}
+
+
+@pytest.mark.parametrize(
+    ("wish", "message"),
+    [
+        ({"game": "Chess"}, "game must be one of"),
+        ({"game": 1}, "game must be a word, got '1'"),
+        ({"of": []}, "of must be a word"),
+        ({"of": "/etc/passwd"}, "of must be own or the name of a policy"),
+        ({"level": "x"}, "level must be one of easy, medium, hard, any, got 'x'"),
+        ({"seed": "x"}, "seed must be a whole number"),
+        ({"env": [1]}, "env must be a JSON object"),
+        ({"env": {"max_score": 1.5}}, "env must have numbers, words"),
+    ],
+)
+def test_what_is_no_puzzle_is_refused_in_a_line(wish, message):
+    answer = client().post("/api/puzzles", json=wish)
+    assert answer.status_code == 400
+    assert message in answer.json["error"]
+
+
+def test_puzzles_are_of_the_game_of_the_command_line_and_go_on_once_answered():
+    web = client()
+    one = web.post("/api/puzzles", json={"level": "any", "seed": 1}).json
+    here = f"/api/puzzles/{one['id']}"
+    assert one["advice"] is None
+    assert web.post(f"{here}/next", json={"answered": 0}).json["choices"] == one["choices"]
+    assert web.post(f"{here}/answer", json={"action": 99}).status_code == 400
+    told = web.post(f"{here}/answer", json={"action": one["choices"][0]["action"]}).json
+    assert told["answered"] == 1
+    assert told["advice"]["verdict"]
+    assert web.get(here).json == told
+    then = web.post(f"{here}/next", json={"answered": 1}).json
+    assert then["advice"] is None
+    assert web.post(f"{here}/next", json={"answered": 1}).json == then  # a second click
+    assert web.get("/api/puzzles/x").status_code == 404
+    assert web.get("/api/statistics").json["damaged"] == []
+
+
+def test_only_the_command_line_names_the_file_of_an_agent_and_only_agents_step(tmp_path):
+    web = client()
+    wish = {"game": "Greed", "watch": str(tmp_path)}
+    assert web.post("/api/games", json=wish).status_code == 400
+    assert web.post("/api/games", json={"watch": 1}).status_code == 400
+    game = begin(web, game="Greed", env={"max_score": 10})
+    here = f"/api/games/{game['id']}"
+    assert web.post(f"{here}/step", json={"made": 0}).status_code == 404
+    assert web.get(f"{here}/review/1").status_code == 404
+    watched = begin(web, game="Greed", env={"max_score": 10}, watch="random")
+    here = f"/api/games/{watched['id']}"
+    advice = web.get(f"{here}/advice/0").json
+    assert sum(one["law"] for one in advice["moves"]) == pytest.approx(1)
+    assert web.post(f"{here}/step", json={"made": 0}).json["made"] == 1
+    assert web.post(f"{here}/step", json={"made": 0}).status_code == 409
+    assert watched["command"].endswith(" --watch random")

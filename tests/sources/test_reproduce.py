@@ -77,6 +77,14 @@ def test_a_table_shows_fractions_decimals_and_formulas():
     assert second == "| page 2 | 0.3 | (2/3)^3 | 0.296296296296 | agrees by rounding |  |"
 
 
+def test_a_table_begins_with_the_wrong_claims():
+    right = At("page 1").number(printed="0.67", exact=Fraction(2, 3))
+    lost = At("page 2").number(printed="0.?7", exact=Fraction(2, 3))
+    wrong = At("page 3").mistake(printed="2 + 2 = 5", exact="4", holds=False)
+    *_, first, second, third = table("Arithmetic", [right, lost, wrong])
+    assert [line[2:8] for line in (first, second, third)] == ["page 3", "page 2", "page 1"]
+
+
 def test_unknown_sources_are_named():
     with pytest.raises(ValueError, match="source must be one of greed.*, got 'chess'"):
         reproduce(["greed", "chess"])

@@ -3,6 +3,9 @@
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
 
 from ..agents.runs.options import GameWord, Keywords
 from ..core import InputError
@@ -43,6 +46,18 @@ class PlayConfig:
     web: bool = False
     """Play in the browser, served to this machine alone."""
 
+    puzzles: Annotated[
+        Literal["easy", "medium", "hard", "any"] | None, tyro.conf.arg(metavar="LEVEL")
+    ] = None
+    """Find the best move in positions that a player gets wrong, the player of --against or the
+    game's usual one; own stands for your own games. LEVEL: easy, medium, hard or any."""
+
+    statistics: bool = False
+    """Show the statistics of your games."""
+
+    watch: str | None = None
+    """Watch this policy play in your seat: a name, a run folder, a certificate or a saved model."""
+
     port: int = 8421
     """Port for the browser."""
 
@@ -58,21 +73,45 @@ class PlayConfig:
             raise InputError(f"save must be in a folder that exists, got {self.save}")
         if self.web and self.save is not None:
             raise InputError("save must be left out, as the browser keeps its games")
+        if self.watch is not None and (self.puzzles or self.resume):
+            raise InputError("watch must be left out where puzzles are asked or a game is resumed")
         if not 0 < self.port < 2**16:
             raise InputError(f"port must be from 1 to {2**16 - 1}, got {self.port}")
 
 
 def run(options: PlayConfig) -> int:
     """Play a new or a saved game."""
+    if options.statistics and not options.web:
+        from ..play.terminal_training import tell_statistics
+
+        tell_statistics()
+        return 0
     record = _record(options)
     if options.web:
         from ..play.web import serve
 
-        serve(record, options.port)
+        serve(record, options.port, _page(options), options.watch)
+        return 0
+    if options.puzzles:
+        from ..play.terminal_training import practise
+
+        practise(record, options.puzzles)
+        return 0
+    if options.watch is not None:
+        from ..play.terminal_training import watch
+
+        watch(record, options.watch)
         return 0
     from ..play.terminal import play
 
     return 0 if play(record, options.save or options.resume) else INTERRUPTED
+
+
+def _page(options: PlayConfig) -> str:
+    """Name the page that the browser opens."""
+    if options.puzzles:
+        return f"/puzzles#level={options.puzzles}"
+    return "/statistics" if options.statistics else "/"
 
 
 def _record(options: PlayConfig) -> GameRecord:
@@ -81,8 +120,9 @@ def _record(options: PlayConfig) -> GameRecord:
         return read_record(options.resume, coach=options.coach)
     seed = new_seed() if options.seed is None else options.seed
     game, env = options.game, options.env
-    if game is None and options.against and Path(options.against, "config.json").is_file():
-        game, sizes = options_of_run(Path(options.against))
-        env = sizes | env
+    for word in filter(None, (options.watch, options.against)):
+        if game is None and Path(word, "config.json").is_file():
+            game, sizes = options_of_run(Path(word))
+            env = sizes | env
     game = DEFAULT_GAME if game is None else game
     return GameRecord(game, env, options.against, seed, options.coach)

@@ -310,6 +310,7 @@ def test_a_run_with_a_model_can_be_gone_on_with_whenever_it_was_killed(tiny, fin
     assert values(tiny) == values(finished)
 
 
+@pytest.mark.slow
 @pytest.mark.posix
 def test_workers_end_soon_after_their_parent_was_killed(tiny):
     long = replace(tiny, seeds=3, steps=20_000_000, jobs=2)

@@ -119,7 +119,10 @@ def disturb():
     torch.set_num_threads(2)
 
 
-@pytest.mark.parametrize("algorithm", STEPS)
+@pytest.mark.parametrize(
+    "algorithm",
+    [name if name == "ppo" else pytest.param(name, marks=pytest.mark.slow) for name in STEPS],
+)
 def test_a_cell_does_not_depend_on_the_cells_before_it(tmp_path, algorithm):
     before, after = (cell(tmp_path / name, algorithm) for name in ("before", "after"))
     assert run_cell(before) is None

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from exactdice.agents.board.leaderboard import read_cells
 from exactdice.agents.learners.adapter import ModelPolicy
 from exactdice.agents.runs import folders, sampling
 from exactdice.agents.runs.callback import ExactEvalCallback
@@ -11,6 +12,7 @@ from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.models import make_env, make_model
 from exactdice.agents.runs.sampling import sample_score
 from exactdice.agents.runs.train import train
+from exactdice.look.runs import learning
 
 import exactdice
 
@@ -65,6 +67,17 @@ def test_a_run_samples_and_ends_with_an_exact_score_and_a_certificate(small, alg
     )
     shown = capsys.readouterr().out
     assert "sample games" in shown
+    assert f"{len(log['margin'])} sample and exact scores took" in shown
+    assert saved["best_normalized"] == result.normalized
+    assert folders.exact_part(log)["normalized"].tolist() == [result.normalized]
+    ((_, scores),) = read_cells(Path("runs")).values()
+    assert scores.tolist() == [result.normalized]
+    drawn = learning([folder])
+    (line,) = drawn.panels[0].series
+    assert line.y[-1] == line.low[-1] == line.high[-1] == pytest.approx(1 - result.normalized)
+    wide = 2 * log["margin"][0] / (result.optimum - result.random)
+    assert line.high[0] - line.low[0] == pytest.approx(wide)
+    assert "Bands are 95 % intervals" in drawn.caption
 
 
 @pytest.mark.usefixtures("large")

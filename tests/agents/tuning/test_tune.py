@@ -189,6 +189,49 @@ def test_a_finished_search_trains_nothing_and_a_larger_one_goes_on(search, formu
 
 
 @pytest.mark.usefixtures("formula")
+@pytest.mark.usefixtures("formula")
+def test_a_search_begins_with_the_best_of_another(search, tmp_path, monkeypatch):
+    monkeypatch.setattr(study, "FINALISTS", 2)
+    first = search(trials=12)
+    tune(first, quiet())
+    best = [each.params for each in study.best(open_study(journal(first), first), 2)]
+    second = search(trials=4, seed=5, folder=tmp_path / "second", begin_with=first.folder)
+    for _ in range(2):  # the second call does not begin anew
+        tune(second, quiet())
+        params = [each[0] for each in drawn(second)]
+        assert params[:2] == best
+        assert len(params) == 4
+        assert params[2] not in best
+
+
+def test_numbers_of_another_search_are_moved_into_the_ranges():
+    ranges = study.distributions({"a": Span(0.5, 2.0), "b": Powers(4, 16), "c": Choice(("x", "y"))})
+    assert study._within(ranges["a"], 3.0) == 2.0
+    assert study._within(ranges["a"], 1.5) == 1.5
+    assert study._within(ranges["b"], 1) == 2
+    assert study._within(ranges["c"], "y") == "y"
+
+
+@pytest.mark.usefixtures("formula")
+def test_a_search_must_begin_with_one_of_its_algorithm(search, tmp_path):
+    def begin(algorithm="qlearning"):
+        own = search(
+            algorithm=algorithm, folder=tmp_path / algorithm, begin_with=tmp_path / "search"
+        )
+        with pytest.raises(InputError) as caught:
+            tune(own)
+        return str(caught.value)
+
+    assert "begin_with must be the folder of a search of qlearning" in begin()
+    assert begin().endswith("which has no journal.log")
+    (tmp_path / "search").mkdir()
+    open_study(journal(search()), search())
+    assert begin().endswith("none of whose trials is finished")
+    assert begin("ppo").endswith("search, a search of qlearning")
+    (tmp_path / "search" / "journal.log").write_text("{}\n")
+    assert begin().endswith("whose journal.log is damaged")
+
+
 def test_workers_share_a_journal_and_run_each_trial_and_each_final_once(search):
     config = search(trials=7)
     config.place.mkdir()
@@ -230,14 +273,14 @@ def test_the_worse_half_is_stopped_at_a_rung_after_the_first_trials(search):
 
 
 def test_the_best_of_the_finals_is_written_and_read_back_by_a_training_run(search, formula):
-    config = search()
+    config = search(trials=13)
     tune(config, quiet())
     finals = formula[-9:]
     assert {seed for _, seed in finals} == set(work.FINAL_SEEDS)
     path = config.place / "qlearning.yml"
     content = yaml.safe_load(path.read_text())
     found = content["default"]
-    assert content["trials"] == 5
+    assert content["trials"] == 13
     assert found["omega"] == min(hyperparameters["omega"] for hyperparameters, _ in finals)
     read = TrainConfig(game="Greed", algorithm="qlearning", track="tiny", conf=path)
     assert read.hyperparameters.omega == found["omega"]

@@ -1,0 +1,230 @@
+"""Puzzles: "find the best move" in positions where a player errs.
+
+A puzzle is a position in which a policy, or a person, often errs. Positions are drawn in proportion
+to the payoff that the decision costs the policy per game (the loss times the occupancy,
+``Score.blunders``). The level of a puzzle follows from the exact values of its moves. Let n be the
+number of legal moves and g the loss of the best move that is not optimal (``Advice.share``):
+
+    easy      n <= 8 and g >= 0.15    every other move is a blunder
+    hard      g < 0.05                another move is not even a mistake
+    medium    all other positions
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+
+from ..baselines import PolicyLike, Task, is_policy_name, score
+from ..baselines.policies.names import registered_policies
+from ..core import Game, InputError
+from ..core.presentation import present
+from .advice import Advice, advice_at
+from .coach import made_of, unit_of
+from .grades import THRESHOLDS, TIE, is_decision
+from .levels import player, policy_of
+from .statistics import KeptGame, path_of_games, read_games
+
+LEVELS = ("easy", "medium", "hard")
+FEW = 8  # largest number of moves in an easy position
+MOST = 500  # puzzles are drawn from this number of a policy's costliest decisions
+ANY = "any"
+OWN = "own"  # stands for puzzles from the costliest moves of the user's own games
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A position in which a player errs.
+
+    Attributes:
+        task: the player's decision process.
+        observation: the player's observation.
+        cost: payoff that the mistake costs the player, per game or over all recorded games.
+        words: a sentence that names the player and the mistake.
+    """
+
+    task: Task
+    observation: tuple[int, ...]
+    cost: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Puzzle:
+    """A position whose best move, or one of several equally good moves, is to be found.
+
+    Attributes:
+        task: the decision process of the player to move.
+        state: the state.
+        advice: the value of each legal move.
+        words: a sentence that names the erring player and the mistake, shown after the answer.
+    """
+
+    task: Task
+    state: int
+    advice: list[Advice]
+    words: str
+
+
+def level_of(advice: Iterable[Advice]) -> str:
+    """Return the level of a position, given the values of its moves (see the module docstring)."""
+    moves = list(advice)
+    second = min(one.share for one in moves if one.cost >= TIE)
+    if second < THRESHOLDS["mistake"]:
+        return "hard"
+    return "easy" if second >= THRESHOLDS["blunder"] and len(moves) <= FEW else "medium"
+
+
+def erring(game: type[Game] | Game) -> str:
+    """Return the name of the policy whose mistakes make a game's puzzles by default.
+
+    It is a rule of thumb if the game has one, else a beginner.
+    """
+    rules = [name for name in registered_policies(game.name) if "<" not in name]
+    return rules[0] if rules else "strength:0.25"
+
+
+def mistakes_of(policy: PolicyLike, game: Game, name: str) -> list[Mistake]:
+    """List the costliest decisions of a policy in each seat, against perfect players.
+
+    Args:
+        policy: the policy.
+        game: the rules. If the game has cycles, seats take turns to begin, and only the first seat
+            is used.
+        name: name of the policy for people.
+
+    Raises:
+        ValueError: if the policy does not fit the game, or nothing can be computed of the game.
+    """
+    tasks = [Task(game, seat) for seat in range(1 if game.has_cycles else game.num_players)]
+    return [
+        Mistake(task, one.observation, one.cost, f"{name} {one.move} here.")
+        for task in tasks
+        for one in score(policy, task).blunders(MOST)
+    ]
+
+
+def own_mistakes(game: Game, kept: Iterable[KeptGame]) -> list[Mistake]:
+    """List the costliest moves in a person's recorded games of these rules."""
+    title = present(game).words
+    return [
+        Mistake(Task(game, one.seat), seen, cost, "You have met this position.")
+        for one in kept
+        if one.title == title
+        for seen, cost in one.worst
+    ]
+
+
+def puzzles(mistakes: Sequence[Mistake], level: str, seed: int) -> Iterator[Puzzle]:
+    """Yield puzzles of a level in random order, each question once.
+
+    Two questions are the same if their moves and the values of these moves are the same.
+
+    Args:
+        mistakes: the mistakes from which puzzles are drawn.
+        level: one of ``LEVELS``, or ``ANY``.
+        seed: seed of the random order.
+
+    Raises:
+        ValueError: if there is no such level.
+    """
+    if level not in (*LEVELS, ANY):
+        known = ", ".join([*LEVELS, ANY])
+        raise InputError(f"level must be one of {known}, got {level[:50]!r}")
+    costs = np.array([one.cost for one in mistakes])
+    rng, asked = np.random.default_rng(seed), set()
+    order = (rng.exponential(size=len(mistakes)) / costs).argsort()  # in proportion to the costs
+    for one in (mistakes[place] for place in order):
+        state = int(one.task.game.encode(np.array([one.observation]))[0])
+        advice = advice_at(one.task, state)
+        question = tuple((move.choice.action, round(move.value, 9)) for move in advice)
+        if question in asked or not is_decision(advice) or level not in (level_of(advice), ANY):
+            continue
+        asked.add(question)
+        yield Puzzle(one.task, state, advice, one.words)
+
+
+class Practice:
+    """A series of puzzles with a score.
+
+    Args:
+        game: the rules.
+        drawn: the puzzles, in order.
+
+    Attributes:
+        puzzle: the puzzle to solve; None after the last one.
+        tried: the first answer to the puzzle; None before any answer.
+    """
+
+    def __init__(self, game: Game, drawn: Iterator[Puzzle]) -> None:
+        self.game, self._left = game, drawn
+        self.puzzle = next(self._left, None)
+        self.tried: int | None = None
+        self._costs: list[float] = []
+
+    def answer(self, action: int) -> None:
+        """Answer the puzzle; only the first answer counts.
+
+        Raises:
+            ValueError: if the move is not legal, or no puzzle is left.
+        """
+        legal = [] if self.puzzle is None else [one.choice.action for one in self.puzzle.advice]
+        if self.puzzle is None or action not in legal:
+            each = ", ".join(map(str, legal))
+            raise InputError(
+                f"action must be {f'one of {each}' if legal else 'left'}, got {action}"
+            )
+        if self.tried is None:
+            self.tried = action
+            self._costs.append(made_of(self.puzzle.advice, action).cost)
+
+    def go_on(self) -> None:
+        """Go on to the next puzzle."""
+        self.puzzle, self.tried = next(self._left, None), None
+
+    @property
+    def solved(self) -> int:
+        """The number of puzzles whose best move was found."""
+        return sum(cost < TIE for cost in self._costs)
+
+    @property
+    def answered(self) -> int:
+        """The number of puzzles that were answered."""
+        return len(self._costs)
+
+    @property
+    def lost(self) -> Decimal:
+        """Mean loss of the answers, rounded as it is printed."""
+        mean = sum(self._costs) / len(self._costs) if self._costs else 0.0
+        return unit_of(self.game).rounded(mean)
+
+    @property
+    def score(self) -> str:
+        """The score so far in a sentence; empty before the first answer."""
+        if not self.answered:
+            return ""
+        lost = unit_of(self.game).shown(self.lost)
+        return f"{self.solved} of {self.answered} solved; {lost} given away per puzzle."
+
+
+def practice_of(game: Game, of: str, level: str, seed: int) -> Practice:
+    """Return a series of puzzles from the mistakes of a policy, or from the user's own.
+
+    Args:
+        game: the rules.
+        of: name of a policy, ``OWN``, or empty for the game's usual one (``erring``).
+        level: the argument ``level`` of ``puzzles``.
+        seed: the argument ``seed`` of ``puzzles``.
+
+    Raises:
+        ValueError: if there is no such policy or level, or nothing can be computed of the game.
+    """
+    if of == OWN:
+        found = own_mistakes(game, read_games(path_of_games())[0])
+    else:
+        name = policy_of(of or erring(game))
+        if not is_policy_name(game, name):
+            raise InputError(f"of must be {OWN} or the name of a policy, got {name[:50]!r}")
+        found = mistakes_of(name, game, player(game, name).title)
+    return Practice(game, puzzles(found, level, seed))

@@ -1,0 +1,214 @@
+"""Statistics over a person's games, which are recorded in a file in the user's data folder.
+
+Each finished game is a line of JSON in ``games.jsonl``. ``EXACTDICE_DATA`` names another folder;
+the word "none" turns recording off. A single write appends a line, so that two programs do not mix
+their lines. The reader skips a damaged line and reports it; no line is ever changed or removed.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from ..core import InputError
+from ..core.folders import user_folder
+from ..core.presentation import present
+from .advice import seen_at
+from .coach import unit_of
+from .grades import is_decision
+from .levels import rivals
+from .record import GameRecord
+from .review import costliest, share_kept, steps
+from .session import Session
+
+VARIABLE = "EXACTDICE_DATA"
+FILE = "games.jsonl"
+KIND = "exactdice game"  # marks the lines
+
+
+@dataclass(frozen=True)
+class KeptGame:
+    """A finished game, as the file records it.
+
+    Attributes:
+        when: time of its end in UTC, in ISO 8601.
+        title: the game with its keywords, in words.
+        rivals: the other players, in words; empty if there were none.
+        link: the game as the part of an address behind the # (``GameRecord.link``).
+        seat: the person's seat.
+        points: whether payoffs are points; if not, they are wins.
+        decisions: number of moves for which some legal move was not optimal.
+        lost: sum of the losses of the moves, in units of the payoff.
+        average: sum of the mean losses of the legal moves, the scale of accuracy.
+        luck: change of the expected payoff by dice and by other players' moves.
+        payoff: payoff of the game.
+        worst: the observation and the loss of each of the costliest moves.
+    """
+
+    when: str
+    title: str
+    rivals: str
+    link: str
+    seat: int
+    points: bool
+    decisions: int
+    lost: float
+    average: float
+    luck: float
+    payoff: float
+    worst: tuple[tuple[tuple[int, ...], float], ...]
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of the loss of random moves that the person avoided (``review.share_kept``)."""
+        return share_kept(self.lost, self.average)
+
+
+@dataclass(frozen=True)
+class Total:
+    """Totals and means over several games.
+
+    Attributes:
+        games: the games, the oldest first.
+    """
+
+    games: Sequence[KeptGame]
+
+    @property
+    def decisions(self) -> int:
+        """The number of decisions."""
+        return sum(one.decisions for one in self.games)
+
+    @property
+    def lost(self) -> float:
+        """Mean loss of a decision."""
+        return sum(one.lost for one in self.games) / max(1, self.decisions)
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of the loss of random moves that the person avoided, over all games."""
+        return share_kept(
+            sum(one.lost for one in self.games), sum(one.average for one in self.games)
+        )
+
+    @property
+    def luck(self) -> float:
+        """Mean luck of a game."""
+        return sum(one.luck for one in self.games) / max(1, len(self.games))
+
+    @property
+    def payoff(self) -> float:
+        """Mean payoff of a game."""
+        return sum(one.payoff for one in self.games) / max(1, len(self.games))
+
+
+def path_of_games() -> Path | None:
+    """Return the file of the games; None if recording is turned off."""
+    folder = user_folder("data", VARIABLE)
+    return folder and folder / FILE
+
+
+def kept_game(session: Session, record: GameRecord) -> KeptGame:
+    """Return the record of a finished session with one person."""
+    game, made, account = session.task.game, steps(session), session.account
+    states = [session.moment(one.number).state for one in costliest(made)]
+    seen = [tuple(seen_at(game, session.task.seat, state).tolist()) for state in states]
+    deciding = [session.advice(len(made) - one.number) for one in made]
+    return KeptGame(
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        present(game).words,
+        ", ".join(one.title for one in rivals(session.task)),
+        record.after(session).link,
+        session.task.seat,
+        not unit_of(game).ends,
+        sum(is_decision(advice) for advice in deciding),
+        sum(one.cost for one in made),
+        sum(one.average for one in made),
+        account.luck,
+        account.payoff,
+        tuple(zip(seen, (one.cost for one in costliest(made)), strict=True)),
+    )
+
+
+def keep(game: KeptGame, path: Path | None) -> None:
+    """Append a game to the file; do nothing if the folder cannot be written to.
+
+    Args:
+        game: the game.
+        path: the file; None to record nothing.
+    """
+    if path is None:
+        return
+    line = json.dumps({"kind": KIND, **asdict(game)}) + "\n"
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a+b", buffering=0) as file:
+            if file.tell() and not _ends_a_line(path):
+                line = f"\n{line}"  # the line before is incomplete
+            file.write(line.encode())
+
+
+def _ends_a_line(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read() == b"\n"
+
+
+def read_games(path: Path | None) -> tuple[list[KeptGame], list[str]]:
+    """Read all games of a file, the oldest first, and report damaged lines.
+
+    Args:
+        path: the file; None if recording is turned off.
+
+    Returns:
+        The games, and a sentence for each skipped line.
+
+    Raises:
+        InputError: if the file exists and cannot be read.
+    """
+    try:
+        lines = path.read_bytes().split(b"\n") if path is not None and path.exists() else []
+    except OSError as error:
+        raise InputError(f"{path} must be a file that can be read: {error.strerror}") from None
+    games, damaged = [], []
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                games.append(_read(line))
+            except (ValueError, TypeError, KeyError, RecursionError):
+                damaged.append(f"Line {number} of {path} is damaged and was passed over.")
+    return games, damaged
+
+
+def _read(line: bytes) -> KeptGame:
+    """Return the game that a line records.
+
+    Raises:
+        ValueError: if the line is no record of a game, or a number is missing or of another type.
+        TypeError: if the record has an unknown field, or a part of another type.
+    """
+    content = json.loads(line)
+    if not isinstance(content, dict) or content.pop("kind", None) != KIND:
+        raise ValueError("another kind")
+    worst = tuple((tuple(map(int, seen)), float(cost)) for seen, cost in content.pop("worst"))
+    game = KeptGame(**content, worst=worst)
+    for field in fields(KeptGame):
+        value: Any = getattr(game, field.name)
+        kinds: Any = int | float if field.type is float else field.type
+        if field.name != "worst" and not isinstance(value, kinds):
+            raise TypeError(field.name)
+        if field.type is float and not isfinite(value):
+            raise ValueError(field.name)
+    datetime.fromisoformat(game.when)
+    return game
+
+
+def by_title(games: Sequence[KeptGame]) -> dict[str, Total]:
+    """Group games by title; the title of the latest game comes first."""
+    titles = dict.fromkeys(one.title for one in reversed(games))
+    return {title: Total([one for one in games if one.title == title]) for title in titles}

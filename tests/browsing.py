@@ -1,0 +1,25 @@
+"""What the tests of the pages do in a browser."""
+
+IDLE = "body:not([aria-busy])"
+
+
+def idle(page):
+    page.wait_for_selector(IDLE)
+
+
+def begin(page, name, seed=3, sizes=None):
+    if page.locator("#open").is_visible():
+        page.click("#open")
+    page.select_option("[name=game]", name)
+    if sizes:
+        page.locator("#sizes").evaluate("details => { details.open = true }")
+    for keyword, value in (sizes or {}).items():
+        field = page.locator(f"[name='env {keyword}']")
+        if field.evaluate("one => one.tagName") == "SELECT":
+            there = f"one => [...one.options].some((each) => each.value === '{value}')"
+            field.select_option(str(value) if field.evaluate(there) else "other")
+        if field.evaluate("one => one.tagName") == "INPUT":
+            field.fill(str(value))
+    page.fill("[name=seed]", str(seed))
+    page.click("#setup button.main")
+    idle(page)

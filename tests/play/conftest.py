@@ -1,0 +1,52 @@
+"""The server of the pages, and tabs of a browser that show them."""
+
+import threading
+
+import pytest
+from browsing import idle
+from exactdice.play.record import GameRecord
+from exactdice.play.web import make_app
+from werkzeug.serving import WSGIRequestHandler, make_server
+
+
+class Silent(WSGIRequestHandler):
+    def log(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def address():
+    app = make_app(GameRecord("Greed", {"max_score": 20}, None, 3))
+    server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Silent)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.port}/"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def tabs(browser, address):
+    """Open tabs, on a wide screen or a narrow one, whose console must stay empty."""
+    said, contexts = [], []
+
+    def tab(width=1200, motion="reduce"):
+        size = {"width": width, "height": 800}
+        contexts.append(browser.new_context(viewport=size, reduced_motion=motion))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(10_000)
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: said.extend(elsewhere(request.url)))
+        page.goto(address)
+        page.locator("#choices button").first.wait_for()
+        idle(page)
+        return page
+
+    def elsewhere(url):
+        return [] if url.startswith((address, "data:")) else [url]
+
+    tab.said = said
+    yield tab
+    for context in contexts:
+        context.close()
+    assert said == []

@@ -1,0 +1,138 @@
+"""Puzzles, statistics, two persons and agents that are watched, in Chromium."""
+
+import re
+
+import pytest
+from browsing import begin, idle
+from exactdice.play.statistics import VARIABLE, path_of_games
+
+
+@pytest.fixture(autouse=True)
+def _own_file(tmp_path, monkeypatch):
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+
+
+def visit(page, address, path):
+    page.goto(address + path)
+    page.wait_for_selector("#score, #statistics > *", state="attached")
+    idle(page)
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_puzzles_are_solved_by_clicks_and_by_keys_and_the_score_counts(tabs, address, width):
+    page = tabs(width)
+    visit(page, address, "puzzles#game=Greed&of=if_else&level=easy")
+    for number in range(1, 4):
+        assert page.locator("#advice tr").count() == 0
+        assert page.locator("#play").is_disabled()
+        page.keyboard.press("Enter")  # makes no move
+        page.locator("#choices button").first.click()
+        idle(page)
+        words = page.inner_text("#verdict")
+        assert re.match(r"Best|Blunder: gives away", words)
+        assert f" of {number} solved; " in words
+        assert "Rules of thumb" in words
+        assert page.locator("#advice tr.made").count() == 1
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        box = page.locator("#next").bounding_box()
+        assert box["y"] + box["height"] <= 844
+        page.keyboard.press("Enter")  # the button has the focus
+        idle(page)
+    assert page.locator("#verdict").is_hidden()
+
+
+def test_ones_own_costliest_moves_are_puzzles(tabs):
+    page = tabs()
+    begin(page, "Greed", seed=4, sizes={"max_score": 30})
+    while not page.locator("#end").is_visible():
+        page.locator("#choices button").last.click()
+        idle(page)
+    page.wait_for_selector(".review")
+    idle(page)
+    page.click("#practise")
+    page.wait_for_selector("#choices button")
+    idle(page)
+    assert page.locator("[name=of]").input_value() == "own"
+    assert "of 30" in page.inner_html("#board")
+    page.locator("#choices button").last.click()
+    idle(page)
+    assert "You have met this position." in page.inner_text("#verdict")
+
+
+def test_games_are_counted_once_and_their_statistics_are_shown(tabs, address):
+    page = tabs()
+    visit(page, address, "statistics")
+    assert "No game yet" in page.inner_text("#statistics")
+    page.goto(address)
+    page.wait_for_selector("#choices button")
+    idle(page)
+    begin(page, "Greed", seed=4, sizes={"max_score": 10})
+    for again in ("#again", "#same", None):
+        while not page.locator("#end").is_visible():
+            page.locator("#choices button").last.click()
+            idle(page)
+        page.wait_for_selector(".review")
+        idle(page)
+        if again:
+            page.click(again)
+            idle(page)
+    with path_of_games().open("ab") as file:
+        file.write(b"damage\n")
+    visit(page, address, "statistics")
+    row = page.locator(".totals tbody tr").first.inner_text().split("\t")
+    assert row[:2] == ["all games", "2"]  # the same dice again do not count
+    assert page.locator(".course .one").count() == 2
+    assert "Line 3 of" in page.inner_text("#statistics")
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_two_persons_play_by_turns_each_with_a_coach_or_none(tabs, address, width):
+    page = tabs(width)
+    page.goto(f"{address}#game=Greed&against=person&max_score=30&seed=3")
+    page.reload()
+    page.wait_for_selector("#choices button")
+    idle(page)
+    page.check("#coach-1")
+    for place in (5, 4):
+        page.locator("#choices button").nth(place).click()
+        idle(page)
+        assert page.locator("#verdict").is_visible() == (place == 4)
+    lines = page.locator("#log .told").all_text_contents()  # of a card that may be closed
+    assert [line.partition(" rolls")[0] for line in lines] == ["player 1", "player 2"]
+    assert page.locator("#log .said").count() == 1
+    assert page.inner_text("#turn") == "Now player 1"
+    while not page.locator("#end").is_visible():
+        page.locator("#choices button").first.click()
+        idle(page)
+    page.wait_for_selector(".review >> nth=1")
+    idle(page)
+    assert re.fullmatch(r"Player [12] wins\.", page.inner_text("#ending"))
+    assert page.locator("#account .who").all_text_contents() == ["player 1", "player 2"]
+    assert not path_of_games().exists()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_an_agent_is_watched_step_by_step_and_at_a_pace(tabs):
+    page = tabs()
+    page.select_option("[name=game]", "Greed")
+    page.locator("#sizes").evaluate("details => { details.open = true }")
+    page.select_option("[name=watch]", label="Club")
+    page.fill("[name='env max_score']", "30")
+    page.click("#setup button.main")
+    idle(page)
+    assert page.locator("#choices").is_hidden()
+    shares = page.locator("#advice .played .number").all_inner_texts()
+    assert sum(float(re.sub("[^0-9.]", "", one)) for one in shares) == pytest.approx(100, abs=0.6)
+    page.click("#step")
+    idle(page)
+    assert page.locator("#log li.mine").inner_text().startswith("Club rolls")
+    assert page.locator("#verdict").is_visible()
+    page.click("#unstep")
+    idle(page)
+    assert page.locator("#log li").count() == 0
+    page.select_option("#pace", "200")
+    page.click("#run")
+    page.wait_for_selector(".review")
+    idle(page)
+    assert re.match("Club (wins|loses)|Club gets", page.inner_text("#ending"))
+    assert not path_of_games().exists()
