@@ -1,0 +1,90 @@
+"""Speed of the environments in JAX at random legal play (`python benchmarks/jax_stepping.py`).
+
+A move is a step of one lane with its automatic reset, its mask and the random choice of a legal
+action: all that a rollout without a network takes, in one compiled scan. CartPole and Breakout of
+gymnax, if it is installed, take turns with the games in the same run; of their actions all are
+legal. Times to compile are those of the whole scan.
+"""
+
+import argparse
+import importlib
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+import exactdice.jax
+
+GAMES = ("Greed", "LowestScore", "ShutTheBox", "FourTwoOne")
+PEERS = ("CartPole-v1", "Breakout-MinAtar")
+
+
+def rollout(env: Any, lanes: int, moves: int) -> Callable[[jax.Array, Any], jax.Array]:
+    """Return a compiled program that plays ``moves`` moves in each lane: the sum of rewards."""
+
+    def step(carry: Any, key: jax.Array, params: Any) -> tuple[Any, None]:
+        states, total = carry
+        keys = jax.random.split(key, lanes + 1)
+        if hasattr(env, "legal"):
+            legal = jax.vmap(env.legal, (0, None))(states, params)
+        else:
+            legal = jnp.ones((lanes, env.num_actions), dtype=bool)
+        noise = jnp.where(legal, jax.random.uniform(keys[-1], legal.shape), -1)
+        step = jax.vmap(env.step, (0, 0, 0, None))
+        seen, states, rewards, *_ = step(keys[:-1], states, noise.argmax(axis=1), params)
+        return (states, total + rewards.sum() + 0 * seen.astype(float).sum()), None
+
+    def run(key: jax.Array, params: Any) -> jax.Array:
+        first, second = jax.random.split(key)
+        _, states = jax.vmap(env.reset, (0, None))(jax.random.split(first, lanes), params)
+        keys = jax.random.split(second, moves)
+        (_, total), _ = jax.lax.scan(
+            lambda carry, key: step(carry, key, params), (states, jnp.float32(0)), keys
+        )
+        return total
+
+    return jax.jit(run)
+
+
+def main() -> None:
+    """Print millions of moves a second, the median of the rounds, and seconds to compile."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lanes", type=int, default=4096)
+    parser.add_argument("--moves", type=int, default=100, help="of each lane in a round")
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    made = {name: exactdice.jax.make(name) for name in GAMES}
+    try:
+        gymnax = importlib.import_module("gymnax")
+        made |= {name: gymnax.make(name) for name in PEERS}
+    except ModuleNotFoundError:
+        print("without peers, as gymnax is not installed")
+    programs, compiling = {}, {}
+    for name, (env, params) in made.items():
+        key = jax.random.key(0)
+        begun = time.perf_counter()
+        run = rollout(env, options.lanes, options.moves)
+        programs[name] = run.lower(key, params).compile()  # type: ignore[attr-defined]
+        compiling[name] = time.perf_counter() - begun
+    rates: dict[str, list[float]] = {name: [] for name in made}
+    for number in range(options.rounds):
+        for name, program in programs.items():
+            begun = time.perf_counter()
+            program(jax.random.key(number), made[name][1]).block_until_ready()
+            seconds = time.perf_counter() - begun
+            rates[name].append(options.lanes * options.moves / seconds / 1e6)
+    print(f"{jax.devices()[0].device_kind}, {options.lanes} lanes")
+    print(f"{'':<18}{'10^6 moves/s':>14}{'/ CartPole':>12}{'compiling, s':>14}")
+    for name, found in rates.items():
+        ratio = [
+            ours / theirs for ours, theirs in zip(found, rates.get(PEERS[0], []), strict=False)
+        ]
+        shown = f"{median(ratio):.2f}" if ratio else ""
+        print(f"{name:<18}{median(found):>14.2f}{shown:>12}{compiling[name]:>14.1f}")
+
+
+if __name__ == "__main__":
+    main()

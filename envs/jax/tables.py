@@ -1,0 +1,206 @@
+"""The flat tables of a task as arrays of JAX: the params of an environment.
+
+Params are arguments of compiled programs, not constants in them. So a program takes no longer to
+compile for a large game, and the params of several tasks can be stacked and mapped over.
+
+A law of n outcomes is drawn by the alias method from two words of 32 random bits. The first word
+modulo n is the slot; the slot's own outcome is drawn if the second word is below the threshold, a
+multiple of 2^-32. Each slot has its probability 1 / n, and each threshold its value, up to 2^-32.
+An outcome has its own slot and is the alias of others, whose shares of 1 / n sum to at most 1: the
+probability of each outcome is right within 2^-31, if the law has fewer than 2^16 outcomes.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...baselines import Task, solve
+from ...core import AliasLaws, InputError
+from ...core.positions import states_of
+from ..api.encoding import EncodingName
+from ..engine.engine import ADVANTAGES, RewardMode, advantages
+from ..engine.process import Process
+from ..engine.tables import features_of, process_of
+
+#: Number of values of a word of random bits.
+WORD = 2**32
+
+
+class Params(NamedTuple):
+    """The tables of a task (see ``Process``), a pytree of arrays.
+
+    Attributes:
+        sizes: number of outcomes of each law, uint32, shape (law,).
+        slots: number of the first slot of each law, shape (law,).
+        thresholds: share of each slot that belongs to its own outcome, in units of 2^-32, uint32,
+            shape (slot,).
+        aliases: outcome to which the rest of each slot belongs, shape (slot,).
+        move_laws: law of each move, shape (place, action).
+        move_firsts: entry of ``leads_to`` for outcome 0 of each move, shape (place, action).
+        node_laws: law of each node, shape (node,).
+        node_firsts: entry of ``leads_to`` for outcome 0 of each node, shape (node,).
+        node_contexts: context of the places to which a node leads, shape (node,).
+        node_gains: payment to the agent at each node, shape (node,); None if no node pays.
+        leads_to: the place, or -1 minus the result or event, of each outcome, shape (entry,).
+        events: event of each result in each context, shape (result, context).
+        payoffs: payoff of each event that is no node, shape (event,).
+        start: event with which a game begins.
+        first_node: event that is node 0.
+        legal: whether an action is legal, shape (place, action).
+        by_place: features of each place, shape (place, feature).
+        by_context: features of each context, shape (context, feature); None if there is one.
+        bases: state of place 0 in each context, shape (context,).
+        strides: difference of the states of two neighbouring places, shape (context,).
+        rows: row of each state in ``rewards``, shape (state,); None if the reward is the outcome.
+        rewards: Q*(s, a) - V*(s), shape (row, action), for the reward "regret"; V*(s), shape
+            (row,), for the reward "shaped"; else None.
+    """
+
+    sizes: jax.Array
+    slots: jax.Array
+    thresholds: jax.Array
+    aliases: jax.Array
+    move_laws: jax.Array
+    move_firsts: jax.Array
+    node_laws: jax.Array
+    node_firsts: jax.Array
+    node_contexts: jax.Array
+    node_gains: jax.Array | None
+    leads_to: jax.Array
+    events: jax.Array
+    payoffs: jax.Array
+    start: jax.Array
+    first_node: jax.Array
+    legal: jax.Array
+    by_place: jax.Array
+    by_context: jax.Array | None
+    bases: jax.Array
+    strides: jax.Array
+    rows: jax.Array | None
+    rewards: jax.Array | None
+
+
+def params_of(task: Task, reward: RewardMode, encoding: EncodingName) -> Params:
+    """Make the params of a task.
+
+    Raises:
+        InputError: if the game is too large for tables.
+    """
+    process = tables_of(task)
+    by_place, by_context = features_of(task, encoding)
+    rows, rewards = _rewards(task, reward)
+    shape = process.legal.shape
+    tables = dict(
+        _slots(process.laws),
+        move_laws=process.move_laws.reshape(shape),
+        move_firsts=process.move_firsts.reshape(shape),
+        node_laws=process.node_laws,
+        node_firsts=process.node_firsts,
+        node_contexts=process.node_contexts,
+        node_gains=process.node_gains,
+        leads_to=process.leads_to,
+        events=process.events.reshape(-1, process.num_contexts),
+        payoffs=process.payoffs,
+        start=process.start,
+        first_node=process.first_node,
+        legal=process.legal > 0,
+        by_place=by_place,
+        by_context=by_context,
+        bases=process.groups.bases,
+        strides=process.groups.strides,
+        rows=rows,
+        rewards=rewards,
+    )
+    return Params(**{name: on_device(table) for name, table in tables.items()})
+
+
+def tables_of(task: Task) -> Process:
+    """Return the tables of a task.
+
+    Raises:
+        InputError: if the game is too large for tables.
+    """
+    process = process_of(task)
+    if process is None:
+        raise InputError(
+            f"game must fit into tables, whose opponents' policies are tables too, got {task.game}"
+        )
+    return process
+
+
+def on_device(table: Any) -> Any:
+    """Return a table as an array of JAX, with numbers of 32 bits unless JAX has 64 bits on."""
+    if table is None:
+        return None
+    array = np.asarray(table)
+    return jnp.asarray(array.astype(np.int32) if array.dtype == np.int64 else array)
+
+
+def stack(*params: Any) -> Any:
+    """Stack params of one shape of environment, or exact laws, for ``jax.vmap``.
+
+    Tables that are shorter than those of another are filled with zeros, which are never read.
+
+    Args:
+        params: ``Params`` or ``ExactLaw``, of games with as many actions and features.
+
+    Returns:
+        The same structure, whose arrays have a new first axis.
+
+    Raises:
+        InputError: if the environments differ in actions, features or rewards.
+    """
+    legal, seen = params[0].legal.shape[1:], _features(params[0])
+    alike = [(each.legal.shape[1:], _features(each)) == (legal, seen) for each in params]
+    same = {jax.tree.structure(each) for each in params}
+    if len(same) > 1 or not all(alike):
+        raise InputError(
+            "params must be of environments with the same actions, observations and reward"
+        )
+    return jax.tree.map(_stacked, *params)
+
+
+def _features(params: Any) -> tuple[int, ...]:
+    """Return the shape of an observation."""
+    seen = params.by_place if isinstance(params, Params) else params.observations
+    shape: tuple[int, ...] = seen.shape[1:]
+    return shape
+
+
+def _stacked(*arrays: jax.Array) -> jax.Array:
+    """Stack arrays as long as the longest along each axis."""
+    shape = np.max([array.shape for array in arrays], axis=0).astype(int)
+    stacked = np.zeros((len(arrays), *shape), dtype=arrays[0].dtype)
+    for number, array in enumerate(arrays):
+        own: tuple[Any, ...] = (number, *(slice(size) for size in array.shape))
+        stacked[own] = array
+    return jnp.asarray(stacked)
+
+
+def _slots(laws: AliasLaws) -> dict[str, Any]:
+    """Return the laws, with thresholds in units of 2^-32."""
+    thresholds = np.minimum(np.rint(laws.thresholds * WORD), WORD - 1).astype(np.uint32)
+    return {
+        "sizes": laws.sizes.astype(np.uint32),
+        "slots": laws.firsts,
+        "thresholds": thresholds,
+        "aliases": laws.aliases,
+    }
+
+
+def _rewards(task: Task, reward: RewardMode) -> tuple[Any, Any]:
+    """Return the row of each state, and the rewards that depend on the optimal values."""
+    if reward == "outcome":
+        return None, None
+    if 8 * task.game.num_states * task.game.num_actions > ADVANTAGES:
+        raise InputError(
+            f"reward must be outcome for games with more than {ADVANTAGES // 8:,} pairs of state "
+            f"and action, got {reward}"
+        )
+    rows, table = advantages(task)
+    if reward == "regret":
+        return rows, table.astype(np.float32)
+    values = solve(task).found.at(task.seat, states_of(task.game, task.seat))
+    return rows, np.asarray(values, dtype=np.float32)

@@ -1,0 +1,368 @@
+"""The environments in JAX: the law of ``P``, the rewards and ends of the other environments."""
+
+import importlib
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from exactdice.baselines import make_task
+from exactdice.core import AliasLaws
+from exactdice.core.positions import states_of
+from exactdice.envs import Encoding, Engine
+from exactdice.envs.engine.tables import process_of
+from exactdice.envs.planners.transitions import tabulate_transitions
+from small_games import SMALL
+from tabled import require_tables
+
+import exactdice
+
+jax = pytest.importorskip("jax")
+jax.config.update("jax_disable_most_optimizations", True)  # programs of tests run once
+jnp = jax.numpy
+xj = exactdice.jax
+law_module = importlib.import_module("exactdice.envs.jax.law")
+
+#: Games, with a seat, a policy of the others, and a reward: several contexts, moves that pay early,
+#: cycles.
+CASES = [
+    ("Greed", SMALL["Greed"][0], 1, "random", "outcome"),
+    ("LowestScore", SMALL["LowestScore"][0], 2, "random", "shaped"),
+    ("ShutTheBox", SMALL["ShutTheBox"][0], 1, "equilibrium", "outcome"),
+    ("FourTwoOne", SMALL["FourTwoOne"][0], 0, None, "outcome"),
+    ("FourTwoOneMatch", SMALL["FourTwoOneMatch"][1], 1, "equilibrium", "regret"),
+    ("Rounds", {"players": 2, "others": Fraction(1, 2)}, 1, "random", "shaped"),
+]
+WORD = 2.0**32
+
+
+@pytest.fixture(autouse=True)
+def rounds(own_games):
+    """Register the game whose moves pay before the end."""
+    own_games("small_games:Rounds")
+
+
+def made(name, sizes, seat, policy, **options):
+    """Make an environment; a policy is that of the other players."""
+    if policy is not None:
+        sizes = {**sizes, make_task(name, 0, **sizes).game.opponent_keyword: policy}
+    return xj.make(name, seat, **options, **sizes)
+
+
+def states_in(process, states):
+    """Give some states of the game as states of the environment."""
+    places, contexts = map(jnp.asarray, process.groups.locate(states))
+    zeros = jnp.zeros(len(states), dtype=jnp.int32)
+    return xj.State(places.astype(int), contexts.astype(int), zeros * 1.0, zeros)
+
+
+@pytest.mark.parametrize(("name", "sizes", "seat", "policy"), [case[:4] for case in CASES[:-1]])
+def test_the_tables_have_the_law_of_every_move(name, sizes, seat, policy):
+    """Within 1e-9, for any outcome of any move, whatever the others reply."""
+    env, params = made(name, sizes, seat, policy)
+    arrays = {name: np.asarray(table) for name, table in params._asdict().items()}
+    slots = arrays["slots"], arrays["thresholds"] / WORD, arrays["aliases"]
+    names = ("move_laws", "move_firsts", "node_laws", "node_firsts", "node_contexts")
+    tables = {table: arrays[table].ravel() for table in (*names, "leads_to", "events")}
+    tables |= {"laws": AliasLaws(arrays["sizes"] * 1.0, *slots), "legal": np.int8(params.legal)}
+    require_tables(env.task, replace(process_of(env.task), **tables), within=1e-9)
+    sizes = np.unique(arrays["sizes"]).astype(np.int64)  # a slot has WORD // size words, or 1 more
+    assert ((sizes * (WORD // sizes) / WORD - 1) > -sizes / WORD).all()
+
+
+def counted(env, params, rounds, repeats):
+    """Make every move often, and count its ends: {(state, action): {(next, reward): count}}."""
+    game, process = env.task.game, process_of(env.task)
+    own = states_of(game, env.task.seat)
+    states = np.repeat(own, game.num_actions * repeats)
+    actions = np.tile(np.repeat(np.arange(game.num_actions), repeats), len(own))
+    place = states_in(process, states)
+    make_moves = jax.jit(jax.vmap(env.step_env, (0, 0, 0, None)))
+    found = Counter()
+    for number in range(rounds):
+        keys = jax.random.split(jax.random.key(number), len(states))
+        _, after, rewards, over, info = make_moves(keys, place, actions, params)
+        ended, rewards = np.asarray(over), np.asarray(rewards, dtype=float).round(5)
+        later = process.groups.states(np.asarray(after.place), np.asarray(after.context))
+        legal = game.mask(states)[np.arange(len(states)), actions]
+        np.testing.assert_array_equal(info["illegal_action"], ~legal)
+        np.testing.assert_array_equal(later[ended], states[ended])  # where the last move was
+        later = np.where(ended, game.num_states, later)
+        paid, which = np.unique(rewards, return_inverse=True)
+        shape = game.num_states, game.num_actions, game.num_states + 1, len(paid)
+        codes = np.ravel_multi_index((states, actions, later, which), shape)
+        codes, counts = np.unique(codes, return_counts=True)
+        *ends, which = np.unravel_index(codes, shape)
+        columns = [*(end.tolist() for end in ends), paid[which].tolist()]
+        found.update(dict(zip(zip(*columns, strict=True), counts.tolist(), strict=True)))
+    return found
+
+
+def require_law(env, params, rounds, repeats):
+    """Compare the ends of all moves with ``P`` by a chi-square test, at 5 deviations."""
+    transitions = tabulate_transitions(Engine(env.task, 1, env.reward))
+    found, moves = counted(env, params, rounds, repeats), rounds * repeats
+    wanted = Counter()
+    for state in states_of(env.task.game, env.task.seat).tolist():
+        for action, ways in transitions[state].items():
+            for chance, later, reward, _ in ways:
+                wanted[state, action, later, round(float(np.float32(reward)), 5)] += chance
+    assert found.keys() <= wanted.keys()
+    expected = np.array([*wanted.values()]) * moves
+    seen = np.array([found[end] for end in wanted])
+    often = expected > 5
+    square = ((seen - expected)[often] ** 2 / expected[often]).sum()
+    assert not (expected == moves)[seen != moves].any()
+    freedom = often.sum() - len({end[:2] for end in wanted})
+    assert abs(square - freedom) < 5 * np.sqrt(2 * freedom) + 5
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "seat", "policy", "reward"),
+    [pytest.param(*case, marks=pytest.mark.slow if case in CASES[:4] else []) for case in CASES],
+)
+def test_moves_end_as_in_P_and_pay_its_rewards(name, sizes, seat, policy, reward):  # noqa: N802
+    require_law(*made(name, sizes, seat, policy, reward=reward), 1, 100)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "sizes", "seat", "policy", "reward"), CASES[:2])
+def test_a_hundred_million_moves_end_as_in_P(name, sizes, seat, policy, reward):  # noqa: N802
+    env, params = made(name, sizes, seat, policy, reward=reward)
+    moves = len(states_of(env.task.game, seat)) * env.num_actions
+    repeats = 1_000_000 // moves
+    require_law(env, params, -(-50_000_000 // (repeats * moves)), repeats)
+
+
+def play(env, params, key, lanes, length):
+    """Play random legal moves: states and infos of every step, and the first observations."""
+    first, rest = jax.random.split(key)
+    begun = jax.vmap(env.reset, (0, None))(jax.random.split(first, lanes), params)
+
+    def step(state, key):
+        keys = jax.random.split(key, lanes + 1)
+        legal = jax.vmap(env.legal, (0, None))(state, params)
+        noise = jax.random.uniform(keys[-1], legal.shape)
+        actions = jnp.argmax(jnp.where(legal, noise, -1), axis=1)
+        seen, *told = jax.vmap(env.step, (0, 0, 0, None))(keys[:-1], state, actions, params)
+        return told[0], (seen, *told)
+
+    return begun[0], jax.lax.scan(step, begun[1], jax.random.split(rest, length))[1]
+
+
+def test_games_end_as_often_and_as_well_as_in_the_core_and_begin_again():
+    env, params = xj.make("ShutTheBox", 1, tiles=6, encoding="integer")
+    game, process = env.task.game, process_of(env.task)
+    run = jax.jit(lambda key: play(env, params, key, 2000, 40))
+    _, (seen, states, rewards, over, truncated, info) = run(jax.random.key(1))
+    numbers = process.groups.states(np.asarray(states.place), np.asarray(states.context))
+    np.testing.assert_array_equal(seen, game.observe(numbers.ravel(), 1).reshape(seen.shape))
+    masks = game.mask(numbers.ravel()).reshape(info["action_mask"].shape)
+    np.testing.assert_array_equal(info["action_mask"], masks)
+    over = np.asarray(over)
+    assert not truncated.any()
+    assert (states.time[over] == 0).all()
+    np.testing.assert_array_equal(info["terminated"], over)
+    np.testing.assert_array_equal(info["outcome"], np.where(over, rewards, 0))
+    last = np.asarray(info["final_observation"])
+    np.testing.assert_array_equal(last[~over], np.asarray(seen)[~over])
+    np.testing.assert_array_equal(last[1:][over[1:]], np.asarray(seen)[:-1][over[1:]])
+    begun = np.bincount(numbers[over], minlength=game.num_states)
+    assert not begun[env.task.initial == 0].any()
+    score = exactdice.score("random", env.task)
+    finished = over.sum()
+    paid, count = np.unique(np.asarray(rewards)[over], return_counts=True)
+    assert paid.tolist() == [*score.outcomes]
+    np.testing.assert_allclose(count / finished, [*score.outcomes.values()], atol=5 * 0.5 / 70)
+    engine, rng = Engine(env.task, 2000), np.random.default_rng(1)
+    fresh, ended = np.ones(2000, dtype=bool), 0
+    for _ in range(41):
+        chosen = np.where(engine.masks(), rng.random((2000, game.num_actions)), -1).argmax(axis=1)
+        outcome = engine.play(chosen, fresh, rng)
+        again = np.flatnonzero(outcome.over)
+        engine.reset(again, rng)
+        fresh[:], ended = False, ended + len(again)
+    assert finished == pytest.approx(ended, rel=5 * (2 / ended) ** 0.5)
+
+
+@pytest.mark.parametrize(
+    "encoding", ["integer", "one_hot", "one_hot_float", "thermometer", "scaled"]
+)
+def test_every_encoding_is_that_of_the_other_environments(encoding):
+    env, params = xj.make("LowestScore", 3, dice=3, encoding=encoding)
+    own = states_of(env.task.game, 3)
+    states = states_in(process_of(env.task), own)
+    seen = env.get_obs(*jax.tree.map(np.asarray, (states, params)))
+    coded = Encoding(env.task.game.observation_sizes, encoding)
+    np.testing.assert_array_equal(seen, coded.encode(env.task.game.observe(own, 3)))
+    space = env.observation_space(params)
+    assert (seen.shape[1:], seen.dtype) == (space.shape, space.dtype)
+    assert space.contains(seen)
+    assert space.sample(jax.random.key(0)).shape == space.shape
+    actions = env.action_space(params)
+    assert actions.n == env.num_actions
+    assert actions.contains(actions.sample(jax.random.key(0)))
+
+
+def weights_of(law, key):
+    """Draw a linear network."""
+    shape = law.observations.shape[1], law.legal.shape[1]
+    return jax.random.normal(jax.random.key(key), shape, law.chances.dtype)
+
+
+def both_scores(law, weights):
+    """Score a linear network, deterministic and not."""
+    return [xj.exact_score(law, lambda seen: seen @ weights, kind) for kind in (True, False)]
+
+
+def in_the_core(env, law, weights):
+    """Score the same policies in the core."""
+    own = states_of(env.task.game, env.task.seat)
+    logits = np.asarray(law.observations, dtype=float) @ np.asarray(weights, dtype=float)
+    logits = np.where(law.legal, logits, -np.inf)
+    tables = np.zeros((2, env.task.game.num_states, env.num_actions))
+    tables[0, own, logits.argmax(axis=1)] = 1
+    tables[1, own] = np.exp(logits - logits.max(axis=1, keepdims=True))
+    tables[1, own] /= tables[1, own].sum(axis=1, keepdims=True)
+    return [exactdice.score(table, env.task) for table in tables]
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "seat", "policy", "bits"),
+    [
+        ("Greed", {"max_score": 30}, 0, "random", 32),
+        pytest.param(
+            *("LowestScore", {"dice": 3, "players": 3}, 2, None, 32), marks=pytest.mark.slow
+        ),
+        ("Rounds", {"players": 2, "others": Fraction(1, 2)}, 1, "random", 64),
+    ],
+)
+def test_scores_in_jax_are_those_of_the_core(name, sizes, seat, policy, bits):
+    """In single precision within 1e-6 of the payoffs' range; in double precision within 1e-12."""
+    with jax.enable_x64(bits == 64):
+        env, _ = made(name, sizes, seat, policy)
+        law = env.exact_law()
+        weights = weights_of(law, 1)
+        found = jax.jit(both_scores)(law, weights)
+    low, high = env.task.game.payoff_range
+    within = (high - low) * (1e-6 if bits == 32 else 1e-12)
+    for ours, core in zip(found, in_the_core(env, law, weights), strict=True):
+        assert float(ours.value) == pytest.approx(core.value, abs=within)
+        assert float(ours.regret) == pytest.approx(core.regret, abs=within)
+        assert float(ours.normalized) == pytest.approx(core.normalized, abs=5 * within)
+
+
+def test_greed_against_ten_opponents_at_once():
+    """One program plays and scores them all; their tables have different lengths."""
+    task = make_task("Greed", 0, max_score=9, sides=3)
+    legal = task.game.mask(np.arange(task.game.num_states))
+    tables = [legal.cumsum(axis=1).argmax(axis=1) * share // 8 for share in range(9)]
+    opponents = [np.where(legal[np.arange(len(legal)), table], table, 0) for table in tables]
+    every = [xj.make("Greed", max_score=9, sides=3, opponent=o) for o in (*opponents, "random")]
+    envs, params = zip(*every, strict=True)
+    assert set(envs) == {envs[0]}
+    run = jax.jit(jax.vmap(lambda tables, key: play(envs[0], tables, key, 200, 50), (0, None)))
+    _, (_, _, rewards, over, _, _) = run(xj.stack(*params), jax.random.key(2))
+    games = over.sum(axis=(1, 2))
+    means = rewards.sum(axis=(1, 2)) / games
+    laws = xj.stack(*(env.exact_law() for env in envs))
+    exact = [exactdice.score("random", env.task).value for env in envs]
+    assert len(set(exact)) > 5
+    np.testing.assert_allclose(laws.random, exact, rtol=1e-6)
+    assert (np.abs(means - np.array(exact)) < 5 * 0.5 / np.sqrt(games)).all()
+    uniform = jax.jit(jax.vmap(lambda law: xj.exact_score(law, lambda _: law.legal * 0.0, False)))
+    np.testing.assert_allclose(uniform(laws).value, exact, atol=1e-6)
+
+
+def test_params_of_other_shapes_are_not_stacked():
+    params = [xj.make("Greed", max_score=size)[1] for size in (5, 6)]
+    with pytest.raises(exactdice.InputError, match="params must be of environments with the same"):
+        xj.stack(*params)
+
+
+def test_another_opponent_or_key_compiles_nothing_anew():
+    task = make_task("Greed", 0, max_score=5, sides=3)
+    none = np.zeros(task.game.num_states, dtype=int)
+    one = task.game.mask(np.arange(len(none)))[:, 1] * 1
+    env, params = xj.make("Greed", max_score=5, sides=3, opponent=none)
+    other, changed = xj.make("Greed", max_score=5, sides=3, opponent=one)
+    assert env.task != other.task
+    before = env.step._cache_size()
+    for number, (each, tables) in enumerate([(env, params), (other, changed), (env, None)]):
+        key = jax.random.key(number)
+        _, state = each.reset(key, params if tables is None else tables)
+        each.step(key, state, jnp.int32(0), params if tables is None else tables)
+    assert env.step._cache_size() == before + 1
+
+
+def test_a_step_of_gymnax_0_has_five_values():
+    env, params = xj.make("Greed", max_score=5, sides=3, legacy=True)
+    key = jax.random.key(0)
+    _, state = env.reset(key)
+    seen, state, reward, over, info = env.step(key, state, 0)
+    assert seen.shape == env.observation_space(params).shape
+    assert (bool(over), float(reward)) == (bool(info["terminated"]), float(info["outcome"]))
+
+
+def test_an_action_outside_the_space_is_illegal():
+    env, params = xj.make("Greed", max_score=5, sides=3)
+    states = states_in(process_of(env.task), np.zeros(3, dtype=int))
+    keys, actions = jax.random.split(jax.random.key(0), 3), jnp.array([-1, env.num_actions, 99])
+    _, _, rewards, over, info = jax.jit(jax.vmap(env.step_env, (0, 0, 0, None)))(
+        keys, states, actions, params
+    )
+    assert over.all()
+    assert info["illegal_action"].all()
+    assert (rewards == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: xj.make("Gred"), "game must be one of Greed, .* did you mean"),
+        (lambda: xj.make("Greed", reward="points"), "reward must be one of 'outcome', 'regret'"),
+        (lambda: xj.make("Greed", encoding="bits"), "encoding must be one of 'integer', 'one_hot'"),
+        (
+            lambda: xj.make("Yahtzee", boxes="ones,chance"),
+            "game must fit into tables, whose opponents' policies are tables too, got Yahtzee",
+        ),
+        (
+            lambda: xj.make("FourTwoOneMatch", tokens=2, faces=2, tie="replay")[0].exact_law(),
+            "game must have no cycles to be scored by levels, got FourTwoOneMatch",
+        ),
+    ],
+)
+def test_what_jax_cannot_do_is_refused(call, message):
+    with pytest.raises(exactdice.InputError, match=message):
+        call()
+
+
+def test_a_network_of_nothing_gets_no_score():
+    law = xj.make("FourTwoOne", dice=1, faces=2, casts=1, utility="sum")[0].exact_law()
+    assert np.isnan(xj.exact_score(law, lambda _: law.legal * jnp.nan).normalized)
+    with pytest.raises(exactdice.InputError, match="apply_fn must give logits of shape .*, got"):
+        xj.exact_score(law, lambda seen: seen[:, :1])
+
+
+def test_too_large_a_law_is_refused(monkeypatch):
+    monkeypatch.setattr(law_module, "MOST", 1000)
+    env, _ = xj.make("Greed", max_score=5, sides=3)
+    with pytest.raises(exactdice.InputError, match="at most 1,000 outcomes of moves to be scored"):
+        env.exact_law()
+
+
+@pytest.mark.parametrize("missing", ["None", "jax"])
+def test_jax_is_imported_when_it_is_asked_for(missing):
+    """Without it the error names the extra."""
+    code = (
+        "import sys, exactdice\nassert 'jax' not in sys.modules\n"
+        f"sys.modules[{missing!r}] = None\n"
+        "try: exactdice.jax.make('Greed', max_score=5)\n"
+        "except ModuleNotFoundError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    wanted = "exactdice.jax needs more libraries (jax): pip install '.[jax]'"
+    assert done.stdout.strip() == ("" if missing == "None" else wanted)
