@@ -455,7 +455,7 @@ def test_only_the_command_line_names_the_file_of_an_agent_and_only_agents_step(t
     here = f"/api/games/{game['id']}"
     assert web.post(f"{here}/step", json={"made": 0}).status_code == 404
     assert web.get(f"{here}/review/1").status_code == 404
-    watched = begin(web, game="Greed", env={"max_score": 10}, watch="random")
+    watched = begin(web, game="Greed", env={"max_score": 10}, watch="random", seed=2)
     here = f"/api/games/{watched['id']}"
     advice = web.get(f"{here}/advice/0").json
     assert sum(one["law"] for one in advice["moves"]) == pytest.approx(1)
