@@ -202,9 +202,14 @@ def test_the_command_of_a_report_names_no_folder_of_this_machine(
     [
         ("random", "ShutTheBox", {"tiles": 4}),
         ("ratchet:421", "FourTwoOne", {"casts": 2}),
-        ("transfer", "FourTwoOneMatch", {"tokens": 2, "faces": 3}),
-        ("only3s", "LowestScore", {"dice": 3}),
-        ("optimal", "Greed", {"max_score": 10, "sides": 3}),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (
+                ("transfer", "FourTwoOneMatch", {"tokens": 2, "faces": 3}),
+                ("only3s", "LowestScore", {"dice": 3}),
+                ("optimal", "Greed", {"max_score": 10, "sides": 3}),
+            )
+        ),
         ("if_else", "Greed", {"max_score": 10, "sides": 3, "opponent": "random", "seat": 1}),
     ],
 )

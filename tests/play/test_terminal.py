@@ -129,7 +129,15 @@ def test_a_game_is_played_to_its_end_and_its_account_adds_up_as_printed(run, nam
 
 
 @pytest.mark.usefixtures("own_games")
-@pytest.mark.parametrize("name", DEFAULTS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow)  # seconds until they are solved
+        if name in ("Yahtzee", "FourTwoOneMatch")
+        else name
+        for name in DEFAULTS
+    ],
+)
 def test_a_game_of_default_size_fits_into_80_columns(run, name):
     game = str(ROOT / name) if ":" in name else name
     env = {"target": 20} if ":" in name else {}

@@ -198,7 +198,8 @@ def test_it_writes_the_leaderboard_and_a_second_call_has_nothing_to_do(tiny, cap
     assert "2 cells, 0 of them to do" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("lives", [(0.0,), pytest.param((0.0, 0.5), marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("lives", [(0.0,), (0.0, 0.5)])
 def test_a_benchmark_killed_at_any_moment_goes_on_and_repeats_only_unfinished_cells(
     tiny, calm, lives
 ):
@@ -324,6 +325,7 @@ def test_workers_end_soon_after_their_parent_was_killed(tiny):
     assert not list(long.folder.glob("*/score.json"))
 
 
+@pytest.mark.slow
 @pytest.mark.posix
 def test_a_worker_that_is_killed_fails_its_cell_alone(tiny):
     config = replace(tiny, steps=400_000, jobs=2)
@@ -341,7 +343,8 @@ def test_a_worker_that_is_killed_fails_its_cell_alone(tiny):
 
 
 @pytest.mark.posix
-@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_saves_what_runs_and_begins_nothing_else(tiny, jobs):
     config = replace(tiny, seeds=3, steps=20_000_000, jobs=jobs)
     with started(config, begun=jobs) as process:

@@ -65,7 +65,7 @@ def test_the_opponent_is_the_agent_as_it_is_now_and_the_seat_changes(small):
     "options",
     [
         pytest.param({}, id="present", marks=pytest.mark.slow),  # less is saved than with the past
-        pytest.param({"past_selves": 2}, id="past"),
+        pytest.param({"past_selves": 2}, id="past", marks=pytest.mark.slow),
         pytest.param({"algorithm": "qlearning"}, id="q"),
     ],
 )

@@ -232,6 +232,7 @@ def test_a_search_must_begin_with_one_of_its_algorithm(search, tmp_path):
     assert begin().endswith("whose journal.log is damaged")
 
 
+@pytest.mark.slow
 def test_workers_share_a_journal_and_run_each_trial_and_each_final_once(search):
     config = search(trials=7)
     config.place.mkdir()

@@ -18,15 +18,18 @@ def claims():
     return source.claims()
 
 
+@pytest.mark.slow
 def test_every_verdict_is_as_recorded(claims):
     assert [claim.place for claim in claims if claim.verdict != claim.recorded] == []
 
 
+@pytest.mark.slow
 def test_the_page_is_what_the_command_prints(claims):
     page = (Path(__file__).parents[3] / "docs" / "reproduction.md").read_text()
     assert "\n".join(table(source.TITLE, claims)) in page
 
 
+@pytest.mark.slow
 def test_every_cell_of_the_tables_is_there(claims):
     cells = [claim for claim in claims if claim.place[:7] in tables.UTILITIES]
     assert len(cells) == 4 * (1 + 5 + 3)
@@ -37,6 +40,7 @@ def test_every_cell_of_the_tables_is_there(claims):
     }
 
 
+@pytest.mark.slow
 def test_every_cell_of_the_charts_is_there(claims):
     cells = [claim for claim in claims if claim.place.startswith("chart")]
     rows = printed_table("four_two_one", "charts")
@@ -69,6 +73,7 @@ def test_known_optima(utility, first, following):
     assert exactdice.solve(Task(imposed), exact=True).value == following
 
 
+@pytest.mark.slow
 def test_what_exact_arithmetic_refutes(claims):
     wrong = {claim.printed: claim for claim in claims if claim.verdict == "wrong"}
     ratchet = "the ratchet strategy is optimal if and only if D <= F"
@@ -93,6 +98,7 @@ def test_what_exact_arithmetic_refutes(claims):
     assert either.exact.endswith("optimum 43/64, Bernoulli 39/64, ratchet 21/32")
 
 
+@pytest.mark.slow
 def test_goals_that_rate_alike_are_not_worth_the_same(claims):
     printed = "of many optimal goals in (51) or (52) we need not discriminate between them"
     first, following = (claim.exact for claim in claims if claim.printed == printed)
@@ -100,6 +106,7 @@ def test_goals_that_rate_alike_are_not_worth_the_same(claims):
     assert following.endswith("123 gives 0.43734, 345 gives 0.42908")
 
 
+@pytest.mark.slow
 def test_the_tables_take_shorter_states_first_not_those_first_in_a_dictionary(claims):
     shorter, dictionary = (
         claim for claim in claims if claim.place.startswith("section 5.2, Table 3, goal:1,0")
@@ -108,6 +115,7 @@ def test_the_tables_take_shorter_states_first_not_those_first_in_a_dictionary(cl
     assert dictionary.exact == Fraction(299376, 349621)  # .85629
 
 
+@pytest.mark.slow
 def test_fuzziness_has_two_readings(claims):
     printed = "next players are handicapped, but less with a fuzzier utility"
     assert [claim.verdict for claim in claims if claim.printed == printed] == ["wrong", "agrees"]

@@ -22,15 +22,18 @@ def claims():
     return source.claims()
 
 
+@pytest.mark.slow
 def test_every_verdict_is_as_recorded(claims):
     assert [claim.place for claim in claims if claim.verdict != claim.recorded] == []
 
 
+@pytest.mark.slow
 def test_the_page_is_what_the_command_prints(claims):
     page = (Path(__file__).parents[3] / "docs" / "reproduction.md").read_text()
     assert "\n".join(table(source.TITLE, claims)) in page
 
 
+@pytest.mark.slow
 def test_every_printed_number_is_there(claims):
     numbers = [claim for claim in claims if not isinstance(claim.exact, str)]
     assert len([claim for claim in numbers if claim.verdict != "garbled"]) >= 137
@@ -41,6 +44,7 @@ def test_every_printed_number_is_there(claims):
     assert sum(claim.place.startswith("cell 12") for claim in numbers) == 10
 
 
+@pytest.mark.slow
 def test_every_printed_turn_and_announcement_is_there(claims):
     places = [claim.place for claim in claims]
     assert sum("finalized" in place for place in places) == 3 + 3 + 8 + 8
@@ -48,6 +52,7 @@ def test_every_printed_turn_and_announcement_is_there(claims):
     assert sum("in seat" in place for place in places) == 6 + 6
 
 
+@pytest.mark.slow
 def test_what_the_source_has_wrong(claims):
     wrong = [(claim.place, claim.printed) for claim in claims if claim.verdict == "wrong"]
     two_dice = "of two dice with a 1, reroll both only within 3 of the goal"
@@ -79,6 +84,7 @@ def test_what_the_source_has_wrong(claims):
     ]
 
 
+@pytest.mark.slow
 def test_what_only_keeping_3s_gives_away_among_optimal_bots(claims):
     (claim,) = (claim for claim in claims if "such a great rule of thumb" in claim.printed)
     only3s, optimal = (
@@ -127,6 +133,7 @@ def test_rerolling_two_dice_beside_a_1_by_enumeration():
     assert strategy.compare_rerolls(LowestScore()) == (lower, equal)
 
 
+@pytest.mark.slow
 def test_the_counterexamples_stand_beside_it(claims):
     exact = {(claim.place, claim.printed): claim.exact for claim in claims}
     two_dice = "of two dice with a 1, reroll both only within 3 of the goal"

@@ -18,6 +18,7 @@ def claims():
     return source.claims()
 
 
+@pytest.mark.slow
 def test_every_verdict_is_as_recorded(claims):
     assert [claim.place for claim in claims if claim.verdict != claim.recorded] == []
     values = {claim.exact for claim in claims if isinstance(claim.exact, Fraction)}
@@ -26,6 +27,7 @@ def test_every_verdict_is_as_recorded(claims):
     assert {known, other} < values
 
 
+@pytest.mark.slow
 def test_the_page_is_what_the_command_prints(claims):
     page = (Path(__file__).parents[3] / "docs" / "reproduction.md").read_text()
     assert "\n".join(table(source.TITLE, claims)) in page
