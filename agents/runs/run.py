@@ -220,6 +220,7 @@ def _state(model: BaseAlgorithm, env: GameVecEnv) -> dict[str, Any]:
         "observations": th.as_tensor(np.asarray(model._last_obs)),
         "episode_starts": th.as_tensor(np.asarray(model._last_episode_starts)),
         "games": th.as_tensor(env.engine.states),
+        "totals": th.as_tensor(env.engine.totals),
         "random": json.dumps(_random_states(model, env)),
         "torch_random": th.get_rng_state(),
     }
@@ -247,7 +248,8 @@ def _restore(folder: Path, model: BaseAlgorithm, callbacks: list[BaseCallback]) 
             setattr(model, name, value)
         model._last_obs = content["observations"].numpy()
         model._last_episode_starts = content["episode_starts"].numpy()
-        env.engine.go_to(content["games"].numpy())
+        totals = content.get("totals")  # which checkpoints before version 0.2.0 lack
+        env.engine.go_to(content["games"].numpy(), None if totals is None else totals.numpy())
         if model.num_timesteps:  # the first reset must not seed the generators anew
             env._reset_seeds()
         _set_random_states(model, env, json.loads(content["random"]))

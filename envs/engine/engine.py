@@ -122,9 +122,21 @@ class Engine:
         """The state of each lane in which the agent moves, or moved last: shape (lane,), a copy."""
         return self._lanes.states()
 
-    def go_to(self, states: IntArray) -> None:
-        """Put the lanes into states in which the agent is to move, shape (lane,)."""
+    @property
+    def totals(self) -> FloatArray:
+        """What the agent was paid in the game of each lane so far, shape (lane,), a copy."""
+        return self._lanes.totals
+
+    def go_to(self, states: IntArray, totals: FloatArray | None = None) -> None:
+        """Put the lanes into states in which the agent is to move.
+
+        Args:
+            states: shape (lane,).
+            totals: what the agent was paid in each game so far, shape (lane,). Default: as before.
+        """
         self._lanes.go_to(states)
+        if totals is not None:
+            self._lanes.totals = totals
 
     def observations(self) -> Features:
         """Give the encoded observation of each lane, shape (lane, feature), in fresh memory."""

@@ -79,6 +79,16 @@ class Lanes(ABC):
     def go_to(self, states: IntArray) -> None:
         """Put the lanes into states in which the agent is to move, shape (lane,)."""
 
+    @property
+    def totals(self) -> FloatArray:
+        """What the agent was paid in the game of each lane so far, shape (lane,), a copy."""
+        return np.zeros(self._num_lanes) if self._totals is None else self._totals.copy()
+
+    @totals.setter
+    def totals(self, totals: FloatArray) -> None:
+        if self._totals is not None:
+            self._totals[:] = totals
+
     @abstractmethod
     def start(self, lanes: IntArray, rng: np.random.Generator) -> None:
         """Begin new games in some lanes; the others play up to the agent's first move."""

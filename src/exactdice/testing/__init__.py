@@ -19,7 +19,7 @@ __all__ = ["check_game"]
 def _refuse(size: str) -> NoReturn:
     """Refuse a game that is too large to list."""
     raise InputError(
-        f"game must have at most {LIMIT} pairs of state and action to be checked, got {size}: "
+        f"game must have at most {LIMIT} pairs of state and legal action to be checked, got {size}: "
         "take smaller sizes"
     )
 

@@ -66,7 +66,7 @@ class Listing:
         require_rows(self.game, seat, states, actions, rows)
         seen, words = self.game.observe(states, seat), present(self.game)
         for row, action in zip(seen, actions.tolist(), strict=True):
-            require_words(f"describe_move({row}, {action})", words.describe_move(row, action))
+            require_words("describe_move", words.describe_move(row, action), row, action)
         for outcome in range(exact.shape[1]):
             drawn = exact[rows, outcome] > 0
             batch = (
@@ -83,8 +83,8 @@ class Listing:
             chances, observed = exact[rows[drawn], outcome], seen[drawn]
             columns = zip(*(column.tolist() for column in (*batch[1:3], chances)), strict=True)
             for index, (state, action, chance) in enumerate(columns):
-                told = words.tell(observed[index], action, outcome)
-                require_words(f"tell({observed[index]}, {action}, {outcome})", told)
+                row = observed[index]
+                require_words("tell", words.tell(row, action, outcome), row, action, outcome)
                 way = Way(
                     Fraction(chance),
                     (int(move.seats[index]), int(move.states[index])),

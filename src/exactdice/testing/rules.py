@@ -17,7 +17,7 @@ def check_rules(game: Game) -> int:
     """Check all rules.
 
     Returns:
-        The number of pairs of state and action.
+        The number of pairs of state and legal action.
 
     Raises:
         GameError: naming the rule that is broken.
@@ -27,12 +27,12 @@ def check_rules(game: Game) -> int:
     for seat in range(game.num_players):
         _check_observations(game, seat)
     _check_encode(game)
-    _check_masks(game)
+    pairs = _count_legal(game)
     for action in range(game.num_actions):
-        require_words(f"describe_action({action})", present(game).describe_action(action))
+        require_words("describe_action", present(game).describe_action(action), action)
     for number, sentence in enumerate(present(game).describe_rules(), start=1):
-        require_words(f"sentence {number} of describe_rules()", sentence)
-    return game.num_states * game.num_actions
+        require_words(f"sentence {number} of describe_rules", sentence)
+    return pairs
 
 
 def _check_arguments(game: Game) -> None:
@@ -44,7 +44,7 @@ def _check_arguments(game: Game) -> None:
 def _check_observations(game: Game, seat: int) -> None:
     states = states_of(game, seat)
     for row in require_observations(game, seat, states):
-        require_words(f"describe({row})", present(game).describe(row))
+        require_words("describe", present(game).describe(row), row)
 
 
 def _check_encode(game: Game) -> None:
@@ -67,19 +67,30 @@ def _check_encode(game: Game) -> None:
         )
 
 
-def _check_masks(game: Game) -> None:
-    """Check that every number below ``num_states`` has a legal action, even if it is no state."""
-    legal_moves(game, np.arange(game.num_states))
+def _count_legal(game: Game) -> int:
+    """Check that every number below ``num_states`` has a legal action, even if it is no state.
+
+    Returns:
+        The number of pairs of state and legal action.
+    """
+    rows, _ = legal_moves(game, np.arange(game.num_states))
+    return len(rows)
 
 
-def require_words(what: str, words: object) -> None:
+def require_words(name: str, words: object, *arguments: object) -> None:
     """Check that a text for people is a single printable line.
+
+    Args:
+        name: the method that returned the text.
+        words: the text.
+        arguments: those of the method.
 
     Raises:
         GameError: if the text is not.
     """
     if not isinstance(words, str) or not words.strip() or not words.isprintable():
-        raise GameError(f"{what} must be one printable line, got {words!r}")
+        call = f"{name}({', '.join(map(str, arguments))})"
+        raise GameError(f"{call} must be one printable line, got {words!r}")
 
 
 def largest_payoff(game: Game) -> float:

@@ -10,6 +10,7 @@ from exactdice.agents.runs import folders, sampling
 from exactdice.agents.runs.callback import ExactEvalCallback
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.models import make_env, make_model
+from exactdice.agents.runs.run import Run
 from exactdice.agents.runs.sampling import sample_score
 from exactdice.agents.runs.train import train
 from exactdice.look.runs import learning
@@ -106,3 +107,13 @@ def test_a_resumed_run_goes_on_with_its_margins(small, monkeypatch):
     assert len(after) > 3
     assert list(after[:2]) == list(before)
     assert after[-1] == 0
+
+
+def test_a_resumed_run_has_the_points_of_its_unfinished_games(small):
+    run = Run.create(small(**OPTIONS, run_folder=Path("run")))
+    run.model.learn(1000, callback=[ExactEvalCallback.of(run, lambda *_: None)])
+    run.save()
+    engine, resumed = run.model.get_env().engine, Run.resume(Path("run")).model.get_env().engine
+    assert engine.totals.any()
+    assert resumed.states.tolist() == engine.states.tolist()
+    assert resumed.totals.tolist() == engine.totals.tolist()
