@@ -19,8 +19,8 @@ __all__ = ["check_game"]
 def _refuse(size: str) -> NoReturn:
     """Refuse a game that is too large to list."""
     raise InputError(
-        f"game must have at most {LIMIT} pairs of state and legal action to be checked, "
-        f"got {size}: take smaller sizes"
+        f"game must have at most {LIMIT} pairs of state and action to be checked, got {size}: "
+        "take smaller sizes"
     )
 
 
