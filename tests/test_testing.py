@@ -71,9 +71,7 @@ def test_large_games_are_refused(twenty_one):
 
 
 def test_a_very_large_game_is_refused_at_once():
-    with pytest.raises(
-        InputError, match="pairs of state and action .* got 405,457,920 states"
-    ):
+    with pytest.raises(InputError, match="pairs of state and action .* got 405,457,920 states"):
         check_game(GAMES["Yahtzee"]())
 
 
