@@ -27,7 +27,7 @@ def diagnose_models(folder: Path) -> dict[str, Columns]:
 
     Returns:
         The columns by model: "best" and "final"; before the end of training "checkpoint" instead
-        of "final".
+        of "final". A run on a track has no "best".
 
     Raises:
         RunError: if the folder is not that of a run, holds no model, or is one of self-play.
@@ -37,7 +37,7 @@ def diagnose_models(folder: Path) -> dict[str, Columns]:
     log = read_log(folder)
     last = "final" if (folder / "score.json").is_file() else "checkpoint"
     found = {}
-    for which in ("best", last):
+    for which in (last,) if read_config(folder).track else ("best", last):
         if which == "checkpoint":
             model = Run.resume(folder).model
             steps = float(model.num_timesteps)

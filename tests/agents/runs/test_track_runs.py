@@ -14,6 +14,7 @@ from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.train import train
 from exactdice.agents.tracks import TRACKS, Track
 from exactdice.baselines import score
+from exactdice.diagnose.training.models import diagnose_models
 from rich.console import Console
 
 TINY = Track("tiny", 3, 1000, ("Greed",))
@@ -66,6 +67,13 @@ def test_a_run_makes_whole_rollouts_and_is_scored_at_the_last_update_before_each
     assert "960 steps on the track tiny, v3, saving in" in console.file.getvalue()
     model, env = folders.load_model(tmp_path / "run")
     assert score(model, env).value == last.value
+
+
+def test_the_last_model_of_a_track_is_diagnosed(tmp_path):
+    train(tiny("ppo", tmp_path / "run"), Console(file=io.StringIO()))
+    found = diagnose_models(tmp_path / "run")
+    assert list(found) == ["final"]
+    assert found["final"].numbers["critic_rmse"] > 0
 
 
 @pytest.mark.parametrize("algorithm", SIZES)
