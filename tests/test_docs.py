@@ -33,6 +33,7 @@ NOT_RUN = {
     "exactdice benchmark": "trains for hours; tests/agents/board runs small ones",
     "exactdice train --track": "trains for half a minute; tests/agents/runs/test_track_runs.py",
     "exactdice train Greed --track": "trains for half a minute; the same tests",
+    "exactdice train LowestScoreMatch --track": "trains for a minute; the same tests",
     "exactdice diagnose runs/match-ppo": "needs that run; tests/diagnose/test_callback.py",
     "exactdice plot track": "needs the runs of a benchmark; tests/look/test_board.py",
     "exactdice plot ladder": "needs the runs of a benchmark; tests/look/test_ladders.py",
