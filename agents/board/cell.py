@@ -25,6 +25,7 @@ from rich.console import Console
 
 from ..runs import folders
 from ..runs.config import RunError, TrainConfig
+from ..runs.models import forget_models
 from ..runs.train import train
 
 SIGNS = ("score.json", "checkpoint.pt")
@@ -89,6 +90,7 @@ def run_cell(cell: TrainConfig) -> str | None:
 
 
 def _train(cell: TrainConfig) -> None:
+    forget_models()  # those of the cells before
     make_way(cell)
     folder = folder_of(cell)
     if folder.exists():

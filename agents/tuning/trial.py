@@ -28,7 +28,7 @@ from ...baselines.scoring.figure import nines
 from ..learners.adapter import ModelPolicy
 from ..learners.self_play import SelfPlay
 from ..runs.config import TrainConfig
-from ..runs.models import make_callbacks, make_env, make_model
+from ..runs.models import forget_models, make_callbacks, make_env, make_model
 from ..runs.train import RUNAWAY
 from ..tracks import PERCENTS, Track
 
@@ -102,6 +102,7 @@ def bounded_nines(normalized: float) -> float:
 
 def _run_game(config: TrainConfig, track: Track, at_mark: Callable[[int, float], None]) -> float:
     """Train one game in memory, and return the normalised score of the last policy."""
+    forget_models()  # those of the games before
     env = make_env(config)
     model = make_model(config, env)
     task = env.task  # in self-play the environment changes its task

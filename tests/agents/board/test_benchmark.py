@@ -1,6 +1,7 @@
 """The benchmark: cells, resuming, failures, statistics, pages."""
 
 import csv
+import gc
 import json
 import os
 import shutil
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -219,6 +221,26 @@ def test_a_benchmark_killed_at_any_moment_goes_on_and_repeats_only_unfinished_ce
     assert grid.benchmark(hurried) == []
     assert {path: path.stat().st_mtime_ns for path in finished} == times
     assert values(hurried) == values(calm)
+
+
+def test_no_more_than_the_last_cells_model_stays_in_memory(tiny, monkeypatch):
+    """Although Python's collector finds no reason to run."""
+    made, make = [], run.make_model
+
+    def making(*arguments):
+        alive = sum(each() is not None for each in made)
+        assert alive == 0
+        model = make(*arguments)
+        made.append(weakref.ref(model))
+        return model
+
+    monkeypatch.setattr(run, "make_model", making)
+    gc.disable()
+    try:
+        assert grid.benchmark(replace(tiny, algorithms=("dqn",), seeds=3, steps=64)) == []
+    finally:
+        gc.enable()
+    assert len(made) == 3
 
 
 def test_a_folder_left_before_anything_was_saved_is_begun_anew(tiny):
