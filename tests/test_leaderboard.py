@@ -61,26 +61,53 @@ def test_every_certificate_holds_and_is_of_its_run(game, seed):
             assert curve["timesteps"][-1] == saved["steps"]
 
 
+#: Folders of runs whose tables a page shows.
+BOARDS = {
+    "leaderboard": "docs/leaderboard.md",
+    "exactdice-100k": "docs/benchmark.md",
+}
+
+
 @pytest.mark.slow
-def test_the_tables_are_those_of_the_runs(tmp_path):
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_tables_are_those_of_the_runs(board, tmp_path):
     models = shutil.ignore_patterns("*.zip", "*.pt")  # which are large, where there are any
-    shutil.copytree(FOLDER, tmp_path, dirs_exist_ok=True, ignore=models)
+    shutil.copytree(FOLDER.with_name(board), tmp_path, dirs_exist_ok=True, ignore=models)
     boards.write(tmp_path)
     for name in ("results.csv", "leaderboard.md"):
-        assert (tmp_path / name).read_text() == (FOLDER / name).read_text()
+        assert (tmp_path / name).read_text() == (FOLDER.with_name(board) / name).read_text()
 
 
-def test_the_tables_are_those_of_the_page_and_of_the_readme():
-    table = next(
-        part
-        for part in (FOLDER / "leaderboard.md").read_text().split("\n\n")
-        if part.startswith("| game | agent |")
-    )
-    assert table in (ROOT / "docs/leaderboard.md").read_text()
-    heading, ruler, *rows = table.splitlines()
-    short = [heading, ruler, *(row for row in rows if row.startswith("| all |"))]
-    assert len(short) > 3
-    assert "\n".join(short) in (ROOT / "README.md").read_text()
+def tables(board, heading):
+    """List the tables of a board, whose header begins so."""
+    parts = (FOLDER.with_name(board) / "leaderboard.md").read_text().split("\n\n")
+    return [part.strip() for part in parts if part.startswith(heading)]
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_page_shows_the_tables_of_its_runs(board):
+    (games,) = tables(board, "| game | agent |")
+    for table in (games, *tables(board, "| agent |")):
+        assert table in (ROOT / BOARDS[board]).read_text()
+
+
+def test_the_readme_shows_the_agents_of_a_track():
+    (table,) = tables("exactdice-100k", "| agent |")
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines()]
+    names = ("agent", "mean nines", "95 % interval", "IQM", "95 % interval of the IQM")
+    columns = [rows[0].index(name) for name in names]
+    shown = [f"| {' | '.join(row[column] for column in columns)} |" for row in rows]
+    assert "\n".join(shown) in (ROOT / "README.md").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("board", [name for name in BOARDS if name != "leaderboard"])
+def test_every_certificate_of_a_track_holds(board):
+    folders = sorted(path.parent for path in FOLDER.with_name(board).glob("*/config.json"))
+    assert len(folders) >= 90
+    for folder in folders:
+        saved = json.loads((folder / "score.json").read_text())
+        assert verify(folder / "certificate.npz").value == pytest.approx(saved["value"], abs=1e-9)
 
 
 def same_entries(new, old, upto=None):
