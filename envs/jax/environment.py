@@ -153,8 +153,8 @@ class Environment:
     ) -> jax.Array:
         """Return the encoded observation of a state, shape (feature,)."""
         params = self.default_params if params is None else params
-        parts = jnp.append(params.by_place[state.place], params.by_context[state.context])
-        return encoded(params.parts, parts)
+        parts = params.by_place[state.place], params.by_context[state.context]
+        return encoded(params.parts, jnp.concatenate(parts, axis=-1))
 
     def exact_law(self) -> ExactLaw:
         """Return the law of the task, the first argument of ``exact_score``.

@@ -1,7 +1,6 @@
 """The law of a game that is not made of turns, and the values of a policy in it.
 
-The *variables* are the events of the tables, payoffs and nodes, and after them the agent's states.
-The value of a node or of a move is the sum over its outcomes of probability times the value of the
+The *variables* are the events of the tables, payoffs and nodes, and then the agent's states. The value of a node or of a move is the sum over its outcomes of probability times the value of the
 variable to which the outcome leads. Outcomes of a move lead to consecutive entries of one array of
 variables, so that moves with the same outcomes share them: the default game of Greed has 612,090
 moves and 131,908 entries.
@@ -12,7 +11,7 @@ in the cut of their block (see ``core.blocks``), on which lower levels depend, t
 repeated, each with the values of the sweep before.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -22,7 +21,7 @@ from ...baselines import Task
 from ...core import BoolArray, IntArray
 from ...core.positions import states_of
 from ..api.encoding import EncodingName
-from ..engine.process import FIRST_PLACE, Process, number_of
+from ..engine.process import FIRST_PLACE, GOES_ON, Process, number_of
 from .choice import BATCH, Choice, Choose, Scale, Sweep, first_guess, require_few, scale_of
 from .tables import encoded, on_device, parts_of
 
@@ -54,16 +53,15 @@ class MoveLaw(NamedTuple):
         seen: the parts of the observation of each of the agent's states, shape (state, component).
         legal: shape (state, action).
         moves: windows of shape (state, action).
-        draws: windows of shape (node,).
-        gains: payment to the agent at each node, shape (node,).
+        draws: windows of the nodes of each row, shape (row, node).
+        gains: payment to the agent at each node of each row, shape (row, node).
+        states: the states of each row, shape (row, state).
+        at_nodes: variables of the nodes of each row, shape (row, node).
+        at_states: variables of the states of each row, shape (row, state).
         leads_to: variable to which each outcome leads, shape (entry,).
         chances: probability of each outcome of each law, shape (slot,).
         guess: the values before the first sweep (see ``first_guess``), shape (variable, 2).
-        first_node: variable of node 0.
-        first_state: variable of the agent's first state.
         start: variable with which a game begins.
-        nodes: the nodes of each row, shape (row, node).
-        states: the states of each row, shape (row, state).
         scale: the values of optimal and of random play.
     """
 
@@ -73,37 +71,38 @@ class MoveLaw(NamedTuple):
     moves: Windows
     draws: Windows
     gains: jax.Array
+    states: jax.Array
+    at_nodes: jax.Array
+    at_states: jax.Array
     leads_to: jax.Array
     chances: jax.Array
     guess: jax.Array
-    first_node: jax.Array
-    first_state: jax.Array
     start: jax.Array
-    nodes: jax.Array
-    states: jax.Array
     scale: Scale
 
     def sweep(self, choose: Choose) -> Sweep:
         """Return the sweep of a policy, from the last level of the game to the first."""
         actions, weights = self._choices(choose)
         *tables, reach = self.moves
-        moves = Windows(*(jnp.take_along_axis(table, actions, axis=1) for table in tables), reach)
+        taken = (jnp.take_along_axis(table, actions, axis=1)[self.states] for table in tables)
+        moves, weights = Windows(*taken, reach), weights[self.states][..., None]
         gains = jnp.stack([self.gains, jnp.zeros_like(self.gains)], axis=-1)
+        at = jnp.concatenate([self.at_nodes, self.at_states], axis=1)
 
-        def expected(windows: Windows, which: jax.Array, values: jax.Array) -> jax.Array:
-            first, slot, size = (table[which][..., None] for table in windows[:3])
-            reach = jnp.arange(len(windows.reach))
-            chances = jnp.where(reach < size, self.chances[slot + reach], 0)
-            return (chances[..., None] * values[self.leads_to[first + reach]]).sum(axis=-2)
+        def expected(windows: list[jax.Array], reach: jax.Array, values: jax.Array) -> jax.Array:
+            first, slot, size = (table[..., None] for table in windows)
+            outcome = jnp.arange(len(reach))
+            chances = jnp.where(outcome < size, self.chances[slot + outcome], 0)
+            return (chances[..., None] * values[self.leads_to[first + outcome]]).sum(axis=-2)
 
-        def step(values: jax.Array, row: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, None]:
-            nodes, states = row
-            known = gains[nodes] + expected(self.draws, nodes, values)
-            values = values.at[self.first_node + nodes].set(known)
-            known = (weights[states][..., None] * expected(moves, states, values)).sum(axis=1)
-            return values.at[self.first_state + states].set(known), None
+        def step(values: jax.Array, row: Any) -> tuple[jax.Array, None]:
+            at, nodes, paid, states, weights = row
+            of_nodes = paid + expected(nodes, self.draws.reach, values)
+            of_states = (weights * expected(states, moves.reach, values)).sum(axis=1)
+            return values.at[at].set(jnp.concatenate([of_nodes, of_states])), None
 
-        return lambda values: jax.lax.scan(step, values, (self.nodes, self.states))[0]
+        rows = at, self.draws[:3], gains, moves[:3], weights
+        return lambda values: jax.lax.scan(step, values, rows)[0]
 
     def _choices(self, choose: Choose) -> Choice:
         """Return the choice in every state, of ``BATCH`` states at a time."""
@@ -126,8 +125,10 @@ def move_law(task: Task, process: Process, encoding: EncodingName) -> MoveLaw:
     listed = _Listing(task, process)
     nodes, states = _rows(*listed.levels())
     parts, by_place, _ = parts_of(task, encoding)
-    gains, laws = process.node_gains, process.laws
+    laws, gains = process.laws, process.node_gains
+    gains = np.zeros(len(process.node_laws)) if gains is None else gains
     move_sizes, node_sizes = listed.sizes[listed.move_laws], listed.sizes[process.node_laws]
+    draws = process.node_firsts, laws.firsts[process.node_laws], node_sizes
     law = MoveLaw(
         parts=parts,
         seen=by_place[listed.places],
@@ -138,21 +139,15 @@ def move_law(task: Task, process: Process, encoding: EncodingName) -> MoveLaw:
             move_sizes,
             np.zeros(move_sizes[listed.legal].max()),
         ),
-        draws=Windows(
-            process.node_firsts,
-            laws.firsts[process.node_laws],
-            node_sizes,
-            np.zeros(node_sizes.max()),
-        ),
-        gains=np.zeros(len(node_sizes)) if gains is None else gains,
+        draws=Windows(*(table[nodes] for table in draws), np.zeros(node_sizes.max())),
+        gains=gains[nodes],
+        states=states,
+        at_nodes=np.where(nodes < 0, GOES_ON, process.first_node + nodes),
+        at_states=np.where(states < 0, GOES_ON, listed.first_state + states),
         leads_to=listed.leads_to,
         chances=listed.chances,
         guess=first_guess(task, process, listed.num_variables),
-        first_node=process.first_node,
-        first_state=listed.first_state,
         start=process.start,
-        nodes=nodes,
-        states=states,
         scale=scale_of(task),
     )
     return jax.tree.map(on_device, law)
@@ -241,14 +236,14 @@ def _release(ready: IntArray, froms: IntArray, ends: IntArray, waits_for: IntArr
 def _rows(nodes: list[IntArray], states: list[IntArray]) -> tuple[IntArray, IntArray]:
     """Cut levels into rows of equal length: shapes (row, node) and (row, state).
 
-    A node or state 0 that fills a row is computed too early or once more, which does no harm.
+    Entries that fill rows are -1; their values go to the event GOES_ON, to which nothing leads.
     """
     both, widths = (nodes, states), (_width(nodes), _width(states))
     rows: list[list[IntArray]] = [[], []]
     for level in zip(*both, strict=True):
         each = [-(-len(part) // width) for part, width in zip(level, widths, strict=True)]
         for part, width, found in zip(level, widths, rows, strict=True):
-            filled = np.zeros((max(each), width), dtype=np.int64)
+            filled = np.full((max(each), width), -1)
             filled.ravel()[: len(part)] = part
             found.append(filled)
     return np.concatenate(rows[0]), np.concatenate(rows[1])

@@ -153,7 +153,7 @@ def parts_of(task: Task, encoding: EncodingName) -> tuple[Features, IntArray, In
 
 def encoded(table: jax.Array, parts: jax.Array) -> jax.Array:
     """Return observations (..., feature), the sums of their parts (..., component)."""
-    return table[parts].sum(axis=-2, dtype=table.dtype)
+    return jnp.asarray(table)[parts].sum(axis=-2, dtype=table.dtype)
 
 
 def on_device(table: Any) -> Any:
