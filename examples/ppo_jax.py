@@ -6,8 +6,7 @@
 The seeds are trained side by side (`jax.vmap`), and scored exactly in the same program. The last
 policies are scored again by the core, whose figures are the final ones.
 
-Algorithm: Schulman et al., *Proximal Policy Optimization Algorithms* (arXiv 1707.06347), with masks
-of legal actions and generalised advantage estimation.
+Source: Schulman et al., *Proximal Policy Optimization Algorithms* (arXiv 1707.06347).
 """
 
 import time
@@ -46,13 +45,12 @@ class Options:
     entropy: float = 0.139  # weight of the entropy; falls to 0
     trace: float = 0.265  # lambda of advantage estimation
     clip: float = 0.101
-    width: int = 64  # of each of two hidden layers
 
 
-def network(width: int, outputs: int, gain: float) -> tuple[Any, Any]:
+def network(outputs: int, gain: float) -> Any:
     """Make a network: what draws its weights, and what gives its outputs for observations."""
     dense = partial(stax.Dense, b_init=zeros)
-    hidden = [dense(width, orthogonal(2**0.5)), stax.Relu] * 2
+    hidden = [dense(64, orthogonal(2**0.5)), stax.Relu] * 2
     return stax.serial(*hidden, dense(outputs, orthogonal(gain)))
 
 
@@ -60,12 +58,10 @@ def train(env: Any, options: Options, updates: int, params: Any, law: Any, key: 
     """Train one seed: the logits of its last policy, and its exact score at each mark."""
     lanes, size = options.lanes, options.lanes * options.length
     parts, batches = max(1, options.marks), options.epochs * options.batches
-    draw_actor, act = network(options.width, env.num_actions, 0.01)
-    draw_critic, judge = network(options.width, 1, 1.0)
+    draw_actor, act = network(env.num_actions, 0.01)
+    draw_critic, judge = network(1, 1.0)
 
-    def left(batch: jax.Array) -> jax.Array:
-        return 1 - batch // batches / (parts * updates)  # share of the training
-
+    left = lambda batch: 1 - batch // batches / (parts * updates)  # noqa: E731
     adam = optimizers.adam(lambda batch: options.rate * left(batch), eps=1e-5)
 
     def laws(weights: Any, seen: jax.Array, legal: jax.Array) -> jax.Array:
@@ -113,13 +109,11 @@ def train(env: Any, options: Options, updates: int, params: Any, law: Any, key: 
             learner, number = state
             batch = {name: table[chosen] for name, table in moves.items()}
             slope = jax.grad(loss)(adam.params_fn(learner), batch, left(number))
-            return (
-                adam.update_fn(number, optimizers.clip_grads(slope, 0.5), learner),
-                number + 1,
-            ), None
+            slope = optimizers.clip_grads(slope, 0.5)
+            return (adam.update_fn(number, slope, learner), number + 1), None
 
-        orders = [jax.random.permutation(k, size) for k in jax.random.split(second, options.epochs)]
-        chosen = jnp.concatenate(orders).reshape(batches, -1)
+        keys = jax.random.split(second, options.epochs)
+        chosen = jax.vmap(partial(jax.random.permutation, x=size))(keys).reshape(batches, -1)
         return (*jax.lax.scan(learn, (learner, number), chosen)[0], reached), None
 
     def part(state: Any, key: jax.Array) -> tuple[Any, jax.Array]:
@@ -153,7 +147,7 @@ def main(options: Options) -> None:
         moves = mark * updates * options.lanes * options.length
         print(f"{moves:>10,} {mark / count * seconds:7.1f} {scores.mean():.5f} {scores.min():.5f}")
     task = gym.make(f"exactdice/{env.name}-v0", encoding=env.encoding)
-    _, act = network(options.width, env.num_actions, 0.01)
+    _, act = network(env.num_actions, 0.01)
     for seed in range(options.seeds):
         actor = partial(act, jax.tree.map(itemgetter(seed), actors))
         score = exactdice.score(exactdice.from_network(actor, task), task)

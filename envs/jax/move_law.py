@@ -1,6 +1,7 @@
 """The law of a game that is not made of turns, and the values of a policy in it.
 
-The *variables* are the events of the tables, payoffs and nodes, and then the agent's states. The value of a node or of a move is the sum over its outcomes of probability times the value of the
+The *variables* are the events of the tables, payoffs and nodes, and then the agent's states. The
+value of a node or of a move is the sum over its outcomes of probability times the value of the
 variable to which the outcome leads. Outcomes of a move lead to consecutive entries of one array of
 variables, so that moves with the same outcomes share them: the default game of Greed has 612,090
 moves and 131,908 entries.
@@ -85,7 +86,7 @@ class MoveLaw(NamedTuple):
         actions, weights = self._choices(choose)
         *tables, reach = self.moves
         taken = (jnp.take_along_axis(table, actions, axis=1)[self.states] for table in tables)
-        moves, weights = Windows(*taken, reach), weights[self.states][..., None]
+        moves, weights = Windows._make([*taken, reach]), weights[self.states][..., None]
         gains = jnp.stack([self.gains, jnp.zeros_like(self.gains)], axis=-1)
         at = jnp.concatenate([self.at_nodes, self.at_states], axis=1)
 
@@ -139,7 +140,7 @@ def move_law(task: Task, process: Process, encoding: EncodingName) -> MoveLaw:
             move_sizes,
             np.zeros(move_sizes[listed.legal].max()),
         ),
-        draws=Windows(*(table[nodes] for table in draws), np.zeros(node_sizes.max())),
+        draws=Windows._make([*(table[nodes] for table in draws), np.zeros(node_sizes.max())]),
         gains=gains[nodes],
         states=states,
         at_nodes=np.where(nodes < 0, GOES_ON, process.first_node + nodes),
@@ -150,7 +151,8 @@ def move_law(task: Task, process: Process, encoding: EncodingName) -> MoveLaw:
         start=process.start,
         scale=scale_of(task),
     )
-    return jax.tree.map(on_device, law)
+    found: MoveLaw = jax.tree.map(on_device, law)
+    return found
 
 
 class _Listing:

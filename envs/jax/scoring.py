@@ -9,7 +9,7 @@ one sweep; a game of turns takes one for each turn.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp

@@ -75,7 +75,9 @@ class TurnLaw(NamedTuple):
 
     def sweep(self, choose: Choose) -> Sweep:
         """Return the sweep of a policy, over all nodes and then all contexts."""
-        results = jax.lax.map(lambda batch: self._results(choose, *batch), (self.turns, self.contexts))
+        results = jax.lax.map(
+            lambda batch: self._results(choose, *batch), (self.turns, self.contexts)
+        )
         results = results.reshape(-1, results.shape[-1])[self.batches]  # (context, result)
         gains = jnp.stack([self.gains, jnp.zeros_like(self.gains)], axis=-1)
         at_nodes = self.first_node + jnp.arange(len(self.gains))
@@ -147,7 +149,8 @@ def turn_law(task: Task, process: Process, encoding: EncodingName) -> TurnLaw:
         start=nodes.start,
         scale=scale_of(task),
     )
-    return jax.tree.map(on_device, law)
+    listed: TurnLaw = jax.tree.map(on_device, law)
+    return listed
 
 
 class _Turns:
@@ -188,7 +191,8 @@ class _Turns:
         turns = self._of_context[process.node_contexts[begins]]
         for turn, known in enumerate(kinds):
             exists = np.flatnonzero(known[0] >= 0)
-            self._add(self.chances[turn], exists, *known[:, exists], int(firsts[turn]))
+            law, entry = known[:, exists]
+            self._add(self.chances[turn], exists, law, entry, int(firsts[turn]))
             node = begins[turns == turn][:1]
             law, entry = process.node_laws[node], process.node_firsts[node].astype(np.int64)
             self._add(self.begins[turn][None], np.zeros(1, int), law, entry, int(firsts[turn]))
@@ -207,11 +211,11 @@ class _Turns:
         """Return the largest number of moves in a turn."""
         goes_on = self.chances[:, :, : self.places.shape[1]] > 0
         count, turns = 0, np.arange(len(goes_on))[:, None, None]
-        possible = np.ones(self.places.shape, dtype=bool)  # after as many moves
+        possible: BoolArray = np.ones(self.places.shape, dtype=bool)  # after as many moves
         while possible.any():
             count += 1
-            later = (goes_on & possible[:, None]).any(axis=2)
-            possible = later[turns, self.after].any(axis=2)
+            later: BoolArray = np.any(goes_on & possible[:, None], axis=2)
+            possible = np.any(later[turns, self.after], axis=2)
         return count
 
     def batches(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -255,7 +259,9 @@ class _Nodes:
         self.events: IntArray = variables[process.events.reshape(-1, process.num_contexts).T]
         self.start = int(variables[process.start])
         columns = outcomes - outcomes[np.searchsorted(which, which)]
-        leads = np.where(self.begins[which], contexts[which], variables[np.maximum(number_of(leads), 0)])
+        leads = np.where(
+            self.begins[which], contexts[which], variables[np.maximum(number_of(leads), 0)]
+        )
         kept = stays[which] & (~self.begins[which] | (columns == 0))
         shape = len(self.gains), int(columns[kept].max(initial=0)) + 1
         self.leads_to: IntArray = np.zeros(shape, dtype=np.int64)

@@ -240,7 +240,10 @@ def in_the_core(env, weights):
             *("LowestScore", {"dice": 3, "players": 3}, 2, None, 32), marks=pytest.mark.slow
         ),
         ("Rounds", {"players": 2, "others": Fraction(1, 2)}, 1, "random", 64),
-        ("LowestScoreMatch", SMALL["LowestScoreMatch"][0], 1, "random", 32),
+        pytest.param(
+            *("LowestScoreMatch", SMALL["LowestScoreMatch"][0], 1, "random", 32),
+            marks=pytest.mark.slow,
+        ),
         ("FourTwoOneMatch", SMALL["FourTwoOneMatch"][1], 1, "equilibrium", 64),
         ("Pig", {"target": 12}, 1, "random", 64),
     ],
@@ -260,6 +263,7 @@ def test_scores_in_jax_are_those_of_the_core(name, sizes, seat, policy, bits):
         assert float(ours.normalized) == pytest.approx(core.normalized, abs=5 * within)
 
 
+@pytest.mark.slow
 def test_greed_against_ten_opponents_at_once():
     """One program plays and scores them all; their tables have different lengths."""
     task = make_task("Greed", 0, max_score=9, sides=3)
