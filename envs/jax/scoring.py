@@ -28,11 +28,13 @@ class ExactScore(NamedTuple):
         value: expected payoff of the policy.
         regret: expected payoff that the policy loses against the optimum.
         normalized: (value - random) / (optimum - random); 1 if optimum and random agree.
+        sweeps: number of sweeps that the score took, int32.
     """
 
     value: jax.Array
     regret: jax.Array
     normalized: jax.Array
+    sweeps: jax.Array
 
 
 def exact_score(
@@ -55,15 +57,15 @@ def exact_score(
         InputError: if the logits have another shape.
     """
     choose = chooser(apply_fn, deterministic, law.guess.dtype)
-    value = _value(law, law.sweep(choose))
+    value, sweeps = _value(law, law.sweep(choose))
     span = law.scale.optimum - law.scale.random
     share = (value - law.scale.random) / jnp.where(span > 0, span, 1)
     normalized = jnp.where(span > 0, share, 1 + 0 * share)  # NaN stays NaN
-    return ExactScore(value, law.scale.optimum - value, normalized)
+    return ExactScore(value, law.scale.optimum - value, normalized, sweeps)
 
 
-def _value(law: ExactLaw, sweep: Sweep) -> jax.Array:
-    """Return the value of the start, by as many sweeps as it takes."""
+def _value(law: ExactLaw, sweep: Sweep) -> tuple[jax.Array, jax.Array]:
+    """Return the value of the start, and the number of sweeps that it took."""
     little = jnp.finfo(law.guess.dtype).eps / 8
 
     def goes_on(carry: tuple[jax.Array, jax.Array]) -> jax.Array:
@@ -74,6 +76,6 @@ def _value(law: ExactLaw, sweep: Sweep) -> jax.Array:
         number, values = carry
         return number + 1, sweep(values)
 
-    _, values = jax.lax.while_loop(goes_on, once_more, (jnp.zeros((), jnp.int32), law.guess))
+    sweeps, values = jax.lax.while_loop(goes_on, once_more, (jnp.zeros((), jnp.int32), law.guess))
     value, left = values[law.start]
-    return jnp.where(left <= little, value, jnp.nan)
+    return jnp.where(left <= little, value, jnp.nan), sweeps
