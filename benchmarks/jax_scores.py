@@ -1,7 +1,7 @@
 """Scores of random networks in JAX beside those of the core (`python benchmarks/jax_scores.py`).
 
 Each network has two layers of 64 units and plays a default game against the optimal opponent. The
-seconds of JAX are those of the program, without compiling it; those of the core include the network.
+seconds of JAX are those of the program without compiling it; those of the core include the network.
 """
 
 import sys

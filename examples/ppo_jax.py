@@ -61,7 +61,9 @@ def train(env: Any, options: Options, updates: int, params: Any, law: Any, key: 
     draw_actor, act = network(env.num_actions, 0.01)
     draw_critic, judge = network(1, 1.0)
 
-    left = lambda batch: 1 - batch // batches / (parts * updates)  # noqa: E731
+    def left(batch: Any) -> Any:  # share of the training that is left
+        return 1 - batch // batches / (parts * updates)
+
     adam = optimizers.adam(lambda batch: options.rate * left(batch), eps=1e-5)
 
     def laws(weights: Any, seen: jax.Array, legal: jax.Array) -> jax.Array:
@@ -153,6 +155,7 @@ def main(options: Options) -> None:
         score = exactdice.score(exactdice.from_network(actor, task), task)
         print(f"seed {seed}, by the core: {score.normalized:.9f}")
         if options.certificates:
+            options.certificates.mkdir(parents=True, exist_ok=True)
             file = options.certificates / f"{env.name}-{seed}.npz"
             file.write_bytes(certificate(score))
 
