@@ -59,6 +59,7 @@ NOT_RUN = {
     "python benchmarks/clients/tune_entrant.py": FOREIGN,
     "python benchmarks/debugging.py": "trains for minutes",
     "python benchmarks/jax_stepping.py": "compiles for a minute; jax is no library of the suite",
+    "python benchmarks/jax_scores.py": "takes minutes; jax is no library of the suite",
     "python examples/ppo_jax.py": "trains for minutes; jax is no library of the suite",
     "python film.py": FOREIGN,
     "python -m rl_zoo3.enjoy": FOREIGN,

@@ -24,7 +24,7 @@ from ..api.registration import find_game
 from ..engine.engine import RewardMode
 from ..engine.process import FIRST_PLACE, GOES_ON, ILLEGAL, number_of
 from .law import ExactLaw, exact_law
-from .tables import Params, params_of
+from .tables import Params, encoded, params_of
 
 
 class State(NamedTuple):
@@ -153,14 +153,14 @@ class Environment:
     ) -> jax.Array:
         """Return the encoded observation of a state, shape (feature,)."""
         params = self.default_params if params is None else params
-        seen = params.by_place[state.place]
-        return seen if params.by_context is None else seen + params.by_context[state.context]
+        parts = params.by_place[state.place], params.by_context[state.context]
+        return encoded(params.parts, jnp.concatenate(parts, axis=-1))
 
     def exact_law(self) -> ExactLaw:
         """Return the law of the task, the first argument of ``exact_score``.
 
         Raises:
-            InputError: if the game has cycles, or is too large.
+            InputError: if the game is too large.
         """
         return exact_law(self.task, self.encoding)
 

@@ -17,9 +17,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...baselines import Task, solve
-from ...core import AliasLaws, InputError
+from ...core import AliasLaws, InputError, IntArray
 from ...core.positions import states_of
-from ..api.encoding import EncodingName
+from ..api.encoding import Encoding, EncodingName, Features
 from ..engine.engine import ADVANTAGES, RewardMode, advantages
 from ..engine.process import Process
 from ..engine.tables import features_of, process_of
@@ -49,8 +49,10 @@ class Params(NamedTuple):
         start: event with which a game begins.
         first_node: event that is node 0.
         legal: whether an action is legal, shape (place, action).
-        by_place: features of each place, shape (place, feature).
-        by_context: features of each context, shape (context, feature); None if there is one.
+        parts: features of each value of each component of an observation, shape (part, feature);
+            an observation is the sum of its parts.
+        by_place: the parts that depend on the place, shape (place, component).
+        by_context: the parts that depend on the context, shape (context, component).
         bases: state of place 0 in each context, shape (context,).
         strides: difference of the states of two neighbouring places, shape (context,).
         rows: row of each state in ``rewards``, shape (state,); None if the reward is the outcome.
@@ -74,8 +76,9 @@ class Params(NamedTuple):
     start: jax.Array
     first_node: jax.Array
     legal: jax.Array
+    parts: jax.Array
     by_place: jax.Array
-    by_context: jax.Array | None
+    by_context: jax.Array
     bases: jax.Array
     strides: jax.Array
     rows: jax.Array | None
@@ -89,7 +92,7 @@ def params_of(task: Task, reward: RewardMode, encoding: EncodingName) -> Params:
         InputError: if the game is too large for tables.
     """
     process = tables_of(task)
-    by_place, by_context = features_of(task, encoding)
+    parts, by_place, by_context = parts_of(task, encoding)
     rows, rewards = _rewards(task, reward)
     shape = process.legal.shape
     tables = dict(
@@ -106,6 +109,7 @@ def params_of(task: Task, reward: RewardMode, encoding: EncodingName) -> Params:
         start=process.start,
         first_node=process.first_node,
         legal=process.legal > 0,
+        parts=parts,
         by_place=by_place,
         by_context=by_context,
         bases=process.groups.bases,
@@ -130,6 +134,28 @@ def tables_of(task: Task) -> Process:
     return process
 
 
+def parts_of(task: Task, encoding: EncodingName) -> tuple[Features, IntArray, IntArray]:
+    """Return the fields ``parts``, ``by_place`` and ``by_context`` of the params of a task."""
+    process, sizes = tables_of(task), np.array(task.game.observation_sizes)
+    coded, firsts = Encoding(tuple(sizes.tolist()), encoding), np.cumsum(sizes) - sizes
+    components = np.repeat(np.arange(len(sizes)), sizes)
+    alone = np.zeros((len(components), len(sizes)), dtype=np.int64)
+    alone[np.arange(len(components)), components] = np.arange(len(components)) - firsts[components]
+    parts = np.where(components[:, None] == coded.components, coded.encode(alone), 0)
+    in_places, in_contexts = features_of(task, "integer")
+    if in_contexts is None:
+        in_contexts, of_place = np.zeros((1, len(sizes)), np.int64), np.ones(len(sizes), bool)
+    else:
+        of_place = np.isin(np.arange(len(sizes)), np.arange(len(sizes))[process.seen])
+    by_place, by_context = in_places + firsts, in_contexts + firsts
+    return parts.astype(coded.space.dtype), by_place[:, of_place], by_context[:, ~of_place]
+
+
+def encoded(table: jax.Array, parts: jax.Array) -> jax.Array:
+    """Return observations (..., feature), the sums of their parts (..., component)."""
+    return jnp.asarray(table)[parts].sum(axis=-2, dtype=table.dtype)
+
+
 def on_device(table: Any) -> Any:
     """Return a table as an array of JAX, with numbers of 32 bits unless JAX has 64 bits on."""
     if table is None:
@@ -152,21 +178,13 @@ def stack(*params: Any) -> Any:
     Raises:
         InputError: if the environments differ in actions, features or rewards.
     """
-    legal, seen = params[0].legal.shape[1:], _features(params[0])
-    alike = [(each.legal.shape[1:], _features(each)) == (legal, seen) for each in params]
+    alike = {(each.legal.shape[-1], each.parts.shape[-1]) for each in params}
     same = {jax.tree.structure(each) for each in params}
-    if len(same) > 1 or not all(alike):
+    if len(same) > 1 or len(alike) > 1:
         raise InputError(
             "params must be of environments with the same actions, observations and reward"
         )
     return jax.tree.map(_stacked, *params)
-
-
-def _features(params: Any) -> tuple[int, ...]:
-    """Return the shape of an observation."""
-    seen = params.by_place if isinstance(params, Params) else params.observations
-    shape: tuple[int, ...] = seen.shape[1:]
-    return shape
 
 
 def _stacked(*arrays: jax.Array) -> jax.Array:

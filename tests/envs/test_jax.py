@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ jax = pytest.importorskip("jax")
 jax.config.update("jax_disable_most_optimizations", True)  # programs of tests run once
 jnp = jax.numpy
 xj = exactdice.jax
-law_module = importlib.import_module("exactdice.envs.jax.law")
+choice_module = importlib.import_module("exactdice.envs.jax.choice")
 
 #: Games, with a seat, a policy of the others, and a reward: several contexts, moves that pay early,
 #: cycles.
@@ -41,8 +42,9 @@ WORD = 2.0**32
 
 @pytest.fixture(autouse=True)
 def rounds(own_games):
-    """Register the game whose moves pay before the end."""
+    """Register a game whose moves pay before the end, and a game of moves with cycles."""
     own_games("small_games:Rounds")
+    own_games(f"{Path(__file__).parents[2] / 'examples/pig.py'}:Pig")
 
 
 def made(name, sizes, seat, policy, **options):
@@ -209,8 +211,8 @@ def test_every_encoding_is_that_of_the_other_environments(encoding):
 
 def weights_of(law, key):
     """Draw a linear network."""
-    shape = law.observations.shape[1], law.legal.shape[1]
-    return jax.random.normal(jax.random.key(key), shape, law.chances.dtype)
+    shape = law.parts.shape[-1], law.legal.shape[-1]
+    return jax.random.normal(jax.random.key(key), shape, law.guess.dtype)
 
 
 def both_scores(law, weights):
@@ -218,11 +220,11 @@ def both_scores(law, weights):
     return [xj.exact_score(law, lambda seen: seen @ weights, kind) for kind in (True, False)]
 
 
-def in_the_core(env, law, weights):
+def in_the_core(env, weights):
     """Score the same policies in the core."""
-    own = states_of(env.task.game, env.task.seat)
-    logits = np.asarray(law.observations, dtype=float) @ np.asarray(weights, dtype=float)
-    logits = np.where(law.legal, logits, -np.inf)
+    game, own = env.task.game, states_of(env.task.game, env.task.seat)
+    seen = Encoding(env.sizes, env.encoding).encode(game.observe(own, env.task.seat))
+    logits = np.where(game.mask(own), seen @ np.asarray(weights, dtype=float), -np.inf)
     tables = np.zeros((2, env.task.game.num_states, env.num_actions))
     tables[0, own, logits.argmax(axis=1)] = 1
     tables[1, own] = np.exp(logits - logits.max(axis=1, keepdims=True))
@@ -238,6 +240,12 @@ def in_the_core(env, law, weights):
             *("LowestScore", {"dice": 3, "players": 3}, 2, None, 32), marks=pytest.mark.slow
         ),
         ("Rounds", {"players": 2, "others": Fraction(1, 2)}, 1, "random", 64),
+        pytest.param(
+            *("LowestScoreMatch", SMALL["LowestScoreMatch"][0], 1, "random", 32),
+            marks=pytest.mark.slow,
+        ),
+        ("FourTwoOneMatch", SMALL["FourTwoOneMatch"][1], 1, "equilibrium", 64),
+        ("Pig", {"target": 12}, 1, "random", 64),
     ],
 )
 def test_scores_in_jax_are_those_of_the_core(name, sizes, seat, policy, bits):
@@ -249,12 +257,13 @@ def test_scores_in_jax_are_those_of_the_core(name, sizes, seat, policy, bits):
         found = jax.jit(both_scores)(law, weights)
     low, high = env.task.game.payoff_range
     within = (high - low) * (1e-6 if bits == 32 else 1e-12)
-    for ours, core in zip(found, in_the_core(env, law, weights), strict=True):
+    for ours, core in zip(found, in_the_core(env, weights), strict=True):
         assert float(ours.value) == pytest.approx(core.value, abs=within)
         assert float(ours.regret) == pytest.approx(core.regret, abs=within)
         assert float(ours.normalized) == pytest.approx(core.normalized, abs=5 * within)
 
 
+@pytest.mark.slow
 def test_greed_against_ten_opponents_at_once():
     """One program plays and scores them all; their tables have different lengths."""
     task = make_task("Greed", 0, max_score=9, sides=3)
@@ -271,9 +280,10 @@ def test_greed_against_ten_opponents_at_once():
     laws = xj.stack(*(env.exact_law() for env in envs))
     exact = [exactdice.score("random", env.task).value for env in envs]
     assert len(set(exact)) > 5
-    np.testing.assert_allclose(laws.random, exact, rtol=1e-6)
+    np.testing.assert_allclose(laws.scale.random, exact, rtol=1e-6)
     assert (np.abs(means - np.array(exact)) < 5 * 0.5 / np.sqrt(games)).all()
-    uniform = jax.jit(jax.vmap(lambda law: xj.exact_score(law, lambda _: law.legal * 0.0, False)))
+    zeros = lambda seen: jnp.zeros((len(seen), envs[0].num_actions))  # noqa: E731
+    uniform = jax.jit(jax.vmap(lambda law: xj.exact_score(law, zeros, deterministic=False)))
     np.testing.assert_allclose(uniform(laws).value, exact, atol=1e-6)
 
 
@@ -329,10 +339,6 @@ def test_an_action_outside_the_space_is_illegal():
             lambda: xj.make("Yahtzee", boxes="ones,chance"),
             "game must fit into tables, whose opponents' policies are tables too, got Yahtzee",
         ),
-        (
-            lambda: xj.make("FourTwoOneMatch", tokens=2, faces=2, tie="replay")[0].exact_law(),
-            "game must have no cycles to be scored by levels, got FourTwoOneMatch",
-        ),
     ],
 )
 def test_what_jax_cannot_do_is_refused(call, message):
@@ -342,15 +348,23 @@ def test_what_jax_cannot_do_is_refused(call, message):
 
 def test_a_network_of_nothing_gets_no_score():
     law = xj.make("FourTwoOne", dice=1, faces=2, casts=1, utility="sum")[0].exact_law()
-    assert np.isnan(xj.exact_score(law, lambda _: law.legal * jnp.nan).normalized)
+    assert np.isnan(xj.exact_score(law, lambda seen: jnp.full((len(seen), 2), jnp.nan)).normalized)
     with pytest.raises(exactdice.InputError, match="apply_fn must give logits of shape .*, got"):
         xj.exact_score(law, lambda seen: seen[:, :1])
 
 
+def test_a_policy_whose_games_do_not_end_within_the_sweeps_gets_no_score(monkeypatch):
+    law = xj.make("Pig", target=4, opponent="random")[0].exact_law()
+    zeros = lambda seen: jnp.zeros((len(seen), 2))  # noqa: E731
+    assert np.isfinite(xj.exact_score(law, zeros, deterministic=False).value)
+    monkeypatch.setattr(importlib.import_module("exactdice.envs.jax.scoring"), "MOST_SWEEPS", 3)
+    assert np.isnan(xj.exact_score(law, zeros, deterministic=False).value)
+
+
 def test_too_large_a_law_is_refused(monkeypatch):
-    monkeypatch.setattr(law_module, "MOST", 1000)
+    monkeypatch.setattr(choice_module, "MOST", 100)
     env, _ = xj.make("Greed", max_score=5, sides=3)
-    with pytest.raises(exactdice.InputError, match="at most 1,000 outcomes of moves to be scored"):
+    with pytest.raises(exactdice.InputError, match="at most 100 outcomes of moves to be scored"):
         env.exact_law()
 
 
