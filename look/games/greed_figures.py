@@ -52,11 +52,11 @@ def _first_or_second(series: Sequence[Series], limit: int) -> str:
     """Say from which limit on the first player has the advantage, by the number of sides."""
     below = {line.name: line.x[line.y < 1 / 2 - ROUNDING] for line in series}
     from_then_on = {name: int(limits.max(initial=0)) + 1 for name, limits in below.items()}
-    first = [f"{start} for {name}" for name, start in from_then_on.items() if start <= limit]
+    first = [f"{start} on for {name}" for name, start in from_then_on.items() if start <= limit]
     never = [name for name, start in from_then_on.items() if start > limit]
     told = []
     if first:
-        told.append(f"The first player has the advantage for all limits from {listed(first)}.")
+        told.append(f"The first player has the advantage for every limit from {listed(first)}.")
     if never:
         told.append(f"For {listed(never)} the second player still has it at M = {limit}.")
     return " ".join(told)
@@ -143,8 +143,8 @@ def figure_4(task: Task) -> Plot:
     note = "; hatched where several numbers are best, of which the fewest are shown"
     return Plot(
         title=f"Normal turns with M = {game.max_score}, s = {game.sides}",
-        caption=f"{_stops(game, dice)} How many dice to roll in a normal turn, and the rating of that "
-        "number, in the axes of the paper's figure 4, whose picture is not copied"
+        caption=f"{_stops(game, dice)} How many dice to roll in a normal turn, and the rating of "
+        "that number, in the axes of the paper's figure 4, whose picture is not copied"
         f"{note if several.any() else ''}.",
         panels=[panel],
     )

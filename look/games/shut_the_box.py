@@ -106,9 +106,10 @@ def best_sets(task: Task) -> Plot:
         words=words,
         whole=True,
     )
+    optimal = [solution.optimal[row] for solution, row, _ in found]
     return Plot.of(
         panel,
-        f"{_single(game, rolls, [solution.optimal[row] for solution, row, _ in found])}The best set of tiles to close with the first roll, by "
+        f"{_single(game, rolls, optimal)}The best set of tiles to close with the first roll, by "
         "the score to beat (none for the first player). Scores with the same best sets share a "
         "row.",
     )
@@ -129,7 +130,7 @@ def _single(game: ShutTheBox, rolls: IntArray, best: Sequence[BoolArray]) -> str
     ]
     if not always:
         return ""
-    return f"With a roll of {listed(always)} it is always best to close that one tile. "
+    return f"With the rolls {listed(always)} it is always best to close one tile. "
 
 
 def _alike(
