@@ -155,6 +155,15 @@ def outcomes(scored: Score) -> Plot:
     )
     return Plot.of(
         panel,
-        f"The probability of each {what} of {quoted(scored.policy)}, beside that in optimal play. "
-        f"The mean is {scored.value:.6f}, that of optimal play {scored.optimum:.6f}.",
+        f"{quoted(scored.policy)} {_gets(scored, panel)}. The probability of each {what}, beside "
+        f"that under optimal play. The mean is {scored.value:.6f}, that of optimal play "
+        f"{scored.optimum:.6f}.",
     )
+
+
+def _gets(scored: Score, panel: Bars) -> str:
+    """Say how often an agent and optimal play win, or what they are paid."""
+    if not pays_wins(scored.task.game) or panel.others is None:
+        return f"gets {scored.value:.2f} a game, optimal play {scored.optimum:.2f}"
+    own, best = (100 * float(chances[0]) for chances in (panel.values, panel.others))
+    return f"wins {own:.1f} % of games, optimal play {best:.1f} %"

@@ -176,10 +176,11 @@ def _hatches(chart: Bars) -> list[str] | None:
 def _write_numbers(axes: Axes, places: FloatArray, values: FloatArray, log: bool) -> None:
     """Write each bar's length at its end."""
     for place, value in zip(places, values, strict=True):
-        text = "not legible" if np.isnan(value) else f" {value:.4g}"
+        text = "not legible" if np.isnan(value) else f" {value:.4g} "
         at = 0.0 if np.isnan(value) else value
         if at > 0 or not log:
-            axes.text(at, place, text, va="center", fontsize=9)
+            side = "right" if at < 0 else "left"
+            axes.text(at, place, text, ha=side, va="center", fontsize=9)
 
 
 def _draw_points(axes: Axes, chart: Points) -> None:

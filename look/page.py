@@ -18,7 +18,7 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto
 .panels > div { min-width: 0 }
 .two { grid-template-columns: 1fr 1fr }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1rem 0 }
-th, td { padding: .25rem .75rem; border-bottom: 1px solid #d0d7de; text-align: left }
+th, td { padding: .25rem min(.75rem, 1.4vw); border-bottom: 1px solid #d0d7de; text-align: left }
 .number, table.numbers :is(th, td):nth-child(n+3) { text-align: right; white-space: nowrap }
 table.sortable { position: relative }
 table.sortable :is(th, td):first-child { position: sticky; left: 0; background: #fff }

@@ -54,8 +54,21 @@ def learning(folders: Sequence[Path]) -> Plot:
     sampled = " Bands are 95 % intervals of scores from sample games; points without one are exact."
     return Plot.of(
         panel,
-        f"{'Exact gap' if exact else 'Gap'} to the optimum during training, over the agent's "
-        f"moves; gaps below {FLOOR:g} are drawn at {FLOOR:g}.{'' if exact else sampled}",
+        f"{_ends(series)} {'Exact gap' if exact else 'Gap'} to the optimum during training, over "
+        f"the agent's moves; gaps below {FLOOR:g} are drawn at {FLOOR:g}."
+        f"{'' if exact else sampled}",
+    )
+
+
+def _ends(series: Sequence[Series]) -> str:
+    """Say which run ends nearest to the optimum, and which one farthest from it."""
+    ends = {line.name: float(line.y[-1]) for line in series}
+    near, far = min(ends, key=ends.__getitem__), max(ends, key=ends.__getitem__)
+    if near == far:
+        return f"{quoted(near)} ends at {ends[near]:.4f}."
+    return (
+        f"{quoted(near)} ends nearest to the optimum ({ends[near]:.4f}), {quoted(far)} farthest "
+        f"from it ({ends[far]:.4f})."
     )
 
 
@@ -183,7 +196,7 @@ def critic(folder: Path, which: str = "final") -> Plot:
     believed = ModelPolicy(model, task.game).critic(seen, masks) / env.reward_scale
     exact, name = _worth(learned, states, reward, gamma)
     panel = Points(
-        title=f"What the critic of {folder.name} believes",
+        title=f"What the critic of {quoted(folder.name)} believes",
         x_label=f"exactly: {name}",
         y_label="what the critic says",
         x=exact,
@@ -197,9 +210,9 @@ def critic(folder: Path, which: str = "final") -> Plot:
     off = float(np.average(np.abs(believed - exact), weights=learned.occupancy[states]))
     return Plot.of(
         panel,
-        f"The critic's estimate of each of the {len(states)} likeliest states, against the exact "
-        "value under the agent's policy. Larger points are met more often; a perfect critic is on "
-        f"the line. The mean error is {off:.4f}.",
+        f"The critic is wrong by {off:.4f} on average over the states that the agent meets. Its "
+        f"estimate of each of the {len(states)} likeliest states, against the exact value under "
+        "the agent's policy. Larger points are met more often; a perfect critic is on the line.",
     )
 
 

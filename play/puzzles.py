@@ -99,7 +99,7 @@ def mistakes_of(policy: PolicyLike, game: Game, name: str) -> list[Mistake]:
     """
     tasks = [Task(game, seat) for seat in range(1 if game.has_cycles else game.num_players)]
     return [
-        Mistake(task, one.observation, one.cost, f"{name} {one.move} here.")
+        Mistake(task, one.observation, one.cost, f'"{name}" {one.move} here.')
         for task in tasks
         for one in score(policy, task).blunders(MOST)
     ]

@@ -281,6 +281,13 @@ def test_two_agents_are_compared(run):
     assert "0.00%" not in tied[tied.index("head to head") :]
 
 
+def test_files_of_one_name_are_named_by_their_folders(run):
+    runs = [ROOT / f"benchmarks/leaderboard/Greed-{name}-outcome-0" for name in ("ppo", "dqn")]
+    said = run("compare", *(str(folder / "certificate.npz") for folder in runs))[1]
+    assert '"Greed-ppo-outcome-0" is better: "Greed-dqn-outcome-0" loses 0.14 wins in a' in said
+    assert "certificate.npz" not in said
+
+
 @pytest.mark.usefixtures("mine")
 def test_a_run_is_compared_in_its_own_game(run):
     code, said, complaint = run("compare", "mine", "if_else")

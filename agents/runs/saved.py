@@ -77,7 +77,9 @@ def load_policy(path: Path) -> Any:
         raise InputError(f"{path} {error}") from None
     except Exception as error:  # zip, json, pickle and torch raise different errors for damage
         reason = first_line(error)
-        raise InputError(f"{path} must be a model of stable-baselines3, got: {reason}") from None
+        raise InputError(
+            f"{path} must be a certificate or a model saved by stable-baselines3, got: {reason}"
+        ) from None
     policy.exploration_rate = float(description.get("exploration_rate", 0.0))
     return policy
 

@@ -180,6 +180,8 @@ def _row(row: Row, scene: Scene, page: Page, top: float, height: float) -> Itera
     columns = max(1, int((page.room / wide + side / 5) // (side * 1.2)))
     lines = -(-len(row.pieces) // columns)
     columns = -(-len(row.pieces) // max(lines, 1))  # lines of about the same length
+    names = [piece.name for piece in row.pieces if isinstance(piece, Tile)]
+    letters = max((len(line) for name in names for line in _lines_of(name)), default=0)
     for number, piece in enumerate(row.pieces):
         line, column = divmod(number, columns)
         x = page.left + column * side * 1.2 * wide
@@ -187,7 +189,7 @@ def _row(row: Row, scene: Scene, page: Page, top: float, height: float) -> Itera
         if isinstance(piece, Die):
             yield from _die(piece, x, y, side, piece.part in scene.taken)
         elif isinstance(piece, Tile):
-            yield from _tile(piece, x, y, side, wide * side, piece.part in scene.taken)
+            yield from _tile(piece, x, y, side, wide * side, piece.part in scene.taken, letters)
         elif isinstance(piece, Gauge):
             yield from _gauge(piece, row, x, y + side / 2, page.room)
         elif isinstance(piece, Tokens):
@@ -223,14 +225,22 @@ def _die(die: Die, x: float, y: float, side: float, taken: bool) -> Iterator[Sha
         yield Text(x + side - 4, y + 3, "0", 12, "#ffffff", "middle")
 
 
-def _tile(tile: Tile, x: float, y: float, side: float, wide: float, taken: bool) -> Iterator[Shape]:
+def _lines_of(name: str) -> list[str]:
+    """Return the name of a tile in lines."""
+    return textwrap.wrap(name, WORD)
+
+
+def _tile(
+    tile: Tile, x: float, y: float, side: float, wide: float, taken: bool, letters: int
+) -> Iterator[Shape]:
+    """Draw a tile; ``letters`` is the length of the longest line on a tile of its row."""
     if tile.is_open:
         fill, line, ink = (LIT if taken else WOOD), INK, INK
     else:
         fill, line, ink = PALE, PALE, CLOSED
     yield Box(x, y, wide, side, fill, line, side / 8, 3 if taken else 1.5, tile.part)
-    lines = textwrap.wrap(tile.name, WORD) or [str(tile.number)]
-    size = (wide - 6) / (0.55 * WORD) if tile.name else side / 2
+    lines = _lines_of(tile.name) or [str(tile.number)]
+    size = (wide - 6) / (0.55 * letters) if tile.name else side / 2
     for number, words in enumerate(lines):
         middle = y + side / 2 + (number - (len(lines) - 1) / 2) * size * 1.15
         yield Text(x + wide / 2, middle, words, size, ink, "middle", tile.part)
@@ -288,6 +298,8 @@ def _lines(event: Event, page: Page) -> Iterator[Line]:
 
 
 def _foot(lines: list[Line], page: Page, top: float) -> Iterator[Shape]:
+    if not lines:
+        return
     yield Box(0, top, page.width, page.height - top, "#ffffff")
     yield Box(0, top, page.width, 1.5, PALE)
     for number, (words, dice) in enumerate(lines):

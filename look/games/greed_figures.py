@@ -1,11 +1,14 @@
 """Charts of the paper on Greed: its figures, and the value of going first."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...baselines import Task, solve
 from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.dice import sum_laws
 from ...core.presentation import present
+from ...core.words import listed
 from ...games import Greed
 from ...sources.greed.last_turns import last_turns
 from ..charts import Lines, Map, Plot, Series
@@ -14,6 +17,7 @@ from .greed import cells, greed_of, ties_words
 
 SIDES = (2, 3, 6, 12, 20)
 SMALL = {"max_score": 10, "sides": 3}  # the game in the paper's figures
+ROUNDING = 1e-9  # values nearer to 1/2 count as 1/2
 ROOMY = 20  # the largest score limit at which cells have room for numbers
 
 
@@ -38,9 +42,24 @@ def beginning(task: Task) -> Plot:
     )
     return Plot.of(
         panel,
-        f"The first player's win probability{ties_words(rules)}, for every limit up to {limit} "
-        "and several numbers of sides s: above 1/2 it is better to go first.",
+        f"{_first_or_second(series, limit)} The first player's win probability"
+        f"{ties_words(rules)}, for every limit M up to {limit} and several numbers of sides s: "
+        "above 1/2 it is better to go first.",
     )
+
+
+def _first_or_second(series: Sequence[Series], limit: int) -> str:
+    """Say from which limit on the first player has the advantage, by the number of sides."""
+    below = {line.name: line.x[line.y < 1 / 2 - ROUNDING] for line in series}
+    from_then_on = {name: int(limits.max(initial=0)) + 1 for name, limits in below.items()}
+    first = [f"{start} on for {name}" for name, start in from_then_on.items() if start <= limit]
+    never = [name for name, start in from_then_on.items() if start > limit]
+    told = []
+    if first:
+        told.append(f"The first player has the advantage for every limit from {listed(first)}.")
+    if never:
+        told.append(f"For {listed(never)} the second player still has it at M = {limit}.")
+    return " ".join(told)
 
 
 @game_chart("greed-figure-2", Greed, fixed=True)
@@ -94,10 +113,10 @@ def figure_3(task: Task) -> Plot:
         )
     return Plot(
         title=f"Last turns with M = {game.max_score}, s = {game.sides}",
-        caption="How many dice to roll in a last turn, and what that rates, in the axes of the "
-        "paper's figure 3: its labels as its search finds them (the picture itself is not "
-        f"copied) and the fewest optimal dice; hatched are the {int(wrong.sum())} of {wrong.size} "
-        "labels that are not optimal, because the search stops one die short.",
+        caption=f"{int(wrong.sum())} of {wrong.size} labels of the paper's figure 3 are not "
+        "optimal (hatched), because its search stops one die short. How many dice to roll in a "
+        "last turn, and the rating of that number: left as the paper's search finds them (its "
+        "picture is not copied), right the fewest optimal dice.",
         panels=panels,
     )
 
@@ -124,9 +143,26 @@ def figure_4(task: Task) -> Plot:
     note = "; hatched where several numbers are best, of which the fewest are shown"
     return Plot(
         title=f"Normal turns with M = {game.max_score}, s = {game.sides}",
-        caption="How many dice to roll in a normal turn, and what that rates, in the axes of the "
-        f"paper's figure 4, whose picture is not copied{note if several.any() else ''}.",
+        caption=f"{_stops(game, dice)} How many dice to roll in a normal turn, and the rating of "
+        "that number, in the axes of the paper's figure 4, whose picture is not copied"
+        f"{note if several.any() else ''}.",
         panels=[panel],
+    )
+
+
+def _stops(game: Greed, dice: IntArray) -> str:
+    """Say how many dice the first move rolls, and from which own score on players stop.
+
+    Args:
+        game: the rules.
+        dice: the best number, shape (other's score, own score).
+    """
+    always = int(np.flatnonzero((dice > 0).any(axis=0)).max()) + 1
+    sometimes = int(np.flatnonzero((dice == 0).any(axis=0)).min())
+    rolls = present(game).describe_action(int(dice[0, 0]))
+    return (
+        f"At 0 to 0 optimal play {rolls}; it never stops below {sometimes} points and always stops "
+        f"at {always}."
     )
 
 

@@ -7,7 +7,7 @@ from math import factorial, prod
 import numpy as np
 
 from ...baselines import Solution, Task, solve
-from ...core import InputError
+from ...core import FloatArray, InputError
 from ...core.dice import combinations
 from ...core.presentation import present
 from ...core.words import spelled
@@ -104,9 +104,9 @@ def table(_task: Task) -> Plot:
     )
     return Plot.of(
         panel,
-        "The notebook's last table, exactly: the probability that no player to come gets less than "
-        "a score, if each tries only that. All printed numbers are right; the notebook cuts off "
-        "the hatched cells.",
+        "All numbers that the notebook prints are right; it cuts off the hatched cells. Its last "
+        "table, exactly: the probability that no player to come gets less than a score, if each "
+        "tries only that.",
     )
 
 
@@ -126,9 +126,15 @@ def beating(_task: Task) -> Plot:
     )
     return Plot.of(
         panel,
-        "The probability that five fresh dice get less than a score under optimal play for it, "
-        "beside the notebook's numbers, which agree to all their digits.",
+        f"{_even(panel.values, goals)} The probability that five fresh dice get less than a score "
+        "if every move aims at it, beside the notebook's numbers, which agree to all their digits.",
     )
+
+
+def _even(chances: FloatArray, goals: Sequence[int]) -> str:
+    """Name the score that five dice beat about as often as not."""
+    nearest = int(np.abs(chances - 1 / 2).argmin())
+    return f"Five dice beat {goals[nearest]} points in {100 * chances[nearest]:.0f} % of rounds."
 
 
 def _rules(task: Task) -> LowestScore:

@@ -1,12 +1,14 @@
 """Charts of Shut the Box: the value of a score to beat, and the best first tiles to close."""
 
+from collections.abc import Sequence
 from itertools import groupby
 
 import numpy as np
 
 from ...baselines import Solution, Task, solve
-from ...core import FloatArray, InputError, IntArray
+from ...core import BoolArray, FloatArray, InputError, IntArray
 from ...core.presentation import present
+from ...core.words import listed
 from ...games import ShutTheBox
 from ..charts import Lines, Map, Plot, Series
 from ..registry import example, game_chart
@@ -60,8 +62,8 @@ def chance(task: Task) -> Plot:
     even = int(targets[values >= 1 / 2][0])
     return Plot.of(
         panel,
-        "The second player's win probability before its first roll, ties counted half, by the "
-        f"score to beat, in optimal play: from {even} on the second player is the favourite.",
+        f"From {even} points to beat on the second player is the favourite. Its win probability "
+        "before its first roll, ties counted half, by the score to beat, under optimal play.",
     )
 
 
@@ -104,11 +106,31 @@ def best_sets(task: Task) -> Plot:
         words=words,
         whole=True,
     )
+    optimal = [solution.optimal[row] for solution, row, _ in found]
     return Plot.of(
         panel,
-        "The best set of tiles to close with the first roll, by the score to beat (none for "
-        "the first player). Scores with the same best sets share a row.",
+        f"{_single(game, rolls, optimal)}The best set of tiles to close with the first roll, by "
+        "the score to beat (none for the first player). Scores with the same best sets share a "
+        "row.",
     )
+
+
+def _single(game: ShutTheBox, rolls: IntArray, best: Sequence[BoolArray]) -> str:
+    """Say for which first rolls it is always best to close the one tile with that number.
+
+    Args:
+        game: the rules.
+        rolls: the first rolls.
+        best: the best sets for each score to beat, shape (roll, set).
+    """
+    always = [
+        str(roll)
+        for column, roll in enumerate(rolls.tolist())
+        if (roll,) in game.sets and all(each[column, game.sets.index((roll,))] for each in best)
+    ]
+    if not always:
+        return ""
+    return f"With the rolls {listed(always)} it is always best to close one tile. "
 
 
 def _alike(

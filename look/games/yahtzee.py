@@ -26,7 +26,7 @@ RARE = 1e-4  # cells that fewer games meet are faded
 
 @cached
 def _met(game: Yahtzee) -> FloatArray:
-    """Compute how likely the best play begins a turn in each context, shape (context,)."""
+    """Compute how likely optimal play begins a turn in each context, shape (context,)."""
     return met_by_best_play(game, solve(Task(game)).found.numbers)
 
 
@@ -81,7 +81,7 @@ def boxes(task: Task) -> Plot:
     most, falling = int(np.nanargmax(worth[:, 0])), int(np.nanargmax(falls))
     return Plot(
         title="What open boxes are worth, by round",
-        caption="The points that the best play loses if an open box is filled for nothing, and one "
+        caption="The points that optimal play loses if an open box is filled for nothing, and one "
         "turn with it, on average over its games in which the box is open when the round begins. "
         f"{names[most]} is the worst to lose at first ({worth[most, 0]:.1f} points); "
         f"{names[falling]} loses most of its worth if it has to wait "
@@ -124,7 +124,7 @@ def bonus(task: Task) -> Plot:
     left = is_open.sum(axis=1)
     to_par = _Cells.of(chances, met[:-1], np.where(left < FACES, left - 1, -1), columns)
     return Plot(
-        title="The upper bonus under the best play",
+        title="The upper bonus under optimal play",
         caption=_bonus_words(float(chances[0]), to_par),
         panels=[_bonus_by_round(by_round), _bonus_to_par(to_par)],
         columns=1,
@@ -135,7 +135,7 @@ def _bonus_words(chance: float, to_par: _Cells) -> str:
     """Say what a reader takes away."""
     lowest, low, even, high = (100 * to_par.means[2, FAR + away] for away in (-9, -6, 0, 6))
     return (
-        "The chance that the best play earns the upper bonus, seen when a round begins; at the "
+        "The chance that optimal play earns the upper bonus, seen when a round begins; at the "
         f"start it is {100 * chance:.2f} %. Par is {PAR} dice of each face whose box is filled. "
         f"With three upper boxes open the bonus comes in {even:.0f} % of games at par, in "
         f"{high:.0f} % six points above it, in {low:.0f} % six and in {lowest:.0f} % nine points "
@@ -190,7 +190,7 @@ def _bonus_to_par(cells: _Cells) -> Map:
 
 @agent_chart("yahtzee-points", Yahtzee)
 def points(scored: Score) -> Plot:
-    """Draw the points that an agent makes of each kind, less those of the best play."""
+    """Draw the points that an agent makes of each kind, less those of optimal play."""
     game, name = _yahtzee_of(scored.task), quoted(scored.policy)
     own, best = (tour_of(each, scored.task) for each in (scored.agent, solve(scored.task).policy))
     made = own.counts["points"]
@@ -201,7 +201,7 @@ def points(scored: Score) -> Plot:
         caption=_points_words(game, name, own.counts["chance"], best.counts["chance"], more),
         panels=[
             Bars(
-                title=f"Points of {name} less those of the best play",
+                title=f"Points of {name} less those of optimal play",
                 x_label="points a game",
                 labels=list(more),
                 values=np.array(list(more.values())),
@@ -231,7 +231,7 @@ def _points_words(
         return words
     faces = sum(more[title_of(box)] for box in game.chosen if box < FACES)
     return (
-        f"{name} earns the upper bonus in {own[bonus]:.2%} of games, the best play in "
+        f"{name} earns the upper bonus in {own[bonus]:.2%} of games, optimal play in "
         f"{best[bonus]:.2%}. This difference is worth {more[bonus]:+.4f} points a game; in the "
         f"boxes of faces {name} makes {faces:+.4f}. {words}"
     )

@@ -38,8 +38,8 @@ function showPlayers(of) {
   const game = games.find(({ name }) => name === form.elements.game.value);
   const players = game.opponents.filter(({ name }) => !["person", "optimal", "equilibrium"].includes(name));
   form.elements.of.replaceChildren(
-    ...players.map(({ name, title }) => element("option", { value: name }, `${title} gets wrong`)),
-    element("option", { value: OWN }, "you got wrong"));
+    ...players.map(({ name, title }) => element("option", { value: name }, title)),
+    element("option", { value: OWN }, "you"));
   form.elements.of.value = of ?? game.errs;
   if (form.elements.of.value === OWN) form.elements.level.value = "any";
 }

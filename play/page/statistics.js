@@ -29,7 +29,8 @@ function course(game) {
     return some.reduce((sum, one) => sum + one, 0) / some.length;
   });
   const width = lost.length;
-  const svg = shape("svg", { viewBox: `0 0 ${width} 1`, preserveAspectRatio: "none", role: "img", class: "course",
+  const room = Math.max(width, SPAN); // bars of a few games stay narrow
+  const svg = shape("svg", { viewBox: `0 0 ${room} 1`, preserveAspectRatio: "none", role: "img", class: "course",
     "aria-label": `Loss per decision in ${width} games, and its mean over the last ${SPAN}` });
   lost.forEach((one, place) => {
     const bar = shape("rect", { x: place + 0.15, y: 1 - one / top, width: 0.7, height: one / top, class: "one" });

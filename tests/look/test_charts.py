@@ -481,5 +481,5 @@ def test_the_points_of_an_agent_say_what_the_upper_bonus_costs_it():
     lost = best["points"]["Upper bonus"] - own["points"]["Upper bonus"]
     assert shown.panels[0].values[-2] == pytest.approx(-lost)
     assert lost == pytest.approx(35 * 0.3691, abs=0.01)
-    assert f"best play in {best['chance']['Upper bonus']:.2%}. This diff" in shown.caption
+    assert f"optimal play in {best['chance']['Upper bonus']:.2%}. This diff" in shown.caption
     assert f"is worth -{lost:.4f} points a game" in shown.caption

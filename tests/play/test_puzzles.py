@@ -113,5 +113,5 @@ def test_the_player_who_errs_is_a_rule_of_thumb_or_a_beginner_and_beginners_err_
     assert [erring(game) for game in (Greed, LowestScore, FourTwoOneMatch)] == [
         *("if_else", "only3s", "transfer")
     ]
-    assert practice_of(GAME, "", "easy", 1).puzzle.words.startswith("Rules of thumb ")
+    assert practice_of(GAME, "", "easy", 1).puzzle.words.startswith('"Rules of thumb" ')
     assert {one.task for one in mistakes_of("random", GAME, "")} == {Task(GAME, 0), Task(GAME, 1)}

@@ -650,7 +650,7 @@ def test_puzzles_are_asked_judged_and_counted(run):
         replies, "Greed", "--env", "max_score", 20, "--puzzles", "easy", "--seed", 3
     )
     assert (code, errors) == (0, "")
-    assert said.count("Rules of thumb ") == 2
+    assert said.count('"Rules of thumb" ') == 2
     assert "There is no move what" in said
     assert re.search(r"Puzzle 3, easy:", said)
     assert re.search(r"^\d of 2 solved; [\d.]+ % given away per puzzle\.$", said, re.M)

@@ -56,7 +56,7 @@ def run(options: CompareConfig) -> int:
 
     with shown_progress():
         found = _compare(options)
-        parts = list(_parts(found))
+        parts = list(_parts(found, _names(found, (options.first, options.second))))
     console = Console()
     console.print(Text(found.first.task.words), soft_wrap=True)
     for part in parts:
@@ -82,9 +82,18 @@ def _compare(options: CompareConfig) -> Comparison:
     return compare(first, second, task, deterministic=not options.stochastic)
 
 
-def _parts(found: Comparison) -> Iterator[str | Table]:
+def _names(found: Comparison, words: tuple[str, str]) -> tuple[str, str]:
+    """Name both agents; files of one name are named by the folders that differ."""
+    names = found.first.policy, found.second.policy
+    first, second = (Path(word).resolve().parts for word in words)
+    if names[0] == names[1] and first != second:
+        depth = next(d for d in range(1, len(first) + 1) if first[-d:] != second[-d:])
+        names = first[-depth], second[-depth]
+    return quoted(names[0]), quoted(names[1])
+
+
+def _parts(found: Comparison, names: tuple[str, str]) -> Iterator[str | Table]:
     """Give the sentences and the tables of a comparison."""
-    names = quoted(found.first.policy), quoted(found.second.policy)
     yield Table("", ("", *names), tuple(_figures(found.first, found.second)))
     better = names if found.gain < 0 else names[::-1]
     apart = lost(abs(found.gain), found.first.task.game)
@@ -98,7 +107,7 @@ def _parts(found: Comparison) -> Iterator[str | Table]:
     except SizeError as error:
         yield f"No differences: {error}."
     try:
-        yield from _met(found)
+        yield from _met(found, names)
     except InputError as error:
         yield f"No games head to head: {error}."
 
@@ -127,12 +136,12 @@ def _differences(found: Comparison, names: tuple[str, str]) -> Iterator[str | Ta
         yield Table("where they differ most, and gains a game", header, tuple(rows), 4)
 
 
-def _met(found: Comparison) -> Iterator[Table]:
+def _met(found: Comparison, names: tuple[str, str]) -> Iterator[Table]:
     """Make a table of the games of the first agent against the second."""
     meetings, game = found.meetings, found.first.task.game
     if not meetings:
         return
-    name, other = quoted(found.first.policy), quoted(found.second.policy)
+    name, other = names
     laws = [each.outcomes for each in meetings if each.outcomes is not None]
     laws = laws if len(laws) == len(meetings) else [{} for _ in meetings]
     paid = sorted({payoff for law in laws for payoff in law}, reverse=True)
