@@ -156,13 +156,22 @@ class Presentation(Generic[GameT]):
     @property
     def words(self) -> str:
         """The name and, as on the command line, all arguments that differ from their defaults."""
+        return self.game.name + self._arguments
+
+    @property
+    def heading(self) -> str:
+        """The title and, as on the command line, all arguments that differ from their defaults."""
+        return self.title + self._arguments
+
+    @property
+    def _arguments(self) -> str:
         defaults = inspect.signature(type(self.game)).parameters
         chosen = [
             f", {name} {_as_typed(value)}"
             for name, value in self.game.keywords.items()
             if value != defaults[name].default
         ]
-        return self.game.name + "".join(chosen)
+        return "".join(chosen)
 
 
 def _as_typed(value: Any) -> str:

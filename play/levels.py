@@ -90,6 +90,6 @@ def strength(task: Task) -> str:
     )
     where = f", as player {seat + 1}," if task.game.num_players > 2 else ""
     return (
-        f"Against perfect players {title}{where} {does} {value}; perfect play {does} {best}, "
-        f"random play {random}. So {title} is {100 * result.normalized:.1f} % of the way."
+        f'Against perfect players "{title}"{where} {does} {value}; perfect play {does} {best}, '
+        f'random play {random}. So "{title}" is {100 * result.normalized:.1f} % of the way.'
     )

@@ -121,7 +121,7 @@ def kept_game(session: Session, record: GameRecord) -> KeptGame:
     deciding = [session.advice(len(made) - one.number) for one in made]
     return KeptGame(
         datetime.now(UTC).isoformat(timespec="seconds"),
-        present(game).words,
+        present(game).heading,
         ", ".join(one.title for one in rivals(session.task)),
         record.after(session).link,
         session.task.seat,

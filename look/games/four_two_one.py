@@ -1,6 +1,7 @@
 """Charts of 421: the paper's tables, the laws of results, and the match."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -72,39 +73,57 @@ def _printed(text: str) -> float:
 
 @game_chart("421-laws", FourTwoOne, reported=True)
 def laws(task: Task) -> Plot:
-    """Draw the law of results for each goal."""
+    """Draw how many dice show the faces of the goal in the end, for each kind of goal.
+
+    Goals are of one kind if a permutation of the faces turns one into the other. The same
+    permutation turns the results of one into those of the other, so one goal speaks for its kind.
+    """
     game = task.game
     assert isinstance(game, FourTwoOne)
     if game.faces > DIGITS or len(game.combinations) > GOALS:
         raise InputError(
             f"faces must be at most {DIGITS}, and results at most {GOALS} here, got {game!r}"
         )
-    goals = ["".join(map(str, combination)) for combination in game.combinations]
-    found = [result_law(game.faces, game.casts, goal) for goal in goals]
-    chances = np.array([[float(sum(law[end])) for end in goals] for law in found])
-    names = [goal[::-1] for goal in goals]
+    kinds: dict[tuple[int, ...], str] = {}  # how often each face appears -> the first goal
+    for combination in game.combinations:
+        often = tuple(sorted(Counter(combination).values(), reverse=True))
+        kinds.setdefault(often, "".join(map(str, combination)))
+    chances = np.array([_agreeing(game, goal) for goal in kinds.values()])
+    names = [
+        f"{spelled(len(often))} {plural(len(often), 'face')}, like {goal[::-1]}"
+        for often, goal in kinds.items()
+    ]
+    dice = [f"{number} of {game.dice}" for number in range(game.dice + 1)]
     casts = f"{spelled(game.casts)} {plural(game.casts, 'cast')}"
     panel = Map(
-        title="421: results of each goal",
-        x_label="result",
+        title="421: how close one comes to a goal",
+        x_label=f"dice that agree with the goal after {casts}",
         y_label="goal",
         values=chances,
-        value_label=f"probability after {casts}",
-        columns=names,
+        value_label="probability",
+        columns=dice,
         rows=names,
+        texts=np.char.add(np.round(100 * chances, 1).astype(str), " %"),
         words=lambda row, column: (
-            f"goal {names[row]}: {names[column]} with probability {chances[row, column]:.6f}"
+            f"{names[row]}: {dice[column]} dice agree with probability {chances[row, column]:.6f}"
         ),
-        log=True,
     )
     return Plot.of(
         panel,
-        f"{_reached(goals, chances.diagonal())} The probability of each result of a first player "
-        f"who aims at a goal, within {casts}. The goal itself is on the diagonal.",
+        f"{_reached(kinds.values(), chances[:, -1])} The player goes first, aims at one goal, and "
+        f"maximises the probability of reaching it within {casts}.",
     )
 
 
-def _reached(goals: Sequence[str], chances: FloatArray) -> str:
+def _agreeing(game: FourTwoOne, goal: str) -> FloatArray:
+    """Return the probability of each number of dice that agree with a goal, shape (dice + 1,)."""
+    chances = np.zeros(game.dice + 1)
+    for end, law in result_law(game.faces, game.casts, goal).items():
+        chances[(Counter(end) & Counter(goal)).total()] += float(sum(law))
+    return chances
+
+
+def _reached(goals: Iterable[str], chances: FloatArray) -> str:
     """Say how likely goals are, by the number of their different faces."""
     kinds = np.array([len(set(goal)) for goal in goals])
     told = []

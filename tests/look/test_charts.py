@@ -12,7 +12,7 @@ from exactdice.games import GAMES, InputError, Layout, Presentation, present, pr
 from exactdice.look import agents, charts, page
 from exactdice.look.charts import FORMATS, Bars, Map, Plot
 from exactdice.look.drawing import draw
-from exactdice.look.games import greed
+from exactdice.look.games import four_two_one, greed
 from exactdice.look.names import AGENT_CHARTS, GAME_CHARTS, picture
 from exactdice.sources.claim import printed_table
 from small_games import Walk
@@ -132,9 +132,17 @@ def test_maps_against_a_policy_are_of_the_best_response_and_say_so():
 def test_laws_of_results_are_of_the_game_that_is_asked_for():
     game = {"dice": 2, "faces": 3, "casts": 1, "utility": "sum"}
     (panel,) = picture(["421-laws"], env=game).panels
-    assert panel.rows == ["11", "21", "31", "22", "32", "33"]
-    one_cast = np.array([1, 2, 2, 1, 2, 1]) / 9  # nothing can be put aside before
-    np.testing.assert_allclose(panel.values, np.tile(one_cast, (6, 1)))
+    assert panel.rows == ["one face, like 11", "two faces, like 21"]
+    one_cast = np.array([[4, 4, 1], [1, 6, 2]]) / 9  # nothing can be put aside before
+    np.testing.assert_allclose(panel.values, one_cast)
+
+
+def test_a_goal_speaks_for_its_kind():
+    game = exactdice.games.FourTwoOne()
+    for goals in (("111", "444"), ("112", "655"), ("321", "654")):
+        one, other = (four_two_one._agreeing(game, "".join(sorted(goal))) for goal in goals)
+        np.testing.assert_allclose(one, other, atol=1e-15)
+        assert one.sum() == pytest.approx(1)
 
 
 def test_ties_are_hatched_where_several_numbers_are_best():

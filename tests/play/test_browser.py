@@ -497,7 +497,7 @@ def test_the_players_to_choose_have_a_line_each_and_say_how_strong_they_are(tabs
     idle(page)
     words = page.inner_text("#who")
     assert words.startswith("Club. Half of the way from random to perfect play. Against perfect")
-    assert words.endswith("So Club is 50.0 % of the way.")
+    assert words.endswith('So "Club" is 50.0 % of the way.')
     page.select_option("[name=game]", "Yahtzee")
     assert page.locator("[name=seat] option").all_inner_texts() == ["alone"]
     page.select_option("[name=game]", "FourTwoOneMatch")
