@@ -143,11 +143,11 @@ def main(options: Options) -> None:
     program = learn.lower(params, law, keys).compile()
     begun = time.perf_counter()
     actors, curves = jax.block_until_ready(program(params, law, keys))
-    seconds, count = time.perf_counter() - begun, curves.shape[1]
+    seconds, moves = time.perf_counter() - begun, updates * options.lanes * options.length
     print("moves of a seed, seconds, mean and worst normalised score, exact")
     for mark, scores in enumerate(np.asarray(curves).T, start=1):
-        moves = mark * updates * options.lanes * options.length
-        print(f"{moves:>10,} {mark / count * seconds:7.1f} {scores.mean():.5f} {scores.min():.5f}")
+        shown = f"{scores.mean():.5f} {scores.min():.5f}" if options.marks else ""
+        print(f"{mark * moves:>10,} {mark / curves.shape[1] * seconds:7.1f} {shown}")
     task = gym.make(f"exactdice/{env.name}-v0", encoding=env.encoding)
     _, act = network(env.num_actions, 0.01)
     for seed in range(options.seeds):
