@@ -9,12 +9,15 @@ policies are scored again by the core, whose figures are the final ones.
 Source: Schulman et al., *Proximal Policy Optimization Algorithms* (arXiv 1707.06347).
 """
 
+import os
 import time
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
+
+os.environ.setdefault("NPROC", "1")  # XLA's thread pool may stand still, and gains nothing here
 
 import gymnasium as gym
 import jax

@@ -62,11 +62,13 @@ LEARNER = ROOT / "agents" / "learners" / "q_learning.py"
 ESTIMATES = ROOT / "core" / "sizes.py"
 #: Its products and sums are integers that floats hold exactly, in any order.
 FIXED_POINT = ROOT / "baselines" / "policies" / "fixed_point.py"
+#: Its scores are in single precision; final figures are the core's.
+JAX = ROOT / "envs" / "jax"
 EXACT = [
     path
     for folder in ("core", "games", "baselines", "sources", "envs")
     for path in (ROOT / folder).rglob("*.py")
-    if path not in (ESTIMATES, FIXED_POINT)
+    if path not in (ESTIMATES, FIXED_POINT) and path.parent != JAX
 ]
 #: Functions whose figures are no exact ones: estimates, and the softmax of networks.
 OTHERS = {"cost", "cost_of_turns", "choose"}

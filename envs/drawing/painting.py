@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .picture import WIDE, Disc, Picture, Shape, Text
+from .picture import WIDE, Picture
+from .pieces import Disc, Shape, Text
 
 if TYPE_CHECKING:
     import pygame

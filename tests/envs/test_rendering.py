@@ -10,7 +10,8 @@ import pytest
 from exactdice.baselines import make_task
 from exactdice.core.dice import dice_with_sum
 from exactdice.envs.drawing.painting import to_pixels, to_svg
-from exactdice.envs.drawing.picture import NARROW, WIDE, Box, Disc, Text, picture_of
+from exactdice.envs.drawing.picture import NARROW, WIDE, picture_of
+from exactdice.envs.drawing.pieces import Box, Disc, Text
 from exactdice.envs.drawing.scene import event_of, names_of, scene_at
 from exactdice.envs.engine.lanes import Played
 from exactdice.games import GAMES, present
