@@ -33,7 +33,7 @@ def test_the_strength_of_a_player_is_the_exact_value_against_perfect_players():
     value = evaluate("if_else", rival).value
     said = strength(task)
     assert percent(said)[0] == pytest.approx(100 * float(value), abs=0.051)
-    assert said.startswith("Against perfect players Rules of thumb wins ")
+    assert said.startswith('Against perfect players "Rules of thumb" wins ')
     assert strength(GameRecord("FourTwoOne").task) == ""
 
 
