@@ -47,8 +47,8 @@ def forget_models() -> None:
     """Free the memory of models that are no longer in use.
 
     A model and its callbacks refer to each other, so Python frees them only when its collector
-    runs over all objects. That depends on the number of objects and not on their size: of fifteen
-    runs in one process the replay buffers, 160 MB each, have remained.
+    visits all objects. The collector counts objects and ignores their size: the replay buffers of
+    fifteen runs in one process, 160 MB each, were all kept.
     """
     gc.collect()
 

@@ -1,6 +1,6 @@
-"""What a network does in a batch of states, and how much its games are worth between two policies.
+"""The choices of a network in a batch of states, and the scale on which its score is normalised.
 
-The two laws of ``law`` share these parts.
+``MoveLaw`` and ``TurnLaw`` share these parts.
 """
 
 from collections.abc import Callable
