@@ -60,21 +60,47 @@ def whole_power(bases: FloatArray, exponents: IntArray) -> FloatArray:
 class QTable(BasePolicy):
     """The table: value and number of visits of each action in each state.
 
+    Its ``state_dict`` has the rows of the visited states alone, since short training visits few
+    states of a large game, and the other rows are as they were made.
+
     Args:
         observation_space: the observation space of the environment.
         action_space: the action space of the environment.
         game: the rules, which give the states and the legal actions.
+        initial_value: value of every action before its first visit.
     """
 
-    def __init__(self, observation_space: Any, action_space: Any, game: Game) -> None:
+    def __init__(
+        self, observation_space: Any, action_space: Any, game: Game, initial_value: float = 0.0
+    ) -> None:
         super().__init__(observation_space, action_space)
         self.game = game
+        self.initial_value = initial_value
         self.encoding = encoding_for(observation_space, game.observation_sizes)
         shape = (game.num_states, game.num_actions)
         self.values: th.Tensor
         self.visits: th.Tensor
-        self.register_buffer("values", th.zeros(shape, dtype=th.float64))
+        self.register_buffer("values", th.full(shape, initial_value, dtype=th.float64))
         self.register_buffer("visits", th.zeros(shape, dtype=th.int64))
+
+    def _save_to_state_dict(
+        self, destination: dict[str, Any], prefix: str, keep_vars: bool
+    ) -> None:
+        states = self.visits.any(dim=1).nonzero()[:, 0]
+        for name, rows in (
+            ("states", states),
+            ("values", self.values[states]),
+            ("visits", self.visits[states]),
+        ):
+            destination[prefix + name] = rows
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
+        if prefix + "states" not in state_dict:  # all rows, as in files of version 0.1
+            super()._load_from_state_dict(state_dict, prefix, *rest)
+            return
+        states = state_dict[prefix + "states"]
+        self.values.fill_(self.initial_value)[states] = state_dict[prefix + "values"]
+        self.visits.zero_()[states] = state_dict[prefix + "visits"]
 
     def q_net(self, obs: th.Tensor) -> th.Tensor:
         """Return the value of each action, -inf if illegal, shape (observation, action)."""
@@ -147,11 +173,11 @@ class QLearning(BaseAlgorithm):
         self.set_random_seed(self.seed)
         env = self.get_env()
         if env is not None:  # without one, a loaded model has the game in its policy_kwargs
-            self.policy_kwargs = {"game": env.get_attr("task")[0].game}
+            game = env.get_attr("task")[0].game
+            self.policy_kwargs = {"game": game, "initial_value": self.initial_value}
         self.policy: QTable = QTable(
             self.observation_space, self.action_space, **self.policy_kwargs
         )
-        self.policy.values.fill_(self.initial_value)
 
     def learn(
         self,

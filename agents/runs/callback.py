@@ -21,6 +21,8 @@ from .sampling import SampleScore, sample_score
 STATES_SCORED = 2**25
 #: Largest number of scores in a run by default.
 SCORES = 40
+#: Seconds between two checkpoints, at least: those of tables and replay buffers can be large.
+BETWEEN_CHECKPOINTS = 30.0
 #: A function of the number of steps and the score at that step.
 OnScore: TypeAlias = Callable[[int, Score | SampleScore], None]
 
@@ -54,7 +56,9 @@ class ExactEvalCallback(EventCallback):
         task: the task on which the agent is scored, or an environment of that task.
         interval: agent moves between scores.
         folder: run folder for ``evaluations.npz``, ``best_model.zip`` and, if the model trains on
-            an unwrapped ``GameVecEnv``, ``checkpoint.pt`` after every score; None saves nothing.
+            an unwrapped ``GameVecEnv``, ``checkpoint.pt``, which is saved with the first score,
+            and then with each score that is at least ``BETWEEN_CHECKPOINTS`` seconds younger than
+            the last checkpoint; None saves nothing.
         stop_at: normalised score at which training stops.
         on_score: called with (steps, score) after every score.
         callback_on_new_best: as in EvalCallback, such as StopTrainingOnRewardThreshold.
@@ -101,7 +105,7 @@ class ExactEvalCallback(EventCallback):
         self._reached = False
         self._outcome = True
         self._record = record
-        self._started = time.monotonic()
+        self._started = self._saved = time.monotonic()
         self.scored, self.scoring, self.begun = 0, 0.0, 0.0
 
     @classmethod
@@ -144,8 +148,10 @@ class ExactEvalCallback(EventCallback):
             self._save()  # a run that has written a model can be resumed, whenever it is killed
         if due:
             self._log_sample() if self._is_sampled else self.evaluate()
-        if due or self.stop:
+        if self.stop:
             self._save()
+        elif due:
+            self._save_again()
         if self.stop:
             self.interrupted_at = self.num_timesteps
 
@@ -158,6 +164,12 @@ class ExactEvalCallback(EventCallback):
     def _save(self) -> None:
         if self._record is not None:
             self._record.save()
+            self._saved = time.monotonic()
+
+    def _save_again(self) -> None:
+        """Save a checkpoint, unless the last checkpoint is young."""
+        if time.monotonic() - self._saved >= BETWEEN_CHECKPOINTS:
+            self._save()
 
     def _on_step(self) -> bool:
         return self.interrupted_at is None and not self._reached

@@ -40,7 +40,7 @@ class SelfPlayEvalCallback(ExactEvalCallback):
         self._before = self.num_timesteps
         super()._on_rollout_start()
         if self._unsaved:
-            self._save()
+            self._save_again()
             self._unsaved = False
 
     def _on_step(self) -> bool:

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import torch
 from exactdice.agents.learners.q_learning import QLearning, QTable, power, whole_power
 from exactdice.agents.learners.vec_env import GameVecEnv
 from exactdice.baselines import Task
@@ -48,6 +49,30 @@ def test_only_legal_actions_are_taken_and_learnt_from():
     game = env.task.game
     assert model.policy.visits.numpy()[~game.mask(np.arange(game.num_states))].sum() == 0
     assert model.policy.visits.sum() == model.num_timesteps >= 2000
+
+
+@pytest.mark.parametrize("initial", [0.0, 0.4])
+def test_a_saved_table_has_the_rows_of_the_visited_states_alone(initial, tmp_path):
+    env = GameVecEnv(Task(ShutTheBox()), 8)
+    model = QLearning(QTable, env, seed=0, initial_value=initial).learn(2000)
+    model.save(tmp_path / "model.zip")
+    assert (tmp_path / "model.zip").stat().st_size < 2**20 < model.policy.values.nbytes
+    again = QLearning.load(tmp_path / "model.zip")
+    trained = QLearning(QTable, env, seed=1, initial_value=initial).learn(2000)
+    trained.set_parameters(str(tmp_path / "model.zip"))
+    for policy in (again.policy, trained.policy):
+        assert torch.equal(policy.values, model.policy.values)
+        assert torch.equal(policy.visits, model.policy.visits)
+
+
+def test_a_table_of_all_rows_is_read_too():
+    env = GameVecEnv(Task(Greed(8, 3)), 8)
+    model = QLearning(QTable, env, seed=0).learn(2000)
+    whole = {name: getattr(model.policy, name).clone() for name in ("values", "visits")}
+    other = QLearning(QTable, env, seed=1)
+    other.policy.load_state_dict(whole)
+    assert torch.equal(other.policy.values, whole["values"])
+    assert torch.equal(other.policy.visits, whole["visits"])
 
 
 @pytest.mark.parametrize("exponent", [0, 0.001, 0.25, 1 / 3, 0.5, 0.77, 1 - 1e-16, 1])

@@ -124,7 +124,7 @@ def weights(folder):
     return model.policy.state_dict().values()
 
 
-def test_a_killed_run_resumes_from_its_last_score(small, trained, monkeypatch):
+def test_a_killed_run_resumes_from_its_last_checkpoint(small, trained, monkeypatch):
     whole, _ = trained(algorithm="ppo", reward="outcome")
 
     def die(*_args):
@@ -173,6 +173,7 @@ def test_games_of_many_states_are_scored_less_often(options, game, interval):
     assert interval_of(config, exactdice.Task(GAMES[game]())) == interval
 
 
+@pytest.mark.usefixtures("saved_at_every_score")
 def test_a_run_is_whole_as_soon_as_it_is_made(small):
     """Nothing has to be set on it, or on its callback, before they are used."""
     run = Run.create(small(run_folder=Path("run")))
@@ -308,6 +309,22 @@ def no_file_above(size):
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
+def test_a_checkpoint_is_saved_with_the_first_score_and_then_seldom(small, monkeypatch):
+    monkeypatch.setattr("exactdice.agents.runs.callback.BETWEEN_CHECKPOINTS", 10**6)
+    clock = iter(range(10**9))  # seconds
+    monkeypatch.setattr("exactdice.agents.runs.callback.time.monotonic", lambda: next(clock))
+    saved, save = set(), Run.save
+    monkeypatch.setattr(Run, "save", lambda run: saved.add(run.model.num_timesteps) or save(run))
+    train.train(small(run_folder=Path("seldom")))
+    assert saved == {0}
+    monkeypatch.setattr("exactdice.agents.runs.callback.BETWEEN_CHECKPOINTS", 1.0)
+    train.train(small(run_folder=Path("often")))
+    scores = folders.read_log(Path("often"))["timesteps"][:-1]
+    assert saved == set(scores)
+    assert len(scores) > 2
+
+
+@pytest.mark.usefixtures("saved_at_every_score")
 @pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
 def test_a_disk_that_fills_up_loses_nothing(small, trained, monkeypatch, algorithm):
     """The run names the file and how to go on, and ends as if there had been room all the time."""
