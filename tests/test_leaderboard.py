@@ -5,6 +5,7 @@ import json
 import shutil
 from dataclasses import fields, replace
 from pathlib import Path
+from statistics import mean
 
 import numpy as np
 import pytest
@@ -14,11 +15,16 @@ from exactdice.agents.runs.callback import ExactEvalCallback
 from exactdice.agents.runs.folders import read_config
 from exactdice.agents.runs.train import train
 from exactdice.baselines import verify
+from exactdice.baselines.scoring import certificate_file
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "benchmarks" / "leaderboard"
 SMALL = ("Greed", "LowestScore", "ShutTheBox", "FourTwoOne")
 RUNS = sorted(path.parent for path in FOLDER.glob("*/config.json"))
+
+
+#: Algorithms and rewards of the agents in Yahtzee: three seeds each, as a run takes half an hour.
+YAHTZEE = {"PPO, regret reward": ("ppo", "regret")}
 
 
 def test_every_cell_was_run_with_the_tuned_hyperparameters():
@@ -30,7 +36,10 @@ def test_every_cell_was_run_with_the_tuned_hyperparameters():
             (*SMALL, *match), folder=FOLDER, algorithms=("ppo",), rewards=("regret",)
         ).cells(),
     ]
-    assert len(cells) == 4 * 20 + 15
+    for algorithm, reward in YAHTZEE.values():
+        three = {"algorithms": (algorithm,), "rewards": (reward,), "seeds": 3}
+        cells += BenchmarkConfig(("Yahtzee",), folder=FOLDER, **three).cells()
+    assert len(cells) == 4 * 20 + 15 + 3 * len(YAHTZEE)
     assert sorted(cell.run_folder for cell in cells) == RUNS
     for cell in cells:
         saved = read_config(cell.run_folder)
@@ -59,6 +68,41 @@ def test_every_certificate_holds_and_is_of_its_run(game, seed):
         with np.load(folder / "evaluations.npz") as curve:
             assert curve["normalized"][-1] == saved["normalized"]
             assert curve["timesteps"][-1] == saved["steps"]
+
+
+def test_every_certificate_of_yahtzee_claims_the_score_of_its_run():
+    folders = [path for path in RUNS if path.match("Yahtzee-*")]
+    assert len(folders) == 3 * len(YAHTZEE)
+    for folder in folders:
+        _, claims = certificate_file.read(folder / "certificate.npz")
+        saved = json.loads((folder / "score.json").read_text())
+        assert claims["value"] == saved["value"]
+
+
+@pytest.mark.parametrize("agent", YAHTZEE)
+def test_the_page_of_yahtzee_shows_the_means_over_its_runs(agent):
+    files = sorted(FOLDER.glob(f"Yahtzee-{'-'.join(YAHTZEE[agent])}-*/score.json"))
+    runs = [json.loads(file.read_text()) for file in files]
+
+    def of(number):
+        return mean(number(run) for run in runs)
+
+    row = [agent, f"{runs[0]['steps']:,}", f"{of(lambda run: run['value']):.2f}"]
+    row += [", ".join(f"{run['value']:.2f}" for run in runs)]
+    row += [f"{of(lambda run: run['deviation']):.2f}"]
+    row += [f"{100 * of(lambda run: run['counts']['chance']['Upper bonus'][0]):.2f} %"]
+    row += [f"{100 * of(lambda run: run['optimal_share']):.2f} %"]
+    row += [f"{100 * of(lambda run: run['flawless']):.2f} %"]
+    assert f"| {' | '.join(row)} |" in (ROOT / "docs/yahtzee.md").read_text()
+
+
+@pytest.mark.slow
+def test_a_certificate_of_yahtzee_holds():
+    folder = FOLDER / "Yahtzee-ppo-regret-0"
+    saved = json.loads((folder / "score.json").read_text())
+    found = verify(folder / "certificate.npz")
+    assert found.value == pytest.approx(saved["value"], abs=1e-9)
+    assert found.flawless == pytest.approx(saved["flawless"], abs=1e-9)
 
 
 #: Folders of runs whose tables a page shows.
