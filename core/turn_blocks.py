@@ -178,7 +178,7 @@ class TurnBlock(Block):
         self, decide: Decide, mass: TurnMass, returning: Array, law: PayoffLaw | None = None
     ) -> None:
         mass.between[self._cut] += returning
-        for _, targets, led in self._turns(decide, mass.between, mass, law):
+        for _, targets, led in self._turns(decide, mass.between, mass, law, mass.totals):
             leaves = ~self._inside[targets]
             np.add.at(mass.between, targets[leaves], led[leaves])
 
@@ -188,6 +188,7 @@ class TurnBlock(Block):
         entering: Array,
         mass: TurnMass | None = None,
         law: PayoffLaw | None = None,
+        totals: Array | None = None,
     ) -> Iterator[tuple[IntArray, IntArray, Array]]:
         """Play the turns of all legs, first to last.
 
@@ -197,6 +198,7 @@ class TurnBlock(Block):
                 to in the block, but not to its cut, is added.
             mass: holds the mass that no move has brought where it is; None if there is none.
             law: the settled payoffs are added to it.
+            totals: the mass of the positions of each player is added to it, shape (player,).
 
         Yields:
             For each part of a leg where the game goes on: context, context that follows, and mass,
@@ -205,7 +207,9 @@ class TurnBlock(Block):
         seat = self._seat
         for part in self._parts:
             begun = part.nothing(self._arithmetic) if mass is None else mass.begun(part)
-            _, ended = part.forward(decide, begun, entering[part.own], self._arithmetic)
+            met, ended = part.forward(decide, begun, entering[part.own], self._arithmetic)
+            if totals is not None:
+                totals[part.leg.seat] += met.array.sum()
             if law is not None:
                 law.add(*part.settled(seat, ended, self._arithmetic))
             results, contexts, targets = part.leads_on(seat)

@@ -76,24 +76,15 @@ class TurnNumbers(Values):
         game = self._game
         arithmetic = self._arithmetic
         numbers = arithmetic.numbers(arithmetic.zeros(game.num_players, game.num_states))
-        for seat, part in self._parts():
-            numbers[seat, part.states()] = self._swept(part).array.ravel()
+        for number, leg in enumerate(game.legs):
+            for part in parts_of(game, number):
+                numbers[leg.seat, part.states()] = self._swept(part).array.ravel()
         return frozen(numbers)
 
     @override
     def at_stage(self, stage: Stage) -> Array:
         scaled: Array = self._arithmetic.scaled(self.at(*stage.positions), stage.scale)
         return scaled
-
-    @override
-    def total(self, seat: int) -> Any:
-        parts = [part for mover, part in self._parts() if mover == seat]
-        return sum(self._swept(part).array.sum() for part in parts)
-
-    def _parts(self) -> list[tuple[int, LegPart]]:
-        """Give all legs in parts, and their players."""
-        legs = enumerate(self._game.legs)
-        return [(leg.seat, part) for n, leg in legs for part in parts_of(self._game, n)]
 
     @override
     def frozen(self) -> Values:
@@ -160,12 +151,15 @@ class TurnMass(TurnNumbers):
 
     Attributes:
         between: mass that moves bring to each context, before its first roll.
+        totals: mass of all positions of each player, shape (player,). Blocks add theirs as they
+            are swept forward.
     """
 
     def __init__(
         self, game: TurnGame, arithmetic: Arithmetic, decide: Decide, starts: Sequence[Start]
     ) -> None:
         super().__init__(game, arithmetic, decide, arithmetic.zeros(game.first_contexts[-1]))
+        self.totals = arithmetic.zeros(game.num_players)
         self._starts: dict[int, list[tuple[IntArray, IntArray, Array]]] = {}  # by leg
         for seat, states, chances in starts:
             movers = np.full_like(states, seat)
@@ -181,6 +175,10 @@ class TurnMass(TurnNumbers):
             here = part.own[np.minimum(places, len(part.own) - 1)] == contexts
             begun[in_turn[here], places[here]] += chances[here]
         return begun
+
+    @override
+    def total(self, seat: int) -> Any:
+        return self.totals[seat]
 
     @override
     def _swept(self, part: LegPart) -> Values:

@@ -180,7 +180,7 @@ class LazyPolicy(Policy):
             ValueError: if the network's results differ from its first results.
         """
         table = PartialTable(self._network, self._check)
-        table.require(self._sample, self._evidence)
+        table.require(self._sample, self._evidence, len(self._sample))
         return table
 
     @cached_property
@@ -261,17 +261,18 @@ class PartialTable:
         check, name = self._check, self._check.name
         if self._sample:
             states = np.concatenate(self._sample)
-            self.require(states, np.concatenate(self._evidence))
+            self.require(states, np.concatenate(self._evidence), self._largest)
             self._call(states[:: max(1, len(states) // SAMPLE)])  # confirms the preferences
         actions = np.where(self._actions < 0, _first_actions(check.game), self._actions)
         return DeterministicPolicy(actions, check.shape[1], name)
 
-    def require(self, states: IntArray, evidence: npt.NDArray[Any]) -> None:
+    def require(self, states: IntArray, evidence: npt.NDArray[Any], batch: int) -> None:
         """Check that the network returns its earlier preferences again, up to rounding.
 
         Args:
             states: shape (state,).
             evidence: the earlier preferences, shape (state, action).
+            batch: size of the largest batch of the earlier calls.
 
         Raises:
             ValueError: if the preferences differ by more than rounding.
@@ -282,7 +283,7 @@ class PartialTable:
 
         if len(states):
             player = (self._check.game, self._check.seat, self._check.name)
-            check_again(ask, (states, evidence, self._largest), player, self._network.rounding)
+            check_again(ask, (states, evidence, batch), player, self._network.rounding)
 
 
 @once_a_game
