@@ -1,7 +1,7 @@
 """Medians of the points in Yahtzee, from sample games: `.venv/bin/python benchmarks/medians.py`.
 
 Exact scores have no median, because states do not hold the points so far. The agents are optimal
-play and the certificates of the leaderboard. The mean of the sample games stands beside the exact
+play and the first seeds of the leaderboard. The mean of the sample games stands beside the exact
 mean.
 """
 
@@ -28,7 +28,7 @@ def main() -> None:
     task = exactdice.as_task("exactdice/Yahtzee-v0")
     best = exactdice.solve(task)
     agents: list[tuple[str, Policy, float]] = [("optimal play", best.policy, float(best.value))]
-    for folder in sorted(LEADERBOARD.glob("Yahtzee-*")):
+    for folder in sorted(LEADERBOARD.glob("Yahtzee-*-0")):
         policy = exactdice.as_policy(folder / "certificate.npz", task)
         exact = json.loads((folder / "score.json").read_text(encoding="utf-8"))["value"]
         agents.append((folder.name, policy, exact))

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import runpy
 import shutil
 from dataclasses import fields, replace
 from pathlib import Path
@@ -17,6 +18,8 @@ from exactdice.agents.runs.train import train
 from exactdice.baselines import verify
 from exactdice.baselines.scoring import certificate_file
 
+import exactdice
+
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "benchmarks" / "leaderboard"
 SMALL = ("Greed", "LowestScore", "ShutTheBox", "FourTwoOne")
@@ -24,7 +27,11 @@ RUNS = sorted(path.parent for path in FOLDER.glob("*/config.json"))
 
 
 #: Algorithms and rewards of the agents in Yahtzee: three seeds each, as a run takes half an hour.
-YAHTZEE = {"PPO, regret reward": ("ppo", "regret")}
+YAHTZEE = {
+    "PPO, regret reward": ("ppo", "regret"),
+    "PPO": ("ppo", "outcome"),
+    "DQN": ("dqn", "outcome"),
+}
 
 
 def test_every_cell_was_run_with_the_tuned_hyperparameters():
@@ -103,6 +110,19 @@ def test_a_certificate_of_yahtzee_holds():
     found = verify(folder / "certificate.npz")
     assert found.value == pytest.approx(saved["value"], abs=1e-9)
     assert found.flawless == pytest.approx(saved["flawless"], abs=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("agent", YAHTZEE)
+def test_sample_games_of_yahtzee_agree_with_the_exact_mean_and_deviation(agent):
+    medians = runpy.run_path(str(ROOT / "benchmarks/medians.py"))
+    task = exactdice.as_task("exactdice/Yahtzee-v0")
+    folder = FOLDER / f"Yahtzee-{'-'.join(YAHTZEE[agent])}-1"
+    saved = json.loads((folder / "score.json").read_text())
+    games = 4000
+    points = medians["play"](exactdice.as_policy(folder / "certificate.npz", task), task, games)
+    assert abs(points.mean() - saved["value"]) < 4 * saved["deviation"] / games**0.5
+    assert points.std() == pytest.approx(saved["deviation"], rel=0.06)
 
 
 #: Folders of runs whose tables a page shows.
