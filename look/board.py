@@ -32,9 +32,11 @@ def write(folder: Path) -> list[Path]:
 
 def _of_runs(board: Board) -> str:
     drawn = curves(board.cells)
+    lines = [line for panel in drawn.panels for line in panel.series]
+    swatches = _swatches() | {line.name: _colour(line.colour) for line in lines}
     parts = [
         page.paragraph(INTRODUCTION),
-        page.sortable(*board.results, _swatches()),
+        page.sortable(*board.results, swatches),
         page.heading(drawn.title),
         page.paragraph(drawn.caption),
         _figures(drawn),

@@ -133,10 +133,14 @@ def _nearest(rows: Sequence[Summary]) -> str:
 
 
 def curves(cells: Mapping[Cell, Curve]) -> Plot:
-    """Draw the learning curves of finished runs by game and agent: mean and range of the seeds."""
+    """Draw the learning curves of finished runs by game and agent: mean and range of the seeds.
+
+    Runs with a single exact score, as in Yahtzee, have no curve.
+    """
     games: dict[str, dict[str, list[Curve]]] = {}
     for cell, curve in cells.items():
-        games.setdefault(cell.game, {}).setdefault(agent_name(cell), []).append(curve)
+        if len(curve[0]) > 1:
+            games.setdefault(cell.game, {}).setdefault(agent_name(cell), []).append(curve)
     names = _names({agent_name(cell) for cell in cells})
     panels = [
         Lines(

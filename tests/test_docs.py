@@ -48,7 +48,7 @@ NOT_RUN = {
     "exactdice train Yahtzee --reward regret": "takes an hour; tests/agents/runs has small runs",
     "exactdice score runs/Yahtzee-ppo-1 Yahtzee": "takes minutes; tests/baselines/test_tours.py",
     "python benchmarks/tours.py": "takes minutes; tests/baselines/test_tours.py",
-    "python benchmarks/medians.py": "takes minutes; a slow test of the leaderboard plays fewer games",
+    "python benchmarks/medians.py": "takes minutes; test_leaderboard.py plays fewer games",
     "exactdice plot yahtzee-boxes": "takes half a minute; tests/look draws that of a smaller game",
     "exactdice plot yahtzee-bonus": "takes a minute; tests/look draws that of a smaller game",
     "git clone https://github.com/vwxyzjn/cleanrl": "needs a network",

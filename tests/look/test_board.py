@@ -59,6 +59,12 @@ def test_an_agent_has_one_colour_in_all_games():
     assert colours == [{"DQN": 1, "PPO": 0}, {"PPO": 0}]
 
 
+def test_a_run_with_one_exact_score_has_no_curve():
+    cell, (steps, scores) = finished("Yahtzee", "ppo")
+    known = dict([finished("Greed", "dqn"), (cell, (steps[-1:], scores[-1:]))])
+    assert [panel.title for panel in curves(known).panels] == ["Greed"]
+
+
 def standings():
     """Make the board of two algorithms, of which one has run two games."""
     track = TRACKS["exactdice-10k"]
