@@ -104,6 +104,7 @@ def test_the_page_of_yahtzee_shows_the_means_over_its_runs(agent):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_a_certificate_of_yahtzee_holds():
     folder = FOLDER / "Yahtzee-ppo-regret-0"
     saved = json.loads((folder / "score.json").read_text())
