@@ -60,8 +60,8 @@ def whole_power(bases: FloatArray, exponents: IntArray) -> FloatArray:
 class QTable(BasePolicy):
     """The table: value and number of visits of each action in each state.
 
-    Its ``state_dict`` has the rows of the visited states alone, since short training visits few
-    states of a large game, and the other rows are as they were made.
+    Its ``state_dict`` has the rows that are no longer as they were made, since short training
+    visits few states of a large game, and what is needed to make the others.
 
     Args:
         observation_space: the observation space of the environment.
@@ -86,19 +86,22 @@ class QTable(BasePolicy):
     def _save_to_state_dict(
         self, destination: dict[str, Any], prefix: str, keep_vars: bool
     ) -> None:
-        states = self.visits.any(dim=1).nonzero()[:, 0]
-        for name, rows in (
-            ("states", states),
-            ("values", self.values[states]),
-            ("visits", self.visits[states]),
-        ):
-            destination[prefix + name] = rows
+        changed = (self.values != self.initial_value) | (self.visits > 0)
+        states = changed.any(dim=1).nonzero()[:, 0]
+        destination[prefix + "shape"] = th.tensor(self.values.shape)
+        destination[prefix + "initial_value"] = th.tensor(self.initial_value, dtype=th.float64)
+        destination[prefix + "states"] = states
+        destination[prefix + "values"] = self.values[states]
+        destination[prefix + "visits"] = self.visits[states]
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
         if prefix + "states" not in state_dict:  # all rows, as in files of version 0.1
             super()._load_from_state_dict(state_dict, prefix, *rest)
             return
-        states = state_dict[prefix + "states"]
+        shape, states = state_dict[prefix + "shape"].tolist(), state_dict[prefix + "states"]
+        if shape != list(self.values.shape):
+            raise InputError(f"table must be of shape {list(self.values.shape)}, got {shape}")
+        self.initial_value = float(state_dict[prefix + "initial_value"])
         self.values.fill_(self.initial_value)[states] = state_dict[prefix + "values"]
         self.visits.zero_()[states] = state_dict[prefix + "visits"]
 

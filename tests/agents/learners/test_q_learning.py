@@ -58,11 +58,17 @@ def test_a_saved_table_has_the_rows_of_the_visited_states_alone(initial, tmp_pat
     model.save(tmp_path / "model.zip")
     assert (tmp_path / "model.zip").stat().st_size < 2**20 < model.policy.values.nbytes
     again = QLearning.load(tmp_path / "model.zip")
-    trained = QLearning(QTable, env, seed=1, initial_value=initial).learn(2000)
+    trained = QLearning(QTable, env, seed=1, initial_value=0.9).learn(2000)
     trained.set_parameters(str(tmp_path / "model.zip"))
     for policy in (again.policy, trained.policy):
         assert torch.equal(policy.values, model.policy.values)
         assert torch.equal(policy.visits, model.policy.visits)
+
+
+def test_a_table_of_another_game_is_refused():
+    tables = [QLearning(QTable, GameVecEnv(Task(Greed(size, 3)), 1)).policy for size in (8, 9)]
+    with pytest.raises(exactdice.InputError, match="table must be of shape"):
+        tables[1].load_state_dict(tables[0].state_dict())
 
 
 def test_a_table_of_all_rows_is_read_too():
