@@ -5,7 +5,7 @@ from pathlib import Path
 from ..agents.algorithms import ALGORITHMS
 from ..agents.board import boards, self_play
 from ..agents.board.cross import CROSS
-from ..agents.board.leaderboard import INTRODUCTION, Board
+from ..agents.board.leaderboard import INTRODUCTION, Board, agent_name
 from ..agents.board.self_play import SelfPlayBoard
 from ..agents.board.standings import Standings, rules
 from ..agents.board.tables import REFERENCES
@@ -13,7 +13,7 @@ from ..agents.runs import folders
 from . import page
 from .charts import COLOURS, Plot
 from .drawing import to_svg
-from .runs import curves
+from .runs import curves, names_in_order
 from .tracks import curves as track_curves
 
 
@@ -32,8 +32,8 @@ def write(folder: Path) -> list[Path]:
 
 def _of_runs(board: Board) -> str:
     drawn = curves(board.cells)
-    lines = [line for panel in drawn.panels for line in panel.series]
-    swatches = _swatches() | {line.name: _colour(line.colour) for line in lines}
+    names = names_in_order({agent_name(cell) for cell in board.cells})
+    swatches = {name: _colour(place) for place, name in enumerate(names)}
     parts = [
         page.paragraph(INTRODUCTION),
         page.sortable(*board.results, swatches),

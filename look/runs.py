@@ -31,7 +31,7 @@ def learning(folders: Sequence[Path]) -> Plot:
     """
     configs = [read_config(folder) for folder in folders]
     agents = [agent_name(config) for config in configs]
-    names = _names(set(agents))
+    names = names_in_order(set(agents))
     alone = len(set(agents)) == len(agents)  # otherwise, the runs of an agent have several colours
     logs = [read_log(folder) for folder in folders]
     series = [
@@ -94,7 +94,7 @@ def leaderboard(folder: Path) -> Plot:
         raise RunError(f"folder must hold finished runs, got {folder}")
     middle, high, low = np.maximum(1 - np.array([row.mean for row in rows]), FLOOR / 10).T
     known = not np.isnan(low).any()  # with two seeds or more
-    names = _names({row.agent for row in rows})
+    names = names_in_order({row.agent for row in rows})
     panel = Bars(
         title="Exact distance to the optimum, by game and agent",
         x_label="1 - normalised score",
@@ -115,7 +115,7 @@ def leaderboard(folder: Path) -> Plot:
     )
 
 
-def _names(agents: set[str]) -> list[str]:
+def names_in_order(agents: set[str]) -> list[str]:
     """List agents in an order by which each has one colour on all pages and pictures."""
     titles = [known.title for known in ALGORITHMS.values()]  # of the outcome as the reward
     return titles + sorted(agents - set(titles))
@@ -141,7 +141,7 @@ def curves(cells: Mapping[Cell, Curve]) -> Plot:
     for cell, curve in cells.items():
         if len(curve[0]) > 1:
             games.setdefault(cell.game, {}).setdefault(agent_name(cell), []).append(curve)
-    names = _names({agent_name(cell) for cell in cells})
+    names = names_in_order({agent_name(cell) for cell in cells})
     panels = [
         Lines(
             title=game,
