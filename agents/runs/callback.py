@@ -21,8 +21,8 @@ from .sampling import SampleScore, sample_score
 STATES_SCORED = 2**25
 #: Largest number of scores in a run by default.
 SCORES = 40
-#: Seconds between two checkpoints, at least: those of tables and replay buffers can be large.
-BETWEEN_CHECKPOINTS = 30.0
+#: Largest share of a run's time that checkpoints take after the first: a replay buffer is large.
+SAVING = 0.05
 #: A function of the number of steps and the score at that step.
 OnScore: TypeAlias = Callable[[int, Score | SampleScore], None]
 
@@ -57,8 +57,8 @@ class ExactEvalCallback(EventCallback):
         interval: agent moves between scores.
         folder: run folder for ``evaluations.npz``, ``best_model.zip`` and, if the model trains on
             an unwrapped ``GameVecEnv``, ``checkpoint.pt``, which is saved with the first score,
-            and then with each score that is at least ``BETWEEN_CHECKPOINTS`` seconds younger than
-            the last checkpoint; None saves nothing.
+            and then with each score before which training went on for 1 / ``SAVING`` times as
+            long as the last checkpoint took; None saves nothing.
         stop_at: normalised score at which training stops.
         on_score: called with (steps, score) after every score.
         callback_on_new_best: as in EvalCallback, such as StopTrainingOnRewardThreshold.
@@ -106,6 +106,7 @@ class ExactEvalCallback(EventCallback):
         self._outcome = True
         self._record = record
         self._started = self._saved = time.monotonic()
+        self._saving = 0.0
         self.scored, self.scoring, self.begun = 0, 0.0, 0.0
 
     @classmethod
@@ -163,12 +164,14 @@ class ExactEvalCallback(EventCallback):
 
     def _save(self) -> None:
         if self._record is not None:
+            begun = time.monotonic()
             self._record.save()
             self._saved = time.monotonic()
+            self._saving = self._saved - begun
 
     def _save_again(self) -> None:
-        """Save a checkpoint, unless the last checkpoint is young."""
-        if time.monotonic() - self._saved >= BETWEEN_CHECKPOINTS:
+        """Save a checkpoint, unless checkpoints take more than their share of the time."""
+        if self._saving <= SAVING * (time.monotonic() - self._saved):
             self._save()
 
     def _on_step(self) -> bool:

@@ -46,7 +46,7 @@ def small_env():
 @pytest.fixture
 def saved_at_every_score(monkeypatch):
     """Save a checkpoint with every score, however soon after the last."""
-    monkeypatch.setattr("exactdice.agents.runs.callback.BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr("exactdice.agents.runs.callback.SAVING", 10**9)
 
 
 @pytest.fixture(scope="session")

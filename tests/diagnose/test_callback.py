@@ -442,7 +442,7 @@ def test_wrong_words_of_the_command_are_errors_by_name(tmp_path, capsys):
 
 def test_a_run_goes_on_with_its_columns(tmp_path, monkeypatch):
     folder = tmp_path / "run"
-    monkeypatch.setattr("exactdice.agents.runs.callback.BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr("exactdice.agents.runs.callback.SAVING", 10**9)
     monkeypatch.setattr(training.ProgressCallback, "_on_rollout_end", stop_in_the_middle)
     options = {"steps": 4096, "num_envs": 64, "eval_interval": 1024, "diagnose": True}
     with pytest.raises(KeyboardInterrupt):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from exactdice.agents.board import benchmark as grid
 from exactdice.agents.board import cell as cells
 from exactdice.agents.board.config import BenchmarkConfig
@@ -81,6 +82,12 @@ def curve(folder):
         return log["seconds"]  # no two runs take the same
 
 
+def is_saved_with_a_score(folder):
+    """Whether the checkpoint holds a score: the first one is saved before the first score."""
+    path = folder / "checkpoint.pt"
+    return path.exists() and torch.load(path)["log"]["timesteps"]
+
+
 @pytest.mark.slow  # by what it waits for
 def test_a_cell_whose_node_dies_goes_on_from_its_last_checkpoint_elsewhere(cluster, tmp_path):
     config = replace(GRID, steps=3_000_000)
@@ -89,9 +96,7 @@ def test_a_cell_whose_node_dies_goes_on_from_its_last_checkpoint_elsewhere(clust
     brought = tmp_path / "caller" / "bench"
     folders = [brought / cell.run_folder.name for cell in config.cells()]
     last = time.monotonic() + 100
-    # The first checkpoint is there before the first score is.
-    awaited = [folder / name for folder in folders for name in ("checkpoint.pt", "evaluations.npz")]
-    while not all(path.exists() for path in awaited):
+    while not all(is_saved_with_a_score(folder) for folder in folders):
         assert time.monotonic() < last
         assert running.poll() is None
         time.sleep(0.1)

@@ -309,15 +309,15 @@ def no_file_above(size):
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_a_checkpoint_is_saved_with_the_first_score_and_then_seldom(small, monkeypatch):
-    monkeypatch.setattr("exactdice.agents.runs.callback.BETWEEN_CHECKPOINTS", 10**6)
+def test_checkpoints_after_the_first_take_a_share_of_the_time(small, monkeypatch):
+    monkeypatch.setattr("exactdice.agents.runs.callback.SAVING", 0.0)
     clock = iter(range(10**9))  # seconds
     monkeypatch.setattr("exactdice.agents.runs.callback.time.monotonic", lambda: next(clock))
     saved, save = set(), Run.save
     monkeypatch.setattr(Run, "save", lambda run: saved.add(run.model.num_timesteps) or save(run))
     train.train(small(run_folder=Path("seldom")))
     assert saved == {0}
-    monkeypatch.setattr("exactdice.agents.runs.callback.BETWEEN_CHECKPOINTS", 1.0)
+    monkeypatch.setattr("exactdice.agents.runs.callback.SAVING", 10**9)
     train.train(small(run_folder=Path("often")))
     scores = folders.read_log(Path("often"))["timesteps"][:-1]
     assert saved == set(scores)
