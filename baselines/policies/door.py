@@ -270,8 +270,9 @@ def label(policy: Any) -> str:
     """Return a name for a user's policy, for messages and tables."""
     if isinstance(policy, Policy):
         return policy.name
-    if isinstance(policy, Path):
-        return policy.name or str(policy)
+    if isinstance(policy, Path):  # the certificates of all runs have the same file name
+        named = policy.parent if policy.name == "certificate.npz" else policy
+        return named.name or str(policy)
     if isinstance(policy, str):
         return policy
     if isinstance(policy, np.ndarray | list | tuple | Mapping):

@@ -346,6 +346,7 @@ def test_runs_and_certificates_are_policies(small, tmp_path):
     env = make()
     for given in ("mine", tmp_path / "mine", "mine/final_model.zip", "mine/certificate.npz"):
         assert exactdice.score(given, env).value == pytest.approx(score.value, abs=1e-12)
+    assert exactdice.score(Path("mine/certificate.npz"), env).policy == "mine"
     with pytest.raises(ValueError, match="left out, as mine/certificate.npz holds a table"):
         exactdice.score("mine/certificate.npz", env, observations=lambda seen: seen)
     best = exactdice.score("mine/best_model.zip", env)
