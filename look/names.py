@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from ..agents.runs.config import RunError, task_from_options
 from ..agents.runs.options import PolicyOptions
+from ..baselines.policies.door import label
 from ..core import GAMES, InputError
 from ..core.words import meant
 from ..envs import find_game
@@ -126,7 +127,7 @@ def _of_agent(name: str, others: Sequence[str], game: str | None, env: Keywords)
     if game is None and len(others) == 2:  # as ``score POLICY GAME``
         *others, game = others
     agent = PolicyOptions(_one(name, "a run folder or a policy", others), game, env)
-    scored = agent.score(Path(agent.policy).name)
+    scored = agent.score(label(Path(agent.policy)))
     if not chart.suits(scored.task.game):
         assert chart.game is not None
         raise InputError(

@@ -9,6 +9,7 @@ import numpy as np
 from ..agents.runs.options import PolicyOptions
 from ..baselines import Blunder, Score, Task, evaluate, solve
 from ..baselines import score as exact_score
+from ..baselines.policies.door import label
 from ..baselines.scoring.figure import FIGURES
 from ..baselines.scoring.summary import costliest, quoted, summary, tables
 from ..core import Game, InputError, SizeError
@@ -38,7 +39,7 @@ def write_report(agent: PolicyOptions, path: Path) -> Score:
     if path.suffix.lower() != ".html":
         raise InputError(f"page must end in .html, got {path}")
     path.parent.mkdir(parents=True, exist_ok=True)
-    score = agent.score(Path(agent.policy).name)
+    score = agent.score(label(Path(agent.policy)))
     title = f"{present(score.task.game).title}: {quoted(score.policy)}"
     steps = list(_steps(agent, score))
     parts: list[str] = []

@@ -51,6 +51,7 @@ NOT_RUN = {
     "python benchmarks/medians.py": "takes minutes; test_leaderboard.py plays fewer games",
     "exactdice plot yahtzee-boxes": "takes half a minute; tests/look draws that of a smaller game",
     "exactdice plot yahtzee-bonus": "takes a minute; tests/look draws that of a smaller game",
+    "exactdice plot yahtzee-points": "takes minutes; tests/look draws that of a smaller game",
     "git clone https://github.com/vwxyzjn/cleanrl": "needs a network",
     "exactdice describe Greed LowestScore ShutTheBox": "takes a minute; a slow test has its table",
     "make": "makes .venv, or runs this suite",
