@@ -39,10 +39,20 @@ def mean(samples: Samples) -> FloatArray:
 
 
 def iqm(samples: Samples) -> FloatArray:
-    """Return the mean of the middle half of all runs, those of all games together."""
-    runs = np.sort(np.concatenate(samples, axis=1), axis=1)
-    cut = runs.shape[1] // 4
-    middle: FloatArray = runs[:, cut : runs.shape[1] - cut].mean(axis=1)
+    """Return the mean of the middle half of all runs, in which every game has the same weight.
+
+    Where all games have equally many runs it is the ``scipy.stats.trim_mean`` of rliable, which
+    cuts off whole runs.
+    """
+    runs = np.concatenate(samples, axis=1)
+    weights = np.concatenate([np.full(sample.shape[1], 1 / sample.shape[1]) for sample in samples])
+    order = np.argsort(runs, axis=1)
+    total, count = len(samples), runs.shape[1]
+    cut = total * (count // 4) / count
+    ends = np.clip(np.cumsum(weights[order], axis=1), cut, total - cut)
+    kept = np.diff(ends, axis=1, prepend=cut)
+    sums: FloatArray = (kept * np.take_along_axis(runs, order, axis=1)).sum(axis=1)
+    middle: FloatArray = sums / (total - 2 * cut)
     return middle
 
 

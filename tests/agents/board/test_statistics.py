@@ -43,6 +43,11 @@ def test_a_game_with_more_seeds_has_no_more_weight_in_the_mean():
     assert estimate([np.zeros(9), np.ones(2)], mean).middle == 0.5
 
 
+def test_a_game_with_more_seeds_has_no_more_weight_in_the_iqm():
+    games = [np.full(8, 0.0), np.full(2, 1.0), np.full(4, 2.0), np.full(6, 3.0)]
+    assert estimate(games, iqm).middle == pytest.approx(1.5)  # of the second and the third game
+
+
 def test_seeds_without_noise_have_no_interval_however_far_the_games_are_apart():
     assert estimate([np.full(3, 0.25), np.full(3, 0.75)], mean) == (0.5, 0.5, 0.5)
 
