@@ -1,67 +1,149 @@
 """Which exact property of a game predicts how well an agent learns it, from ladders that were run.
 
-    .venv/bin/python benchmarks/ladders.py runs/greed-score runs/greed-sides ...
+    .venv/bin/exactdice describe --ladder greed-sides --csv > runs/greed-sides/properties.csv
+    .venv/bin/python benchmarks/ladders.py runs/greed-sides runs/greed-score --picture ladders.png
 
-For each agent the program prints Spearman's rank correlation between the mean nines of the rungs
-and each property of ``exactdice describe``: in each ladder, the mean over ladders, and over the
-rungs of all ladders together. A correlation of -1 means that the property orders the rungs from
-the easiest to the hardest without a mistake; "-" that all rungs share the property.
+The program reads the runs in the folders, and the exact properties of the rungs in the file
+``properties.csv`` of each folder. It prints
+
+* the mean normalised score of each rung, and the highest rung with a mean of 0.99 at least;
+* Spearman's rank correlation between the mean nines of the rungs and each property: in each ladder,
+  the mean over ladders, and over the rungs of all ladders together. A correlation of -1 means that
+  the property orders the rungs from the easiest to the hardest without a mistake; "-" that all rungs
+  share the property.
 """
 
 import argparse
+import csv
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
-from exactdice.agents.board.tables import markdown
-from exactdice.baselines import describe, make_task
+from exactdice.agents.board.ladders import Ladder
+from exactdice.agents.board.tables import Table, markdown
 from exactdice.baselines.scoring.description import PROPERTIES
 from exactdice.baselines.scoring.figure import nines
-from exactdice.look.ladders import read_ladder
+from exactdice.look.charts import Lines, Plot, Series
+from exactdice.look.drawing import draw
+from exactdice.look.ladders import highest, read_ladder
 from scipy.stats import spearmanr
 
+#: The panels of the picture: properties, and whether their axis is logarithmic.
+PANELS = {"reachable_decisions": True, "moves": False, "noise": False, "gap": True}
 
-def correlation(properties: list[float], learned: list[float]) -> float:
+
+class Climb(NamedTuple):
+    """The runs of one agent on a ladder.
+
+    Attributes:
+        ladder: the ladder.
+        scores: normalised scores of all seeds by number of the rung.
+        properties: by name, for each rung in ``scores``.
+    """
+
+    ladder: Ladder
+    scores: Mapping[int, list[float]]
+    properties: Mapping[str, list[float]]
+
+    @property
+    def nines(self) -> list[float]:
+        """Mean nines of each rung."""
+        return [float(np.mean([nines(score) for score in own])) for own in self.scores.values()]
+
+
+def read(folder: Path) -> dict[str, Climb]:
+    """Read the climbs of all agents on the ladder of a folder."""
+    ladder, agents = read_ladder(folder)
+    with (folder / "properties.csv").open(encoding="utf-8", newline="") as file:
+        lines = {line["name"]: line for line in csv.DictReader(file)}
+    climbs = {}
+    for agent, scores in agents.items():
+        rungs = sorted(scores)
+        own = [lines[f"{ladder.knob} {ladder.rungs[number].label}"] for number in rungs]
+        properties = {
+            figure.name: [float(line[figure.name] or "nan") for line in own]
+            for figure in PROPERTIES
+        }
+        climbs[agent] = Climb(ladder, {number: scores[number] for number in rungs}, properties)
+    return climbs
+
+
+def results(climbs: Sequence[Climb]) -> Table:
+    """Make the table of mean scores, a row for each ladder."""
+    rows = []
+    for ladder, scores, _ in climbs:
+        learned = highest(scores)
+        means = [f"{np.mean(own):.3f} ({ladder.rungs[rung].label})" for rung, own in scores.items()]
+        top = "none" if learned is None else ladder.rungs[learned].label
+        rows.append([ladder.name, ", ".join(means), top])
+    return ["ladder", "mean score (rung)", "highest rung at 0.99"], rows
+
+
+def correlation(properties: Sequence[float], learned: Sequence[float]) -> float:
     """Return Spearman's rank correlation; NaN if all rungs share the property or the score."""
     if len(set(properties)) < 2 or len(set(learned)) < 2:
         return np.nan
     return float(spearmanr(properties, learned).statistic)
 
 
-def text(number: float) -> str:
-    """Write a correlation; "-" if there is none."""
-    return "-" if np.isnan(number) else f"{number:+.2f}"
+def correlations(climbs: Sequence[Climb]) -> Table:
+    """Make the table of correlations, a row for each property."""
+    rows = []
+    for figure in PROPERTIES:
+        values = [climb.properties[figure.name] for climb in climbs]
+        learned = [climb.nines for climb in climbs]
+        each = [correlation(*pair) for pair in zip(values, learned, strict=True)]
+        mean = float(np.nanmean(each)) if not np.isnan(each).all() else np.nan
+        every = correlation([*chain(*values)], [*chain(*learned)])
+        texts = ["-" if np.isnan(each) else f"{each:+.2f}" for each in (*each, mean, every)]
+        rows.append([figure.label, *texts])
+    return ["property", *(climb.ladder.name for climb in climbs), "mean", "all rungs"], rows
+
+
+def picture(agent: str, climbs: Sequence[Climb]) -> Plot:
+    """Draw the gap to the optimum of all ladders over four properties of their rungs."""
+    labels = {figure.name: figure.label for figure in PROPERTIES}
+    return Plot(
+        title=f"{agent}: exact distance to the optimum on the rungs of all ladders",
+        caption="",
+        panels=[
+            Lines(
+                title=labels[name],
+                x_label=labels[name],
+                y_label="1 - normalised score (random play: 1)",
+                series=[line(climb, name) for climb in climbs],
+                log_x=log,
+                log_y=True,
+                points=True,
+            )
+            for name, log in PANELS.items()
+        ],
+    )
+
+
+def line(climb: Climb, name: str) -> Series:
+    """Draw the rungs of a ladder in the order of a property."""
+    x, y = np.array(climb.properties[name]), 1 - np.array([*map(np.mean, climb.scores.values())])
+    order = np.argsort(x, kind="stable")
+    return Series(name=climb.ladder.name, x=x[order], y=y[order])
 
 
 def main() -> None:
-    """Print a table of correlations for each agent, a column for each ladder."""
+    """Print both tables of each agent, and draw its picture."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="+", type=Path, help="folders of benchmarks of ladders")
-    described: dict[str, list] = {}  # descriptions of the rungs by agent, a list for each ladder
-    learned: dict[str, list[list[float]]] = {}
-    titles: dict[str, list[str]] = {}
-    for folder in parser.parse_args().folder:
-        ladder, scores = read_ladder(folder)
-        rungs = [ladder.rungs[number] for number in range(len(ladder.rungs))]
-        known = {
-            number: describe(make_task(rungs[number].game, **rungs[number].keywords))
-            for number in sorted({rung for own in scores.values() for rung in own})
-        }
-        for agent, own in scores.items():
-            described.setdefault(agent, []).append([known[number] for number in sorted(own)])
-            means = [float(np.mean([nines(score) for score in own[rung]])) for rung in sorted(own)]
-            learned.setdefault(agent, []).append(means)
-            titles.setdefault(agent, []).append(ladder.name)
-    for agent, columns in described.items():
-        rows = []
-        for figure in PROPERTIES:
-            values = [[float(getattr(each, figure.name)) for each in rung] for rung in columns]
-            each = [correlation(*pair) for pair in zip(values, learned[agent], strict=True)]
-            together = correlation([*chain(*values)], [*chain(*learned[agent])])
-            mean = float(np.nanmean(each)) if not np.isnan(each).all() else np.nan
-            rows.append([figure.label, *map(text, [*each, mean, together])])
-        print(f"\n{agent}\n")
-        print(markdown((["property", *titles[agent], "mean", "all rungs"], rows)))
+    parser.add_argument("--picture", type=Path, help="file of the picture, for one agent")
+    options = parser.parse_args()
+    agents: dict[str, list[Climb]] = {}
+    for folder in options.folder:
+        for agent, climb in read(folder).items():
+            agents.setdefault(agent, []).append(climb)
+    for agent, climbs in agents.items():
+        print(f"\n{agent}\n\n{markdown(results(climbs))}\n\n{markdown(correlations(climbs))}")
+        if options.picture is not None:
+            draw(picture(agent, climbs), options.picture)
 
 
 if __name__ == "__main__":

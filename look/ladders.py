@@ -1,17 +1,18 @@
 """The picture of a ladder: exact scores over the exact properties of its rungs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
 from ..agents.algorithms import ALGORITHMS
-from ..agents.board.ladders import LADDERS, Ladder
+from ..agents.board.ladders import LADDERS, Ladder, find_ladder
 from ..agents.board.leaderboard import agent_name
 from ..agents.runs.config import RunError, TrainConfig
 from ..agents.runs.folders import read_config, read_score
 from ..baselines import Description, describe, make_task
-from ..core.words import listed
+from ..core import InputError
 from .charts import Lines, Plot, Series
 from .runs import FLOOR
 
@@ -34,32 +35,30 @@ def read_ladder(folder: Path) -> tuple[Ladder, Scores]:
     if not runs:
         raise RunError(f"folder must hold finished runs, got {folder}")
     configs = {run: read_config(run) for run in runs}
-    ladder = next(
-        (
-            ladder
-            for ladder in LADDERS.values()
-            if all(_rung(ladder, config) is not None for config in configs.values())
-        ),
-        None,
-    )
+    ladder = _ladder(list(configs.values()))
     if ladder is None:
-        raise RunError(
-            f"folder must hold runs of one ladder ({listed(list(LADDERS))}), got {folder}"
-        )
+        raise RunError(f"folder must hold runs of one game that differ in a keyword, got {folder}")
     scores: dict[str, dict[int, list[float]]] = {}
     for run, config in configs.items():
-        rung = _rung(ladder, config)
-        assert rung is not None
+        rung = [rung.keywords for rung in ladder.rungs].index(config.env)
         own = scores.setdefault(agent_name(config), {}).setdefault(rung, [])
         own.append(float(read_score(run)["normalized"]))
     return ladder, scores
 
 
-def _rung(ladder: Ladder, config: TrainConfig) -> int | None:
-    """Find the number of the rung that a run was trained on; None if it is of no rung."""
-    for number, rung in enumerate(ladder.rungs):
-        if (config.game_name, config.env) == (rung.game, dict(rung.keywords)):
-            return number
+def _ladder(configs: Sequence[TrainConfig]) -> Ladder | None:
+    """Find the ladder of runs, or make it from the keyword in which they differ; None if none."""
+    tasks = [(config.game_name, config.env) for config in configs]
+    for ladder in LADDERS.values():
+        if all(task in [(rung.game, rung.keywords) for rung in ladder.rungs] for task in tasks):
+            return ladder
+    places, knobs = {config.game for config in configs}, {tuple(config.env) for config in configs}
+    if len(places) > 1 or [len(knob) for knob in knobs] != [1]:
+        return None
+    (place,), ((knob,),) = places, knobs
+    values = dict.fromkeys(str(config.env[knob]) for config in configs)
+    with suppress(InputError):  # one value, or values that differ by no number
+        return find_ladder([place, knob, *values])
     return None
 
 

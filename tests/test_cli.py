@@ -12,13 +12,12 @@ import shutil
 import signal
 import subprocess
 import sys
-from dataclasses import fields, replace
+from dataclasses import fields
 from importlib.metadata import version
 from pathlib import Path
 
 import gymnasium as gym
 import pytest
-from exactdice.agents.board.ladders import LADDERS
 from exactdice.agents.learners import ceiling
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.baselines import Task, certificate
@@ -136,7 +135,7 @@ def test_plot_refuses_scores_that_are_cut_short(run, mine, share):
     assert len(complaint.splitlines()) == 1
 
 
-def test_describe_prints_a_table_or_lines(run, monkeypatch):
+def test_describe_prints_a_table_or_lines(run):
     code, said, _ = run("describe", "Greed", *SMALL)
     assert code == 0
     assert said.startswith("Greed: Greed, max_score 10")
@@ -146,12 +145,12 @@ def test_describe_prints_a_table_or_lines(run, monkeypatch):
     assert code == 0
     assert header.startswith("name,task,states,decisions")
     assert row.startswith('Greed,"Greed, max_score 10')
-    ladder = LADDERS["greed-sides"]  # tests/test_docs.py describes all its rungs
-    short = {"greed-sides": replace(ladder, rungs=ladder.rungs[:2])}
-    monkeypatch.setattr("exactdice.commands.describe.LADDERS", short)
-    code, said, _ = run("describe", "--ladder", "greed-sides")
+    code, said, _ = run("describe", "--ladder", "Greed", "max_score", "20", "10")
     assert code == 0
-    assert said.startswith("sides 2: Greed, sides 2, seat 0, against optimal")
+    assert said.startswith(
+        "max_score 10: Greed, max_score 10, seat 0, against optimal\n"
+        "max_score 20: Greed, max_score 20, seat 0, against optimal\n"
+    )
 
 
 def test_solve_prints_the_exact_fraction(run):

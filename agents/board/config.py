@@ -4,9 +4,7 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-import tyro
+from typing import Any, Literal
 
 from ...core import GAMES, InputError, at_least, one_of
 from ...core.positions import has_few_states
@@ -15,10 +13,8 @@ from ..algorithms import ALGORITHMS
 from ..runs.config import TrainConfig
 from ..runs.options import AlgorithmName, GameName, TrackName
 from ..tracks import TRACKS
-from .ladders import LADDERS, Rung
+from .ladders import LadderWords, find_ladder
 
-#: A name in ``LADDERS``, which the command line lists.
-LadderName = Annotated[str, tyro.conf.arg(metavar="{" + ",".join(LADDERS) + "}")]
 #: The track on which the rungs of a ladder are trained, if no other is named.
 TRACK_OF_LADDERS = "exactdice-100k"
 SEEDS = 5
@@ -52,8 +48,9 @@ class BenchmarkConfig:
     track: TrackName | None = None
     """Track of the benchmark: so many moves, and exact scores at its marks."""
 
-    ladder: LadderName | None = None
-    """Ladder of the benchmark: one game at growing sizes, on exactdice-100k or the track."""
+    ladder: LadderWords | None = None
+    """Ladder of the benchmark: one game at growing sizes, on exactdice-100k or the track. A name,
+    or a game, a keyword and its values: --ladder examples/pig.py:Pig target 10 20 50."""
 
     seeds: int | None = None
     """Number of seeds; the seeds are 0, 1, ... Default: those of the track, or 5."""
@@ -85,9 +82,9 @@ class BenchmarkConfig:
             at_least("jobs", self.jobs, 1)
         track = None if self.track is None else TRACKS[self.track]
         games = _scored() if track is None else track.games
+        name = self.track or "benchmark"
         if self.ladder is not None:
-            games = ()  # the ladder has them
-        name = self.ladder or self.track or "benchmark"
+            games, name = (), find_ladder(self.ladder).name  # the ladder has the games
         found: dict[str, Any] = {
             "games": self.games or games,
             "seeds": (SEEDS if track is None else track.seeds)
@@ -102,10 +99,10 @@ class BenchmarkConfig:
     def _check_track(self) -> None:
         """Check the track and the ladder, and that the games are those of the track."""
         if self.ladder is not None:
-            one_of("ladder", self.ladder, tuple(LADDERS))
+            ladder = find_ladder(self.ladder)
             if self.games:
                 raise InputError(
-                    f"games must be left to the ladder {self.ladder}, got {', '.join(self.games)}"
+                    f"games must be left to the ladder {ladder.name}, got {', '.join(self.games)}"
                 )
             object.__setattr__(self, "track", self.track or TRACK_OF_LADDERS)
         if self.track is None:
@@ -123,8 +120,10 @@ class BenchmarkConfig:
     def _tasks(self) -> list[tuple[str, str, Mapping[str, Any]]]:
         """List the tasks: the beginning of a cell's name, the game, keywords of the environment."""
         if self.ladder is not None:
-            rungs: tuple[Rung, ...] = LADDERS[self.ladder].rungs
-            return [(f"{game}-{label}", game, keywords) for label, game, keywords in rungs]
+            return [
+                (f"{find_game(game).name}-{label}", game, keywords)
+                for label, game, keywords in find_ladder(self.ladder).rungs
+            ]
         games = dict.fromkeys(map(full_place, self.games or ()))
         own: Mapping[str, Any] = {} if self.track is None else TRACKS[self.track].keywords
         names = [find_game(game).name for game in games]

@@ -1,13 +1,21 @@
 """Ladders: a game at growing sizes, or against stronger opponents, one keyword at a time.
 
 All rungs of a ladder are trained with the same budget, so that scores show how far an algorithm
-gets. Every rung is solved in seconds on one core, and a network scored in at most two minutes.
+gets. Every rung of the ladders below is solved in seconds on one core, and a network scored in at
+most two minutes.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+import tyro
+
+from ...core import InputError, one_of
+from ...core.words import typed
+from ...envs import find_game
+from ..runs.options import whole_or_text
 
 
 class Rung(NamedTuple):
@@ -41,8 +49,16 @@ class Ladder:
     rungs: tuple[Rung, ...]
 
 
-def _ladder(name: str, title: str, game: str, knob: str, values: Sequence[int | str]) -> Ladder:
-    """Make a ladder from the values of its knob."""
+def make_ladder(name: str, title: str, game: str, knob: str, values: Sequence[int | str]) -> Ladder:
+    """Make a ladder from the values of its knob.
+
+    Args:
+        name: on the command line and in the names of folders.
+        title: for people.
+        game: name of a game, or the place of a class of your own.
+        knob: keyword of the environment.
+        values: values of the keyword, in the order of the rungs.
+    """
     rungs = [Rung(_label(value), game, MappingProxyType({knob: value})) for value in values]
     return Ladder(name, title, knob, tuple(rungs))
 
@@ -66,63 +82,63 @@ BOXES = (
 STRENGTHS = ("strength:0", "strength:0.25", "strength:0.5", "strength:0.75", "strength:1")
 
 _ALL = (
-    _ladder(
+    make_ladder(
         "greed-score",
         "Greed to a higher score",
         "Greed",
         "max_score",
         (10, 20, 50, 100, 200, 300, 500, 1000),
     ),
-    _ladder(
+    make_ladder(
         "greed-sides",
         "Greed, dice of more sides",
         "Greed",
         "sides",
         (2, 3, 4, 6, 8, 12, 20),
     ),
-    _ladder(
+    make_ladder(
         "greed-opponent",
         "Greed, a stronger opponent",
         "Greed",
         "opponent",
         STRENGTHS,
     ),
-    _ladder(
+    make_ladder(
         "shut-the-box-tiles",
         "Shut the Box, more tiles",
         "ShutTheBox",
         "tiles",
         range(6, 13),
     ),
-    _ladder(
+    make_ladder(
         "shut-the-box-opponent",
         "Shut the Box, a stronger opponent",
         "ShutTheBox",
         "opponent",
         STRENGTHS,
     ),
-    _ladder(
+    make_ladder(
         "lowest-score-players",
         "Lowest-score game, more players",
         "LowestScore",
         "players",
         range(2, 9),
     ),
-    _ladder(
+    make_ladder(
         "lowest-score-match-wins",
         "Lowest-score match, more wins",
         "LowestScoreMatch",
         "wins",
         range(1, 8),
     ),
-    _ladder(
+    make_ladder(
         "421-match-tokens",
         "Match of 421, more tokens",
         "FourTwoOneMatch",
         "tokens",
         (1, 3, 5, 7, 11, 15, 21),
     ),
-    _ladder(
+    make_ladder(
         "yahtzee-boxes",
         "Yahtzee, more boxes",
         "Yahtzee",
@@ -133,3 +149,35 @@ _ALL = (
 
 #: The ladders by name.
 LADDERS: Mapping[str, Ladder] = MappingProxyType({ladder.name: ladder for ladder in _ALL})
+
+#: Words of the command line that stand for a ladder.
+LadderWords = Annotated[
+    tuple[str, ...],
+    tyro.conf.arg(metavar="{" + ",".join([*LADDERS, "GAME KEYWORD VALUES"]) + "}"),
+]
+
+
+def find_ladder(words: Sequence[str]) -> Ladder:
+    """Find a ladder of this package, or make one of your own.
+
+    Args:
+        words: a name in ``LADDERS``; or a game, a keyword of its environment and two values at
+            least, as in ``Greed hand_size 3 6 12``. Values are numbers, or opponents of different
+            strengths.
+
+    Raises:
+        InputError: if the words are neither, or there is no such game.
+    """
+    if len(words) == 1:
+        return LADDERS[one_of("ladder", words[0], tuple(LADDERS))]
+    place, knob, values = "".join(words[:1]), "".join(words[1:2]), words[2:]
+    if len(values) < 2 or len(set(map(_label, values))) < len(values):
+        raise InputError(
+            "ladder must be a name, or a game, a keyword and two values at least that differ by a "
+            f"number, got {typed(words)}"
+        )
+    name = find_game(place).name
+    ordered = sorted(values, key=lambda value: float(_label(value)))
+    return make_ladder(
+        f"{name}-{knob}", f"{name}, {knob}", place, knob, [*map(whole_or_text, ordered)]
+    )

@@ -35,7 +35,8 @@ ALGORITHMS_IN_WORDS = ", ".join(
 LITERALS = {"true": True, "false": False, "none": None}
 
 
-def _whole_or_text(word: str) -> int | str:
+def whole_or_text(word: str) -> int | str:
+    """Read a word of the command line as an integer, if it is one."""
     try:
         return int(word)
     except ValueError:
@@ -65,7 +66,7 @@ def _pairs_of(option: str, value: Callable[[str], Any]) -> Any:
 
 
 #: Options that are pairs of words: keyword arguments of an environment, hyperparameters in YAML.
-Keywords = Annotated[dict[str, int | str], _pairs_of("env", _whole_or_text)]
+Keywords = Annotated[dict[str, int | str], _pairs_of("env", whole_or_text)]
 Changes = Annotated[dict[str, str], _pairs_of("hyperparams", str)]
 
 

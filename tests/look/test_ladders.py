@@ -1,6 +1,7 @@
 """The picture of a ladder has the scores of its runs over the exact properties of its rungs."""
 
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from exactdice.baselines import describe, make_task
 from exactdice.look.ladders import highest, ladder, read_ladder
 from exactdice.look.names import picture
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 RUNGS = {1: 20, 0: 10}
 
 
@@ -84,5 +86,31 @@ def test_runs_must_be_finished_and_of_one_ladder(folder, tmp_path):
             run_folder=tmp_path / "other",
         )
     )
-    with pytest.raises(RunError, match="folder must hold runs of one ladder \\(greed-score, gr"):
+    with pytest.raises(
+        RunError, match="folder must hold runs of one game that differ in a keyword"
+    ):
+        read_ladder(tmp_path)
+
+
+def test_runs_that_differ_in_another_keyword_are_a_ladder_of_their_own(tmp_path):
+    for size in (12, 3):
+        train(
+            TrainConfig(
+                game=f"{EXAMPLES / 'pig.py'}:Pig",
+                env={"target": size},
+                algorithm="qlearning",
+                steps=200,
+                num_envs=16,
+                run_folder=tmp_path / str(size),
+            )
+        )
+    found, scores = read_ladder(tmp_path)
+    assert (found.title, found.knob) == ("Pig, target", "target")
+    assert [(rung.label, rung.keywords) for rung in found.rungs] == [
+        ("3", {"target": 3}),
+        ("12", {"target": 12}),
+    ]
+    assert scores["Q-learning"][1] == [read_score(tmp_path / "12")["normalized"]]
+    shutil.rmtree(tmp_path / "3")
+    with pytest.raises(RunError, match="folder must hold runs of one game that differ in a keyw"):
         read_ladder(tmp_path)

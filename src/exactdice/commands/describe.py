@@ -3,15 +3,14 @@
 import csv
 import sys
 from dataclasses import dataclass, field
-from typing import Annotated
 
 import tyro
 
-from ..agents.board.ladders import LADDERS
+from ..agents.board.ladders import LadderWords, find_ladder
 from ..agents.runs.config import GameName, Keywords, task_from_options
 from ..baselines import Description, describe
 from ..baselines.scoring.description import PROPERTIES
-from ..core import InputError, one_of
+from ..core import InputError
 from ..core.words import listed
 from ..games import DEFAULT_GAME
 from .waiting import shown_progress
@@ -31,8 +30,9 @@ class DescribeConfig:
     env: Keywords = field(default_factory=dict)
     """Keyword arguments of all games: --env max_score 50 sides 6 opponent random seat 1."""
 
-    ladder: Annotated[str | None, tyro.conf.arg(metavar="{" + ",".join(LADDERS) + "}")] = None
-    """Ladder whose rungs are described, in place of games."""
+    ladder: LadderWords | None = None
+    """Ladder whose rungs are described, in place of games: a name, or a game, a keyword and its
+    values: --ladder Greed sides 2 4 6."""
 
     csv: bool = False
     """Print comma-separated values with all digits, a line for each game. Default: a table in
@@ -41,7 +41,7 @@ class DescribeConfig:
     def __post_init__(self) -> None:
         """Check that the options fit each other."""
         if self.ladder is not None:
-            one_of("ladder", self.ladder, tuple(LADDERS))
+            find_ladder(self.ladder)  # which refuses what is none
             for option in ("games", "env"):
                 if getattr(self, option):
                     raise InputError(f"{option} must be left out: a ladder has its own")
@@ -53,7 +53,7 @@ class DescribeConfig:
         """List the heading, the game and the keywords of each task."""
         if self.ladder is None:
             return [(game, game, self.env) for game in self.games or (DEFAULT_GAME,)]
-        ladder = LADDERS[self.ladder]
+        ladder = find_ladder(self.ladder)
         return [
             (f"{ladder.knob} {rung.label}", rung.game, dict(rung.keywords)) for rung in ladder.rungs
         ]

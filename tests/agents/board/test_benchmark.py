@@ -151,7 +151,7 @@ def test_a_track_gives_games_seeds_moves_and_folder(name):
 
 @pytest.mark.parametrize("name", LADDERS)
 def test_a_ladder_has_one_cell_for_each_rung(name):
-    config = BenchmarkConfig(ladder=name, algorithms=("ppo",), seeds=1)
+    config = BenchmarkConfig(ladder=(name,), algorithms=("ppo",), seeds=1)
     assert config.place == Path("runs", name)
     rungs = LADDERS[name].rungs
     assert [(cell.game, cell.env) for cell in config.cells()] == [
@@ -161,6 +161,16 @@ def test_a_ladder_has_one_cell_for_each_rung(name):
     assert {cell.track for cell in config.cells()} == {"exactdice-100k"}
     other = replace(config, track="exactdice-10k").cells()
     assert max(cell.total_steps for cell in other) <= 10_000
+
+
+def test_a_ladder_of_your_own_has_a_game_of_your_own():
+    pig = f"{Path(__file__).parents[3] / 'examples' / 'pig.py'}:Pig"
+    config = BenchmarkConfig(ladder=(pig, "target", "10", "20"), algorithms=("ppo",), seeds=1)
+    assert config.place == Path("runs", "Pig-target")
+    assert [(cell.game, cell.env, cell.run_folder.name) for cell in config.cells()] == [
+        (pig, {"target": 10}, "Pig-10-ppo-outcome-0"),
+        (pig, {"target": 20}, "Pig-20-ppo-outcome-0"),
+    ]
 
 
 def test_a_folder_has_one_track(tiny):
@@ -467,9 +477,9 @@ def test_an_empty_grid_is_refused_with_exit_code_2(run, tmp_path, option):
         ({"jobs": 0}, "jobs must be at least 1, got 0"),
         ({"games": ("Chess",)}, "game must be one of Greed"),
         ({"track": "exactdice"}, "track must be one of 'exactdice-10k', "),
-        ({"ladder": "Greed"}, "ladder must be one of 'greed-score', "),
+        ({"ladder": ("Greed",)}, "ladder must be one of 'greed-score', "),
         (
-            {"ladder": "greed-score", "games": ("Greed",)},
+            {"ladder": ("greed-score",), "games": ("Greed",)},
             "games must be left to the ladder greed-score, got Greed",
         ),
     ],

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from exactdice.agents.board.ladders import LADDERS, Ladder
+from exactdice.agents.board.ladders import LADDERS, Ladder, find_ladder
 from exactdice.baselines import make_task
-from exactdice.games import GAMES
+from exactdice.games import GAMES, InputError
 
 
 @pytest.mark.parametrize("ladder", LADDERS.values(), ids=tuple(LADDERS))
@@ -41,8 +41,37 @@ def test_every_rung_is_a_task(name):
         )
 
 
+def test_a_ladder_of_your_own_is_a_game_a_keyword_and_values():
+    own = find_ladder(["greed", "hand_size", "12", "3", "6"])
+    assert (own.name, own.title, own.knob) == ("Greed-hand_size", "Greed, hand_size", "hand_size")
+    assert [(rung.label, rung.keywords) for rung in own.rungs] == [
+        (value, {"hand_size": int(value)}) for value in ("3", "6", "12")
+    ]
+    against = find_ladder(["Greed", "opponent", "strength:0.3", "strength:0.1"])
+    assert [rung.keywords["opponent"] for rung in against.rungs] == ["strength:0.1", "strength:0.3"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["greed-scores"], "ladder must be one of 'greed-score'.*did you mean greed-score?"),
+        (
+            [],
+            "ladder must be a name, or a game, a keyword and two values at least that differ by a",
+        ),
+        (["Greed", "sides", "3"], "differ by a number, got Greed sides 3"),
+        (["Greed", "sides", "3", "3"], "differ by a number, got Greed sides 3 3"),
+        (["Greed", "opponent", "random", "optimal"], "differ by a number, got Greed opponent rand"),
+        (["Snake", "sides", "3", "4"], "game must be one of Greed"),
+    ],
+)
+def test_what_is_no_ladder_is_refused(words, message):
+    with pytest.raises(InputError, match=message):
+        find_ladder(words)
+
+
 def test_the_page_lists_every_ladder_and_its_rungs():
-    page = (Path(__file__).parents[3] / "docs" / "describe.md").read_text()
+    page = (Path(__file__).parents[3] / "docs" / "ladders.md").read_text()
     rows = page.partition("| ladder |")[2].splitlines()[2:]
     assert rows == [
         f"| {ladder.name} | {ladder.knob} | "
