@@ -9,8 +9,8 @@ The program reads the runs in the folders, and the exact properties of the rungs
 * the mean normalised score of each rung, and the highest rung with a mean of 0.99 at least;
 * Spearman's rank correlation between the mean nines of the rungs and each property: in each ladder,
   the mean over ladders, and over the rungs of all ladders together. A correlation of -1 means that
-  the property orders the rungs from the easiest to the hardest without a mistake; "-" that all rungs
-  share the property.
+  the property orders the rungs from the easiest to the hardest without a mistake; "-" that all
+  rungs share the property.
 """
 
 import argparse

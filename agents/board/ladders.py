@@ -162,7 +162,7 @@ def find_ladder(words: Sequence[str]) -> Ladder:
 
     Args:
         words: a name in ``LADDERS``; or a game, a keyword of its environment and two values at
-            least, as in ``Greed hand_size 3 6 12``. Values are numbers, or opponents of different
+            least, as in ``Greed max_dice 3 6 12``. Values are numbers, or opponents of different
             strengths.
 
     Raises:
