@@ -28,10 +28,11 @@ from exactdice.baselines.scoring.figure import nines
 from exactdice.look.charts import Lines, Plot, Series
 from exactdice.look.drawing import draw
 from exactdice.look.ladders import highest, read_ladder
+from exactdice.look.runs import FLOOR
 from scipy.stats import spearmanr
 
 #: The panels of the picture: properties, and whether their axis is logarithmic.
-PANELS = {"reachable_decisions": True, "moves": False, "noise": False, "gap": True}
+PANELS = {"reachable_decisions": True, "rarity": False, "moves": False, "close": False}
 
 
 class Climb(NamedTuple):
@@ -125,8 +126,8 @@ def picture(agent: str, climbs: Sequence[Climb]) -> Plot:
 
 def line(climb: Climb, name: str) -> Series:
     """Draw the rungs of a ladder in the order of a property."""
-    x, y = np.array(climb.properties[name]), 1 - np.array([*map(np.mean, climb.scores.values())])
-    order = np.argsort(x, kind="stable")
+    x, means = np.array(climb.properties[name]), np.array([*map(np.mean, climb.scores.values())])
+    y, order = np.maximum(1 - means, FLOOR), np.argsort(x, kind="stable")
     return Series(name=climb.ladder.name, x=x[order], y=y[order])
 
 

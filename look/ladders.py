@@ -13,6 +13,7 @@ from ..agents.runs.config import RunError, TrainConfig
 from ..agents.runs.folders import read_config, read_score
 from ..baselines import Description, describe, make_task
 from ..core import InputError
+from ..envs import find_game
 from .charts import Lines, Plot, Series
 from .runs import FLOOR
 
@@ -77,7 +78,8 @@ def ladder(folder: Path) -> Plot:
     trained = sorted({rung for own in scores.values() for rung in own})
     tasks = {rung: found.rungs[rung] for rung in trained}
     described = {
-        rung: describe(make_task(task.game, **task.keywords)) for rung, task in tasks.items()
+        rung: describe(make_task(find_game(task.game).name, **task.keywords))
+        for rung, task in tasks.items()
     }
     axes: dict[str, Callable[[int, Description], float]] = {
         found.knob: lambda rung, _: float(tasks[rung].label),

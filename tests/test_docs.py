@@ -49,6 +49,7 @@ NOT_RUN = {
     "exactdice score runs/Yahtzee-ppo-1 Yahtzee": "takes minutes; tests/baselines/test_tours.py",
     "python benchmarks/tours.py": "takes minutes; tests/baselines/test_tours.py",
     "python benchmarks/medians.py": "takes minutes; test_leaderboard.py plays fewer games",
+    "python benchmarks/ladders.py": "reads 130 runs; tests/look/test_ladders.py has its tables",
     "exactdice plot yahtzee-boxes": "takes half a minute; tests/look draws that of a smaller game",
     "exactdice plot yahtzee-bonus": "takes a minute; tests/look draws that of a smaller game",
     "exactdice plot yahtzee-points": "takes minutes; tests/look draws that of a smaller game",

@@ -179,5 +179,5 @@ def find_ladder(words: Sequence[str]) -> Ladder:
     name = find_game(place).name
     ordered = sorted(values, key=lambda value: float(_label(value)))
     return make_ladder(
-        f"{name}-{knob}", f"{name}, {knob}", place, knob, [*map(whole_or_text, ordered)]
+        f"{name}-{knob}".lower(), f"{name}, {knob}", place, knob, [*map(whole_or_text, ordered)]
     )

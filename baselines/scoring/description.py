@@ -17,6 +17,8 @@ moves are weighted by occupancy: of a function f, sum of d(s) f(s) / sum of d(s)
   move* has a gap below ``CLOSE`` times the standard deviation of G, so that a comparison of two
   actions by sample games needs hundreds of games: the standard error of a difference of two means
   of n games each is about sqrt(2 / n) standard deviations.
+* *Rarity*: the mean of -log10(u(s) / sum of u) over the same moves, each weighted by its action
+  gap, too. A rarity of 3 means that random play comes to such a decision in one move of 1,000.
 * *Signal-to-noise*: sqrt(mean over moves of random play of Var_a R(s, a)) / standard deviation of
   H, with a uniform on the legal actions. It compares what one action changes with what is random
   about a return, when learning begins.
@@ -53,6 +55,7 @@ LEAST_CHANCE = 1e-300
 #: A gap below this part of the standard deviation of payoffs is close.
 CLOSE = 0.1
 _LN2 = 0.6931471805599453
+_LG2 = 0.3010299956639812
 
 #: The properties, in the order of a table.
 PROPERTIES = (
@@ -71,6 +74,7 @@ PROPERTIES = (
     Figure("random_noise", "outcome noise, random play", "the same of random play", ".4f"),
     Figure("gap", "action gap", "best less best worse action, mean over moves", ".4f"),
     Figure("close", "close moves", "share of gaps below a tenth of the outcome noise", ".2%"),
+    Figure("rarity", "rarity", "of decisions in random play: 3 is one move of 1,000", ".3f"),
     Figure("signal", "signal-to-noise", "of one action in a return of random play", ".4f"),
     Figure("by_actions", "variance by actions", "share of a random return's variance", ".2%"),
     Figure("bits", "bits a move", "entropy of the dice after an optimal action", ".3f"),
@@ -98,6 +102,8 @@ class Description:
         random_noise: the same of random play.
         gap: mean action gap, in payoff; None if all moves are forced or free.
         close: share of gaps that are below a tenth of ``noise``; None as ``gap``.
+        rarity: mean negative logarithm of base 10 of the frequency of a decision among the moves of
+            random play, weighted by occupancy under optimal play and action gap; None as ``gap``.
         signal: signal-to-noise of one action in a return of random play; None if that is constant.
         by_actions: share of the variance of such a return that is due to the agent's actions; None
             as ``signal``.
@@ -120,6 +126,7 @@ class Description:
     random_noise: float
     gap: float | None
     close: float | None
+    rarity: float | None
     signal: float | None
     by_actions: float | None
     bits: float
@@ -150,7 +157,7 @@ def _describe(task: Task) -> Description:
     return Description(
         task=task,
         **_counts(known.legal, met_blindly >= LEAST_CHANCE),
-        **_moves(known, met, noise),
+        **_moves(known, met, met_blindly, noise),
         random_moves=random_moves,
         optimum=float(solution.value),
         random=float(uniform.value),
@@ -175,18 +182,23 @@ def _counts(legal: IntArray, reached: BoolArray) -> dict[str, Any]:
     }
 
 
-def _moves(known: "_Known", met: FloatArray, noise: float) -> dict[str, Any]:
-    """Compute the properties of the moves of optimal play: their number, kinds and gaps."""
+def _moves(
+    known: "_Known", met: FloatArray, met_blindly: FloatArray, noise: float
+) -> dict[str, Any]:
+    """Compute the properties of the moves of optimal play: their number, kinds, gaps and rarity."""
     several = known.legal > 1
     differ = several & np.isfinite(known.gaps)
     weights, gaps = met[differ], known.gaps[differ]
     moves, critical = FLOATS.total(met), FLOATS.total(weights)
+    costs = weights * gaps
+    rarities = -_log2(np.maximum(met_blindly[differ] / FLOATS.total(met_blindly), LEAST_CHANCE))
     return {
         "moves": moves,
         "forced": FLOATS.total(met[~several]) / moves,
         "free": FLOATS.total(met[several & ~differ]) / moves,
-        "gap": FLOATS.total(weights * gaps) / critical if critical else None,
+        "gap": FLOATS.total(costs) / critical if critical else None,
         "close": FLOATS.total(weights[gaps < CLOSE * noise]) / critical if critical else None,
+        "rarity": FLOATS.total(costs * rarities) / FLOATS.total(costs) * _LG2 if critical else None,
     }
 
 

@@ -124,6 +124,14 @@ def test_optimal_play_is_described_as_the_tables_say(name, keywords, seat):
     close = sum(met[s] for s, gap in gaps.items() if gap < CLOSE * found.noise)
     assert found.gap == pytest.approx(mean)
     assert found.close == pytest.approx(close / (moves - forced - free))
+    blind = by_hand.visits({s: dict.fromkeys(legal[s], 1 / len(legal[s])) for s in own})
+    rarity = sum(
+        met[s] * gap * -math.log10(blind[s] / sum(blind.values()))
+        for s, gap in gaps.items()
+        if met[s]
+    )
+    costs = sum(met[s] * gap for s, gap in gaps.items())
+    assert found.rarity == pytest.approx(rarity / costs)
 
 
 @pytest.mark.parametrize(("name", "keywords", "seat"), SIZES)

@@ -1,19 +1,27 @@
 """The picture of a ladder has the scores of its runs over the exact properties of its rungs."""
 
+import csv
+import runpy
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from exactdice.agents.board.ladders import LADDERS
+from exactdice.agents.board.tables import markdown
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.folders import read_score
 from exactdice.agents.runs.train import train
 from exactdice.baselines import describe, make_task
+from exactdice.baselines.scoring.description import PROPERTIES
+from exactdice.envs import find_game
 from exactdice.look.ladders import highest, ladder, read_ladder
 from exactdice.look.names import picture
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+ROOT = Path(__file__).parents[2]
+#: Ladders that were run, whose figures docs/ladders.md has.
+LADDERS_RUN = ROOT / "benchmarks/ladders"
 RUNGS = {1: 20, 0: 10}
 
 
@@ -96,7 +104,7 @@ def test_runs_that_differ_in_another_keyword_are_a_ladder_of_their_own(tmp_path)
     for size in (12, 3):
         train(
             TrainConfig(
-                game=f"{EXAMPLES / 'pig.py'}:Pig",
+                game=f"{ROOT / 'examples/pig.py'}:Pig",
                 env={"target": size},
                 algorithm="qlearning",
                 steps=200,
@@ -111,6 +119,56 @@ def test_runs_that_differ_in_another_keyword_are_a_ladder_of_their_own(tmp_path)
         ("12", {"target": 12}),
     ]
     assert scores["Q-learning"][1] == [read_score(tmp_path / "12")["normalized"]]
+    assert ladder(tmp_path).panels[0].series[0].x.tolist() == [3, 12]
     shutil.rmtree(tmp_path / "3")
     with pytest.raises(RunError, match="folder must hold runs of one game that differ in a keyw"):
         read_ladder(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def climbs():
+    """The climbs of PPO in the folder of ladders, and the program that reads them."""
+    program = SimpleNamespace(**runpy.run_path(str(ROOT / "benchmarks/ladders.py")))
+    folders = sorted(path for path in LADDERS_RUN.iterdir() if path.is_dir())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)  # the runs of Pig name its file from here
+        return program, [program.read(folder)["PPO"] for folder in folders]
+
+
+def test_the_page_has_the_tables_of_the_program(climbs):
+    program, of_ppo = climbs
+    page = (ROOT / "docs/ladders.md").read_text(encoding="utf-8")
+    assert markdown(program.results(of_ppo)) in page
+    assert markdown(program.correlations(of_ppo)) in page
+    ladders = {climb.ladder.name for climb in of_ppo}
+    assert ladders == {*LADDERS, "pig-target"}
+    assert all(f"(ladders/{ladder}.png)" in page for ladder in ladders)
+
+
+def test_every_rung_of_the_page_was_trained_twice(climbs):
+    _, of_ppo = climbs
+    for climb in of_ppo:
+        assert sorted(climb.scores) == list(range(len(climb.ladder.rungs)))
+        assert all(len(own) == 2 for own in climb.scores.values())
+
+
+def rungs(most):
+    """List the rungs whose game has at most ``most`` states, with their line of properties."""
+    return [
+        pytest.param(folder, line, id=f"{folder.name} {line['name']}")
+        for folder in sorted(path for path in LADDERS_RUN.iterdir() if path.is_dir())
+        for line in csv.DictReader((folder / "properties.csv").read_text().splitlines())
+        if int(line["states"]) <= most
+    ]
+
+
+@pytest.mark.parametrize(("folder", "line"), rungs(1_000))
+def test_the_properties_of_small_rungs_are_those_of_the_games(folder, line, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    ladder, _ = read_ladder(folder)
+    label = line["name"].removeprefix(f"{ladder.knob} ")
+    (rung,) = (rung for rung in ladder.rungs if rung.label == label)
+    found = describe(make_task(find_game(rung.game).name, **rung.keywords))
+    for figure in PROPERTIES:
+        value = getattr(found, figure.name)
+        assert value == (pytest.approx(float(line[figure.name])) if line[figure.name] else None)

@@ -166,7 +166,7 @@ def test_a_ladder_has_one_cell_for_each_rung(name):
 def test_a_ladder_of_your_own_has_a_game_of_your_own():
     pig = f"{Path(__file__).parents[3] / 'examples' / 'pig.py'}:Pig"
     config = BenchmarkConfig(ladder=(pig, "target", "10", "20"), algorithms=("ppo",), seeds=1)
-    assert config.place == Path("runs", "Pig-target")
+    assert config.place == Path("runs", "pig-target")
     assert [(cell.game, cell.env, cell.run_folder.name) for cell in config.cells()] == [
         (pig, {"target": 10}, "Pig-10-ppo-outcome-0"),
         (pig, {"target": 20}, "Pig-20-ppo-outcome-0"),

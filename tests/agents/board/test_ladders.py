@@ -43,7 +43,7 @@ def test_every_rung_is_a_task(name):
 
 def test_a_ladder_of_your_own_is_a_game_a_keyword_and_values():
     own = find_ladder(["greed", "max_dice", "12", "3", "6"])
-    assert (own.name, own.title, own.knob) == ("Greed-max_dice", "Greed, max_dice", "max_dice")
+    assert (own.name, own.title, own.knob) == ("greed-max_dice", "Greed, max_dice", "max_dice")
     assert [(rung.label, rung.keywords) for rung in own.rungs] == [
         (value, {"max_dice": int(value)}) for value in ("3", "6", "12")
     ]
