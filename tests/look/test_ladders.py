@@ -100,6 +100,7 @@ def test_runs_must_be_finished_and_of_one_ladder(folder, tmp_path):
         read_ladder(tmp_path)
 
 
+@pytest.mark.usefixtures("own_games")
 def test_runs_that_differ_in_another_keyword_are_a_ladder_of_their_own(tmp_path):
     for size in (12, 3):
         train(
@@ -125,29 +126,18 @@ def test_runs_that_differ_in_another_keyword_are_a_ladder_of_their_own(tmp_path)
         read_ladder(tmp_path)
 
 
-@pytest.fixture(scope="module")
-def climbs():
-    """The climbs of PPO in the folder of ladders, and the program that reads them."""
+@pytest.mark.usefixtures("own_games")
+def test_the_page_has_the_tables_of_all_ladders_with_two_runs_a_rung(monkeypatch):
+    monkeypatch.chdir(ROOT)  # the runs of Pig name its file from here
     program = SimpleNamespace(**runpy.run_path(str(ROOT / "benchmarks/ladders.py")))
     folders = sorted(path for path in LADDERS_RUN.iterdir() if path.is_dir())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(ROOT)  # the runs of Pig name its file from here
-        return program, [program.read(folder)["PPO"] for folder in folders]
-
-
-def test_the_page_has_the_tables_of_the_program(climbs):
-    program, of_ppo = climbs
+    climbs = [program.read(folder)["PPO"] for folder in folders]
     page = (ROOT / "docs/ladders.md").read_text(encoding="utf-8")
-    assert markdown(program.results(of_ppo)) in page
-    assert markdown(program.correlations(of_ppo)) in page
-    ladders = {climb.ladder.name for climb in of_ppo}
-    assert ladders == {*LADDERS, "pig-target"}
-    assert all(f"(ladders/{ladder}.png)" in page for ladder in ladders)
-
-
-def test_every_rung_of_the_page_was_trained_twice(climbs):
-    _, of_ppo = climbs
-    for climb in of_ppo:
+    assert markdown(program.results(climbs)) in page
+    assert markdown(program.correlations(climbs)) in page
+    assert {climb.ladder.name for climb in climbs} == {*LADDERS, "pig-target"}
+    for climb in climbs:
+        assert f"(ladders/{climb.ladder.name}.png)" in page
         assert sorted(climb.scores) == list(range(len(climb.ladder.rungs)))
         assert all(len(own) == 2 for own in climb.scores.values())
 
@@ -162,6 +152,7 @@ def rungs(most):
     ]
 
 
+@pytest.mark.usefixtures("own_games")
 @pytest.mark.parametrize(("folder", "line"), rungs(1_000))
 def test_the_properties_of_small_rungs_are_those_of_the_games(folder, line, monkeypatch):
     monkeypatch.chdir(ROOT)

@@ -163,6 +163,7 @@ def test_a_ladder_has_one_cell_for_each_rung(name):
     assert max(cell.total_steps for cell in other) <= 10_000
 
 
+@pytest.mark.usefixtures("own_games")
 def test_a_ladder_of_your_own_has_a_game_of_your_own():
     pig = f"{Path(__file__).parents[3] / 'examples' / 'pig.py'}:Pig"
     config = BenchmarkConfig(ladder=(pig, "target", "10", "20"), algorithms=("ppo",), seeds=1)
