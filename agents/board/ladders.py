@@ -7,6 +7,7 @@ most two minutes.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
@@ -67,6 +68,15 @@ def _label(value: int | str) -> str:
     """Write a value: a number, the strength of an opponent, or how many names are listed."""
     number = str(value).rpartition(":")[2]
     return number if number[0].isdigit() else str(len(number.split(",")))
+
+
+def _number(value: str) -> float | None:
+    """Read the number by which a value is ordered, the strength of an opponent; None if none is."""
+    try:
+        number = float(value.rpartition(":")[2])
+    except ValueError:
+        return None
+    return number if 0 <= number < inf else None
 
 
 #: Boxes of Yahtzee, from one to six.
@@ -171,13 +181,14 @@ def find_ladder(words: Sequence[str]) -> Ladder:
     if len(words) == 1:
         return LADDERS[one_of("ladder", words[0], tuple(LADDERS))]
     place, knob, values = "".join(words[:1]), "".join(words[1:2]), words[2:]
-    if len(values) < 2 or len(set(map(_label, values))) < len(values):
+    found = [(number, value) for value in values if (number := _number(value)) is not None]
+    if len(dict(found)) < max(2, len(values)):
         raise InputError(
             "ladder must be a name, or a game, a keyword and two values at least that differ by a "
             f"number, got {typed(words)}"
         )
     name = find_game(place).name
-    ordered = sorted(values, key=lambda value: float(_label(value)))
+    ordered = [value for _, value in sorted(found)]
     return make_ladder(
         f"{name}-{knob}".lower(), f"{name}, {knob}", place, knob, [*map(whole_or_text, ordered)]
     )

@@ -62,6 +62,9 @@ def test_a_ladder_of_your_own_is_a_game_a_keyword_and_values():
         (["Greed", "sides", "3"], "differ by a number, got Greed sides 3"),
         (["Greed", "sides", "3", "3"], "differ by a number, got Greed sides 3 3"),
         (["Greed", "opponent", "random", "optimal"], "differ by a number, got Greed opponent rand"),
+        (["Greed", "sides", "3", "3x"], "differ by a number, got Greed sides 3 3x"),
+        (["Greed", "sides", "3", ""], "differ by a number, got Greed sides 3 ''"),
+        (["Greed", "sides", "3", "nan"], "differ by a number, got Greed sides 3 nan"),
         (["Snake", "sides", "3", "4"], "game must be one of Greed"),
     ],
 )
