@@ -75,12 +75,16 @@ FALLING = "exactdice.agents.FallingEntropy"
 
 
 def ppo(moves: int) -> Space:
-    """Return the space of PPO; the shortest run has at least 19 updates."""
+    """Return the space of PPO; the shortest run has at least 19 updates.
+
+    The smallest batch grows with the moves: with batches of 32 and 10 epochs a run of a million
+    moves takes more than 20 minutes of one core.
+    """
     return {
         **NETWORK,
         "rollout": Powers(max(128, moves / 1000), moves / 16),
         "n_steps": Powers(4, 32),
-        "batch_size": Powers(32, 1024),
+        "batch_size": Powers(max(32, moves / 8000), 1024),
         "n_epochs": Span(2, 16, log=True, whole=True),
         "gae_lambda": Span(0.0, 1.0),
         "learning_rate": Span(3e-4, 1e-2, log=True),

@@ -104,6 +104,14 @@ def test_both_ends_of_every_space_are_hyperparameters_with_many_updates(algorith
         assert 0.9 * moves < moves // checked.rollout * checked.rollout <= moves
 
 
+@pytest.mark.parametrize("track", ["exactdice-10k", "exactdice-100k", "exactdice-1m"])
+def test_no_trial_of_ppo_makes_more_than_130_000_gradient_steps_in_a_game(track):
+    moves = TRACKS[track].moves
+    space = ALGORITHMS["ppo"].space(moves)
+    smallest_batch = 2 ** space["batch_size"].exponents[0]
+    assert space["n_epochs"].high * moves / smallest_batch <= 130_000
+
+
 def test_gradient_steps_of_a_run_are_as_chosen():
     space = {"n_envs": 16, "updates": 2500.0}
     assert hyperparameters_of(space, 10_000)["gradient_steps"] == 4
