@@ -84,7 +84,7 @@ def cell(place, algorithm, seed=0):
 
 
 def saved(config):
-    """Give all that a cell has left, but for times and the checkpoint: the clock decides when it is saved."""
+    """Give the results of a cell without times. The clock decides when a checkpoint is saved."""
     folder = config.run_folder
     score = json.loads((folder / "score.json").read_text())
     curve = dict(np.load(folder / "evaluations.npz"))
