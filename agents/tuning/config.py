@@ -36,8 +36,8 @@ class TuneConfig:
     """Games that the hyperparameters are for. Default: all games of the track together."""
 
     begin_with: Path | None = None
-    """Folder of a finished search of the same algorithm, such as one on a track of fewer moves: its
-    best sets of hyperparameters are the first trials of this search."""
+    """File of hyperparameters that are the first trial, such as those set by hand, or found on a
+    track of fewer moves. Values outside the ranges of this search are moved into them."""
 
     seed: int = 0
     """Seed of the search. With one job, the same seed gives the same trials."""

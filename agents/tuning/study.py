@@ -24,7 +24,7 @@ from optuna.distributions import (
 from optuna.pruners import BasePruner
 from optuna.samplers import BaseSampler, RandomSampler, TPESampler
 from optuna.storages import JournalStorage
-from optuna.storages.journal import BaseJournalBackend, JournalFileBackend
+from optuna.storages.journal import BaseJournalBackend
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
@@ -41,7 +41,7 @@ RUNGS = (50, 100, 200, 400)
 GRACE = 4
 #: Number of trials that are drawn at random before the estimator begins.
 RANDOM_TRIALS = 10
-#: Number of the best trials that the finals run again, or that another search begins with.
+#: Number of the best trials that the finals run again.
 FINALISTS = 3
 STARTED = (TrialState.RUNNING, TrialState.COMPLETE, TrialState.PRUNED)
 
@@ -195,49 +195,6 @@ def values_of(space: Space, params: Mapping[str, Any]) -> dict[str, Any]:
 def hyperparameters(config: TuneConfig, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the hyperparameters of a trial, given the values that it chose."""
     return hyperparameters_of(values_of(space_of(config), params), config.rules.moves)
-
-
-def begin_with(study: Study, config: TuneConfig) -> None:
-    """Add the finalists of another search to this search as its next trials, once.
-
-    A value outside the range of this search is moved to the nearer end of the range. Values that
-    the other search did not choose are drawn.
-
-    Raises:
-        InputError: if the folder holds no search for the same algorithm, or none of the trials
-            there is finished.
-    """
-    folder = config.begin_with
-    if folder is None or study.user_attrs.get("begun_with") == str(folder):
-        return
-    required = f"begin_with must be the folder of a search of {config.algorithm}, got {folder}"
-    if not (folder / "journal.log").is_file():
-        raise InputError(f"{required}, which has no journal.log")
-    try:
-        storage = JournalStorage(JournalFileBackend(str(folder / "journal.log")))
-        other = optuna.load_study(study_name="trials", storage=storage)
-        found = other.user_attrs["identity"]["algorithm"]
-    except (KeyError, TypeError, ValueError):
-        raise InputError(f"{required}, whose journal.log is damaged") from None
-    if found != config.algorithm:
-        raise InputError(f"{required}, a search of {found}")
-    if not (sets := finalists(other)):
-        raise InputError(f"{required}, none of whose trials is finished")
-    ranges = distributions(space_of(config))
-    for trial in sets:
-        known = {name: trial.params[name] for name in ranges if name in trial.params}
-        study.enqueue_trial(
-            {name: _within(ranges[name], value) for name, value in known.items()},
-            skip_if_exists=True,  # another process has begun the same search
-        )
-    study.set_user_attr("begun_with", str(folder))
-
-
-def _within(entry: BaseDistribution, value: Any) -> Any:
-    """Move a number into a range."""
-    if isinstance(entry, IntDistribution | FloatDistribution):
-        return min(max(value, entry.low), entry.high)
-    return value
 
 
 def over(study: Study) -> list[FrozenTrial]:

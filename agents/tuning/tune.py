@@ -15,8 +15,9 @@ from rich.console import Console
 
 from ..runs.files import make_folder
 from . import tables
+from .beginning import begin_with
 from .config import TuneConfig
-from .study import begin_with, open_study
+from .study import open_study
 from .work import settle
 from .workers import journal, run_workers
 
@@ -37,8 +38,8 @@ def tune(
         The files with the results.
 
     Raises:
-        InputError: if the folder cannot be written to or holds another search, or if the option
-            for the search to begin with names no search.
+        InputError: if the folder cannot be written to or holds another search, or if the file to
+            begin with holds no hyperparameters of the algorithm.
     """
     console = console or Console()
     make_folder(config.place)

@@ -6,6 +6,7 @@ import os
 import threading
 from itertools import pairwise
 
+import optuna
 import pytest
 import yaml
 from exactdice.agents.algorithms import ALGORITHMS
@@ -17,6 +18,7 @@ from exactdice.agents.spaces import Choice, Powers, Span, hyperparameters_of
 from exactdice.agents.tracks import TRACKS, Track
 from exactdice.agents.tuning import config as tune_config
 from exactdice.agents.tuning import study, trial, work
+from exactdice.agents.tuning.beginning import choices_of, within
 from exactdice.agents.tuning.config import TuneConfig
 from exactdice.agents.tuning.study import RUNGS, open_study
 from exactdice.agents.tuning.tune import tune
@@ -24,6 +26,7 @@ from exactdice.agents.tuning.workers import journal
 from exactdice.core import InputError
 from exactdice.games import Greed
 from exactdice.look.tuning import importances
+from optuna.samplers import RandomSampler
 from optuna.trial import TrialState
 from rich.console import Console
 from sb3_contrib import MaskablePPO
@@ -197,47 +200,60 @@ def test_a_finished_search_trains_nothing_and_a_larger_one_goes_on(search, formu
 
 
 @pytest.mark.usefixtures("formula")
-@pytest.mark.usefixtures("formula")
-def test_a_search_begins_with_the_best_of_another(search, tmp_path, monkeypatch):
-    monkeypatch.setattr(study, "FINALISTS", 2)
-    first = search(trials=12)
-    tune(first, quiet())
-    best = [each.params for each in study.best(open_study(journal(first), first), 2)]
-    second = search(trials=4, seed=5, folder=tmp_path / "second", begin_with=first.folder)
+def test_a_search_begins_with_known_hyperparameters(search, tmp_path):
+    file = tmp_path / "known.yml"
+    file.write_text("default: {n_envs: 2, n_timesteps: 640, omega: 0.77, initial_value: -3}\n")
+    begun = search(trials=4, begin_with=file)
     for _ in range(2):  # the second call does not begin anew
-        tune(second, quiet())
-        params = [each[0] for each in drawn(second)]
-        assert params[:2] == best
+        tune(begun, quiet())
+        params = [each[0] for each in drawn(begun)]
         assert len(params) == 4
-        assert params[2] not in best
+        assert params[0]["omega"] == 0.77
+        assert params[0]["n_envs"] == 1  # exponent of 2
+        assert params[0]["initial_value"] == 0  # the nearer end of the range
 
 
-def test_numbers_of_another_search_are_moved_into_the_ranges():
-    ranges = study.distributions({"a": Span(0.5, 2.0), "b": Powers(4, 16), "c": Choice(("x", "y"))})
-    assert study._within(ranges["a"], 3.0) == 2.0
-    assert study._within(ranges["a"], 1.5) == 1.5
-    assert study._within(ranges["b"], 1) == 2
-    assert study._within(ranges["c"], "y") == "y"
+@pytest.mark.parametrize("algorithm", list(ALGORITHMS))
+def test_choices_are_found_again_in_their_hyperparameters(algorithm):
+    moves = 100_000
+    space = ALGORITHMS[algorithm].space(moves)
+    ranges = study.distributions(space)
+    trials = optuna.create_study(sampler=RandomSampler(seed=3))
+    for _ in range(20):
+        params = trials.ask(ranges).params
+        chosen = hyperparameters_of(study.values_of(space, params), moves)
+        known = vars(read_hyperparameters(algorithm, chosen))
+        again = within(space, choices_of(known))
+        assert set(again) == set(params)
+        found = hyperparameters_of(study.values_of(space, again), moves)
+        for name, value in chosen.items():
+            near = isinstance(value, int | float)  # lengths of intervals are whole numbers
+            assert found[name] == (pytest.approx(value, rel=0.01) if near else value), name
 
 
-@pytest.mark.usefixtures("formula")
-def test_a_search_must_begin_with_one_of_its_algorithm(search, tmp_path):
-    def begin(algorithm="qlearning"):
-        own = search(
-            algorithm=algorithm, folder=tmp_path / algorithm, begin_with=tmp_path / "search"
-        )
-        with pytest.raises(InputError) as caught:
-            tune(own)
-        return str(caught.value)
+def test_values_that_no_search_chooses_are_drawn():
+    known = {
+        "n_envs": 8,
+        "n_timesteps": 640,
+        "env_kwargs": {"encoding": "scaled"},
+        "policy_kwargs": "dict(net_arch=[8, 16])",
+        "learning_rate": 0.1,
+    }
+    found = within(ALGORITHMS["ppo"].space(100_000), choices_of(known))
+    assert found == {"learning_rate": 1e-2}
 
-    assert "begin_with must be the folder of a search of qlearning" in begin()
-    assert begin().endswith("which has no journal.log")
-    (tmp_path / "search").mkdir()
-    open_study(journal(search()), search())
-    assert begin().endswith("none of whose trials is finished")
-    assert begin("ppo").endswith("search, a search of qlearning")
-    (tmp_path / "search" / "journal.log").write_text("{}\n")
-    assert begin().endswith("whose journal.log is damaged")
+
+def test_a_search_must_begin_with_hyperparameters_of_its_algorithm(search, tmp_path):
+    file = tmp_path / "known.yml"
+    for text, reason in (
+        (None, "No such file or directory"),
+        ("3", "must hold a mapping for exactdice/FourTwoOne-v0"),
+        ("default: {n_envs: 2, n_timesteps: 640, ent_coef: 1}", "got 'ent_coef'"),
+    ):
+        if text is not None:
+            file.write_text(text)
+        with pytest.raises(InputError, match=f"begin_with must be a file of .*{reason}"):
+            tune(search(begin_with=file), quiet())
 
 
 @pytest.mark.slow
