@@ -65,19 +65,29 @@ def _yaml(text: str, complaint: str) -> Any:
 def read_call(text: str) -> dict[str, Any] | None:
     """Parse the keywords of a text such as "dict(a=1)" without running it; None for other texts."""
     try:
-        call = ast.parse(text, mode="eval").body
-        if isinstance(call, ast.Call) and ast.unparse(call.func) == "dict" and not call.args:
-            entries = {str(entry.arg): _literal(entry.value) for entry in call.keywords}
-            return entries if len(entries) == len(call.keywords) else None
+        return _keywords_of(ast.parse(text, mode="eval").body)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        pass  # errors of the parser and of literal_eval
-    return None
+        return None  # errors of the parser and of literal_eval
+
+
+def _keywords_of(call: ast.expr) -> dict[str, Any]:
+    """Return the keywords of a call of ``dict``, by name.
+
+    Raises:
+        ValueError: if the expression is no such call, or names a keyword twice.
+    """
+    if not isinstance(call, ast.Call) or ast.unparse(call.func) != "dict" or call.args:
+        raise ValueError("not a call of dict by keywords")
+    entries = {str(entry.arg): _literal(entry.value) for entry in call.keywords}
+    if len(entries) < len(call.keywords):
+        raise ValueError("a keyword is given twice")
+    return entries
 
 
 def _literal(node: ast.expr) -> Any:
-    if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "nn":
+    if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("nn", "th.optim"):
         return ast.unparse(node)
-    return ast.literal_eval(node)
+    return _keywords_of(node) if isinstance(node, ast.Call) else ast.literal_eval(node)
 
 
 def tuned(algorithm: str, reward: RewardMode, track: str | None = None) -> Traversable:

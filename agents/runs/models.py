@@ -114,6 +114,8 @@ def _argument(name: str, value: Any) -> Any:
                 f"got nn.{options['activation_fn']}"
             )
         options["activation_fn"] = kind
+    if "optimizer_class" in options:
+        options["optimizer_class"] = getattr(th.optim, options["optimizer_class"])
     return options
 
 

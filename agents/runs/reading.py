@@ -56,6 +56,13 @@ def _activation(value: Any) -> str:
     return value.removeprefix("nn.")
 
 
+def _optimizer(value: Any) -> str:
+    """Check that a value names an optimizer with weight decay; Adam is the default."""
+    if value not in ("AdamW", "th.optim.AdamW"):
+        raise PydanticCustomError("kind", "th.optim.AdamW")
+    return "AdamW"
+
+
 def as_given(value: Any) -> Any:
     """Check the description of a network, and return it unchanged, as rl_zoo3 reads it."""
     read_network(value)
@@ -91,6 +98,13 @@ class Network(BaseModel):
     """Whether weights start orthogonal (ppo, a2c, trpo)."""
     n_quantiles: Count | None = None
     """Number of quantiles of each action's value (qrdqn)."""
+    optimizer_class: Annotated[str, BeforeValidator(_optimizer)] | None = None
+    """Optimizer, a class of torch.optim: AdamW (Adam with weight decay), or by default Adam."""
+    optimizer_kwargs: dict[Literal["weight_decay"], Annotated[NonNegativeFloat, _READ]] | None = (
+        None
+    )
+    """Weight decay of AdamW: a step of learning rate r takes the part r * weight_decay of each
+    weight away (Loshchilov and Hutter, "Decoupled Weight Decay Regularization", 2019)."""
 
 
 #: The requirement in words, by pydantic's name for the error.

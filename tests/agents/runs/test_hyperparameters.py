@@ -20,6 +20,8 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 
+import exactdice
+
 FOLDER = Path(str(files("exactdice.agents"))) / "hyperparams"
 FILES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.yml"))
 
@@ -114,6 +116,32 @@ def test_texts_of_networks_are_read_without_running_them():
     assert model.policy.net_arch == [8, 4]
 
 
+@pytest.mark.parametrize("algorithm", ["ppo", "dqn"])
+def test_weights_decay_also_in_the_text_that_rl_zoo3_runs(algorithm, tmp_path):
+    text = (
+        "dict(net_arch=[8], optimizer_class=th.optim.AdamW, optimizer_kwargs=dict(weight_decay=3))"
+    )
+    config = TrainConfig(
+        "FourTwoOne",
+        algorithm=algorithm,
+        hyperparams={"policy_kwargs": text, "learning_rate": "0.25"},
+        num_envs=8,
+    )
+    model = make_model(config, make_env(config))
+    optimizer = model.policy.optimizer
+    assert type(optimizer) is torch.optim.AdamW
+    assert [group["weight_decay"] for group in optimizer.param_groups] == [3]
+    assert eval(text, {"th": torch})["optimizer_class"] is torch.optim.AdamW
+    before = [weights.detach().clone() for weights in optimizer.param_groups[0]["params"]]
+    for weights in optimizer.param_groups[0]["params"]:
+        weights.grad = torch.zeros_like(weights)
+    optimizer.step()  # a gradient of zero: each weight loses the part 0.25 * 3
+    for old, new in zip(before, optimizer.param_groups[0]["params"], strict=True):
+        assert torch.allclose(new, old / 4)
+    model.save(tmp_path / "model.zip")  # with the class of its optimizer
+    assert exactdice.score(tmp_path / "model.zip", "exactdice/FourTwoOne-v0").value > 0
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -121,6 +149,7 @@ def test_texts_of_networks_are_read_without_running_them():
         ("dict(activation_fn=os.system)", "policy_kwargs must be a mapping or such as"),
         ("list(net_arch=[1])", "policy_kwargs must be a mapping or such as"),
         ("dict(", "policy_kwargs must be a mapping or such as"),
+        ("dict(net_arch=list(a=8))", "policy_kwargs must be a mapping or such as"),
         ("dict(net_arch=[8], net_arch=[9])", "policy_kwargs must be a mapping or such as"),
         ("dict(net_arch=" + "(" * 5000 + ")", "policy_kwargs must be a mapping or such as"),
         ("3", "policy_kwargs must be a mapping or such as"),
@@ -132,7 +161,11 @@ def test_texts_of_networks_are_read_without_running_them():
         ("{net_arch: [true]}", "net_arch must be a whole number, got True"),
         ("{1: 2}", "policy_kwargs must be among net_arch, .*, got 1"),
         ("{ortho_init: 3}", "ortho_init must be true or false, got 3"),
-        ("{optimizer_class: x}", "policy_kwargs must be among net_arch, .*, got 'optimizer_class'"),
+        ("{features_dim: 3}", "policy_kwargs must be among net_arch, .*, got 'features_dim'"),
+        ("{optimizer_class: SGD}", "optimizer_class must be th.optim.AdamW, got 'SGD'"),
+        ("{optimizer_class: [1]}", "optimizer_class must be th.optim.AdamW, got"),
+        ("{optimizer_kwargs: {weight_decay: -1}}", "weight_decay must be at least 0, got -1"),
+        ("{optimizer_kwargs: {lr: 1}}", "optimizer_kwargs lr must be weight_decay, got 'lr'"),
         ("{activation_fn: 3}", "activation_fn must be an activation of torch.nn, .*, got 3"),
         ("dict(activation_fn=nn.functional)", "activation_fn must be an activation of torch.nn"),
         ("dict(activation_fn=nn.Nothing)", "activation_fn must be an activation of torch.nn"),
