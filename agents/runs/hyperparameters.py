@@ -22,8 +22,13 @@ from ...core import InputError
 from ...envs import RewardMode
 
 
-def read_file(game: str, file: Path | Traversable) -> dict[str, Any]:
+def read_file(game: str, file: Path | Traversable, option: str = "conf") -> dict[str, Any]:
     """Read the entry of a file for a game's environment, or else its entry ``default``.
+
+    Args:
+        game: name of the game.
+        file: the file.
+        option: the option that gives the file, for messages.
 
     Raises:
         ValueError: if the file cannot be read, or holds no mapping for the game.
@@ -32,12 +37,12 @@ def read_file(game: str, file: Path | Traversable) -> dict[str, Any]:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise InputError(f"conf must be a YAML file, got {file}: {reason}") from None
-    content = _yaml(text, f"conf must be a YAML file, got {file}")
+        raise InputError(f"{option} must be a YAML file, got {file}: {reason}") from None
+    content = _yaml(text, f"{option} must be a YAML file, got {file}")
     env_id = f"exactdice/{game}-v0"
     entry = (content.get(env_id) or content.get("default")) if isinstance(content, dict) else None
     if not isinstance(entry, dict):
-        raise InputError(f"conf must hold a mapping for {env_id}, got none in {file}")
+        raise InputError(f"{option} must hold a mapping for {env_id}, got none in {file}")
     return entry
 
 

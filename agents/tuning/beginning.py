@@ -37,12 +37,12 @@ def begin_with(study: Study, config: TuneConfig) -> None:
     file = config.begin_with
     if file is None or study.user_attrs.get("begun_with") == str(file):
         return
+    entry = read_file(config.chosen_games[0], file, "begin_with")
     try:
-        entry = read_file(config.chosen_games[0], file)
         known = read_hyperparameters(config.algorithm, {"env_kwargs": {}, **entry})
     except InputError as error:
         raise InputError(
-            f"begin_with must be a file of hyperparameters of {config.algorithm}: {error}"
+            f"begin_with must have hyperparameters of {config.algorithm}, got {file}: {error}"
         ) from None
     space = space_of(config)
     found = within(space, choices_of(vars(known)))
