@@ -35,20 +35,20 @@ def curves(board: Standings | SelfPlayBoard) -> Plot:
     panels = [_panel(group[0].game, [group], board) for group in games]
     if len(games) > 1:
         panels.insert(0, _panel("mean of all games", games, board))
+    score = "the score is 1 - exploitability / that of uniformly random play; "
+    meaning = score if board.track.self_play else ""
     return Plot(
         title=f"Nines of {board.track.title}",
-        caption=f"Exact scores over the agent's moves: {_MEANING[type(board)]}nines are -log10(1 - "
-        "normalised score), 1 for a score of 0.9 and 2 for 0.99. Lines are means over seeds, bands "
+        caption=f"Exact scores over the {_moves(board)}: {meaning}nines are -log10(1 - normalised "
+        "score), 1 for a score of 0.9 and 2 for 0.99. Lines are means over seeds, bands "
         f"{PER_CENT} % bootstrap intervals that resample the seeds of each game apart.",
         panels=panels,
     )
 
 
-#: What a normalised score is, if it is not that against the task's opponents.
-_MEANING = {
-    Standings: "",
-    SelfPlayBoard: "the score is 1 - exploitability / that of uniformly random play; ",
-}
+def _moves(board: Standings | SelfPlayBoard) -> str:
+    """Name the moves that a track counts."""
+    return "moves of both seats" if board.track.self_play else "agent's moves"
 
 
 def _panel(title: str, games: Sequence[list[Ranked]], board: Standings | SelfPlayBoard) -> Lines:
@@ -60,7 +60,7 @@ def _panel(title: str, games: Sequence[list[Ranked]], board: Standings | SelfPla
             series.append(_series(own, board))
     return Lines(
         title=title,
-        x_label="agent's moves",
+        x_label=_moves(board),
         y_label="nines",
         series=series,
         log_x=True,

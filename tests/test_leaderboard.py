@@ -158,6 +158,13 @@ def test_a_page_shows_the_tables_of_its_runs(board):
         assert table in (ROOT / BOARDS[board]).read_text()
 
 
+def test_the_page_shows_the_tables_of_self_play():
+    text = (ROOT / "docs/benchmark.md").read_text()
+    for heading in ("| agent |", "| game | agent |", "| game | payoff of |"):
+        (table,) = tables("exactdice-selfplay-1m", heading)
+        assert table in text
+
+
 def test_the_readme_shows_the_agents_of_a_track():
     (table,) = tables("exactdice-100k", "| agent |")
     rows = [line.strip("| ").split(" | ") for line in table.splitlines()]

@@ -190,6 +190,7 @@ def test_the_page_of_self_play_has_curves_of_all_entrants_and_the_cross_table():
     assert {len(row) for row in board.games[1]} == {len(self_play.GAMES)}
     assert board.games[1][0][9:13] == ["100.00", "100.00", "0.4000", "0.4000"]
     panels = curves(board).panels
+    assert {panel.x_label for panel in panels} == {"moves of both seats"}
     assert [panel.title for panel in panels] == ["mean of all games", "Greed", "FourTwoOne"]
     for panel in panels:
         assert {(line.name, line.colour) for line in panel.series} == set(names)
