@@ -29,28 +29,28 @@ import exactdice
 
 @dataclasses.dataclass(frozen=True)
 class Rainbow:
-    """Hyperparameters; the defaults are the best of a short search on exactdice-10k."""
+    """Hyperparameters; the defaults are the best of 40 trials on exactdice-10k."""
 
-    lanes: int = 16
+    lanes: int = 8
     """games at once; one step of all of them is a rollout"""
     updates: int = 2
     """gradient steps after each rollout"""
     batch: int = 32
-    learning_rate: float = 3.4e-3
+    learning_rate: float = 2.33e-3
     """falls linearly to 0"""
     learning_starts: float = 0.02
     """part of the moves before the first update"""
     buffer: int = 100_000
-    n_step: int = 5
-    target: int = 62
+    n_step: int = 1
+    target: int = 56
     """updates between two copies to the target network"""
-    atoms: int = 51
-    width: int = 128
-    noise: float = 0.92
+    atoms: int = 11
+    width: int = 64
+    noise: float = 0.109
     """initial standard deviation of the noisy layers"""
-    exploration: float = 0.88
+    exploration: float = 0.291
     """first epsilon, beside the noise; falls to 0 over a third of the moves"""
-    alpha: float = 0.157
+    alpha: float = 0.703
     """exponent of the priorities"""
     beta: float = 0.4
     """exponent of the weights against the priorities' bias; rises to 1"""
