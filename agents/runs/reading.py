@@ -183,4 +183,9 @@ def read_network(value: Any) -> dict[str, Any]:
             f'net_arch=[64])", got {shown(value)}'
         )
     network = read(Network, entries, "policy_kwargs", "policy_kwargs ")
+    if network.optimizer_kwargs and network.optimizer_class is None:
+        raise InputError(  # Adam would add the decay to the gradient, which is something else
+            "policy_kwargs optimizer_kwargs needs optimizer_class=th.optim.AdamW, got "
+            f"{shown(network.optimizer_kwargs)} alone"
+        )
     return {name: entry for name, entry in vars(network).items() if entry is not None}

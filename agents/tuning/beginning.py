@@ -29,7 +29,8 @@ def begin_with(study: Study, config: TuneConfig) -> None:
     """Add the hyperparameters of a file to a search as its next trial, once.
 
     A value outside the range of the search is moved to the nearest value of the range. A value that
-    the search cannot choose, such as layers of different widths, is drawn.
+    the search cannot choose, such as layers of different widths, is drawn; a hyperparameter that
+    is not in its space, such as weight decay, is left out.
 
     Raises:
         InputError: if the file holds no hyperparameters of the algorithm.
@@ -60,7 +61,9 @@ def choices_of(hyperparameters: Mapping[str, Any]) -> dict[str, Any]:
     if "n_steps" in given:
         found["rollout"] = lanes * given["n_steps"]
     if "gradient_steps" in given:
-        found["updates"] = moves * given["gradient_steps"] / (lanes * given["train_freq"])
+        rollout = lanes * given["train_freq"]
+        steps = rollout if given["gradient_steps"] == -1 else given["gradient_steps"]
+        found["updates"] = moves * steps / rollout
         found["copies"] = moves / given["target_update_interval"]
         found["warmup"] = given["learning_starts"] / moves
     network = read_network(given.get("policy_kwargs"))

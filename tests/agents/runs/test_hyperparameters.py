@@ -165,6 +165,7 @@ def test_weights_decay_also_in_the_text_that_rl_zoo3_runs(algorithm, tmp_path):
         ("{optimizer_class: SGD}", "optimizer_class must be th.optim.AdamW, got 'SGD'"),
         ("{optimizer_class: [1]}", "optimizer_class must be th.optim.AdamW, got"),
         ("{optimizer_kwargs: {weight_decay: -1}}", "weight_decay must be at least 0, got -1"),
+        ("{optimizer_kwargs: {weight_decay: 1}}", "optimizer_kwargs needs optimizer_class="),
         ("{optimizer_kwargs: {lr: 1}}", "optimizer_kwargs lr must be weight_decay, got 'lr'"),
         ("{activation_fn: 3}", "activation_fn must be an activation of torch.nn, .*, got 3"),
         ("dict(activation_fn=nn.functional)", "activation_fn must be an activation of torch.nn"),

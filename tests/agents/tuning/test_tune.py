@@ -243,6 +243,12 @@ def test_values_that_no_search_chooses_are_drawn():
     assert found == {"learning_rate": 1e-2}
 
 
+def test_as_many_updates_as_moves_are_found_again():
+    given = {"n_envs": 8, "n_timesteps": 640, "env_kwargs": {}, "gradient_steps": -1}
+    others = {"train_freq": 2, "target_update_interval": 64, "learning_starts": 32}
+    assert choices_of(given | others)["updates"] == 640
+
+
 def test_a_search_must_begin_with_hyperparameters_of_its_algorithm(search, tmp_path):
     file = tmp_path / "known.yml"
     for text, reason in (
