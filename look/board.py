@@ -52,6 +52,7 @@ def _of_track(board: Standings | SelfPlayBoard) -> str:
     swatches |= {entry.agent: _colour(entry.colour) for entry in board.curves}
     parts = [
         page.sortable(*board.agents, swatches),
+        page.sortable(*board.scores, swatches),
         page.heading(drawn.title),
         page.paragraph(drawn.caption),
         _figures(drawn),

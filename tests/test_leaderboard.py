@@ -154,7 +154,7 @@ def tables(board, heading):
 @pytest.mark.parametrize("board", BOARDS)
 def test_a_page_shows_the_tables_of_its_runs(board):
     (games,) = tables(board, "| game | agent |")
-    for table in (games, *tables(board, "| agent |")):
+    for table in (games, *tables(board, "| agent |"), *tables(board, "| normalised score |")):
         assert table in (ROOT / BOARDS[board]).read_text()
 
 

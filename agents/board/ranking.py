@@ -1,4 +1,4 @@
-"""The common part of the boards of all tracks: finished runs, and the table of their agents."""
+"""The common part of the boards of all tracks: finished runs, and the tables of their agents."""
 
 import itertools
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from ..runs.config import TrainConfig
 from ..runs.hyperparameters import trials, tuned
 from ..tracks import Track
 from .statistics import Estimate, estimate, iqm, mean
-from .tables import interval_text
+from .tables import Table, interval_text
 
 #: Header of ``agent_rows``.
 AGENTS = [
@@ -57,11 +57,24 @@ def _numbers(groups: Sequence[Sequence[Ranked]], name: str) -> list[FloatArray]:
     return [np.array([getattr(entry, name) for entry in group], dtype=float) for group in groups]
 
 
+def _by_agent(entries: Sequence[_Run]) -> dict[str, list[list[_Run]]]:
+    """Group runs by agent and game; agents that have run all games come first, best first."""
+    agents = {
+        name: strata([entry for entry in entries if entry.agent == name])
+        for name in dict.fromkeys(entry.agent for entry in entries)
+    }
+
+    def rank(name: str) -> tuple[int, float]:
+        own = agents[name]
+        return -len(own), -float(np.mean([mean_of(group, "nines") for group in own]))
+
+    return {name: agents[name] for name in sorted(agents, key=rank)}
+
+
 def agent_rows(entries: Sequence[Ranked], track: Track) -> list[list[str]]:
     """Make a row for each agent; those that have run all games come first, best first."""
-    rows: list[tuple[tuple[int, float], list[str]]] = []
-    for name in dict.fromkeys(entry.agent for entry in entries):
-        own = strata([entry for entry in entries if entry.agent == name])
+    rows = []
+    for name, own in _by_agent(entries).items():
         seconds = np.mean(np.concatenate(_numbers(own, "seconds")))
         headline = estimate(_numbers(own, "nines"), mean)
         others = estimate(_numbers(own, "normalized"), iqm), estimate(_numbers(own, "area"), mean)
@@ -75,8 +88,20 @@ def agent_rows(entries: Sequence[Ranked], track: Track) -> list[list[str]]:
             *itertools.chain.from_iterable(_pair(found) for found in others),
             f"{seconds:.0f}",
         ]
-        rows.append(((-len(own), -float(headline.middle)), row))
-    return [row for _, row in sorted(rows)]
+        rows.append(row)
+    return rows
+
+
+def score_table(entries: Sequence[Ranked], track: Track) -> Table:
+    """Make the table of the mean normalised scores: a row for each agent, a column for each game.
+
+    Agents have the order of ``agent_rows``; "-" stands for a game without runs.
+    """
+    rows = []
+    for name, own in _by_agent(entries).items():
+        scores = {group[0].game: f"{mean_of(group, 'normalized'):.4f}" for group in own}
+        rows.append([name, *(scores.get(game, "-") for game in track.games)])
+    return ["normalised score", *track.games], rows
 
 
 def _trials_text(numbers: set[int | None]) -> str:

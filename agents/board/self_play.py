@@ -18,7 +18,16 @@ from ..runs import folders
 from ..runs.config import RunError
 from ..tracks import PERCENTS, Track
 from .cross import CROSS, Finished, cross_tables, read_runs, track_of
-from .ranking import AGENTS, agent_rows, first_mark, mean_of, nines_of, strata, trials_of
+from .ranking import (
+    AGENTS,
+    agent_rows,
+    first_mark,
+    mean_of,
+    nines_of,
+    score_table,
+    strata,
+    trials_of,
+)
 from .statistics import RESAMPLES, area
 from .tables import Table, markdown, mean_moves, moves_text, to_csv, write_files
 
@@ -86,6 +95,11 @@ class SelfPlayBoard:
     def agents(self) -> Table:
         """The table of the entrants over all games."""
         return AGENTS, agent_rows(self.entries, self.track)
+
+    @property
+    def scores(self) -> Table:
+        """The table of the mean normalised scores of the entrants in each game."""
+        return score_table(self.entries, self.track)
 
     @property
     def games(self) -> Table:
@@ -183,7 +197,7 @@ def _row(own: Sequence[Entry]) -> list[str]:
 
 def write_tables(board: SelfPlayBoard, folder: Path) -> list[Path]:
     """Write results.csv and leaderboard.md into a folder."""
-    parts = [rules(board), markdown(board.agents), markdown(board.games), CROSS]
+    parts = [rules(board), *map(markdown, (board.agents, board.scores, board.games)), CROSS]
     text = to_csv(Entry, board.entries)
     return write_files(folder, text, board.track.title, [*parts, markdown(board.cross)])
 

@@ -18,7 +18,16 @@ from ..algorithms import ALGORITHMS
 from ..runs import folders
 from ..runs.config import RunError, TrainConfig
 from ..tracks import PERCENTS, TRACKS, Track
-from .ranking import AGENTS, agent_rows, first_mark, mean_of, nines_of, strata, trials_of
+from .ranking import (
+    AGENTS,
+    agent_rows,
+    first_mark,
+    mean_of,
+    nines_of,
+    score_table,
+    strata,
+    trials_of,
+)
 from .statistics import RESAMPLES, area
 from .tables import (
     REFERENCES,
@@ -87,6 +96,11 @@ class Standings:
     references: Table
     others: int
 
+    @property
+    def scores(self) -> Table:
+        """The table of the mean normalised scores of the algorithms in each game."""
+        return score_table(list(self.curves), self.track)
+
 
 def track_of(folder: Path) -> Track | None:
     """Return the track of the finished runs in a folder; None if no run is on a board.
@@ -133,6 +147,7 @@ def write_tables(board: Standings, folder: Path) -> list[Path]:
     parts = [
         rules(board),
         markdown(board.agents),
+        markdown(board.scores),
         markdown(board.games),
         REFERENCES,
         markdown(board.references),

@@ -83,6 +83,10 @@ def test_the_rows_of_an_algorithm_by_hand():
     assert first[6] == f"{(0.0 + 0.0 + 0.9 + 0.99) / 4:.4f}"
     assert first[-1] == "2"
     assert second[:6] == ["DQN", "1 of 2", "1", "40", "4.000", "-"]  # it has not run all games
+    assert ranking.score_table(runs, TINY) == (
+        ["normalised score", "Greed", "FourTwoOne"],
+        [["PPO", "0.9630", "0.0000"], ["DQN", "0.9999", "-"]],
+    )
     games = standings.game_rows(runs)
     assert [row[:3] for row in games] == [
         ["Greed", "PPO", "3"], ["Greed", "DQN", "1"], ["FourTwoOne", "PPO", "3"],
