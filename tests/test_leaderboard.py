@@ -160,7 +160,8 @@ def test_a_page_shows_the_tables_of_its_runs(board):
 
 def test_the_page_shows_the_tables_of_self_play():
     text = (ROOT / "docs/benchmark.md").read_text()
-    for heading in ("| agent |", "| game | agent |", "| game | payoff of |"):
+    headings = ("| agent |", "| normalised score |", "| game | agent |", "| game | payoff of |")
+    for heading in headings:
         (table,) = tables("exactdice-selfplay-1m", heading)
         assert table in text
 
