@@ -112,3 +112,6 @@ TRACKS: Mapping[str, Track] = MappingProxyType(
         )
     }
 )
+#: The tracks that take entries. A certificate has a policy of one seat, and the exploitability of a
+#: track of self-play needs a policy of both.
+OPEN = MappingProxyType({name: track for name, track in TRACKS.items() if not track.self_play})

@@ -150,15 +150,12 @@ def _read_cell(folder: Path, config: TrainConfig) -> tuple[Cell, Curve]:
 
 def summarise(cells: Sequence[Cell]) -> list[Summary]:
     """Summarise the seeds of every game and agent, and of every agent over all its games."""
-    rows = [
-        _summary(game, agent, [list(group)])
-        for (game, agent), group in itertools.groupby(
-            cells, lambda cell: (cell.game, agent_name(cell))
-        )
-    ]
-    for agent in sorted({agent_name(cell) for cell in cells}):
-        own = [cell for cell in cells if agent_name(cell) == agent]
-        strata = [list(group) for _, group in itertools.groupby(own, lambda cell: cell.game)]
+    groups: dict[tuple[str, str], list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault((cell.game, agent_name(cell)), []).append(cell)
+    rows = [_summary(game, agent, [group]) for (game, agent), group in groups.items()]
+    for agent in sorted({agent for _, agent in groups}):
+        strata = [group for (_, name), group in groups.items() if name == agent]
         if len(strata) > 1:
             rows.append(_summary("all", agent, strata))
     return rows

@@ -1,14 +1,15 @@
 """The common part of the boards of all tracks: finished runs, and the tables of their agents."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 import numpy as np
 
-from ...core import FloatArray
-from ..runs.config import TrainConfig
+from ...core import FloatArray, InputError
+from ..runs.config import RunError, TrainConfig
 from ..runs.hyperparameters import trials, tuned
 from ..tracks import Track
 from .statistics import Estimate, estimate, iqm, mean
@@ -33,6 +34,10 @@ class Ranked(Protocol):
         """Name of the agent, on the board."""
 
     @property
+    def seed(self) -> int:
+        """Seed of its training."""
+
+    @property
     def trials(self) -> int | None:
         """Number of trials of the search for its hyperparameters; None for other ones."""
 
@@ -50,6 +55,22 @@ def strata(entries: Sequence[_Run]) -> list[list[_Run]]:
     for entry in entries:
         games.setdefault(entry.game, []).append(entry)
     return list(games.values())
+
+
+def refuse_repeated(runs: Mapping[Path, Ranked]) -> None:
+    """Refuse two runs of an agent in the same game with the same seed: they are one sample.
+
+    Raises:
+        RunError: naming both folders.
+    """
+    known: dict[tuple[str, str, int], Path] = {}
+    for folder, run in runs.items():
+        earlier = known.setdefault((run.game, run.agent, run.seed), folder)
+        if earlier != folder:
+            raise RunError(
+                f"runs of {run.agent} in {run.game} must have different seeds, got seed "
+                f"{run.seed} in {earlier} and {folder}"
+            )
 
 
 def _numbers(groups: Sequence[Sequence[Ranked]], name: str) -> list[FloatArray]:
@@ -115,8 +136,13 @@ def trials_of(config: TrainConfig) -> int | None:
 
     0 stands for hyperparameters of the package that were set by hand, None for all others.
     """
-    shipped = replace(config, conf=None, hyperparams={})
-    if shipped.hyperparameters != config.hyperparameters:
+    size = {name: value for name, value in config.env.items() if name != "encoding"}
+    try:
+        shipped = replace(config, conf=None, hyperparams={}, num_envs=None, env=size)
+        same = shipped.hyperparameters == config.hyperparameters
+    except InputError:  # their rollouts are longer than the track
+        same = False
+    if not same:
         return None
     return trials(tuned(config.algorithm, config.reward or "outcome", config.track))
 

@@ -24,6 +24,7 @@ from .ranking import (
     first_mark,
     mean_of,
     nines_of,
+    refuse_repeated,
     score_table,
     strata,
     trials_of,
@@ -121,7 +122,8 @@ def read_board(folder: Path) -> SelfPlayBoard | None:
     """Read the runs of a folder that are on the board of a track of self-play; None without any.
 
     Raises:
-        RunError: if a run is damaged, or the runs are of several tracks or of another version.
+        RunError: if a run is damaged or there twice, or the runs are of several tracks or of
+            another version.
     """
     runs = read_runs(folder)
     if not runs:
@@ -130,7 +132,9 @@ def read_board(folder: Path) -> SelfPlayBoard | None:
     if len(names) > 1:
         raise RunError(f"folder must hold runs of one track, got {', '.join(names)} in {folder}")
     track = track_of(runs[0])
-    curves = dict(_read(run, track) for run in runs)
+    read = {run.folder: _read(run, track) for run in runs}
+    refuse_repeated({folder: entry for folder, (entry, _) in read.items()})
+    curves = dict(read.values())
     mixtures = [_entry(run, "mixture") for run in runs if "mixture" in run.found]
     return SelfPlayBoard(
         track, runs, curves, mixtures, len(list(folder.glob("*/score.json"))) - len(runs)

@@ -24,6 +24,7 @@ from .ranking import (
     first_mark,
     mean_of,
     nines_of,
+    refuse_repeated,
     score_table,
     strata,
     trials_of,
@@ -121,14 +122,14 @@ def read_standings(folder: Path, track: Track) -> Standings:
     """Read the runs of a folder that are on the board of a track, and make the tables.
 
     Raises:
-        RunError: if a run is damaged, or of another version of the track.
+        RunError: if a run is damaged, of another version of the track, or there twice.
     """
     paths = sorted(path.parent for path in folder.glob("*/score.json"))
     configs = {path: folders.read_config(path) for path in paths}
-    read = [_read(path, config, track) for path, config in configs.items() if _counts(config)]
+    read = {path: _read(path, config, track) for path, config in configs.items() if _counts(config)}
+    refuse_repeated({path: entry for path, (entry, _) in read.items()})
     names = list(ALGORITHMS)
-    read.sort(key=lambda run: _order(run[0], track, names))
-    curves = dict(read)
+    curves = dict(sorted(read.values(), key=lambda run: _order(run[0], track, names)))
     return Standings(
         track,
         curves,
@@ -182,6 +183,7 @@ def _counts(config: TrainConfig) -> bool:
     """Return whether a run keeps to the rules of its track, in a game of default size."""
     return (
         config.track is not None
+        and not TRACKS[config.track].self_play  # its score is the exploitability
         and config.game_name in TRACKS[config.track].games
         and task_of(config) == make_task(config.game_name)
     )

@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 from ...core import InputError, one_of
 from ..runs.hyperparameters import shown
 from ..runs.reading import STRICT, read
-from ..tracks import TRACKS
+from ..tracks import OPEN
 
 LARGEST = 10_000  # largest size of a card in bytes
 LONGEST = 80  # largest number of characters in a text
@@ -91,8 +91,8 @@ def make_card(values: dict[str, Any]) -> Card:
         if name not in values:
             raise InputError(f"{name} must be given on the card, got none")
     card = read(Card, values, "fields of a card")
-    one_of("track", card.track, tuple(TRACKS))
-    track = TRACKS[card.track]
+    one_of("track", card.track, tuple(OPEN))
+    track = OPEN[card.track]
     if card.version != track.version:
         raise InputError(
             f"version must be {track.version} on the track {track.name}, got {card.version}"

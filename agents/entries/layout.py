@@ -22,7 +22,7 @@ from typing import Any
 
 from ...baselines.scoring.certificate_file import printable
 from ...core import InputError
-from ..tracks import TRACKS, Track
+from ..tracks import OPEN, Track
 from . import card as cards
 from .card import Card
 
@@ -63,7 +63,7 @@ class Entry:
     @property
     def track(self) -> Track:
         """Its track."""
-        return TRACKS[self.card.track]
+        return OPEN[self.card.track]
 
     @property
     def seeds(self) -> list[int]:
@@ -105,7 +105,7 @@ def read_entry(folder: Path) -> Entry:
             raise InputError(f"must have a {cards.NAME}, got none")
         card = cards.read_card(folder / cards.NAME)
         paths = {cell: folder / name for name, cell in found.items() if cell is not None}
-        check_cells(paths, TRACKS[card.track])
+        check_cells(paths, OPEN[card.track])
         return Entry(folder, card, MappingProxyType(dict(sorted(paths.items()))))
     except InputError as error:
         raise EntryError(printable(str(error))) from None

@@ -12,7 +12,7 @@ import numpy as np
 from ...baselines import make_task
 from ...core import InputError, one_of
 from ..algorithms import ALGORITHMS
-from ..tracks import TRACKS
+from ..tracks import OPEN
 from .admission import Verified, verify_all
 from .card import NAME, Card, make_card, write_card
 from .layout import CERTIFICATE, EntryError, check_cells, read_entry
@@ -54,7 +54,7 @@ def submit(place: Path, claims: Claims, folder: Path | None, processes: int) -> 
     else:
         values, certificates = _from_certificates(place, claims)
     card = make_card({**said, **values})
-    check_cells(certificates, TRACKS[card.track])
+    check_cells(certificates, OPEN[card.track])
     return _make(folder or Path("entries", _name_of(card)), card, certificates, processes)
 
 
@@ -98,7 +98,7 @@ def _from_certificates(
     for name in ("algorithm", "track", "moves", "seconds"):
         if getattr(claims, name) is None:
             raise InputError(f"{name} must be given for certificates, got none in {place}")
-    one_of("track", claims.track, tuple(TRACKS))
+    one_of("track", claims.track, tuple(OPEN))
     cells = {}
     for path in sorted(place.glob("*.npz")):
         match = CERTIFICATE.fullmatch(path.name)
@@ -109,7 +109,7 @@ def _from_certificates(
         raise InputError(
             f"place must hold run folders, or certificates such as Greed-0.npz, got {place}"
         )
-    return {"version": TRACKS[claims.track or ""].version}, cells
+    return {"version": OPEN[claims.track or ""].version}, cells
 
 
 def _from_runs(place: Path, claims: Claims) -> tuple[dict[str, Any], dict[tuple[str, int], Path]]:
@@ -166,9 +166,9 @@ def _check_run(path: Path, config: "TrainConfig", track: str | None) -> None:
 
     if config.reward != "outcome":
         refuse("have the reward outcome", f"the reward {config.reward}")
-    if track is None or config.track != track:
-        refuse(f"be of one track ({', '.join(TRACKS)})", f"{config.track or 'none'}")
-    games = TRACKS[track].games
+    if track is None or track not in OPEN or config.track != track:
+        refuse(f"be of one track ({', '.join(OPEN)})", f"{config.track or 'none'}")
+    games = OPEN[track].games
     if config.game_name not in games:
         refuse(f"be of the games {', '.join(games)}", config.game_name)
     if task_of(config) != make_task(config.game_name):

@@ -11,7 +11,7 @@ from ...core import FloatArray
 from ..board.statistics import RESAMPLES, Estimate, estimate, iqm, mean
 from ..board.tables import Table, interval_text, markdown, to_csv, unit_of
 from ..runs.files import write
-from ..tracks import TRACKS, Track
+from ..tracks import OPEN, Track
 from .admission import Admission, Verified
 
 CLAIMS = (
@@ -91,7 +91,7 @@ GAMES = [
 def boards_of(admission: Admission) -> list[EntryBoard]:
     """Make the board of every track that has an entry."""
     boards = []
-    for track in TRACKS.values():
+    for track in OPEN.values():
         own = [found for found in admission.verified if found.entry.card.track == track.name]
         if own:
             boards.append(_board(track, own))

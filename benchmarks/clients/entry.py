@@ -14,7 +14,7 @@ from typing import Any
 
 import gymnasium as gym
 import torch
-from exactdice.agents.tracks import TRACKS
+from exactdice.agents.tracks import OPEN
 from exactdice.baselines import certificate
 
 import exactdice
@@ -36,7 +36,7 @@ class Cell:
         self, options: argparse.Namespace, game: str, seed: int, entrant: str, *, masked: bool
     ) -> None:
         torch.set_num_threads(1)
-        self.track = TRACKS[options.track]
+        self.track = OPEN[options.track]
         self.game, self.seed, self.entrant, self.masked = game, seed, entrant, masked
         self.env_id = f"exactdice:exactdice/{game}-OneHot-v0"
         self.env = gym.make(self.env_id)
@@ -100,7 +100,7 @@ class Cell:
 def parser(description: str) -> argparse.ArgumentParser:
     """Return the options that all entrants have."""
     found = argparse.ArgumentParser(description=description)
-    found.add_argument("--track", choices=list(TRACKS), default="exactdice-10k")
+    found.add_argument("--track", choices=list(OPEN), default="exactdice-10k")
     found.add_argument("--folder", type=Path, required=True, help="of one entrant and one track")
     found.add_argument("--games", nargs="+", help="default: those of the track")
     found.add_argument("--seeds", nargs="+", type=int, help="default: those of the track")
@@ -109,7 +109,7 @@ def parser(description: str) -> argparse.ArgumentParser:
 
 def cells(options: argparse.Namespace, entrant: str, *, masked: bool) -> Iterator[Cell]:
     """Yield the cells that are not finished."""
-    track = TRACKS[options.track]
+    track = OPEN[options.track]
     games: Sequence[str] = options.games or track.games
     seeds: Sequence[int] = range(track.seeds) if options.seeds is None else options.seeds
     for seed in seeds:

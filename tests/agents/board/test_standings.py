@@ -2,13 +2,14 @@
 
 import csv
 import json
+import shutil
 from dataclasses import fields, replace
 
 import pytest
 from exactdice.agents.board import boards, ranking, standings
 from exactdice.agents.board.benchmark import benchmark
 from exactdice.agents.board.config import BenchmarkConfig
-from exactdice.agents.board.leaderboard import Board
+from exactdice.agents.board.leaderboard import Board, Cell, summarise
 from exactdice.agents.board.standings import Entry, Standings
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.train import train
@@ -60,7 +61,7 @@ def test_the_benchmark_writes_the_board_of_its_track(folder):
         assert int(row["steps"]) <= 20_000
     text = paths[1].read_text()
     assert text.startswith("# tiny, v1\n\nEvery run makes at most 20,000 moves")
-    assert "\n| Q-learning | 2 of 2 | 3 | 0 | " in text
+    assert "\n| Q-learning | 2 of 2 | 3 | - | " in text
     assert "\n| FourTwoOne | goal:1,1 | 3.733089 | 0.9934 | 2.177 |" in text
 
 
@@ -149,3 +150,44 @@ def test_a_finished_track_has_nothing_to_do(tmp_path, capsys):
     assert "1 cells, 0 of them to do" in capsys.readouterr().out
     with (tmp_path / "results.csv").open() as file:
         assert next(csv.reader(file)) == [field.name for field in fields(Entry)]
+
+
+def test_two_runs_of_the_same_seed_are_refused(folder, tmp_path):
+    shutil.copytree(folder, tmp_path / "twice")
+    one = tmp_path / "twice/FourTwoOne-qlearning-outcome-0"
+    shutil.copytree(one, tmp_path / "twice/another")
+    with pytest.raises(RunError, match="Q-learning in FourTwoOne must have different seeds, got"):
+        boards.read(tmp_path / "twice")
+
+
+def test_a_run_of_self_play_is_on_no_board_of_scores():
+    game = {"game": "FourTwoOne", "track": "exactdice-selfplay-1m", "self_play": True}
+    assert not standings._counts(TrainConfig(**game, algorithm="qlearning"))
+    game = {"game": "FourTwoOne", "track": "exactdice-1m"}
+    assert standings._counts(TrainConfig(**game, algorithm="qlearning"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "trials"),
+    [
+        ({}, 40),
+        ({"num_envs": 2}, None),
+        ({"env": {"encoding": "onehot"}}, None),
+        ({"hyperparams": {"n_envs": "2"}}, None),
+    ],
+)
+def test_changed_hyperparameters_are_of_no_search(changes, trials):
+    config = TrainConfig(game="Greed", algorithm="dqn", track="exactdice-10k", **changes)
+    assert ranking.trials_of(config) == trials
+
+
+def test_runs_of_one_task_have_one_row_however_their_keywords_were_given():
+    numbers = {"value": 0.5, "optimum": 0.6, "random": 0.1, "regret": 0.1, "normalized": 0.8}
+    rest = {"steps": 100, "seconds": 1.0, "steps_to_90": None, "steps_to_99": None}
+    cells = [
+        Cell(game="Greed", algorithm=algorithm, reward="outcome", seed=seed, **numbers, **rest)
+        for seed in range(2)  # not sorted by algorithm
+        for algorithm in ("dqn", "ppo")
+    ]
+    rows = [(row.game, row.agent, row.seeds) for row in summarise(cells)]
+    assert rows == [("Greed", "DQN", 2), ("Greed", "PPO", 2)]

@@ -26,7 +26,7 @@ from exactdice.agents.entries.layout import Entry, EntryError, read_entry
 from exactdice.agents.entries.submission import Claims, submit
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.agents.runs.train import train
-from exactdice.agents.tracks import TRACKS, Track
+from exactdice.agents.tracks import OPEN, TRACKS, Track
 from exactdice.baselines import CertificateError, certificate, make_task
 from exactdice.baselines.scoring.certificate_file import digest_of
 from exactdice.baselines.scoring.figure import nines
@@ -56,7 +56,9 @@ def _tiny():
     with pytest.MonkeyPatch.context() as patch:
         entries = [f"entries.{place}" for place in ("card", "layout", "tables", "submission")]
         runs = [f"runs.{place}" for place in ("callback", "config", "run", "train")]
-        for place in entries + runs:
+        for place in entries:
+            patch.setattr(f"exactdice.agents.{place}.OPEN", {**OPEN, "tiny": TINY})
+        for place in runs:
             patch.setattr(f"exactdice.agents.{place}.TRACKS", {**TRACKS, "tiny": TINY})
         for place in ("entries.admission", "entries.submission", "board.tables"):
             patch.setattr(f"exactdice.agents.{place}.make_task", small_task)
@@ -629,3 +631,9 @@ def test_a_certificate_of_an_earlier_version_lacks_the_keywords_that_came_later(
     assert isinstance(
         answer_of(path, Job("Greed", keywords_of(make_task("Greed")), [path])), Figures
     )
+
+
+def test_tracks_of_self_play_take_no_entries():
+    """A certificate is scored against a fixed opponent, and exploitability is another score."""
+    with pytest.raises(InputError, match="track must be one of 'exactdice-10k'"):
+        make_card({**CARD, "track": "exactdice-selfplay-1m"})
