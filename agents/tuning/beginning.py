@@ -40,7 +40,9 @@ def begin_with(study: Study, config: TuneConfig) -> None:
         return
     entry = read_file(config.chosen_games[0], file, "begin_with")
     try:
-        known = read_hyperparameters(config.algorithm, {"env_kwargs": {}, **entry})
+        known = read_hyperparameters(
+            config.algorithm, {"n_envs": None, "n_timesteps": None, "env_kwargs": {}, **entry}
+        )
     except InputError as error:
         raise InputError(
             f"begin_with must have hyperparameters of {config.algorithm}, got {file}: {error}"

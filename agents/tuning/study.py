@@ -134,7 +134,7 @@ def open_study(backend: BaseJournalBackend, config: TuneConfig, name: str = "tri
             sampler=Repeatable(config.seed),
             pruner=Halving(),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (AssertionError, KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"folder must hold the journal of a search, got {config.place}, whose journal.log is "
             f"damaged: {error}"
@@ -203,7 +203,7 @@ def over(study: Study) -> list[FrozenTrial]:
 
 
 def finalists(study: Study) -> list[FrozenTrial]:
-    """Return the best trials that were trained on all games, the best first: a sixth of all."""
+    """Return a sixth of all trials, three at most: the best trained on all games, best first."""
     return best(study, min(FINALISTS, -(-len(over(study)) // 6)))
 
 

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -14,6 +14,7 @@ from rich.console import Console
 
 from ..algorithms import ALGORITHMS
 from ..runs import folders
+from ..runs.config import RunError
 from .config import TuneConfig
 from .study import RUNGS, finalists, finals_of, hyperparameters, over
 from .trial import bounded_nines
@@ -55,10 +56,12 @@ def last(trial: FrozenTrial) -> tuple[int, float]:
 
 def _line(name: str, trial: FrozenTrial) -> str:
     seconds = f"{trial.user_attrs.get('seconds', 0):.0f} s"
+    pair = trial.user_attrs.get("pair")
+    whose = f" (trial {pair[0]}, seed {pair[1]})" if pair else ""
     if trial.state == TrialState.COMPLETE:
-        pair = trial.user_attrs.get("pair")
-        whose = f" (trial {pair[0]}, seed {pair[1]})" if pair else ""
         return f"{name} {trial.number}{whose}: {trial.value:.3f} nines, {seconds}"
+    if pair:
+        return f"{name} {trial.number}{whose}: its weights diverged, {seconds}"
     point, value = last(trial)
     return (
         f"{name} {trial.number}: stopped at {point} % of a game with {value:.3f} nines, {seconds}"
@@ -66,21 +69,21 @@ def _line(name: str, trial: FrozenTrial) -> str:
 
 
 def write(config: TuneConfig, trials: Study, finals: Study) -> list[Path]:
-    """Write the tables and the YAML file, and return their paths.
+    """Write the tables, then the YAML file, and return their paths.
 
     Raises:
-        RunError: if the folder cannot be written to.
+        RunError: if the folder cannot be written to, or no finalist has trained with all seeds.
     """
     header, rows = table(config, trials, finals)
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([header, *rows])
-    files = {
-        "trials.csv": text.getvalue(),
-        "trials.md": to_markdown(config, trials, finals),
-        f"{config.algorithm}.yml": to_yaml(config, trials, finals),
+    files: dict[str, Callable[[], str]] = {
+        "trials.csv": text.getvalue,
+        "trials.md": lambda: to_markdown(config, trials, finals),
+        f"{config.algorithm}.yml": lambda: to_yaml(config, trials, finals),
     }
     for name, content in files.items():
-        folders.write(config.place / name, content.encode())
+        folders.write(config.place / name, content().encode())
     return [config.place / name for name in files]
 
 
@@ -88,7 +91,7 @@ def table(config: TuneConfig, trials: Study, finals: Study) -> tuple[list[str], 
     """Return the names of the columns, and a row for each trial, best first, with all digits."""
     ranked = sorted(over(trials), key=lambda trial: (trial.state, -last(trial)[0], -last(trial)[1]))
     names = list(dict.fromkeys(name for trial in ranked for name in _chosen(config, trial)))
-    again = finals_of(finals)
+    again = whole_finals(finals)
     header = ["trial", "nines", "point", "final nines", *config.chosen_games, "seconds", *names]
     rows = []
     for trial in ranked:
@@ -111,17 +114,36 @@ def _mean(runs: Mapping[int, Mapping[str, float]]) -> float:
     return fmean(bounded_nines(score) for run in runs.values() for score in run.values())
 
 
+def whole_finals(finals: Study) -> dict[int, dict[int, dict[str, float]]]:
+    """Return the scores of the candidates that have trained with all seeds of the finals.
+
+    A candidate that diverged with one seed has no mean that compares with those of the others.
+    """
+    found = finals_of(finals).items()
+    return {number: runs for number, runs in found if set(runs) == set(FINAL_SEEDS)}
+
+
 def winner(trials: Study, finals: Study) -> FrozenTrial:
-    """Return the finalist with the largest mean nines over the seeds of the finals."""
-    again = finals_of(finals)
+    """Return the finalist with the largest mean nines over the seeds of the finals.
+
+    Raises:
+        RunError: if every finalist diverged with one of the seeds.
+    """
+    again = whole_finals(finals)
     known = [trial for trial in finalists(trials) if trial.number in again]
+    if not known:
+        seeds = ", ".join(map(str, FINAL_SEEDS))
+        raise RunError(
+            f"one of the best trials must train with all of the seeds {seeds}, but the weights of "
+            "each diverged: call the command again with more --trials"
+        )
     return max(known, key=lambda trial: (_mean(again[trial.number]), -trial.number))
 
 
 def to_yaml(config: TuneConfig, trials: Study, finals: Study) -> str:
     """Return the best hyperparameters as YAML of rl_zoo3, with their scores as a comment."""
     found = winner(trials, finals)
-    runs = finals_of(finals)[found.number]
+    runs = whole_finals(finals)[found.number]
     scores = {game: fmean(run[game] for run in runs.values()) for game in config.chosen_games}
     entry = hyperparameters(config, found.params)
     everything = set(config.chosen_games) == set(config.rules.games)
@@ -141,10 +163,10 @@ def to_markdown(config: TuneConfig, trials: Study, finals: Study) -> str:
     header, rows = table(config, trials, finals)
     trained = len(trials.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)))
     text = (
-        f"{len(rows)} trials, {trained} of them on all games; the others were stopped in the worse "
-        f"half at one of the points {', '.join(map(str, RUNGS))}. A point is the number of moves "
-        "so far, in per cent of the moves of one game, where the games are played from the "
-        "smallest to the largest. Nines are means of -log10(1 - normalised score) over the games "
+        f"{len(rows)} trials, {trained} of them on all games; the others diverged, or were stopped "
+        f"in the worse half at one of the points {', '.join(map(str, RUNGS))}. A point is the "
+        "number of moves so far, in per cent of the moves of one game, where the games are played "
+        "from the smallest to the largest. Nines are means of -log10(1 - normalised score) over the games "
         f"so far; final nines those of {len(FINAL_SEEDS)} other seeds."
     )
     title = f"# {ALGORITHMS[config.algorithm].title} on {config.rules.title}"

@@ -132,10 +132,11 @@ def _wait(study: Study) -> bool:
 
 def _run(config: TuneConfig, study: Study, trial: Trial) -> None:
     """Run a trial with the hyperparameters that were drawn for it."""
+    end = 100 * len(config.chosen_games)
 
     def report(point: int, value: float) -> None:
         trial.report(value, point)
-        if trial.should_prune():
+        if point < end and trial.should_prune():  # at the end nothing is left to be stopped
             raise optuna.TrialPruned
 
     chosen = hyperparameters(config, trial.params)

@@ -1,6 +1,7 @@
 """The search for hyperparameters: what it draws, stops, repeats and writes."""
 
 import csv
+import io
 import math
 import os
 import threading
@@ -12,7 +13,7 @@ import yaml
 from exactdice.agents.algorithms import ALGORITHMS
 from exactdice.agents.runs import config as run_config
 from exactdice.agents.runs.arguments import read_hyperparameters
-from exactdice.agents.runs.config import TrainConfig
+from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.train import train
 from exactdice.agents.spaces import Choice, Powers, Span, hyperparameters_of
 from exactdice.agents.tracks import TRACKS, Track
@@ -255,6 +256,7 @@ def test_a_search_must_begin_with_hyperparameters_of_its_algorithm(search, tmp_p
         (None, "be a YAML file, got .*known.yml: No such file or directory"),
         ("3", "hold a mapping for exactdice/FourTwoOne-v0"),
         ("default: {n_envs: 2, n_timesteps: 640, ent_coef: 1}", "have .*qlearning.*'ent_coef'"),
+        ("default: {omega: 0.77}", "have .*qlearning.*n_envs must be a whole number, got None"),
     ):
         if text is not None:
             file.write_text(text)
@@ -316,6 +318,50 @@ def test_the_best_of_the_finals_is_written_and_read_back_by_a_training_run(searc
     read = TrainConfig(game="Greed", algorithm="qlearning", track="tiny", conf=path)
     assert read.hyperparameters.omega == found["omega"]
     assert read.total_steps <= 640
+
+
+@pytest.mark.usefixtures("formula")
+def test_a_trial_that_has_trained_on_all_games_is_not_stopped(search):
+    tune(search(trials=10, games=("FourTwoOne",)), quiet())
+    for each in open_study(journal(search()), search(games=("FourTwoOne",))).trials:
+        assert (each.last_step < 100) == (each.state == TrialState.PRUNED)
+
+
+@pytest.fixture
+def diverging(formula, monkeypatch):
+    """Let finals diverge with the seeds that a test adds to the list."""
+    assert formula == []  # it has replaced training
+    seeds, run_trial = [], work.run_trial
+
+    def run(algorithm, track, games, hyperparameters, seed, report):
+        if (seed, hyperparameters["omega"]) in seeds or seed in seeds:
+            raise trial.Diverged
+        return run_trial(algorithm, track, games, hyperparameters, seed, report)
+
+    monkeypatch.setattr(work, "run_trial", run)
+    return seeds
+
+
+def test_a_finalist_that_diverges_with_a_seed_does_not_win(search, formula, diverging):
+    tune(search(trials=13), quiet())
+    best = min(hyperparameters["omega"] for hyperparameters, _ in formula[-9:])
+    diverging += [(work.FINAL_SEEDS[1], best)]
+    config = search(trials=13, folder=search().place.with_name("again"))
+    console = Console(record=True, width=200, file=io.StringIO())
+    tune(config, console)
+    assert "its weights diverged" in console.export_text()
+    found = yaml.safe_load((config.place / "qlearning.yml").read_text())["default"]["omega"]
+    assert found > best
+    with (config.place / "trials.csv").open() as file:
+        assert sum(row["final nines"] != "" for row in csv.DictReader(file)) == 2
+
+
+def test_finalists_that_all_diverge_leave_the_tables(search, diverging):
+    diverging += [work.FINAL_SEEDS[0]]
+    with pytest.raises(RunError, match="must train with all of the seeds 1001, 1002, 1003, but"):
+        tune(search(), quiet())
+    assert (search().place / "trials.csv").exists()
+    assert not (search().place / "qlearning.yml").exists()
 
 
 @pytest.mark.usefixtures("formula")
@@ -404,9 +450,10 @@ def test_the_folder_of_another_search_is_refused(search):
         tune(search(algorithm="ppo"), quiet())
 
 
-def test_a_damaged_journal_is_refused(search):
+@pytest.mark.parametrize("text", ["no journal\nat all\n", '{"op_code": 99}\n'])
+def test_a_damaged_journal_is_refused(search, text):
     search().place.mkdir()
-    (search().place / "journal.log").write_text("no journal\nat all\n")
+    (search().place / "journal.log").write_text(text)
     with pytest.raises(InputError, match="whose journal.log is damaged"):
         tune(search(), quiet())
 
