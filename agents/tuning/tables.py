@@ -166,8 +166,8 @@ def to_markdown(config: TuneConfig, trials: Study, finals: Study) -> str:
         f"{len(rows)} trials, {trained} of them on all games; the others diverged, or were stopped "
         f"in the worse half at one of the points {', '.join(map(str, RUNGS))}. A point is the "
         "number of moves so far, in per cent of the moves of one game, where the games are played "
-        "from the smallest to the largest. Nines are means of -log10(1 - normalised score) over the games "
-        f"so far; final nines those of {len(FINAL_SEEDS)} other seeds."
+        "from the smallest to the largest. Nines are means of -log10(1 - normalised score) "
+        f"over the games so far; final nines those of {len(FINAL_SEEDS)} other seeds."
     )
     title = f"# {ALGORITHMS[config.algorithm].title} on {config.rules.title}"
     shown: Sequence[Sequence[str]] = [header, ["---"] * len(header), *map(_rounded, rows)]
