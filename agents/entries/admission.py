@@ -4,6 +4,7 @@ A refused entry does not affect the others. Entries are judged one by one, first
 on the board and then the rest by name, so that a copy is refused and not its original.
 """
 
+import filecmp
 import itertools
 from collections import Counter
 from collections.abc import Mapping
@@ -43,8 +44,8 @@ def admit(folder: Path, processes: int, accepted: Path | None = None) -> Admissi
     Args:
         folder: the folder of the entries.
         processes: number of certificates that are verified at the same time.
-        accepted: a folder of the entries already on the board; only their names are read. Entries
-            with these names come first, so that a copy of one is refused whatever its own name.
+        accepted: a folder of the entries already on the board. Entries with these names come first,
+            so that a copy of one is refused whatever its own name, and must be unchanged.
 
     Raises:
         InputError: if the folder holds no entries.
@@ -54,7 +55,7 @@ def admit(folder: Path, processes: int, accepted: Path | None = None) -> Admissi
         if not accepted.is_dir():
             raise InputError(f"accepted must be a folder of entries, got {accepted}")
         names.sort(key=lambda name: (not (accepted / name).is_dir(), name))
-    read: dict[str, Entry | str] = {name: _read(folder / name) for name in names}
+    read: dict[str, Entry | str] = {name: _read(folder / name, accepted) for name in names}
     whole = [entry for entry in read.values() if isinstance(entry, Entry)]
     answers = dict(zip((entry.name for entry in whole), verify_all(whole, processes), strict=True))
     verified: list[Verified] = []
@@ -69,11 +70,23 @@ def admit(folder: Path, processes: int, accepted: Path | None = None) -> Admissi
     return Admission(verified, refused)
 
 
-def _read(folder: Path) -> Entry | str:
+def _read(folder: Path, accepted: Path | None) -> Entry | str:
     try:
-        return read_entry(folder)
+        entry = read_entry(folder)
     except EntryError as error:
         return str(error)
+    if accepted is not None and _differs(folder, accepted / folder.name):
+        return "must stay as it is on the board: a new version is an entry of another name"
+    return entry
+
+
+def _differs(folder: Path, before: Path) -> bool:
+    """Return whether an entry is on the board with other files."""
+    if not before.is_dir():
+        return False
+    names = {path.name for place in (folder, before) for path in place.iterdir()}
+    same, _, _ = filecmp.cmpfiles(folder, before, names, shallow=False)
+    return len(same) < len(names)
 
 
 def verify_all(entries: list[Entry], processes: int) -> list[Verified | str]:

@@ -22,8 +22,8 @@ class BoardConfig:
     """Folder for the page, the table (Markdown) and the CSV file of each track."""
 
     accepted: Path | None = None
-    """Folder of the entries that stand already: a copy of one of them is refused, whatever its
-    name. Default: of two copies the later name is refused."""
+    """Folder of the entries that stand already: they must be unchanged, and a copy of one of them
+    is refused, whatever its name. Default: of two copies the later name is refused."""
 
     summary: Path | None = None
     """File for a text of what holds and what does not, in Markdown, as long as a comment may be."""

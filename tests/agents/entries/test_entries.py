@@ -381,7 +381,7 @@ def test_a_copy_is_refused_also_with_a_changed_card_order_of_seeds_and_a_few_oth
     second.write_bytes(one)
     (copy / "FourTwoOne-1.npz").write_bytes(content_of("FourTwoOne", 50))
     accepted = tmp_path.parent / f"{tmp_path.name}-main"
-    (accepted / "b-original").mkdir(parents=True)
+    shutil.copytree(tmp_path / "b-original", accepted / "b-original")
     found = admit(tmp_path, 1, accepted)
     assert [held.entry.name for held in found.verified] == ["b-original"]
     assert found.refused == {
@@ -389,6 +389,18 @@ def test_a_copy_is_refused_also_with_a_changed_card_order_of_seeds_and_a_few_oth
         "certificates"
     }
     assert list(admit(tmp_path, 1).refused) == ["b-original"]  # by name, if nothing else is known
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_an_entry_of_the_board_must_be_unchanged(tmp_path, seed):
+    """Else a pull request could add a seed to the entry of another author."""
+    entry, accepted = make_entry(tmp_path / "new" / "one"), tmp_path / "accepted"
+    shutil.copytree(entry, accepted / "one")
+    assert not admit(tmp_path / "new", 1, accepted).refused
+    for game in ("Greed", "FourTwoOne"):
+        (entry / f"{game}-{seed}.npz").write_bytes(content_of(game, 60))  # replaced, or added
+    (reason,) = admit(tmp_path / "new", 1, accepted).refused.values()
+    assert reason.startswith("must stay as it is on the board")
 
 
 def test_a_title_is_taken_once_on_a_track(tmp_path):
