@@ -176,6 +176,7 @@ def test_the_readme_shows_the_agents_of_a_track():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("board", [name for name in BOARDS if name != "leaderboard"])
 def test_every_certificate_of_a_track_holds(board):
     folders = sorted(path.parent for path in FOLDER.with_name(board).glob("*/config.json"))

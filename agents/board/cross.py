@@ -88,6 +88,20 @@ def _counts(config: TrainConfig) -> bool:
     return name in track.games and task_from_options(config.game, config.env).game == wanted
 
 
+def without_models(runs: Sequence[Finished]) -> list[str]:
+    """List the games of which the model of an entrant is not in the folder, by name.
+
+    Models of runs are large, so that a folder may have been copied without them.
+    """
+    first: dict[tuple[str, str], Finished] = {}
+    for run in runs:
+        first.setdefault((run.config.game_name, run.entrant), run)
+    missing = [
+        game for (game, _), run in first.items() if not (run.folder / "final_model.zip").exists()
+    ]
+    return list(dict.fromkeys(missing))
+
+
 def cross_table(runs: Sequence[Finished]) -> PayoffMatrix:
     """Let the final policies of a game's entrants play each other, in both seats.
 
@@ -103,11 +117,10 @@ def cross_table(runs: Sequence[Finished]) -> PayoffMatrix:
 
 
 def cross_tables(runs: Sequence[Finished]) -> Table:
-    """Make the cross tables of all games, below each other; runs are sorted by game."""
-    tables = {
-        name: cross_table(list(group))
-        for name, group in groupby(runs, lambda run: run.config.game_name)
-    }
+    """Make the cross tables of the games that have all models; runs are sorted by game."""
+    games = {name: list(group) for name, group in groupby(runs, lambda run: run.config.game_name)}
+    missing = without_models(runs)
+    tables = {name: cross_table(own) for name, own in games.items() if name not in missing}
     names = list(dict.fromkeys(name for table in tables.values() for name in table.names))
     rows = [
         [game, name, *_payoffs(table, row, names), f"{table.means[name]:.4f}"]

@@ -17,7 +17,7 @@ from ..algorithms import ALGORITHMS
 from ..runs import folders
 from ..runs.config import RunError
 from ..tracks import PERCENTS, Track
-from .cross import CROSS, Finished, cross_tables, read_runs, track_of
+from .cross import CROSS, Finished, cross_tables, read_runs, track_of, without_models
 from .ranking import (
     AGENTS,
     agent_rows,
@@ -144,7 +144,8 @@ def read_board(folder: Path) -> SelfPlayBoard | None:
 def _read(run: Finished, track: Track) -> tuple[Entry, FloatArray]:
     """Read the final policy of a run, and its normalised scores at the marks."""
     log = folders.read_log(run.folder)
-    scores = np.array(track.at_marks(log["timesteps"], log["normalized_exploitability"]))
+    with folders.reading(run.folder / "evaluations.npz", "have the scores of self-play"):
+        scores = np.array(track.at_marks(log["timesteps"], log["normalized_exploitability"]))
     reached = [first_mark(track, scores, least) for least in (0.9, 0.99)]
     return _entry(run, "self_play", area(track.marks, scores), *reached), scores
 
@@ -157,19 +158,21 @@ def _entry(
     to_99: int | None = None,
 ) -> Entry:
     """Read a part of the ``score.json`` of a run."""
-    found = run.found[part]
+    with folders.reading(run.folder / "score.json", "be the score of a run of self-play"):
+        found = run.found[part]
+        numbers = {
+            "exploitability": float(found["exploitability"]),
+            "normalized": float(found["normalized_exploitability"]),
+            "nines": float(found["nines"]),
+            **{f"guaranteed_{seat}": float(found["guaranteed"][seat]) for seat in (0, 1)},
+            **{f"equilibrium_{seat}": float(found["equilibrium"][seat]) for seat in (0, 1)},
+        }
     return Entry(
         track=track_of(run).name,
         game=run.config.game_name,
         agent=run.entrant if part == "self_play" else f"{run.entrant}: the mixture",
         seed=run.config.seed,
-        exploitability=found["exploitability"],
-        normalized=found["normalized_exploitability"],
-        nines=found["nines"],
-        guaranteed_0=found["guaranteed"][0],
-        guaranteed_1=found["guaranteed"][1],
-        equilibrium_0=found["equilibrium"][0],
-        equilibrium_1=found["equilibrium"][1],
+        **numbers,
         steps=run.found["steps"],
         seconds=run.found["seconds"],
         trials=trials_of(run.config),
@@ -232,6 +235,9 @@ def rules(board: SelfPlayBoard) -> str:
                 f" No mixture of {run.entrant} in {run.config.game_name}, seed {run.config.seed}: "
                 f"{run.found['mixture_left_out']}."
             )
+    missing = without_models(board.runs)
+    if missing:
+        text += f" No cross table of {', '.join(missing)}: the folder lacks models of the runs."
     if board.others:
         text += f" {board.others} runs of the folder, in other tasks, are not on this board."
     return text

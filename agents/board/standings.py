@@ -197,6 +197,8 @@ def _read(folder: Path, config: TrainConfig, track: Track) -> tuple[Entry, Float
     found, log = folders.read_score(folder), folders.read_log(folder)
     check_version(folder, found, track)
     scores = np.array(track.at_marks(log["timesteps"], log["normalized"]))
+    with folders.reading(folder / "score.json", "be the score of a run on a track"):
+        flawless = float(found["flawless"])
     entry = Entry(
         track=track.name,
         game=config.game_name,
@@ -205,7 +207,7 @@ def _read(folder: Path, config: TrainConfig, track: Track) -> tuple[Entry, Float
         **{name: found[name] for name in folders.NUMBERS},
         nines=nines(found["normalized"]),
         area=area(track.marks, scores),
-        flawless=found["flawless"],
+        flawless=flawless,
         trials=trials_of(config),
         moves_to_90=first_mark(track, scores, 0.9),
         moves_to_99=first_mark(track, scores, 0.99),

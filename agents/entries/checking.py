@@ -155,7 +155,7 @@ def _answer(connection: Connection, path: Path) -> Figures | str:
         return f"{path.name} must be verified in {SECONDS:.0f} seconds, got no result"
     try:
         answer: Figures | str = connection.recv()
-    except EOFError:
+    except (EOFError, OSError):  # OSError: the process ended in the middle of its answer
         return (
             f"{path.name} must be verified, but the process that tried ended, perhaps for lack of "
             "memory"

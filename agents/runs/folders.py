@@ -21,6 +21,7 @@ config.json names the file or module of its class, which is imported.
 
 import io
 import json
+import math
 import os
 import re
 import zipfile
@@ -194,6 +195,8 @@ def read_score(folder: Path) -> dict[str, Any]:
     with reading(path, "be the score of a run"):
         score = json.loads(path.read_text(encoding="utf-8"))
         numbers = {name: score[name] + 0 for name in NUMBERS}
+        if not all(map(math.isfinite, numbers.values())):
+            raise ValueError("a number that is not finite")
     return {**score, **numbers}
 
 

@@ -13,6 +13,7 @@ from optuna.storages.journal import BaseJournalBackend, JournalFileBackend, Jour
 from ...core import InputError
 from ..board.pool import Pool
 from ..board.processors import processors
+from ..runs.config import RunError
 from ..runs.hyperparameters import first_line
 from .config import TuneConfig
 from .work import INTERVAL, alive, new_owner, work
@@ -69,7 +70,7 @@ def _in_processes(config: TuneConfig, count: int, watch: Watch) -> None:
     finally:
         pool.close()  # a trial that is running is tried again by the next call
     if failures:
-        raise RuntimeError(failures[0])
+        raise RunError(failures[0])
 
 
 def _work(config: TuneConfig) -> str | None:

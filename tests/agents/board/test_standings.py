@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import shutil
 from dataclasses import fields, replace
 
@@ -158,6 +159,15 @@ def test_two_runs_of_the_same_seed_are_refused(folder, tmp_path):
     shutil.copytree(one, tmp_path / "twice/another")
     with pytest.raises(RunError, match="Q-learning in FourTwoOne must have different seeds, got"):
         boards.read(tmp_path / "twice")
+
+
+@pytest.mark.parametrize(("name", "value"), [("flawless", None), ("normalized", math.nan)])
+def test_damaged_scores_are_refused(folder, tmp_path, name, value):
+    shutil.copytree(folder, tmp_path / "damaged")
+    path = tmp_path / "damaged/FourTwoOne-qlearning-outcome-0/score.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), name: value}))
+    with pytest.raises(RunError, match=r"score.json must be the score of a run"):
+        boards.read(tmp_path / "damaged")
 
 
 def test_a_run_of_self_play_is_on_no_board_of_scores():

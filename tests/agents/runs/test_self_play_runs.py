@@ -12,7 +12,7 @@ from exactdice.agents.board.statistics import area
 from exactdice.agents.learners.adapter import ModelPolicy
 from exactdice.agents.learners.self_play import SelfPlay
 from exactdice.agents.runs import folders
-from exactdice.agents.runs.config import TrainConfig
+from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.train import train
 from exactdice.agents.tracks import TRACKS, Track
 from exactdice.baselines import score_self_play
@@ -160,6 +160,15 @@ def test_the_board_has_all_entrants_their_mixtures_and_the_cross_table():
     assert np.allclose(table.payoffs + table.payoffs.T, 1)
     assert (table.payoffs[:, 4] < 0.5 + 1e-12).all()
     assert f"{table.payoffs[0, 1]:.4f}" in text
+    Path("runs/ppo/final_model.zip").unlink()
+    boards.write(Path("runs"))
+    text = Path("runs/leaderboard.md").read_text()
+    assert "No cross table of Greed: the folder lacks models of the runs." in text
+    assert f"{table.payoffs[0, 1]:.4f}" not in text
+    damaged = Path("runs/ppo/score.json")
+    damaged.write_text(damaged.read_text().replace('"exploitability"', '"exploited"'))
+    with pytest.raises(RunError, match=r"score.json must be the score of a run of self-play, got"):
+        boards.write(Path("runs"))
 
 
 def test_the_page_of_self_play_has_curves_of_all_entrants_and_the_cross_table():
