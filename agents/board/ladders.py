@@ -16,7 +16,7 @@ import tyro
 from ...core import InputError, one_of
 from ...core.words import typed
 from ...envs import find_game
-from ..runs.options import whole_or_text
+from ..runs.options import task_from_options, whole_or_text
 
 
 class Rung(NamedTuple):
@@ -176,7 +176,7 @@ def find_ladder(words: Sequence[str]) -> Ladder:
             strengths.
 
     Raises:
-        InputError: if the words are neither, or there is no such game.
+        InputError: if the words are neither, or there is no such game, keyword or value.
     """
     if len(words) == 1:
         return LADDERS[one_of("ladder", words[0], tuple(LADDERS))]
@@ -189,6 +189,9 @@ def find_ladder(words: Sequence[str]) -> Ladder:
         )
     name = find_game(place).name
     ordered = [value for _, value in sorted(found)]
-    return make_ladder(
+    ladder = make_ladder(
         f"{name}-{knob}".lower(), f"{name}, {knob}", place, knob, [*map(whole_or_text, ordered)]
     )
+    for rung in ladder.rungs:
+        task_from_options(rung.game, dict(rung.keywords))  # refuses unknown keywords and values
+    return ladder

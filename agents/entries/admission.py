@@ -148,7 +148,7 @@ def _copied(found: Verified, others: list[Verified]) -> str | None:
                 f"{len(found.figures)} certificates"
             )
         one, taken = found.entry.card, other.entry.card
-        if (one.track, one.title.casefold()) == (taken.track, taken.title.casefold()):
+        if one.track == taken.track and one.key == taken.key:
             return f"title must be its own, got that of {other.entry.name}: {one.title}"
     return None
 

@@ -30,11 +30,11 @@ _VERSION = re.compile(r"[0-9A-Za-z.+]{1,30}")
 
 def _words(text: str) -> str:
     """Return a text after checking that it is short and no formula, link or markup."""
-    if not _WORDS.fullmatch(text):
+    if not _WORDS.fullmatch(text) or "www." in text.lower():
         raise PydanticCustomError(
             "text",
             f"1 to {LONGEST} letters, digits, spaces and signs out of . , : + - ( ) ' _, the first "
-            "a letter or a digit",
+            "a letter or a digit, and no address",
         )
     return text
 
@@ -78,6 +78,11 @@ class Card(BaseModel):
     """Where the code or the paper is."""
     exactdice: Annotated[str, AfterValidator(_version)]
     """The version of exactdice that made the entry."""
+
+    @property
+    def key(self) -> str:
+        """The title without differences of case and spaces, which a reader overlooks."""
+        return " ".join(self.title.casefold().split())
 
 
 def make_card(values: dict[str, Any]) -> Card:

@@ -49,14 +49,16 @@ def nines_of(
         scores = [json.loads(path.read_text()) for path in folder.glob(f"{game}-*.json")]
         found.append(fmean(bounded_nines(score["normalized"][-1]) for score in scores))
         trial.report(fmean(found), 100 * (number + 1))
-        if trial.should_prune():
+        if number + 1 < len(games) and trial.should_prune():
             raise optuna.TrialPruned
     return fmean(found)
 
 
 def main() -> None:
     """Run trials until there are so many, and print the options of the best."""
-    parser = argparse.ArgumentParser(description="Search hyperparameters of an entrant.")
+    parser = argparse.ArgumentParser(
+        description="Search hyperparameters of an entrant.", allow_abbrev=False
+    )
     parser.add_argument("--space", type=Path, required=True)
     parser.add_argument("--trials", type=int, required=True, help="of all processes together")
     parser.add_argument("--folder", type=Path, required=True)
@@ -90,6 +92,8 @@ def main() -> None:
         else:
             study.tell(trial, nines)
             print(f"trial {trial.number} {nines:.3f} nines", *given, flush=True)
+    if all(trial.state != optuna.trial.TrialState.COMPLETE for trial in study.trials):
+        raise SystemExit(f"all {len(study.trials)} trials failed or were stopped")
     print(f"best: {study.best_value:.3f} nines, trial {study.best_trial.number}")
 
 

@@ -66,6 +66,8 @@ def test_a_ladder_of_your_own_is_a_game_a_keyword_and_values():
         (["Greed", "sides", "3", ""], "differ by a number, got Greed sides 3 ''"),
         (["Greed", "sides", "3", "nan"], "differ by a number, got Greed sides 3 nan"),
         (["Snake", "sides", "3", "4"], "game must be one of Greed"),
+        (["Greed", "tiles", "6", "7"], "Greed takes the keywords .* unexpected .* 'tiles'"),
+        (["ShutTheBox", "tiles", "9", "99"], "tiles must be at most 12, got 99"),
     ],
 )
 def test_what_is_no_ladder_is_refused(words, message):

@@ -230,6 +230,7 @@ def test_a_link_to_an_entry_is_refused_and_so_is_a_name_with_signs(tmp_path):
         ("title", "", "title must be 1 to 80 letters, .*, got ''"),
         ("title", "=1+1", "title must be 1 to 80 letters"),
         ("title", "a|b", "title must be 1 to 80 letters"),
+        ("title", "See WWW.example.org", "title must be 1 to 80 letters, .* and no address"),
         ("title", "a\nb", "title must be 1 to 80 letters"),
         ("algorithm", "<b>PPO</b>", "algorithm must be 1 to 80 letters"),
         ("algorithm", "@everybody", "algorithm must be 1 to 80 letters"),
@@ -405,9 +406,9 @@ def test_an_entry_of_the_board_must_be_unchanged(tmp_path, seed):
 
 def test_a_title_is_taken_once_on_a_track(tmp_path):
     make_entry(tmp_path / "one")
-    make_entry(tmp_path / "two", first=7, title="DICE by heart")
+    make_entry(tmp_path / "two", first=7, title="DICE  by heart")
     found = admit(tmp_path, 1)
-    assert found.refused == {"two": "title must be its own, got that of one: DICE by heart"}
+    assert found.refused == {"two": "title must be its own, got that of one: DICE  by heart"}
 
 
 def test_a_seed_is_not_entered_twice(tmp_path):
