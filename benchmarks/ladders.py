@@ -76,7 +76,7 @@ def results(climbs: Sequence[Climb]) -> Table:
     rows = []
     for ladder, scores, _ in climbs:
         learned = highest(scores)
-        means = [f"{np.mean(own):.3f} ({ladder.rungs[rung].label})" for rung, own in scores.items()]
+        means = [f"{np.mean(own):.4f} ({ladder.rungs[rung].label})" for rung, own in scores.items()]
         top = "none" if learned is None else ladder.rungs[learned].label
         rows.append([ladder.name, ", ".join(means), top])
     return ["ladder", "mean score (rung)", "highest rung at 0.99"], rows
