@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from ...core import FloatArray, InputError
+from ...core.words import plural
 from ..runs.config import RunError, TrainConfig
 from ..runs.hyperparameters import trials, tuned
 from ..tracks import Track
@@ -167,3 +168,9 @@ def first_mark(track: Track, scores: FloatArray, least: float) -> int | None:
     """Return the first mark with a normalised score of ``least``; None if there is none."""
     reached = np.array(track.marks)[scores >= least]
     return int(reached[0]) if len(reached) else None
+
+
+def left_out(others: int) -> str:
+    """Return a sentence about the runs of a folder that are not on its board; none for no run."""
+    runs = plural(others, "run")
+    return f" Left out: {others} {runs} of the folder in other tasks." if others else ""

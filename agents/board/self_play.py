@@ -22,6 +22,7 @@ from .ranking import (
     AGENTS,
     agent_rows,
     first_mark,
+    left_out,
     mean_of,
     nines_of,
     refuse_repeated,
@@ -238,6 +239,4 @@ def rules(board: SelfPlayBoard) -> str:
     missing = without_models(board.runs)
     if missing:
         text += f" No cross table of {', '.join(missing)}: the folder lacks models of the runs."
-    if board.others:
-        text += f" {board.others} runs of the folder, in other tasks, are not on this board."
-    return text
+    return text + left_out(board.others)

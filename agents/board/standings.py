@@ -22,6 +22,7 @@ from .ranking import (
     AGENTS,
     agent_rows,
     first_mark,
+    left_out,
     mean_of,
     nines_of,
     refuse_repeated,
@@ -174,9 +175,7 @@ def rules(board: Standings) -> str:
         "its exact scores included. Trials are those of the search for the hyperparameters, 0 of "
         "hyperparameters set by hand (-: they are not those of the package)."
     )
-    if board.others:
-        text += f" {board.others} runs of the folder, in other tasks, are not on this board."
-    return text
+    return text + left_out(board.others)
 
 
 def _counts(config: TrainConfig) -> bool:

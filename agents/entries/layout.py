@@ -27,7 +27,7 @@ from . import card as cards
 from .card import Card
 
 #: Largest size in bytes of a certificate, and of all files of an entry together.
-MOST_OFCERTIFICATE = 8 * 2**20
+MOST_OF_CERTIFICATE = 8 * 2**20
 MOST_OF_ENTRY = 64 * 2**20
 MOST_SEEDS = 20
 #: Names in a folder of entries that are no entries; names that begin with a dot are ignored too.
@@ -130,9 +130,9 @@ def _files(folder: Path) -> Iterator[tuple[str, tuple[str, int] | None]]:
             facts = file.stat(follow_symlinks=False)
             if not stat.S_ISREG(facts.st_mode):
                 raise InputError(f"{file.name} must be a file, and no link or folder")
-            if facts.st_size > MOST_OFCERTIFICATE:
+            if facts.st_size > MOST_OF_CERTIFICATE:
                 raise InputError(
-                    f"{file.name} must have at most {MOST_OFCERTIFICATE:,} bytes, got "
+                    f"{file.name} must have at most {MOST_OF_CERTIFICATE:,} bytes, got "
                     f"{facts.st_size:,}"
                 )
             total += facts.st_size

@@ -123,7 +123,7 @@ def test_runs_of_other_sizes_are_not_on_the_board(folder, tmp_path):
     assert isinstance(board, Standings)
     assert [run.game for run in board.curves] == ["FourTwoOne"]
     assert board.others == 2
-    assert "2 runs of the folder, in other tasks, are not on this board" in standings.rules(board)
+    assert "Left out: 2 runs of the folder in other tasks." in standings.rules(board)
 
 
 def test_runs_of_another_version_are_refused(folder, monkeypatch):

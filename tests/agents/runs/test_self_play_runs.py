@@ -141,7 +141,7 @@ def test_the_board_has_all_entrants_their_mixtures_and_the_cross_table():
     assert rows[3]["area"] == rows[3]["moves_to_90"] == ""
     text = Path("runs/leaderboard.md").read_text()
     assert text.startswith("# tiny, v1\n\nEvery run makes at most 1,000 moves of both seats")
-    assert "1 runs of the folder, in other tasks, are not on this board." in text
+    assert "Left out: 1 run of the folder in other tasks." in text
     for name in (
         "PPO |",
         "Q-learning |",
