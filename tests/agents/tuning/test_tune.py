@@ -7,19 +7,15 @@ import os
 import threading
 from itertools import pairwise
 
-import optuna
 import pytest
 import yaml
-from exactdice.agents.algorithms import ALGORITHMS
 from exactdice.agents.runs import config as run_config
-from exactdice.agents.runs.arguments import read_hyperparameters
 from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.train import train
-from exactdice.agents.spaces import Choice, Powers, Span, hyperparameters_of
+from exactdice.agents.spaces import Span, hyperparameters_of
 from exactdice.agents.tracks import TRACKS, Track
 from exactdice.agents.tuning import config as tune_config
 from exactdice.agents.tuning import study, trial, work
-from exactdice.agents.tuning.beginning import choices_of, within
 from exactdice.agents.tuning.config import TuneConfig
 from exactdice.agents.tuning.study import RUNGS, open_study
 from exactdice.agents.tuning.tune import tune
@@ -27,7 +23,6 @@ from exactdice.agents.tuning.workers import journal
 from exactdice.core import InputError
 from exactdice.games import Greed
 from exactdice.look.tuning import importances
-from optuna.samplers import RandomSampler
 from optuna.trial import TrialState
 from rich.console import Console
 from sb3_contrib import MaskablePPO
@@ -83,44 +78,6 @@ def drawn(config):
         each for each in open_study(journal(config), config).trials if each.state != TrialState.FAIL
     ]
     return [(each.params, each.state, each.value) for each in kept]
-
-
-@pytest.mark.parametrize("track", ["exactdice-10k", "exactdice-100k", "exactdice-1m"])
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_both_ends_of_every_space_are_hyperparameters_with_many_updates(algorithm, track):
-    moves = TRACKS[track].moves
-    space = ALGORITHMS[algorithm].space(moves)
-    for end in (0, -1):
-        chosen = {
-            name: 2 ** entry.exponents[end]
-            if isinstance(entry, Powers)
-            else entry.options[end]
-            if isinstance(entry, Choice)
-            else (entry.low, entry.high)[end]
-            if isinstance(entry, Span) and not entry.whole
-            else int((entry.low, entry.high)[end])
-            if isinstance(entry, Span)
-            else entry
-            for name, entry in space.items()
-        }
-        checked = read_hyperparameters(algorithm, hyperparameters_of(chosen, moves))
-        assert moves // checked.rollout >= 19
-        assert 0.9 * moves < moves // checked.rollout * checked.rollout <= moves
-
-
-@pytest.mark.parametrize("track", ["exactdice-10k", "exactdice-100k", "exactdice-1m"])
-def test_no_trial_of_ppo_makes_more_than_130_000_gradient_steps_in_a_game(track):
-    moves = TRACKS[track].moves
-    space = ALGORITHMS["ppo"].space(moves)
-    smallest_batch = 2 ** space["batch_size"].exponents[0]
-    assert space["n_epochs"].high * moves / smallest_batch <= 130_000
-
-
-def test_gradient_steps_of_a_run_are_as_chosen():
-    space = {"n_envs": 16, "updates": 2500.0}
-    assert hyperparameters_of(space, 10_000)["gradient_steps"] == 4
-    few = hyperparameters_of({**space, "updates": 312.0}, 10_000)
-    assert (few["train_freq"], few["gradient_steps"]) == (2, 1)
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "qlearning"])
@@ -212,42 +169,6 @@ def test_a_search_begins_with_known_hyperparameters(search, tmp_path):
         assert params[0]["omega"] == 0.77
         assert params[0]["n_envs"] == 1  # exponent of 2
         assert params[0]["initial_value"] == 0  # the nearer end of the range
-
-
-@pytest.mark.parametrize("algorithm", list(ALGORITHMS))
-def test_choices_are_found_again_in_their_hyperparameters(algorithm):
-    moves = 100_000
-    space = ALGORITHMS[algorithm].space(moves)
-    ranges = study.distributions(space)
-    trials = optuna.create_study(sampler=RandomSampler(seed=3))
-    for _ in range(20):
-        params = trials.ask(ranges).params
-        chosen = hyperparameters_of(study.values_of(space, params), moves)
-        known = vars(read_hyperparameters(algorithm, chosen))
-        again = within(space, choices_of(known))
-        assert set(again) == set(params)
-        found = hyperparameters_of(study.values_of(space, again), moves)
-        for name, value in chosen.items():
-            near = isinstance(value, int | float)  # lengths of intervals are whole numbers
-            assert found[name] == (pytest.approx(value, rel=0.01) if near else value), name
-
-
-def test_values_that_no_search_chooses_are_drawn():
-    known = {
-        "n_envs": 8,
-        "n_timesteps": 640,
-        "env_kwargs": {"encoding": "scaled"},
-        "policy_kwargs": "dict(net_arch=[8, 16])",
-        "learning_rate": 0.1,
-    }
-    found = within(ALGORITHMS["ppo"].space(100_000), choices_of(known))
-    assert found == {"learning_rate": 1e-2}
-
-
-def test_as_many_updates_as_moves_are_found_again():
-    given = {"n_envs": 8, "n_timesteps": 640, "env_kwargs": {}, "gradient_steps": -1}
-    others = {"train_freq": 2, "target_update_interval": 64, "learning_starts": 32}
-    assert choices_of(given | others)["updates"] == 640
 
 
 def test_a_search_must_begin_with_hyperparameters_of_its_algorithm(search, tmp_path):
