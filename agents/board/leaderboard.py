@@ -191,8 +191,8 @@ INTRODUCTION = (
     "Exact normalised scores: 1 is the optimum, 0 uniformly random play. Each is computed over "
     "every state of the game, so that the seed of training is the only noise. Intervals come from "
     "resampling seeds, within each game where games are put together. Seconds are those of one "
-    "run on one core, its exact scores included; moves are the agent's until the mean exact score "
-    "first reached 0.9 and 0.99 (-: some seed never did)."
+    "run on one core, its exact scores included; moves are the agent's until a run's exact score "
+    "first reached 0.9 and 0.99, a mean over seeds (-: some seed never did)."
 )
 
 
