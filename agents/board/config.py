@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +14,7 @@ from ..algorithms import ALGORITHMS
 from ..runs.config import TrainConfig
 from ..runs.options import AlgorithmName, GameName, TrackName
 from ..tracks import TRACKS
-from .ladders import LadderWords, find_ladder
+from .ladders import Ladder, LadderWords, find_ladder
 
 #: The track on which the rungs of a ladder are trained, if no other is named.
 TRACK_OF_LADDERS = "exactdice-100k"
@@ -83,8 +84,8 @@ class BenchmarkConfig:
         track = None if self.track is None else TRACKS[self.track]
         games = _scored() if track is None else track.games
         name = self.track or "benchmark"
-        if self.ladder is not None:
-            games, name = (), find_ladder(self.ladder).name  # the ladder has the games
+        if self._ladder is not None:
+            games, name = (), self._ladder.name  # the ladder has the games
         found: dict[str, Any] = {
             "games": self.games or games,
             "seeds": (SEEDS if track is None else track.seeds)
@@ -98,11 +99,11 @@ class BenchmarkConfig:
 
     def _check_track(self) -> None:
         """Check the track and the ladder, and that the games are those of the track."""
-        if self.ladder is not None:
-            ladder = find_ladder(self.ladder)
+        if self._ladder is not None:
             if self.games:
                 raise InputError(
-                    f"games must be left to the ladder {ladder.name}, got {', '.join(self.games)}"
+                    f"games must be left to the ladder {self._ladder.name}, got "
+                    f"{', '.join(self.games)}"
                 )
             object.__setattr__(self, "track", self.track or TRACK_OF_LADDERS)
         if self.track is None:
@@ -110,6 +111,11 @@ class BenchmarkConfig:
         one_of("track", self.track, tuple(TRACKS))
         for game in self.games or ():
             one_of("games", find_game(game).name, TRACKS[self.track].games)
+
+    @cached_property
+    def _ladder(self) -> Ladder | None:
+        """The ladder, made once, as all its tasks are made to check it; None without one."""
+        return None if self.ladder is None else find_ladder(self.ladder)
 
     @property
     def place(self) -> Path:
@@ -119,10 +125,10 @@ class BenchmarkConfig:
 
     def _tasks(self) -> list[tuple[str, str, Mapping[str, Any]]]:
         """List the tasks: the beginning of a cell's name, the game, keywords of the environment."""
-        if self.ladder is not None:
+        if self._ladder is not None:
             return [
                 (f"{find_game(game).name}-{label}", game, keywords)
-                for label, game, keywords in find_ladder(self.ladder).rungs
+                for label, game, keywords in self._ladder.rungs
             ]
         games = dict.fromkeys(map(full_place, self.games or ()))
         own: Mapping[str, Any] = {} if self.track is None else TRACKS[self.track].keywords

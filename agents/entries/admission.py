@@ -148,9 +148,14 @@ def _copied(found: Verified, others: list[Verified]) -> str | None:
                 f"{len(found.figures)} certificates"
             )
         one, taken = found.entry.card, other.entry.card
-        if one.track == taken.track and one.key == taken.key:
+        if one.track == taken.track and _plain(one.title) == _plain(taken.title):
             return f"title must be its own, got that of {other.entry.name}: {one.title}"
     return None
+
+
+def _plain(title: str) -> str:
+    """Return a title without differences of case and spaces, which a reader overlooks."""
+    return " ".join(title.casefold().split())
 
 
 def _keys(found: Verified) -> Counter[tuple[str, str]]:

@@ -79,11 +79,6 @@ class Card(BaseModel):
     exactdice: Annotated[str, AfterValidator(_version)]
     """The version of exactdice that made the entry."""
 
-    @property
-    def key(self) -> str:
-        """The title without differences of case and spaces, which a reader overlooks."""
-        return " ".join(self.title.casefold().split())
-
 
 def make_card(values: dict[str, Any]) -> Card:
     """Return a card of checked values; a missing version of exactdice is filled in.
