@@ -19,3 +19,7 @@ class SizeError(InputError):
 
 class GameError(InputError):
     """A mistake of a game's author: its rules are not those of a finite game of chance."""
+
+
+class WriteError(OSError):
+    """A file cannot be written, as on a full disk; its old version is whole."""

@@ -1,9 +1,21 @@
-"""The folders of a user in which programs keep files, by the customs of the system."""
+"""Files that are written whole or not at all, and the folders in which programs keep them."""
 
+import errno
+import io
 import os
+import platform
 import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Literal
+from threading import get_ident
+from typing import Any, Literal
+
+from .errors import InputError, WriteError
+from .words import printable
+
+HOST = platform.node()
 
 #: What follows the home folder: on Windows, on macOS and elsewhere, with the variable that names
 #: another folder.
@@ -36,3 +48,77 @@ def user_folder(kind: Literal["cache", "data"], variable: str) -> Path | None:
         return home / mac / "exactdice"
     usual, moved = windows if sys.platform == "win32" else other
     return Path(os.environ.get(moved) or home / usual, "exactdice")
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder if there is none, and check that it can be written to.
+
+    Raises:
+        InputError: if it cannot.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"folder must be a place to write to, got {folder}: {reason}") from None
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file atomically: beside its place, to which it is then moved.
+
+    The package writes no file in another way, but for ``append``. A link stays one: the file that
+    it leads to is written.
+
+    Raises:
+        WriteError: if there is no room or no permission; the old file is whole, and nothing else is
+            left.
+    """
+    place = Path(os.path.realpath(path))
+    beside = place.with_name(f".{place.name[:40]}.{HOST}.{get_ident()}.{os.getpid()}")
+    with _errors_in_words(path):
+        try:
+            if place.exists() and not (place.is_file() and os.access(place, os.W_OK)):
+                raise OSError("it is a folder, a device or write-protected")
+            with beside.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(place)
+        finally:
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
+
+
+def write_with(path: Path, save: Callable[[io.BytesIO], Any]) -> None:
+    """Write atomically the bytes that ``save`` writes into a buffer (see ``write``)."""
+    buffer = io.BytesIO()
+    save(buffer)
+    write(path, buffer.getvalue())
+
+
+def append(path: Path, line: bytes) -> None:
+    """Append a line to a file, by a single write, so that two programs do not mix their lines.
+
+    Raises:
+        WriteError: if there is no room or no permission; the line may then be there in part, and
+            the next one will begin a new line.
+    """
+    with _errors_in_words(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a+b", buffering=0) as file:
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                line = line if file.read() == b"\n" else b"\n" + line  # after an incomplete one
+            if file.write(line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@contextmanager
+def _errors_in_words(path: Path) -> Iterator[None]:
+    """Turn an error of the system while a file is written into a sentence."""
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise WriteError(f"{printable(str(path), 200)} cannot be written: {reason}") from None

@@ -28,6 +28,12 @@ def ordinal(place: int) -> str:
     return f"{place}{'th' if place % 100 in (11, 12, 13) else ending}"
 
 
+def printable(text: str, longest: int = 600) -> str:
+    """Escape characters that could move a terminal's cursor or forge a line; cut long text."""
+    shown = "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text[:longest])
+    return shown if len(text) <= longest else f"{shown}..."
+
+
 def plural(count: int, one: str, many: str = "") -> str:
     """Return the singular for 1, else the plural, which is the singular with an s by default."""
     return one if count == 1 else many or f"{one}s"

@@ -9,7 +9,7 @@ from ..agents.board.leaderboard import INTRODUCTION, Board, agent_name
 from ..agents.board.self_play import SelfPlayBoard
 from ..agents.board.standings import Standings, rules
 from ..agents.board.tables import REFERENCES
-from ..agents.runs import folders
+from ..core.folders import write as write_file
 from . import page
 from .charts import COLOURS, Plot
 from .drawing import to_svg
@@ -21,12 +21,13 @@ def write(folder: Path) -> list[Path]:
     """Write results.csv, leaderboard.md and leaderboard.html of the finished runs in a folder.
 
     Raises:
-        RunError: if a run is damaged, or the folder cannot be written to.
+        RunError: if a run is damaged.
+        WriteError: if the folder cannot be written to.
     """
     board = boards.read(folder)
     path = folder / "leaderboard.html"
     text = _of_runs(board) if isinstance(board, Board) else _of_track(board)
-    folders.write(path, text.encode())
+    write_file(path, text.encode())
     return [*boards.write_tables(board, folder), path]
 
 

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from ..core import FloatArray
+from ..core.folders import make_folder, write_with
 from .charts import COLOURS, LARGE, Bars, Lines, Map, Panel, Plot, Points, format_of
 from .maps import HATCH, draw_map, map_legend, map_size
 
@@ -38,8 +39,11 @@ def draw(plot: Plot, path: Path, dpi: int = 110) -> None:
         about |= {"Date": None} if kind == "svg" else {}
     with rc_context(STYLE):
         figure = _figure(plot)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, format=kind, dpi=dpi, metadata=about or None)
+        make_folder(path.parent)
+        write_with(
+            path,
+            lambda file: figure.savefig(file, format=kind, dpi=dpi, metadata=about or None),
+        )
 
 
 def to_figure(plot: Plot) -> Figure:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ..agents.runs.folders import read_config
 from ..core import InputError, one_of
+from ..core.folders import make_folder, write
 from ..games import DEFAULT_GAME
 from .drawing import draw
 from .names import EXAMPLES, GAME_CHARTS, picture
@@ -33,7 +34,7 @@ def write_gallery(folder: Path, words: Sequence[str], only: str | None = None) -
     if only is not None:
         names = [name for name, *_ in wanted]
         wanted = [wanted[names.index(one_of("only", only, names))]]
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     lines = [
         "# Gallery",
         "",
@@ -56,7 +57,7 @@ def write_gallery(folder: Path, words: Sequence[str], only: str | None = None) -
             f"{shown.caption} `{' '.join(command)} --picture {path.name}`",
         ]
     if only is None:
-        folder.with_name(f"{folder.name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        write(folder.with_name(f"{folder.name}.md"), ("\n".join(lines) + "\n").encode())
     return written
 
 

@@ -13,6 +13,7 @@ from ..baselines.policies.door import label
 from ..baselines.scoring.figure import FIGURES
 from ..baselines.scoring.summary import costliest, quoted, summary, tables
 from ..core import Game, InputError, SizeError
+from ..core.folders import make_folder, write
 from ..core.positions import has_few_states
 from ..core.presentation import present
 from ..core.progress import tell
@@ -38,7 +39,7 @@ def write_report(agent: PolicyOptions, path: Path) -> Score:
     """
     if path.suffix.lower() != ".html":
         raise InputError(f"page must end in .html, got {path}")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     score = agent.score(label(Path(agent.policy)))
     title = f"{present(score.task.game).title}: {quoted(score.policy)}"
     steps = list(_steps(agent, score))
@@ -47,7 +48,7 @@ def write_report(agent: PolicyOptions, path: Path) -> Score:
         tell(number, len(steps), name)
         parts += make()
     lead = [page.paragraph(_what_it_is(score)), page.contents(parts)]
-    path.write_text(page.to_html(title, [*lead, *parts]), encoding="utf-8")
+    write(path, page.to_html(title, [*lead, *parts]).encode())
     return score
 
 

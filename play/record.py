@@ -2,7 +2,6 @@
 
 import inspect
 import json
-import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -16,6 +15,8 @@ from ..agents.runs.config import task_from_options
 from ..baselines import Task, is_policy_name
 from ..baselines.scoring.certificate_file import printable
 from ..core import InputError, at_least
+from ..core.errors import WriteError
+from ..core.folders import write
 from ..core.words import YOU, typed
 from ..envs import find_game, full_place
 from ..games import DEFAULT_GAME
@@ -148,20 +149,12 @@ class GameRecord:
         """
         try:
             self.write(path)
-        except OSError as error:
-            raise InputError(
-                "the file to save in must be one that can be written, got "
-                f"{printable(str(path), 200)}: {error.strerror or error}; name another by --save"
-            ) from None
+        except WriteError as error:
+            raise InputError(f"{error}; name another by --save") from None
 
     def write(self, path: Path) -> None:
-        """Save atomically: a reader finds the old file or the new one."""
-        beside = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            beside.write_text(self.text, encoding="utf-8")
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
+        """Save the game (see ``folders.write``)."""
+        write(path, self.text.encode())
 
     def _anywhere(self) -> "GameRecord":
         """Return a copy with absolute paths of policies, to be read from any folder."""

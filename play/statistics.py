@@ -1,14 +1,12 @@
 """Statistics over a person's games, which are recorded in a file in the user's data folder.
 
 Each finished game is a line of JSON in ``games.jsonl``. ``EXACTDICE_DATA`` names another folder;
-the word "none" turns recording off. A single write appends a line, so that two programs do not mix
-their lines. The reader skips a damaged line and reports it; no line is ever changed or removed.
+the word "none" turns recording off. The reader skips a damaged line and reports it; no line is ever
+changed or removed.
 """
 
 import json
-import os
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from math import isfinite
@@ -16,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ..core import InputError
-from ..core.folders import user_folder
+from ..core.errors import WriteError
+from ..core.folders import append, user_folder
 from ..core.presentation import present
 from .advice import seen_at
 from .coach import unit_of
@@ -136,27 +135,21 @@ def kept_game(session: Session, record: GameRecord) -> KeptGame:
 
 
 def keep(game: KeptGame, path: Path | None) -> None:
-    """Append a game to the file; do nothing if the folder cannot be written to.
+    """Append a game to the file.
 
     Args:
         game: the game.
         path: the file; None to record nothing.
+
+    Raises:
+        WriteError: if it cannot be written to; the games before are as they were.
     """
     if path is None:
         return
-    line = json.dumps({"kind": KIND, **asdict(game)}) + "\n"
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a+b", buffering=0) as file:
-            if file.tell() and not _ends_a_line(path):
-                line = f"\n{line}"  # the line before is incomplete
-            file.write(line.encode())
-
-
-def _ends_a_line(path: Path) -> bool:
-    with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read() == b"\n"
+    try:
+        append(path, (json.dumps({"kind": KIND, **asdict(game)}) + "\n").encode())
+    except WriteError as error:
+        raise WriteError(f"This game is not in your statistics: {error}.") from None
 
 
 def read_games(path: Path | None) -> tuple[list[KeptGame], list[str]]:

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from ..baselines.scoring.certificate_file import printable
 from ..core import InputError
+from ..core.errors import WriteError
 from ..core.presentation import present
 from ..core.words import listed, typed
 from .advice import Advice
@@ -267,8 +268,11 @@ class Terminal:
                 self._say(f"{who}: {balance_in_words(self._session, seat, self._unit)}")
         if self._counts:
             self._counts = False
-            with patience(self._console):
-                keep(kept_game(self._session, self._record), path_of_games())
+            try:
+                with patience(self._console):
+                    keep(kept_game(self._session, self._record), path_of_games())
+            except WriteError as error:
+                self._say(str(error))
 
     def _advice(self, before: int = 0) -> list[Advice]:
         """Return the values of moves, with a notice while the game is solved."""

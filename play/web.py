@@ -18,6 +18,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from ..core import InputError
+from ..core.errors import WriteError
 from .game_routes import serve_games
 from .open_games import OpenGames
 from .opened import NotKeptError
@@ -70,6 +71,7 @@ def make_app(first: GameRecord, watch: str | None = None) -> Flask:
 
     app.register_error_handler(HTTPException, refusal)
     app.register_error_handler(InputError, lambda error: ({"error": str(error)}, 400))
+    app.register_error_handler(WriteError, lambda error: ({"error": str(error)}, 507))
     app.register_error_handler(NotKeptError, lambda error: ({"error": str(error)}, 404))
     _serve_page(app)
 

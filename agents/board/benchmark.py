@@ -23,9 +23,9 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+from ...core.folders import make_folder
 from ..runs import folders
 from ..runs.config import RunError, TrainConfig
-from ..runs.files import make_folder
 from . import boards
 from .cell import folder_of, is_finished, is_owned
 from .config import BenchmarkConfig

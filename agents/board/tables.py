@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ...baselines import Score, Task, make_task, reference_names, score
+from ...core.folders import write
 from ..runs.config import TrainConfig, task_from_options
-from ..runs.files import write
 from .statistics import Estimate
 
 if TYPE_CHECKING:

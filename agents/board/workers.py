@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...core import InputError
+from ...core.errors import WriteError
 from ..runs.config import RunError, TrainConfig
 from ..runs.hyperparameters import first_line
 from .cell import changed_files, folder_of, make_way, owned, receive, run_cell, run_elsewhere
@@ -167,8 +168,8 @@ class RayWorkers(Workers):
                     make_way(cell)
                     self._send(_Remote(cell, stack.pop_all()))
                     return
-            except RunError as error:
-                failure = f"{folder_of(cell).name}: RunError: {error}"
+            except (RunError, WriteError) as error:
+                failure = f"{folder_of(cell).name}: {type(error).__name__}: {error}"
         self._ended.append((cell, failure))
 
     def close(self) -> None:

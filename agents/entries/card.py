@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from pydantic_core import PydanticCustomError
 
 from ...core import InputError, one_of
+from ...core.folders import write
 from ..runs.hyperparameters import shown
 from ..runs.reading import STRICT, read
 from ..tracks import OPEN
@@ -138,4 +139,4 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def write_card(path: Path, card: Card) -> None:
     """Write a card."""
-    path.write_text(json.dumps(card.model_dump(), indent=2) + "\n", encoding="utf-8")
+    write(path, (json.dumps(card.model_dump(), indent=2) + "\n").encode())

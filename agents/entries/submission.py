@@ -11,6 +11,7 @@ import numpy as np
 
 from ...baselines import make_task
 from ...core import InputError, one_of
+from ...core.folders import make_folder, write
 from ..algorithms import ALGORITHMS
 from ..tracks import OPEN
 from .admission import Verified, verify_all
@@ -70,13 +71,13 @@ def _make(
     """Build an entry in a temporary folder beside its place, verify it, and move it there."""
     if folder.exists():
         raise InputError(f"folder must not exist, got {folder}")
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(folder.parent)
     with tempfile.TemporaryDirectory(prefix=".", dir=folder.parent) as beside:
         made = Path(beside, folder.name)
         made.mkdir()
         write_card(made / NAME, card)
         for (game, seed), path in certificates.items():
-            shutil.copyfile(path, made / f"{game}-{seed}.npz")
+            write(made / f"{game}-{seed}.npz", path.read_bytes())
         try:
             entry = read_entry(made)
         except EntryError as error:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...core import FloatArray
+from ...core.folders import write
 from ..board.statistics import RESAMPLES, Estimate, estimate, iqm, mean
 from ..board.tables import Table, interval_text, markdown, to_csv, unit_of
-from ..runs.files import write
 from ..tracks import OPEN, Track
 from .admission import Admission, Verified
 

@@ -25,7 +25,7 @@ import math
 import os
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -35,11 +35,10 @@ from filelock import FileLock, Timeout
 from stable_baselines3.common.base_class import BaseAlgorithm
 
 from ...core import FloatArray
+from ...core.errors import WriteError
+from ...core.folders import HOST, write
 from ..learners.vec_env import GameVecEnv
 from .config import RunError, TrainConfig
-from .files import HOST as HOST  # for the callers of this module, too
-from .files import WriteError as WriteError
-from .files import write as write
 from .hyperparameters import first_line
 from .models import make_env, make_model
 
@@ -93,7 +92,7 @@ def clean(folder: Path) -> None:
     """Remove the temporary files that killed processes of this machine have left."""
     names, host = "|".join(map(re.escape, FILES)), re.escape(HOST)
     for path in folder.glob(".*"):
-        left = re.fullmatch(rf"\.(?:{names})\.(?:{host}\.)?(\d+)", path.name)
+        left = re.fullmatch(rf"\.(?:{names})\.(?:{host}\.(?:\d+\.)?)?(\d+)", path.name)
         if left and not _runs(int(left[1])):
             with suppress(OSError):  # the folder may be read-only
                 path.unlink(missing_ok=True)
@@ -115,13 +114,6 @@ def _runs(process: int) -> bool:
 def write_json(path: Path, content: Any) -> None:
     """Write a JSON file atomically."""
     write(path, (json.dumps(content, indent=2) + "\n").encode())
-
-
-def write_with(path: Path, save: Callable[[io.BytesIO], Any]) -> None:
-    """Write atomically the bytes that ``save`` writes into a buffer."""
-    buffer = io.BytesIO()
-    save(buffer)
-    write(path, buffer.getvalue())
 
 
 def read_config(folder: Path) -> TrainConfig:

@@ -16,6 +16,8 @@ from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
 from ...baselines import Score, Task, certificate
 from ...core import FloatArray
+from ...core.errors import WriteError
+from ...core.folders import write, write_with
 from ..learners.self_play import SelfPlay, self_plays
 from ..learners.vec_env import GameVecEnv
 from ..tracks import TRACKS
@@ -23,14 +25,11 @@ from .config import RunError, TrainConfig
 from .folders import (
     LOG,
     SELF_PLAY,
-    WriteError,
     check_sums,
     exact_part,
     read_config,
     reading,
-    write,
     write_json,
-    write_with,
 )
 from .models import check_log, make_callbacks, make_env, make_model
 
@@ -206,9 +205,9 @@ def _make_folder(config: TrainConfig) -> Path:
     try:
         write(folder / "hyperparameters.yml", content)
         write_json(folder / "config.json", config.to_json())
-    except WriteError:
+    except WriteError as error:
         shutil.rmtree(folder)  # it was made just now
-        raise
+        raise RunError(str(error)) from None
     return folder
 
 

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from stable_baselines3.common.callbacks import BaseCallback
 
 from ...baselines import Score
+from ...core.errors import WriteError
 from ..tracks import TRACKS
 from . import folders, self_play
 from .callback import ExactEvalCallback
@@ -154,7 +155,7 @@ def _advice_on_write_errors(folder: Path) -> Iterator[None]:
     """Add to an error for a file that cannot be written, as on a full disk, how to continue."""
     try:
         yield
-    except folders.WriteError as error:
+    except WriteError as error:
         go_on = f"go on with --resume {folder}"
         if not (folder / "checkpoint.pt").exists():
             go_on = f"train again, as nothing was saved yet in {folder}"

@@ -12,8 +12,8 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 from rich.console import Console
 
+from ...core.folders import write as write_file
 from ..algorithms import ALGORITHMS
-from ..runs import folders
 from ..runs.config import RunError
 from .config import TuneConfig
 from .study import RUNGS, finalists, finals_of, hyperparameters, over
@@ -72,7 +72,8 @@ def write(config: TuneConfig, trials: Study, finals: Study) -> list[Path]:
     """Write the tables, then the YAML file, and return their paths.
 
     Raises:
-        RunError: if the folder cannot be written to, or no finalist has trained with all seeds.
+        WriteError: if the folder cannot be written to.
+        RunError: if no finalist has trained with all seeds.
     """
     header, rows = table(config, trials, finals)
     text = io.StringIO()
@@ -83,7 +84,7 @@ def write(config: TuneConfig, trials: Study, finals: Study) -> list[Path]:
         f"{config.algorithm}.yml": lambda: to_yaml(config, trials, finals),
     }
     for name, content in files.items():
-        folders.write(config.place / name, content().encode())
+        write_file(config.place / name, content().encode())
     return [config.place / name for name in files]
 
 

@@ -25,6 +25,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from ...baselines import Task, make_task, score, score_self_play
 from ...baselines.scoring.figure import nines
+from ...core.folders import write
 from ..learners.adapter import ModelPolicy
 from ..learners.self_play import SelfPlay
 from ..runs.config import TrainConfig
@@ -70,7 +71,7 @@ def run_trial(
     found: dict[str, float] = {}
     with tempfile.TemporaryDirectory(prefix="exactdice-") as folder:
         conf = Path(folder, "trial.yml")
-        conf.write_text(yaml.safe_dump({"default": dict(hyperparameters)}), encoding="utf-8")
+        write(conf, yaml.safe_dump({"default": dict(hyperparameters)}).encode())
         for number, game in enumerate(by_size(games)):
             config = TrainConfig(
                 game=game,

@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core import GAMES, InputError
+from ...core.words import printable as printable  # for the callers of this module, too
 from ..policies.checks import SUM_TOLERANCE
 
 FORMAT = "exactdice policy certificate 1"
@@ -39,12 +40,6 @@ MOST_LAYERS, MOST_UNITS = 16, 4096  # of a network
 
 class CertificateError(InputError):
     """The file is no certificate, is damaged, or makes a false claim."""
-
-
-def printable(text: str, longest: int = 600) -> str:
-    """Escape characters that could move a terminal's cursor or forge a line; cut long text."""
-    shown = "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text[:longest])
-    return shown if len(text) <= longest else f"{shown}..."
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core import InputError
+from ...core.folders import write
 from ..task import Task
 from .figure import FIGURES
 
@@ -50,6 +51,7 @@ class Shown:
             path: the file, which ends in .npz; it may be given as a policy, too.
 
         Raises:
+            WriteError: if there is no room or no permission; a file that is there is whole.
             InputError: if the name has another ending; if the policy is not held to the legal
                 actions or is too large to verify, or an opponent is not known by name.
         """
@@ -59,4 +61,4 @@ class Shown:
         file = Path(path)
         if file.suffix != ".npz":
             raise InputError(f"path must end in .npz, got {file}")
-        file.write_bytes(certificate(result))
+        write(file, certificate(result))

@@ -15,8 +15,6 @@ otherwise the same.
 
 import hashlib
 import inspect
-import os
-import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
@@ -28,7 +26,7 @@ import numpy as np
 
 from ...core import FLOATS, Arithmetic, FloatArray, Game, Values
 from ...core.folded_sweeps import FoldedSweeps
-from ...core.folders import user_folder
+from ...core.folders import user_folder, write
 from ...core.sweeps import sweeps_of
 from ...core.types import Fold
 
@@ -199,15 +197,9 @@ def _read(path: Path, title: str) -> FloatArray | None:
 def _write(path: Path, title: str, numbers: FloatArray) -> None:
     """Write a file atomically: another process never sees a part of it."""
     rest = np.ascontiguousarray(numbers, _NUMBERS).tobytes()
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError):  # another time they are computed again
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".values-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(b"%s\n%s\n%s" % (title.encode(), _digest(title, rest), rest))
-            Path(name).replace(path)
-        finally:
-            Path(name).unlink(missing_ok=True)
+        write(path, b"%s\n%s\n%s" % (title.encode(), _digest(title, rest), rest))
 
 
 def _digest(title: str, rest: bytes) -> bytes:

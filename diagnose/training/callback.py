@@ -12,6 +12,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from ...agents.runs.run import Run
 from ...core import InputError, at_least
+from ...core.folders import make_folder
 from ...core.words import plural
 from ..figures.exploration import unvisited
 from .actor_gradient import gradient_column
@@ -115,7 +116,7 @@ class DiagnoseCallback(BaseCallback):
         self._diagnosed = Diagnosed(self.model, self._env)
         game, agent = self._diagnosed.task.game, len(self._diagnosed.states)
         if self.folder is not None:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self.folder)
             self._go_on(self.folder)
         self._started = begun
         self._parts = {}

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from ...agents.runs.config import RunError
-from ...agents.runs.folders import reading, write, write_with
+from ...agents.runs.folders import reading
 from ...core import BoolArray, FloatArray
+from ...core.folders import write, write_with
 from .columns import COLUMNS
 
 NAME = "diagnosis.npz"

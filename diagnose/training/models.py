@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.table import Table
 
 from ...agents.runs.config import RunError
-from ...agents.runs.folders import load_model, read_config, read_log, write
+from ...agents.runs.folders import load_model, read_config, read_log
 from ...agents.runs.run import Run
+from ...core.folders import write
 from .columns import COLUMNS, GRADIENT, Columns
 from .diagnosed import Diagnosed
 from .diary import NAME, Diary, as_csv

@@ -1,7 +1,6 @@
 """Values that are kept on disk: the same to the last bit, and never those of a wrong file."""
 
 import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -163,7 +162,7 @@ def test_what_is_in_the_way_is_no_error(folder, monkeypatch):
     def refused(*_, **__):
         raise PermissionError("read-only")
 
-    monkeypatch.setattr(tempfile, "mkstemp", refused)
+    monkeypatch.setattr(Path, "replace", refused)
     monkeypatch.setattr(Path, "is_file", refused)
     assert kept.folded(GAME, "mean", FLOATS) is not None
 

@@ -55,6 +55,16 @@ def move(web, game, action):
     return {**answer.json, "id": game["id"]}
 
 
+def test_a_game_that_the_statistics_cannot_take_is_told(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("EXACTDICE_DATA", str(tmp_path / "file"))
+    web = client()
+    game = move(web, begin(web), 0)
+    answer = web.post(f"/api/games/{game['id']}/keep", json={})
+    assert answer.status_code == 507
+    assert answer.json["error"].startswith("This game is not in your statistics: ")
+
+
 @pytest.mark.parametrize("name", sorted(SMALL))
 def test_every_game_is_played_to_an_end_whose_account_adds_up(name):
     web = client()

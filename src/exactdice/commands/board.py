@@ -43,7 +43,8 @@ def run(options: BoardConfig) -> int:
     from ..agents.board.processors import processors
     from ..agents.entries.admission import admit
     from ..agents.entries.tables import CLAIMS, boards_of, summary
-    from ..agents.runs.files import write as write_file
+    from ..core.folders import make_folder
+    from ..core.folders import write as write_file
     from ..look.entries import write
 
     jobs = processors() if options.jobs == -1 else options.jobs
@@ -53,7 +54,7 @@ def run(options: BoardConfig) -> int:
     for name, reason in found.refused.items():  # no line begins with the text of a stranger
         print(f"refused: {name}: {reason}")
     boards = boards_of(found)
-    options.output.mkdir(parents=True, exist_ok=True)
+    make_folder(options.output)
     for path in write(boards, options.output):
         print(f"written: {path}")
     print(CLAIMS)

@@ -1,6 +1,5 @@
 """Training runs: what they leave, how they resume, and how they fail."""
 
-import errno
 import io
 import json
 import os
@@ -11,7 +10,6 @@ import signal
 import subprocess
 import sys
 import zipfile
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +23,7 @@ from exactdice.agents.runs.config import RunError, TrainConfig
 from exactdice.agents.runs.models import make_env
 from exactdice.agents.runs.run import Run
 from exactdice.games import GAMES, InputError
+from full_disk import no_file_above
 from rich.console import Console
 
 import exactdice
@@ -283,32 +282,6 @@ def test_loading_runs_no_code_from_the_files(finished):
     assert not Path("exploded").exists()
 
 
-def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
-    path = tmp_path / "file"
-    folders.write(path, b"old")
-
-    def fail(_file):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(folders.os, "fsync", fail)  # the new content is written, but not safely
-    with pytest.raises(folders.WriteError, match="file cannot be written: No space left on device"):
-        folders.write(path, b"new")
-    assert path.read_bytes() == b"old"
-    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
-
-
-@contextmanager
-def no_file_above(size):
-    """Have the system refuse larger files, as a full disk does."""
-    resource = pytest.importorskip("resource")
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
 def test_checkpoints_after_the_first_take_a_share_of_the_time(small, monkeypatch):
     monkeypatch.setattr("exactdice.agents.runs.callback.SAVING", 0.0)
     clock = iter(range(10**9))  # seconds
@@ -347,7 +320,7 @@ def test_a_disk_that_fills_up_loses_nothing(small, trained, monkeypatch, algorit
                 small(algorithm=algorithm, run_folder=Path("full")), Console(file=io.StringIO())
             )
     assert re.fullmatch(
-        r"full/(best_model.zip|checkpoint.pt) cannot be written: File too large; "
+        r"full/(best_model.zip|checkpoint.pt) cannot be written: file too large; "
         "make room and go on with --resume full",
         str(refusal.value),
     )
@@ -371,7 +344,11 @@ def test_a_disk_that_is_full_from_the_start_is_said(small):
 def test_what_killed_writes_left_goes_when_the_run_is_read(finished):
     ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"],
                            capture_output=True, text=True).stdout.strip()  # fmt: skip
-    left = [f".checkpoint.pt.{ended}", f".best_model.zip.{folders.HOST}.{ended}"]
+    left = [
+        f".checkpoint.pt.{ended}",
+        f".best_model.zip.{folders.HOST}.{ended}",
+        f".best_model.zip.{folders.HOST}.123.{ended}",
+    ]
     ours = [
         f".score.json.{folders.HOST}.{os.getpid()}",
         ".score.json.elsewhere.1",

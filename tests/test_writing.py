@@ -1,0 +1,139 @@
+"""No file is lost on a full disk: each is written beside its place, or it is as it was."""
+
+import errno
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from exactdice.agents.board.tables import write_files
+from exactdice.agents.entries import submission
+from exactdice.agents.entries.card import make_card, write_card
+from exactdice.agents.runs.options import PolicyOptions
+from exactdice.core.errors import WriteError
+from exactdice.core.folders import append, make_folder, write
+from exactdice.look import gallery
+from exactdice.look.charts import Bars, Plot
+from exactdice.look.drawing import draw
+from exactdice.look.report import write_report
+from exactdice.play.record import GameRecord
+from full_disk import no_file_above
+from test_portability import FILES, ROOT
+
+import exactdice
+
+SCORE = exactdice.score("random", exactdice.Task(exactdice.games.Greed(max_score=3)))
+CARD = make_card(
+    {
+        "title": "Dice by heart",
+        "algorithm": "PPO",
+        "track": "exactdice-10k",
+        "version": 1,
+        "moves": 1,
+        "seconds": 1.0,
+        "hardware": "one core",
+        "link": "https://example.com",
+    }
+)
+SMALL = PolicyOptions("random", "Greed", {"max_score": 3})
+PLOT = Plot.of(Bars(title="", x_label="", labels=["one"], values=np.ones(1)), "A bar.")
+#: What writes each kind of file.
+WRITERS = {
+    "mine.npz": SCORE.save,
+    "mine.png": lambda path: draw(PLOT, path),
+    "mine.svg": lambda path: draw(PLOT, path),
+    "mine.html": lambda path: write_report(SMALL, path),
+    "mine.md": lambda path: gallery.write_gallery(path.with_suffix(""), []),
+    "mine.json": GameRecord("Greed", seed=1).write,
+    "card.json": lambda path: write_card(path, CARD),
+    "results.csv": lambda path: write_files(path.parent, "a,b\n1,2,3", "Board", []),
+}
+
+
+@pytest.fixture
+def _quick(monkeypatch):
+    """Leave out what a page and the gallery show: they are written as they are."""
+    monkeypatch.setattr("exactdice.look.report._steps", lambda *_: [])
+    monkeypatch.setattr(gallery, "_wanted", lambda _: [])
+
+
+@pytest.mark.usefixtures("_quick")
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_full_disk_leaves_the_file_that_was_there(tmp_path, name):
+    path = tmp_path / name
+    WRITERS[name](path)
+    before = {each: each.is_dir() or each.read_bytes() for each in tmp_path.iterdir()}
+    assert len(before[path]) > 8
+    said = f"^{re.escape(str(path))} cannot be written: file too large$"
+    with no_file_above(8), pytest.raises(OSError, match=said):
+        WRITERS[name](path)
+    assert {each: each.is_dir() or each.read_bytes() for each in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("room", [8, 600])  # for a part of the card; for it, but no certificate
+def test_a_full_disk_leaves_nothing_of_an_entry(tmp_path, room):
+    SCORE.save(certificate := tmp_path / "Greed-0.npz")
+    assert certificate.stat().st_size > 600
+    with no_file_above(room), pytest.raises(WriteError, match="cannot be written: file too large"):
+        submission._make(tmp_path / "entry", CARD, {("Greed", 0): certificate}, 1)
+    assert list(tmp_path.iterdir()) == [certificate]
+
+
+@pytest.mark.parametrize("call", ["fsync", "write"])
+def test_what_is_written_in_part_is_removed(tmp_path, monkeypatch, call):
+    write(path := tmp_path / "file", b"old")
+
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    if call == "fsync":
+        monkeypatch.setattr(os, "fsync", fail)
+    else:
+        monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(WriteError, match="file cannot be written: no space left on device$"):
+        write(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_is_written_where_a_link_leads_and_under_the_longest_name(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    for name in ("link", "link", "n" * 255):
+        write(tmp_path / name, b"new")
+    assert (tmp_path / "file").read_bytes() == (tmp_path / "link").read_bytes() == b"new"
+    assert (tmp_path / "link").is_symlink()
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_what_is_in_the_way_is_said(tmp_path, monkeypatch):
+    write(path := tmp_path / "file", b"old")
+    for place in (tmp_path, Path(os.devnull)):
+        with pytest.raises(WriteError, match="cannot be written: it is a folder, a device or wri"):
+            write(place, b"new")
+    with pytest.raises(WriteError, match=r"file\\n/x cannot be written: no such file or directory"):
+        write(tmp_path / "file\n" / "x", b"new")
+    with pytest.raises(exactdice.InputError, match="folder must be a place to write to, got .*/x"):
+        make_folder(path / "x")
+    monkeypatch.setattr(os, "access", lambda *_: False)  # the superuser may write everywhere
+    with pytest.raises(WriteError, match="it is a folder, a device or write-protected"):
+        write(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_line_that_has_no_room_leaves_the_lines_before(tmp_path):
+    path = tmp_path / "below" / "lines"
+    append(path, b"one\n")
+    for room in (4, 6):  # for none and for two of its letters
+        with no_file_above(room), pytest.raises(WriteError, match="lines cannot be written: "):
+            append(path, b"two\n")
+    assert path.read_bytes() == b"one\ntw"
+    append(path, b"three\n")
+    assert path.read_bytes() == b"one\ntw\nthree\n"
+
+
+def test_one_module_writes_all_files():
+    ways = r"write_(text|bytes)\(|savez\w*\(path|savefig\(path|copyfile|mkstemp|open\(\"[wax]"
+    found = [path for path in FILES if re.search(ways, path.read_text(encoding="utf-8"))]
+    assert found == [ROOT / "core" / "folders.py"]
