@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, Field
 from pydantic_core import PydanticCustomError
 
+from ...baselines.scoring.certificate_file import once
 from ...core import InputError, one_of
 from ...core.folders import write
 from ..runs.hyperparameters import shown
@@ -116,7 +117,7 @@ def read_card(path: Path) -> Card:
     if len(content) > LARGEST:
         raise InputError(f"{NAME} must have at most {LARGEST:,} bytes")
     try:
-        values = json.loads(content.decode(), object_pairs_hook=_once)
+        values = json.loads(content.decode(), object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{NAME} must be the card of an entry, got: {error}") from None
     if not isinstance(values, dict) or "exactdice" not in values:
@@ -128,13 +129,6 @@ def read_card(path: Path) -> Card:
         return make_card(values)
     except InputError as error:
         raise InputError(f"{NAME}: {error}") from None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a mapping; a name that occurs twice is an error, since readers differ on it."""
-    if len(dict(pairs)) < len(pairs):
-        raise ValueError("a name that is given twice")
-    return dict(pairs)
 
 
 def write_card(path: Path, card: Card) -> None:

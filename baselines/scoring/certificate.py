@@ -185,6 +185,8 @@ def _task(claims: dict[str, Any]) -> Task:
     seat, opponents = keywords.pop("seat", 0), keywords.pop(rules.opponent_keyword, [])
     try:
         game = rules(**keywords)
+        if game.num_players == 1 and rules.opponent_keyword in claims["keywords"]:
+            raise InputError(f"{rules.opponent_keyword} must be left out, as there is one player")
         for opponent in opponents if isinstance(opponents, list) else [opponents]:
             if isinstance(opponent, list | int | float):
                 raise InputError("opponents must be known by name, got an inline table")

@@ -31,6 +31,7 @@ from ..policies.checks import SUM_TOLERANCE
 
 FORMAT = "exactdice policy certificate 1"
 MEMBERS = ("policy", "claims", "sha256")
+NAMES = ("format", "game", "keywords", "policy", "network")
 CLAIMS = ("value", "optimum", "random", "regret", "normalized")
 LARGEST = 2**29  # bytes of a file, and of the policy in memory
 LONGEST = 2**24  # characters of the claims
@@ -101,8 +102,8 @@ def _member(archive: zipfile.ZipFile, name: str) -> Any:
     if np.lib.format.read_magic(file) != (1, 0):
         raise InputError(f"must have {name} in version 1.0 of the format npy")
     shape, _, kind = np.lib.format.read_array_header_1_0(file)
-    wanted = kind.kind in "uif" and len(shape) in (1, 2) if name == "policy" else kind.kind == "U"
-    if not wanted or (name != "policy" and shape != ()):
+    wanted = {"policy": {1: "ui", 2: "uif"}}.get(name, {0: "U"}).get(len(shape), "")
+    if kind.kind not in wanted or (name == "policy" and kind.itemsize > 8):
         holds = "actions or probabilities" if name == "policy" else "a text"
         raise InputError(f"must hold {holds} as {name}, got {kind} of shape {shape}")
     promised, there = prod(shape) * kind.itemsize, len(file.getvalue()) - file.tell()
@@ -123,7 +124,10 @@ def check_size(shape: tuple[int, ...]) -> None:
 
 def _checked(policy: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return actions as int64 and probabilities as float64: shorter floats sum inexactly."""
-    if policy.ndim == 1 and policy.dtype.kind in "ui":
+    if policy.ndim == 1:
+        largest = int(policy.max(initial=0))
+        if largest > np.iinfo(np.int64).max:
+            raise InputError(f"must hold integers below 2^63, got {largest}")
         return policy.astype(np.int64)
     table = policy.astype(np.float64)
     if table.size and not (table.min() >= 0 and table.max() <= 1 + SUM_TOLERANCE):
@@ -132,7 +136,7 @@ def _checked(policy: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _claims(text: str) -> dict[str, Any]:
-    claims = json.loads(text, parse_constant=_no_number)
+    claims = json.loads(text, parse_constant=_no_number, object_pairs_hook=once)
     if not isinstance(claims, dict) or claims.get("format") != FORMAT:
         raise InputError(f"must be of the format {FORMAT!r}")
     _check_depth(claims, DEEPEST)
@@ -147,6 +151,8 @@ def _claims(text: str) -> dict[str, Any]:
         known = isinstance(claimed, int | float) and not isinstance(claimed, bool)
         if not known or not isfinite(claimed):
             raise InputError(f"must claim a finite number as {name}, got {claimed!r}")
+    if unknown := claims.keys() - {*NAMES, *CLAIMS}:
+        raise InputError(f"must claim {', '.join((*NAMES, *CLAIMS))} alone, got {min(unknown)}")
     return claims
 
 
@@ -162,6 +168,13 @@ def _check_network(said: Any) -> None:
 
 def _no_number(text: str) -> float:
     raise InputError(f"must claim finite numbers, got {text}")
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a mapping; a name that occurs twice is an error, since readers differ on it."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a name that is given twice")
+    return dict(pairs)
 
 
 def _check_depth(value: Any, levels: int) -> None:

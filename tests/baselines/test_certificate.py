@@ -125,7 +125,15 @@ CHANGES = {
     "overflowing": (filled(5, 1e308), "must hold probabilities from 0 to 1"),
     "out of range": (
         with_policy(lambda policy: np.full(len(policy), 2**64 - 1, dtype=np.uint64)),
+        r"must hold integers below 2\^63, got 18446744073709551615",
+    ),
+    "negative": (
+        with_policy(lambda policy: np.full(len(policy), -1)),
         "must hold a policy of Greed.*legal actions, got -1",
+    ),
+    "actions in floats": (
+        with_policy(lambda policy: policy.astype(float)),
+        r"must hold actions or probabilities as policy, got float64 of shape \(242,\)",
     ),
     "short": (
         with_policy(lambda policy: policy[:-1]),
@@ -159,6 +167,8 @@ CHANGES = {
         replaced('"value": 0.', '"value": 1e999, "old": 0.'),
         "must claim a finite number as value, got inf",
     ),
+    "an unknown claim": (edited(beats="all"), "must claim format, .* alone, got beats"),
+    "two claims": (replaced('"seat"', '"seat": 1, "seat"'), "a name that is given twice"),
     "a truth": (edited(value=True), "must claim a finite number as value, got True"),
     "no claim": (replaced('"value"', '"worth"'), "must claim a finite number as value, got None"),
     "deep": (
@@ -194,6 +204,22 @@ def test_what_does_not_hold_is_named(whole, change, message):
     assert time.monotonic() - begun < 5
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 1000
+
+
+def test_a_game_of_one_player_has_no_opponent(tmp_path):
+    path = tmp_path / "certificate.npz"
+    exactdice.score("random", Task(FourTwoOne(3, 3, 2))).save(path)
+    for opponent in ("random", []):
+        rewrite(path, with_keyword(opponent=opponent))
+        with pytest.raises(CertificateError, match="opponent must be left out, as there is one pl"):
+            verify(path)
+
+
+@pytest.mark.skipif(np.dtype(np.longdouble).itemsize == 8, reason="there are no longer floats")
+def test_longer_floats_than_are_read_are_refused(whole):
+    rewrite(whole, filled(9, np.longdouble(1) / 9))
+    with pytest.raises(CertificateError, match="must hold actions or probabilities as policy, got"):
+        verify(whole)
 
 
 def test_a_tampered_table_does_not_fit_its_hash(whole):

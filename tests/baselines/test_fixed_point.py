@@ -157,6 +157,16 @@ def test_forged_networks_are_refused(change, message, tmp_path):
         exactdice.verify(path)
 
 
+@pytest.mark.usefixtures("large")
+def test_unsigned_numbers_are_not_read_as_negative_ones(tmp_path):
+    exactdice.score(network(units=(3,)), environment()).save(path := tmp_path / "certificate.npz")
+    with np.load(path) as file:
+        policy, claims = file["policy"].astype(np.int64).view(np.uint64), str(file["claims"])
+    np.savez_compressed(path, policy=policy, claims=claims, sha256=digest_of(policy, claims))
+    with pytest.raises(exactdice.CertificateError, match=r"must hold integers below 2\^63, got 18"):
+        exactdice.verify(path)
+
+
 def test_weights_whose_sums_are_not_exact_are_refused():
     with pytest.raises(ValueError, match="weights must be so small that sums are exact"):
         network(scale=2**30)
