@@ -46,6 +46,10 @@ def _from_torch(module: Any, _game: Game, reading: Reading) -> PolicyLike:
 
 
 def _from_file(path: Path, game: Game, reading: Reading) -> PolicyLike:
+    if not path.exists():
+        raise InputError(
+            f"policy must be a file or a folder that exists, got {path}: it is missing"
+        )
     if path.suffix == ".npz":
         if reading.observations is not None:
             raise InputError(f"observations must be left out, as {path} holds a table")

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 
 from ..agents.runs.config import task_from_options
 from ..baselines import Task, is_policy_name
+from ..baselines.scoring.certificate import task_of
 from ..baselines.scoring.certificate_file import printable
 from ..core import InputError, at_least
 from ..core.errors import WriteError
@@ -231,15 +232,20 @@ def _check_content(content: Mapping[str, Any]) -> None:
         raise InputError(f"{wrong[0]} of another type")
 
 
-def options_of_run(folder: Path) -> tuple[str, dict[str, Any]]:
-    """Return the game of a training run, and the keyword arguments with which the run played it.
+def options_of(place: Path) -> tuple[str, Mapping[str, Any]] | None:
+    """Return the game of a training run or a certificate, and its keywords; None of another place.
 
     Raises:
-        InputError: if the folder holds no run.
+        InputError: if the run or the certificate is damaged.
     """
+    if place.suffix == ".npz" and place.is_file():
+        game = task_of(place).game
+        return game.name, game.keywords
+    if not (place / "config.json").is_file():
+        return None
     from ..agents.runs.folders import read_config  # needs the libraries of training
 
-    config = read_config(folder)
+    config = read_config(place)
     sizes = inspect.signature(find_game(config.game)).parameters
     given = config.hyperparameters.env_kwargs.items()
     return config.game, {name: value for name, value in given if name in sizes}

@@ -4,6 +4,7 @@ Most tests call ``main`` in this process, as each new process costs seconds; wha
 processes (signals, pipes, libraries that are not there) starts some.
 """
 
+import io
 import json
 import os
 import re
@@ -21,7 +22,7 @@ import pytest
 from exactdice.agents.learners import ceiling
 from exactdice.agents.runs.config import TrainConfig
 from exactdice.baselines import Task, certificate
-from exactdice.games import Greed
+from exactdice.games import FourTwoOne, Greed
 from exactdice.look.names import NAMES
 from exactdice.sources.claim import At
 from exactdice.sources.reproduce import SOURCES
@@ -103,10 +104,55 @@ def test_certificates_and_saved_models_are_scored(run, mine):
         assert f"{value:.6f}" in said
     for options, kind in ([], "deterministic"), (["--stochastic"], "stochastic"):
         assert f"foreign.zip ({kind}, masked)" in run("score", "foreign.zip", *SMALL, *options)[1]
-    code, _, complaint = run("score", "mine/certificate.npz")
+    code, _, complaint = run("score", "mine/certificate.npz", "--env", "max_score", "100")
     assert code == 2
-    assert "must be of Greed(max_score=100" in complaint
+    assert "must be of Greed, sides 3, got one of Greed, max_score 10, sides 3" in complaint
     assert run("score", "random", "--stochastic")[0] == 2
+
+
+@pytest.fixture
+def certified(tmp_path, monkeypatch):
+    """Save two certificates of games that are no defaults, and give the score of one."""
+    monkeypatch.chdir(tmp_path)
+    exactdice.score("random", Task(FourTwoOne(3, 3, 2))).save("other.npz")
+    found = exactdice.score("if_else", Task(Greed(7, 3), 1, "random"), name="my own")
+    found.save("mine.npz")
+    return found
+
+
+def test_a_certificate_brings_its_game(run, certified, monkeypatch):
+    words, value = certified.task.words, f"{certified.value:.6f}"
+    for options in ([], ["greed", "--env", "seat", 1, "max_score", 7]):
+        code, said, complaint = run("score", "mine.npz", *options)
+        assert (code, complaint) == (0, "")
+        assert words in said
+        assert value in said
+    assert run("score", "mine.npz", "--env", "opponent", "if_else")[0] == 0
+    for agents in (("mine.npz", "if_else"), ("optimal", "mine.npz")):
+        code, said, complaint = run("compare", *agents)
+        assert (code, complaint) == (0, "")
+        assert said.startswith(f"{words}\n")
+        assert value in said
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert run("play", "--watch", "mine.npz", "--env", "seat", 1)[0] == 0
+
+
+@pytest.mark.usefixtures("certified")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("score mine.npz LowestScore", "mine.npz must be of LowestScore, got one of Greed, max_sc"),
+        ("score mine.npz --env max_score 8", "mine.npz must be of Greed, max_score 8, sides 3, go"),
+        ("compare mine.npz other.npz", "other.npz must be of Greed, max_score 7, sides 3, got one"),
+        ("compare mine.npz none.npz", "or a folder that exists, got none.npz: it is missing"),
+        ("score runs/none", "policy must be a file or a folder that exists, got runs/none: it is"),
+        ("play --against model.zip", "or a folder that exists, got model.zip: it is missing"),
+    ],
+)
+def test_a_file_that_is_missing_or_of_another_game_is_named(run, words, message):
+    code, said, complaint = run(*words.split())
+    assert (code, said) == (2, "")
+    assert message in complaint
 
 
 def test_plot_draws_runs(run, mine):

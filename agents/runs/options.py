@@ -1,6 +1,6 @@
 """Options that several commands share: a game with its keywords, an algorithm, a policy."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -9,6 +9,8 @@ from typing import Annotated, Any
 import tyro
 
 from ...baselines import Score, Task, is_policy_name, make_task, policy_names, score
+from ...baselines.policies.door import is_path
+from ...baselines.scoring.certificate import task_of
 from ...core import GAMES, InputError
 from ...core.words import meant
 from ...envs import GameEnv, find_game
@@ -91,6 +93,26 @@ def environment_from_options(game: str, env: dict[str, int | str]) -> GameEnv:
     return GameEnv(name, **shown, **keywords)
 
 
+def task_of_agents(words: Iterable[str], game: str | None, env: dict[str, int | str]) -> Task:
+    """Build the task of agents by their words: the options complete those of a certificate.
+
+    Args:
+        words: names and files of policies.
+        game: the game's name or place; None for that of a certificate, else the default game.
+        env: keywords, which replace those of a certificate of the game.
+
+    Raises:
+        InputError: as for ``task_from_options``, or if a certificate is damaged.
+    """
+    name = None if game is None else find_game(game).name  # which registers it
+    files = [Path(word) for word in words if Path(word).suffix == ".npz" and Path(word).is_file()]
+    for own in map(task_of, files[:1]):
+        if name in (None, own.game.name):
+            known = {**own.game.keywords, "seat": own.seat, **own.opponent_keywords}
+            name, env = own.game.name, {**known, **env}
+    return task_from_options(name or DEFAULT_GAME, env)
+
+
 def _read_values(env: dict[str, int | str]) -> dict[str, Any]:
     """Give words of the command line the types that they stand for."""
     return {
@@ -107,7 +129,7 @@ def policy_from_word(word: str, task: Task) -> str | Path:
     """
     if is_policy_name(task.game, word):
         return word
-    if Path(word).is_file():
+    if is_path(word, task.game):
         return Path(word)
     known = policy_names(task.game)
     raise InputError(
@@ -161,7 +183,7 @@ class PolicyOptions:
         return score(model, env, deterministic=not self.stochastic, name=name)
 
     def _score_policy(self, name: str | None) -> Score:
-        task = task_from_options(self.game or DEFAULT_GAME, dict(self.env))
+        task = task_of_agents([self.policy], self.game, dict(self.env))
         policy = policy_from_word(self.policy, task)
         self.refuse("a run folder", model=self.model)
         if isinstance(policy, str):

@@ -9,6 +9,7 @@ that is registered for the package of the object's class or of a base class; the
 name, a table or a callable. So this module imports no such library.
 """
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -72,6 +73,9 @@ class Reading:
 #: Turns an object of another library into a name, a table, a callable or a ``Policy``.
 Converter: TypeAlias = Callable[[Any, Game, Reading], PolicyLike]
 
+#: Endings of the files that hold policies, or in which users look for them.
+FILES = (".npz", ".zip", ".pt", ".pth")
+
 _CONVERTERS: dict[str, Converter] = {}
 
 
@@ -100,7 +104,7 @@ def read_policy(policy: Any, game: Game, seat: int, reading: Reading | None = No
     """
     reading = reading or Reading()
     name = label(policy)
-    if isinstance(policy, str) and _is_path(policy, game):
+    if isinstance(policy, str) and is_path(policy, game):
         policy = Path(policy)
     policy, reading = _converted(policy, game, reading)
     if reading.observations is not None:
@@ -259,11 +263,12 @@ def packages_of(thing: Any) -> list[str]:
     return [base.__module__.partition(".")[0] for base in type(thing).__mro__]
 
 
-def _is_path(text: str, game: Game) -> bool:
-    """Return whether a text is an existing path and not the name of a policy."""
+def is_path(text: str, game: Game) -> bool:
+    """Return whether a text is a path, be the file there or missing, and not a policy's name."""
     kinds = {known.partition(":")[0] for known in policy_names(game)}
     named = not text or text.partition(":")[0] in kinds
-    return not named and Path(text).exists()
+    reads_so = "/" in text or os.sep in text or Path(text).suffix in FILES
+    return not named and (reads_so or Path(text).exists())
 
 
 def label(policy: Any) -> str:

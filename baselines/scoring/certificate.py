@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from ...core import GAMES, BoolArray, Game, InputError, IntArray
 from ...core.positions import states_of
+from ...core.presentation import present
 from ..policies.called import CalledPolicy
 from ..policies.door import Reading, fixed_point
 from ..policies.fixed_point import FixedPointNetwork
@@ -138,7 +139,18 @@ def read_policy(path: Path, game: Game) -> PolicyFunction:
         task = _task(claims)
         if task.game == game:
             return _player(path, policy, claims, task)
-    raise CertificateError(f"{path} must be of {game!r}, got one of {task.game!r}")
+        wanted, got = present(game).words, present(task.game).words
+        raise InputError(f"must be of {wanted}, got one of {got}")
+
+
+def task_of(path: Path) -> Task:
+    """Read the task of a certificate.
+
+    Raises:
+        CertificateError: if the file is no certificate, or damaged.
+    """
+    with naming(path):
+        return _task(read(path)[1])
 
 
 def _player(

@@ -17,7 +17,8 @@ class AgentOptions:
     random."""
 
     game: GameWord = None
-    """Game of a policy that is not a run, in upper or lower case. Default: Greed."""
+    """Game of a policy that is not a run, in upper or lower case. Default: that of a certificate,
+    else Greed."""
 
     env: Keywords = field(default_factory=dict)
     """Keyword arguments of the environment for a policy that is not a run: --env max_score 50."""

@@ -12,14 +12,13 @@ from ..agents.runs.options import (
     Keywords,
     PolicyOptions,
     policy_from_word,
-    task_from_options,
+    task_of_agents,
 )
 from ..baselines import Comparison, Score, compare
 from ..baselines.scoring.figure import FIGURES
 from ..baselines.scoring.summary import Table, lost, quoted, result
 from ..core import InputError, SizeError
 from ..core.words import to_you
-from ..games import DEFAULT_GAME
 from .waiting import shown_progress
 
 SHOWN = 10  # differences in the table
@@ -37,7 +36,8 @@ class CompareConfig:
     """The same of the other agent."""
 
     game: GameWord = None
-    """Game of two agents that are no runs, in upper or lower case. Default: Greed."""
+    """Game of two agents that are no runs, in upper or lower case. Default: that of a certificate,
+    else Greed."""
 
     env: Keywords = field(default_factory=dict)
     """Keyword arguments of the environment of two agents that are no runs: --env max_score 50."""
@@ -77,7 +77,7 @@ def _compare(options: CompareConfig) -> Comparison:
     if runs:
         PolicyOptions.refuse("a comparison without runs", game=options.game, env=options.env)
     task = next((run.task for run in runs.values()), None)
-    task = task or task_from_options(options.game or DEFAULT_GAME, options.env)
+    task = task or task_of_agents(words, options.game, options.env)
     first, second = (runs.get(word) or policy_from_word(word, task) for word in words)
     return compare(first, second, task, deterministic=not options.stochastic)
 

@@ -11,7 +11,7 @@ from ..agents.runs.options import GameWord, Keywords
 from ..core import InputError
 from ..exit_codes import INTERRUPTED
 from ..games import DEFAULT_GAME
-from ..play.record import GameRecord, new_seed, options_of_run, read_record
+from ..play.record import GameRecord, new_seed, options_of, read_record
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class PlayConfig:
     """Play a game against any policy, in the terminal or in the browser."""
 
     game: GameWord = None
-    """Game to play. Default: the game of the run given by --against, else Greed."""
+    """Game to play. Default: that of the run or certificate given by --against, else Greed."""
 
     env: Keywords = field(default_factory=dict)
     """Keyword arguments of the environment, such as --env max_score 50 seat 1 (moving second)."""
@@ -115,14 +115,13 @@ def _page(options: PlayConfig) -> str:
 
 
 def _record(options: PlayConfig) -> GameRecord:
-    """Return the saved game to resume, or a new game; a run as opponent brings its own game."""
+    """Return the saved game to resume, or a new game; a run or certificate brings its own game."""
     if options.resume is not None:
         return read_record(options.resume, coach=options.coach)
     seed = new_seed() if options.seed is None else options.seed
     game, env = options.game, options.env
     for word in filter(None, (options.watch, options.against)):
-        if game is None and Path(word, "config.json").is_file():
-            game, sizes = options_of_run(Path(word))
-            env = sizes | env
+        if game is None and (known := options_of(Path(word))):
+            game, env = known[0], {**known[1], **env}
     game = DEFAULT_GAME if game is None else game
     return GameRecord(game, env, options.against, seed, options.coach)

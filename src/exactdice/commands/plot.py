@@ -34,7 +34,7 @@ class PlotConfig:
     chart, or learning.png for run folders."""
 
     game: GameName | None = None
-    """Game of an agent that is not a run. Default: Greed."""
+    """Game of an agent that is not a run. Default: that of a certificate, else Greed."""
 
     env: Keywords = field(default_factory=dict)
     """Keyword arguments of the game: --env max_score 50."""

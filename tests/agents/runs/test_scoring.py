@@ -352,10 +352,17 @@ def test_runs_and_certificates_are_policies(small, tmp_path):
     best = exactdice.score("mine/best_model.zip", env)
     assert best.value >= score.value
     assert exactdice.solve(make(opponent="mine")).value > exactdice.solve(env).value
-    with pytest.raises(ValueError, match=r"certificate\.npz must be of Greed\(max_score=11"):
+    with pytest.raises(ValueError, match=r"certificate\.npz must be of Greed, max_score 11"):
         exactdice.score("mine/certificate.npz", Task(Greed(11, 3)))
     with pytest.raises(ValueError, match="run folder, a certificate or a saved model, got "):
         exactdice.score(tmp_path, env)
+    for given in ("model.zip", "none.npz", "runs/mine", Path("mine/model.pt"), Path("mine.npz")):
+        with pytest.raises(
+            ValueError, match=f"file or a folder that exists, got {given}: it is mi"
+        ):
+            exactdice.score(given, env)
+    with pytest.raises(ValueError, match="or a folder that exists, got model.zip: it is missing"):
+        make(opponent="model.zip")
 
 
 def test_a_certificate_is_of_one_seat(tmp_path):
